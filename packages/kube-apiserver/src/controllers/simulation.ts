@@ -24,40 +24,40 @@ import { deploymentController, replicaSetController } from "./workloads/replica-
 import { daemonSetController, jobController, statefulSetController } from "./workloads/set-controllers.ts";
 
 export interface SimulationOptions {
-  /** How many nodes, or which. Default 1. More can be made at any time: every Node object is simulated. */
+  /** The number of nodes, or a list. Default 1. More can be added at any time: every Node object is simulated. */
   readonly nodes?: number | readonly SimulatedNode[];
-  /** How long a pod takes from its node to Ready. Default 100. */
+  /** Time from assignment to Ready. Default 100. */
   readonly startDelayMs?: number;
-  /** How long a pod takes to end, at most its grace period. Default 0. */
+  /** Time a pod takes to stop, at most its grace period. Default 0. */
   readonly stopDelayMs?: number;
   /** How long pods of Jobs run. Default 1,000. */
   readonly jobDurationMs?: number;
   /** After how long a silent node is lost. Default 50,000, as in Kubernetes. */
   readonly nodeSilenceMs?: number;
-  /** Whether Events tell of pulled images, started and stopped containers. Default yes; KWOK does not. */
+  /** Whether to emit Events for pulled images, started and stopped containers. Default yes; KWOK does not. */
   readonly containerEvents?: boolean;
-  /** What goes wrong from the beginning. Default: images tagged `missing` and `crashing`, as with the real components. */
+  /** Initial failure rules. Default: images tagged `missing` and `crashing`, as with the real components. */
   readonly failures?: readonly FailureRule[];
-  /** Whether Knative Services come to life where their kinds are installed. Default yes. */
+  /** Whether Knative Services are simulated where their kinds are installed. Default yes. */
   readonly knative?: boolean;
-  /** The domain of Knative routes. Default svc.cluster.local, as Knative's own. */
+  /** The domain of Knative routes. Default svc.cluster.local, as in Knative. */
   readonly knativeDomain?: string;
 }
 
-/** The simulated workloads, and the levers of those who try out what happens when something breaks. */
+/** The simulated workloads, with methods for fault injection. */
 export interface WorkloadSimulation extends ServerController {
-  /** From now on this goes wrong, for pods that are there too; call what it gives back to end it. */
+  /** Adds a failure rule, also for existing pods; call the returned function to remove it. */
   fail(rule: FailureRule): () => void;
-  /** The node's kubelet cannot be reached any more, or again: the annotation of the same meaning. */
+  /** Marks the node's kubelet as unreachable or reachable: the annotation of the same meaning. */
   loseNode(name: string): Promise<void>;
   findNode(name: string): Promise<void>;
-  /** What an autoscaler's metric is in each pod; undefined takes it away. The annotation of the same meaning. */
+  /** Sets an autoscaler's metric per pod; undefined removes it. The annotation of the same meaning. */
   setMetric(namespace: string, autoscaler: string, value: number | undefined): Promise<void>;
 }
 
 /**
- * What the controller manager, the scheduler, kubelets, a volume provisioner and Knative do in a real cluster, as far as one sees it from
- * outside. Idle when nothing happens: no heartbeats, no resyncs.
+ * The visible behaviour of the controller manager, the scheduler, kubelets, a volume provisioner and Knative. Idle when
+ * nothing happens: no heartbeats, no resyncs.
  */
 export function workloadSimulation(ports: LoopPorts, options: SimulationOptions = {}): WorkloadSimulation {
   const nodes = wantedNodes(options.nodes ?? 1);
@@ -142,7 +142,7 @@ function controllers(
   ];
 }
 
-/** A quota that is used up on command; real ones are the server's to hold. */
+/** An injected exhausted quota; the server enforces real ones. */
 function refusal(kind: string, object: KubeObject, rules: readonly FailureRule[]): Status | undefined {
   if (kind !== resourceKey(PODS) || !failureOf(failuresOf(object as Pod, rules), "quota")) return undefined;
   return forbidden(PODS, object, "exceeded quota: simulated, requested: pods=1, used: pods=0, limited: pods=0");

@@ -29,7 +29,7 @@ export function knativeControllers(domain: string): readonly Controller[] {
 
 const common = { reporter: "controller", writer: "controller" } as const;
 
-/** Objects that go are left to the garbage collector. */
+/** Deleted objects are left to the garbage collector. */
 function alive<T extends KubeObject>(view: ClusterView, kind: Resource, key: string): ReturnType<typeof view.get<T>> {
   const { namespace, name } = nameOfKey(key);
   const object = view.get<T>(kind, namespace, name);
@@ -107,7 +107,7 @@ function revisions(): Controller {
   };
 }
 
-/** Of a Configuration, the newest and the newest that is ready; and those that a Route names. */
+/** For a Configuration, the newest and the newest ready revision; for a Route, the named ones. */
 function isRouted({ metadata }: KnativeRevision, view: ClusterView): boolean {
   const { namespace = "", name, labels } = metadata;
   const configuration = view.get<KnativeObject>(

@@ -24,7 +24,7 @@ export interface KnativeStatus {
   readonly desiredReplicas?: number;
 }
 
-/** Services, Configurations and Routes alike: each has the parts of the spec that concern it. */
+/** Services, Configurations and Routes: each has the parts of the spec that concern it. */
 export interface KnativeObject extends KubeObject {
   readonly spec?: { readonly template?: PodTemplate; readonly traffic?: readonly Traffic[] };
   readonly status?: KnativeStatus;
@@ -46,7 +46,7 @@ export const LABELS = {
   route: "serving.knative.dev/route",
 } as const;
 
-/** A child with the owner's namespace and a reference to it. */
+/** A child in the owner's namespace with a reference to it. */
 export function childOf(
   owner: Stored<KubeObject>,
   kind: Resource,
@@ -71,7 +71,7 @@ export function childOf(
 export const isTrue = (status: KnativeStatus | undefined, type: string): boolean =>
   conditionIn(status?.conditions, type)?.status === "True";
 
-/** Knative's way: sorted by type, and Ready sums the others up: one that is False, else one that is Unknown, else True. */
+/** Knative's conditions: sorted by type; Ready is False if one is False, else Unknown if one is Unknown, else True. */
 export function withReady(
   before: KnativeStatus | undefined,
   claims: readonly Claim[],
@@ -86,7 +86,7 @@ export function withReady(
     .toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-/** Another's Ready as a condition of one's own. */
+/** The Ready condition of another object as an own condition. */
 export function propagated(type: string, status: KnativeStatus | undefined, observed: boolean): Claim {
   const ready = observed ? conditionIn(status?.conditions, "Ready") : undefined;
   if (!ready) return { type, status: "Unknown" };
@@ -103,7 +103,7 @@ export function isObservedBy({ metadata, status }: KnativeObject): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
 }
 
-/** Routes say which Configuration they follow; what they tell of it does not. */
+/** Routes name the Configuration they follow. */
 export function withoutConfiguration(traffic: Traffic): Traffic {
   const { configurationName: _, ...rest } = traffic;
   return rest;

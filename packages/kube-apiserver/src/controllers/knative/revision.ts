@@ -18,12 +18,12 @@ export interface RevisionState {
   readonly deployment: Stored<Deployment> | undefined;
   readonly hasService: boolean;
   readonly pods: readonly Pod[];
-  /** Whether traffic goes to it, or will as soon as it is ready. */
+  /** Whether it receives traffic, or will as soon as it is ready. */
   readonly isRouted: boolean;
   readonly now: number;
 }
 
-/** A revision is a Deployment with as many pods as its scale says; one without traffic has none. */
+/** A revision is a Deployment with as many pods as its scale; without traffic it has none. */
 export function decideRevision(state: RevisionState): Decision {
   const { revision, deployment, hasService, isRouted } = state;
   const { name } = revision.metadata;
@@ -51,7 +51,7 @@ function portOf({ spec }: KnativeRevision): number {
   return spec?.containers?.[0]?.ports?.[0]?.containerPort ?? 8080;
 }
 
-/** No request ever arrives, and none is needed to keep the first pod. */
+/** No request ever arrives, so the first pod is kept without one. */
 function scaleOf({ metadata }: KnativeRevision): number {
   const told = ["min-scale", "minScale"].map((key) =>
     Number(metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? 0),
@@ -119,7 +119,7 @@ interface Trouble {
   readonly resources?: Omit<Claim, "type">;
 }
 
-/** Containers that end are unhealthy at once; what keeps them from starting counts when the deployment's deadline is over. */
+/** Exited containers are unhealthy at once; start failures count after the deployment's deadline. */
 function troubleOf(pods: readonly Pod[], deployment: Deployment): Trouble {
   if ((deployment.status?.readyReplicas ?? 0) > 0) return {};
   const isLate = conditionIn(deployment.status?.conditions, "Progressing")?.reason === "ProgressDeadlineExceeded";

@@ -20,7 +20,7 @@ export interface RouteState {
   readonly now: number;
 }
 
-/** Traffic goes to the newest revision that is ready, or to the one that is named. */
+/** Traffic goes to the newest ready revision, or to the named one. */
 export function decideRoute({ route, configuration, placeholder, domain, now }: RouteState): Decision {
   const { name, namespace = "" } = route.metadata;
   const latest = configuration?.status?.latestReadyRevisionName;

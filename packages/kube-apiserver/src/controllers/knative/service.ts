@@ -22,7 +22,7 @@ export interface KnativeServiceState {
   readonly now: number;
 }
 
-/** A Service is a Configuration and a Route of its name, and says how they are. */
+/** A Service is a Configuration and a Route of its name, and reports their state. */
 export function decideKnativeService({ service, configuration, route, now }: KnativeServiceState): Decision {
   const { name, uid } = service.metadata;
   const labels = { ...service.metadata.labels, [LABELS.service]: name, [LABELS.serviceUid]: uid };

@@ -11,7 +11,7 @@ export interface LoopPorts {
   readonly objects: ClusterObjects;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Told of what should not happen: a decision that threw, a write refused for ever. By default nobody is. */
+  /** Called for unexpected failures: a decision that threw, a write that keeps failing. No-op by default. */
   readonly onProblem?: (problem: LoopProblem) => void;
 }
 
@@ -22,27 +22,27 @@ export interface LoopProblem {
 }
 
 export interface LoopOptions {
-  /** Refuses a creation before the server is asked, as an admission plugin would. */
+  /** Rejects a creation before it reaches the server, like an admission plug-in. */
   readonly admit?: (kind: string, object: JsonObject) => Status | undefined;
 }
 
-/** Retries of one key: 5 ms doubling to 1,000 s, as the rate limiter of the real controllers. */
+/** Backoff per key: 5 ms doubling to 1,000 s, as in the real controllers. */
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 1_000_000;
-/** Conflicts are answered by a fresh look at once; this many in a row mean that something else is wrong. */
+/** A conflict is retried at once; this many in a row indicate another problem. */
 const CONFLICTS_AT_ONCE = 10;
 
 /**
  * Runs controllers over one queue of keys.
  *
- * *Flow*: a change names keys → each waits once, however often it is named → its controller decides on the present state → the steps
- * are written one after the other. A conflict leads to another look at once, another refusal to one after a growing delay, and
- * `lookAgainInMs` to one at that time unless a change comes first.
+ * *Flow*: a change names keys → each waits once → its controller decides on the current state → the steps are written
+ * one after the other. A conflict is retried at once, another rejection after a growing delay, and `lookAgainInMs`
+ * requeues at that time unless a change comes first.
  *
- * *Guarantees*: one key at a time, in the order they were named: the same changes at the same times lead to the same writes. No timer
- * runs unless a decision asked for one or a write was refused. A decision that wants nothing writes nothing.
+ * *Guarantees*: one key at a time, in order: the same changes at the same times lead to the same writes. No timer runs
+ * unless a decision requested one or a write was rejected. A decision without steps writes nothing.
  *
- * *Assumptions*: reads are of the present state, so that a controller sees its own writes and needs no expectations.
+ * *Assumptions*: reads return the current state, so that a controller sees its own writes and needs no expectations.
  */
 export class ControlLoop implements ServerController {
   readonly name: string;
@@ -92,7 +92,7 @@ export class ControlLoop implements ServerController {
     this.#failures.clear();
   }
 
-  /** Names every key there is: at the start, and when rules that are no objects have changed. */
+  /** Enqueues every key: at the start, and when rules outside of objects have changed. */
   lookAtEverything(): void {
     for (const controller of this.#controllers) {
       for (const follow of controller.follows) {
@@ -103,7 +103,7 @@ export class ControlLoop implements ServerController {
     }
   }
 
-  /** Names one key, for what is no object: a metric, say. */
+  /** Enqueues one key, for inputs that are not objects, such as a metric. */
   look(controllerName: string, key: string): void {
     const controller = this.#controllers.find(({ name }) => name === controllerName);
     if (controller) this.#enqueue(controller, key);
@@ -143,7 +143,7 @@ export class ControlLoop implements ServerController {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Listeners are called within a commit: what follows from it comes after.
+    // Listeners run within a commit: follow-up work runs after it.
     await Promise.resolve();
     for (let entry = this.#next(); entry; entry = this.#next()) await this.#work(...entry);
     this.#isRunning = false;
@@ -174,7 +174,7 @@ export class ControlLoop implements ServerController {
     try {
       return controller.decide(key, this.#around());
     } catch (error) {
-      // Not tried again until something changes: the same objects would lead to the same mistake.
+      // No retry until something changes: the same objects would lead to the same error.
       this.#ports.onProblem?.({ controller: controller.name, key, error });
       return undefined;
     }
@@ -190,7 +190,7 @@ export class ControlLoop implements ServerController {
     }
     const then = controller.afterRefusal?.(key, refusal, this.#around());
     if (then) await this.#perform(controller, then.steps);
-    // While its namespace goes, nothing can be created in it: trying again is of no use.
+    // Nothing can be created in a terminating namespace, so a retry is useless.
     if (isNamespaceGoing(refusal.status)) return;
     this.#ports.onProblem?.({ controller: controller.name, key, error: refusal.status });
     this.#lookLater(controller, key, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
@@ -198,7 +198,7 @@ export class ControlLoop implements ServerController {
 
   #lookLater(controller: Controller, key: string, delayMs: number): void {
     const id = queueId(controller, key);
-    // A change during the work has named the key again: that look comes first and decides anew.
+    // A change during the work has enqueued the key again; that pass decides.
     if (this.#queue.has(id) || !this.#unsubscribe) return;
     this.#timers.get(id)?.cancel();
     this.#timers.set(
@@ -211,7 +211,7 @@ export class ControlLoop implements ServerController {
     return { view: this.#view, now: this.#ports.clock.now() };
   }
 
-  /** The refusal that stopped it, if one did. */
+  /** The rejection that stopped it, if any. */
   async #perform(controller: Controller, steps: readonly Step[]): Promise<Refusal | undefined> {
     for (const step of steps) {
       if (!this.#unsubscribe) return undefined;
@@ -232,7 +232,7 @@ export class ControlLoop implements ServerController {
       if (told?.done) await this.#recorder.record(controller, told.done(result.value));
       return undefined;
     }
-    // What is gone needs neither deleting nor changing.
+    // A deleted object needs neither deletion nor change.
     if (result.error.reason === "NotFound" && step.do !== "create") return undefined;
     if (told?.refused && !isNamespaceGoing(result.error)) {
       await this.#recorder.record(controller, told.refused(result.error));

@@ -3,7 +3,7 @@ import type { ObjectChange, ResourceName } from "../cluster-objects.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
 import type { Decision, WriteStep } from "./decision.ts";
 
-/** What a decision may look at. */
+/** The inputs of a decision. */
 export interface Surroundings {
   readonly view: ClusterView;
   /** Milliseconds since the epoch. */
@@ -11,38 +11,38 @@ export interface Surroundings {
 }
 
 /**
- * A level-triggered controller: told *which* object may need something, it looks at the present state and says what it wants.
- * It never learns why it was woken.
+ * A level-triggered controller: given a key, it reads the current state and returns the desired steps.
+ * It never learns why it was called.
  */
 export interface Controller {
-  /** In messages to the operator, and part of the keys of the queue. */
+  /** For messages to the operator, and part of the queue keys. */
   readonly name: string;
-  /** Who its Events say they are from. */
+  /** The reporting component of its Events. */
   readonly reporter: string;
-  /** Whose writes they are in managedFields. */
+  /** The field manager of its writes. */
   readonly writer: string;
-  /** Events in the form of events.k8s.io (eventTime, action, series), as the scheduler writes them. */
+  /** Writes Events in the events.k8s.io form (eventTime, action, series), like the scheduler. */
   readonly newStyleEvents?: boolean;
-  /** Which keys a change of such an object concerns; asked of the new and of the previous state. */
+  /** The keys affected by a change; called with the new and the previous state. */
   readonly follows: readonly Follow[];
-  /** For those who are concerned with every kind, those of definitions too. */
+  /** For controllers of every kind, including custom ones. */
   readonly followsAll?: FollowAll;
   decide(key: string, around: Surroundings): Decision;
-  /** What to do beside trying again later, after a write was refused for another reason than a conflict. */
+  /** Handles a rejected write, other than a conflict, besides the retry. */
   afterRefusal?(key: string, refusal: Refusal, around: Surroundings): Decision;
 }
 
 export interface Follow {
   readonly kind: ResourceName;
   keys(object: JsonObject, view: ClusterView, change?: ObjectChange): Iterable<string>;
-  /** Left out of the first look at everything: what these objects concern is found through others. */
+  /** Skipped in the initial pass: the affected keys are found through other objects. */
   readonly isSecondary?: boolean;
 }
 
 export interface FollowAll {
-  /** Which keys a change concerns. */
+  /** The keys affected by a change. */
   changed(change: ObjectChange, view: ClusterView): Iterable<string>;
-  /** Which keys an object concerns that was there before. */
+  /** The keys affected by an initial object. */
   found(kind: ResourceName, object: JsonObject): Iterable<string>;
 }
 

@@ -3,12 +3,12 @@ import type { DeleteOptions, ObjectName, ResourceName } from "../cluster-objects
 import { asJson, objectName } from "../objects/cluster-view.ts";
 
 /**
- * What a controller wants done. A decision is a value: it is made from objects and the time alone, and compared in tests; the loop
- * carries it out in order and stops at the first write that is refused.
+ * The desired steps of a controller. A decision is a value computed from objects and time alone; the loop executes it
+ * in order and stops at the first rejected write.
  */
 export interface Decision {
   readonly steps: readonly Step[];
-  /** When to look again even if nothing changes; without it only a change leads to another look. */
+  /** When to requeue even without a change. */
   readonly lookAgainInMs?: number;
 }
 
@@ -33,9 +33,9 @@ export type WriteStep =
       readonly body: JsonObject;
     };
 
-/** Events that follow from how a write went. */
+/** Events that depend on the result of a write. */
 export interface Told {
-  /** Given the object as the server has it: its name may be the server's choice. */
+  /** Receives the stored object: the server may have chosen its name. */
   readonly done?: (object: JsonObject) => EventDraft;
   readonly refused?: (status: Status) => EventDraft;
 }
@@ -45,7 +45,7 @@ export interface EventStep {
   readonly event: EventDraft;
 }
 
-/** An Event before it is written; who reports it is the controller's to say. */
+/** An Event before it is written; the controller is its reporter. */
 export interface EventDraft {
   readonly about: KubeObject;
   readonly type: "Normal" | "Warning";
@@ -53,13 +53,13 @@ export interface EventDraft {
   readonly message: string;
   /** As in `spec.containers{web}`. */
   readonly fieldPath?: string;
-  /** Reporters of the newer form (the scheduler) say what they did. */
+  /** The action, for reporters of the newer form (the scheduler). */
   readonly action?: string;
   /** A kubelet names its node. */
   readonly host?: string;
 }
 
-/** Nothing to do, as things are. */
+/** No steps. */
 export const SETTLED: Decision = { steps: [] };
 
 export const create = (kind: ResourceName, object: object, told?: Told): WriteStep => ({
@@ -81,7 +81,7 @@ export const updateStatus = (kind: ResourceName, object: object): WriteStep => (
   object: asJson(object),
 });
 
-/** Deletes this very object, not a later one of its name. */
+/** Deletes this object by uid, not a later one of its name. */
 export function remove(kind: ResourceName, object: KubeObject, options: DeleteOptions = {}, told?: Told): WriteStep {
   const { namespace, name = "", uid } = object.metadata;
   return {
@@ -95,13 +95,13 @@ export function remove(kind: ResourceName, object: KubeObject, options: DeleteOp
 
 export const tell = (event: EventDraft): EventStep => ({ do: "event", event });
 
-/** A decision of these steps; undefined ones are left out, so that a rule may say "nothing". */
+/** A decision of these steps; undefined ones are skipped. */
 export function decision(steps: readonly (Step | undefined)[], lookAgainInMs?: number): Decision {
   const kept = steps.filter((step) => step !== undefined);
   return lookAgainInMs === undefined ? { steps: kept } : { steps: kept, lookAgainInMs: Math.max(0, lookAgainInMs) };
 }
 
-/** The nearer of two times to look again. */
+/** The earlier of two requeue delays. */
 export function sooner(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.min(a, b);

@@ -7,11 +7,11 @@ import { microTime, wholeSeconds } from "../objects/time.ts";
 import type { Controller } from "./controller.ts";
 import type { EventDraft } from "./decision.ts";
 
-/** The tenth different message of one reason on one object, and all after it, become one Event: the real recorder's limit. */
+/** From the tenth different message of one reason on one object, Events are combined: the real recorder's limit. */
 const SIMILAR_LIMIT = 10;
-/** How long similar ones count together. */
+/** The window of combined Events. */
 const SIMILAR_WINDOW_MS = 600_000;
-/** Kept in memory; the oldest is forgotten first, and then begins anew with a count of one. */
+/** Bounded memory; a forgotten Event starts again with a count of one. */
 const REMEMBERED = 4096;
 
 interface Remembered {
@@ -25,8 +25,8 @@ interface Similar {
 }
 
 /**
- * Writes Events as the real recorders do: a repetition counts up the Event that is there; from the tenth different message of
- * one reason within ten minutes on they are combined into one.
+ * Writes Events as the real recorders do: a repetition increments the existing Event; from the tenth different message
+ * of one reason within ten minutes on, they are combined into one.
  */
 export class EventRecorder {
   readonly #objects: ClusterObjects;
@@ -59,7 +59,7 @@ export class EventRecorder {
 
   async #write(key: string, controller: Controller, draft: EventDraft): Promise<void> {
     const event = newEvent(controller, draft, this.#clock.now(), (this.#count += 1));
-    // An Event that cannot be written (its namespace is going) is lost, as it is with the real recorders.
+    // An Event that cannot be written (its namespace is terminating) is dropped, as in the real recorders.
     const written = await this.#objects.create(EVENTS, asJson(event), controller.writer);
     if (!written.ok) return;
     remember(this.#known, key, { name: event.metadata.name, namespace: event.metadata.namespace });
@@ -77,7 +77,7 @@ export class EventRecorder {
     similar.messages.add(draft.message);
     similar.sinceMs = now;
     if (similar.messages.size < SIMILAR_LIMIT) return draft;
-    // The set has said all it can: it need not grow any further.
+    // The limit is reached: the set need not grow any further.
     similar.messages.delete(draft.message);
     return { ...draft, message: `${COMBINED}${draft.message}` };
   }
@@ -112,7 +112,7 @@ interface NewEvent {
   readonly metadata: { readonly name: string; readonly namespace: string };
 }
 
-/** Names as the real recorder makes them: the object's, and the time in nanoseconds in hex; the count keeps them apart. */
+/** Names as in the real recorder: the object's name and the time in nanoseconds in hex; the count keeps them unique. */
 function newEvent(controller: Controller, draft: EventDraft, now: number, count: number): NewEvent {
   const { about, type, reason, message, fieldPath, action, host } = draft;
   const { namespace = "default", name = "", uid, resourceVersion } = about.metadata;
@@ -133,7 +133,7 @@ function newEvent(controller: Controller, draft: EventDraft, now: number, count:
     type,
     reason,
     message,
-    // Combined Events lose it on the way in the real recorder; their source is the same.
+    // The real recorder drops it for combined Events.
     reportingComponent: message.startsWith(COMBINED) ? "" : controller.reporter,
   };
   if (controller.newStyleEvents === true) {

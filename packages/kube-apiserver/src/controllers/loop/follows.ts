@@ -3,12 +3,12 @@ import { keyOf, PODS, type Resource } from "../objects/resources.ts";
 import type { Pod } from "../objects/typed.ts";
 import type { Follow } from "./controller.ts";
 
-/** The objects that a controller is about, each by its own key. */
+/** The objects of a controller, each by its own key. */
 export function own(kind: Resource): Follow {
   return { kind, keys: (object) => [keyOf(typed(object))] };
 }
 
-/** Pods that have a node. */
+/** Pods with a node. */
 export function placedPods(): Follow {
   return {
     kind: PODS,

@@ -6,7 +6,7 @@ import { CONFIG_MAPS, NAMESPACES, PODS, resourceKey, SERVICE_ACCOUNTS } from "..
 import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Namespace } from "../objects/typed.ts";
 
-/** Everything of one kind that is left in a namespace. */
+/** All remaining objects of one kind in a namespace. */
 export interface Content {
   readonly kind: ResourceName;
   readonly objects: readonly Stored<KubeObject>[];
@@ -14,18 +14,18 @@ export interface Content {
 
 export interface NamespaceState {
   readonly namespace: Stored<Namespace>;
-  /** Only asked for while the namespace goes. */
+  /** Only requested while the namespace terminates. */
   readonly content: () => readonly Content[];
   readonly hasRootCertificates: boolean;
   readonly hasDefaultAccount: boolean;
-  /** What clients in the cluster trust the server by. */
+  /** The CA bundle of the server. */
   readonly rootCertificates: string;
   readonly now: number;
 }
 
 const FINALIZER = "kubernetes";
 
-/** A namespace gets what every namespace has; one that is deleted is emptied, pods first, and let go when nothing is left. */
+/** Initializes a namespace; empties a deleted one, pods first, and removes it when nothing is left. */
 export function decideNamespace(state: NamespaceState): Decision {
   const { namespace } = state;
   if (namespace.metadata.deletionTimestamp === undefined) return { steps: furnishing(state) };
@@ -37,7 +37,7 @@ export function decideNamespace(state: NamespaceState): Decision {
     objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map((object) => remove(kind, object)),
   );
   if (deletions.length > 0) return { steps: deletions };
-  // While pods go nothing is said of what remains: it is not their finalizers that hold the namespace.
+  // While pods terminate, remaining content is not reported: their finalizers do not hold the namespace.
   const remaining = pods.length > 0 ? [] : content;
   const status = statusStep(namespace, remaining, state.now);
   return content.length > 0 ? decision([status]) : decision([status, finalize(namespace)]);
@@ -91,7 +91,7 @@ function finalize(namespace: Stored<Namespace>): Step {
 
 function statusStep(namespace: Stored<Namespace>, remaining: readonly Content[], now: number): Step | undefined {
   const before = namespace.status?.conditions ?? [];
-  // A namespace that goes at once never shows a condition.
+  // A namespace that is deleted at once never shows a condition.
   if (remaining.length === 0 && before.length === 0) return undefined;
   const conditions = conditionsOf(remaining).map((claim) => kept(conditionIn(before, claim.type), claim, now));
   if (conditions.every((condition, index) => condition === before[index])) return undefined;

@@ -8,7 +8,7 @@ import type { Namespace } from "../objects/typed.ts";
 import { decideNamespace, ROOT_CERTIFICATES, type Content } from "./decide.ts";
 
 export interface NamespaceOptions {
-  /** The certificates of `kube-root-ca.crt`, in PEM; empty where the server has no TLS. */
+  /** The certificates of `kube-root-ca.crt`, in PEM; empty without TLS. */
   readonly rootCertificates?: string;
 }
 
@@ -19,7 +19,7 @@ export function namespaces(options: NamespaceOptions = {}): Controller {
     writer: "kube-controller-manager",
     follows: [{ kind: NAMESPACES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
     followsAll: {
-      // What is made or changed in a namespace concerns it only when it is on its way out, or lacks what each must have.
+      // Objects affect their namespace only while it terminates or lacks its initial contents.
       changed: ({ kind, object, previous }, view) => concerned(kind, object ?? previous, object === undefined, view),
       found: () => [],
     },

@@ -7,7 +7,7 @@ import type { Pod, Service, ServicePort, Texts } from "../objects/typed.ts";
 
 export interface ServiceState {
   readonly service: Stored<Service>;
-  /** Those its selector selects. */
+  /** The pods that its selector selects. */
   readonly pods: readonly Stored<Pod>[];
   readonly slices: readonly Stored<EndpointSlice>[];
   readonly endpoints: Stored<KubeObject> | undefined;
@@ -34,7 +34,7 @@ export function selectsPod({ spec }: Service, pod: Pod): boolean {
   return wanted.length > 0 && wanted.every(([key, value]) => labelOf(pod, key) === value);
 }
 
-/** EndpointSlices, and Endpoints for those who still read them. Services without a selector are looked after by someone else. */
+/** EndpointSlices, and Endpoints for older clients. Services without a selector are managed by others. */
 export function decideService(state: ServiceState): Decision {
   const { service } = state;
   const isOurs = Object.keys(service.spec?.selector ?? {}).length > 0 && service.spec?.type !== "ExternalName";
@@ -122,7 +122,7 @@ interface EndpointPort {
   readonly appProtocol?: string;
 }
 
-/** Named target ports are looked up in the pod's containers; what none of them has is left out. */
+/** Named target ports are looked up in the pod's containers; unknown names are skipped. */
 function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((port) => {
     const number = targetPort(port, pod);

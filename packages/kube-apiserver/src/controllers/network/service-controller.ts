@@ -44,7 +44,7 @@ export function serviceController(): Controller {
   };
 }
 
-/** Slices are owned by their Service, Endpoints are not: they must be taken away. Those that someone else made stay. */
+/** Slices are owned by their Service; Endpoints are not and must be deleted. Endpoints of others stay. */
 function leftover(endpoints: Stored<KubeObject> | undefined): Decision {
   const isOurs = endpoints?.metadata.labels?.[ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER;
   return endpoints && isOurs ? decision([remove(ENDPOINTS, endpoints)]) : SETTLED;

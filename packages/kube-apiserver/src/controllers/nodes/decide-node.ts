@@ -7,12 +7,12 @@ import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Node, Pod, Taint } from "../objects/typed.ts";
 import { isLost } from "./node-state.ts";
 
-/** How long a node may be silent before it counts as lost: the controller manager's `--node-monitor-grace-period`. */
+/** How long a node may be silent before it is lost: the controller manager's `--node-monitor-grace-period`. */
 export const SILENCE_MS = 50_000;
 
 export interface NodeMoment {
   readonly node: Stored<Node>;
-  /** Since when it has been lost or not, whichever it is. */
+  /** Since when it has been in its current state, lost or not. */
   readonly inStateMs: number;
   readonly silenceMs: number;
   readonly now: number;
@@ -39,7 +39,10 @@ function withTaints(spec: NonNullable<Node["spec"]>, taints: readonly Taint[]): 
   return taints.length === 0 ? rest : { ...rest, taints };
 }
 
-/** A node that reports: its conditions, its room, its addresses. Reported once; there is no heartbeat, so that idle means idle. */
+/**
+ * The report of a node: conditions, capacity, addresses. Reported once; there is no heartbeat, so an idle cluster
+ * writes nothing.
+ */
 function well({ node, now }: NodeMoment): Decision {
   const before = node.status ?? {};
   const conditions = HEALTHY.map((claim) => reported(conditionIn(before.conditions, claim.type), claim, now));
@@ -134,7 +137,7 @@ function nodeInfo(): object {
 
 const OURS = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)$/;
 
-/** Taints that follow from conditions and from `spec.unschedulable`; those that others have set stay as they are. */
+/** Taints that follow from conditions and from `spec.unschedulable`; taints of others are kept. */
 function taintsOf(node: Stored<Node>, now: number): readonly Taint[] {
   const { taints = [], unschedulable } = node.spec ?? {};
   const ready = conditionIn(node.status?.conditions, "Ready")?.status;
@@ -157,7 +160,7 @@ function taintsOf(node: Stored<Node>, now: number): readonly Taint[] {
   return [...kept, ...added];
 }
 
-/** Pods of a node that is not heard of are not ready, whatever they are; their kubelet says otherwise when it is back. */
+/** Pods of a lost node are not ready; their kubelet corrects that when it is back. */
 function shakenPods({ node, podsOf, now }: NodeMoment): Step[] {
   if (conditionIn(node.status?.conditions, "Ready")?.status === "True") return [];
   return podsOf()

@@ -11,7 +11,7 @@ import type { Node, Pod, Taint } from "../objects/typed.ts";
 import { podsOn } from "./node-controller.ts";
 import { tolerates } from "./node-state.ts";
 
-/** How long a pod of a node that is gone is left alone: the pod garbage collector's quarantine. */
+/** How long a pod of a missing node is kept: the pod garbage collector's quarantine. */
 const QUARANTINE_MS = 40_000;
 
 /** Taint eviction: when a pod must leave its node, or that it may stay. */
@@ -27,7 +27,7 @@ export function evictionTime(pod: Pod, taints: readonly Taint[]): number | undef
   return due.length === 0 ? undefined : Math.min(...due);
 }
 
-/** Deletes pods whose node no longer bears them, or is no longer there. */
+/** Deletes pods whose node does not tolerate them, or no longer exists. */
 export function evictionController(): Controller {
   const orphanedSince = new Map<string, number>();
   return {

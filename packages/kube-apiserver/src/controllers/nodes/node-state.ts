@@ -2,7 +2,7 @@ import { ANNOTATIONS } from "../failures/failure.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import type { Node, Taint, Toleration } from "../objects/typed.ts";
 
-/** Whether its kubelet is told to be out of reach. */
+/** Whether its kubelet is marked as unreachable. */
 export function isLost({ metadata }: Node): boolean {
   return metadata.annotations?.[ANNOTATIONS.lost] === "true";
 }

@@ -3,7 +3,7 @@ import { create, decision, SETTLED } from "../loop/decision.ts";
 import { nameOfKey, NODES } from "../objects/resources.ts";
 import type { Amounts, Node, Taint, Texts } from "../objects/typed.ts";
 
-/** A node to begin with. */
+/** An initial node. */
 export interface SimulatedNode {
   readonly name: string;
   readonly capacity?: Amounts;
@@ -47,7 +47,7 @@ export function nodeObject({ name, capacity, labels, annotations, taints, zone }
   };
 }
 
-/** Makes the nodes of the beginning, once: a node that someone deletes stays away. */
+/** Creates the initial nodes once: a deleted node stays deleted. */
 export function registrationController(nodes: readonly SimulatedNode[]): Controller {
   return {
     name: "registration",

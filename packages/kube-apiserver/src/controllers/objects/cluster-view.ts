@@ -1,7 +1,7 @@
 import { isControlledBy, type JsonObject, type KubeObject, type ObjectMeta, type Stored } from "@oaas/kube-core";
 import type { ClusterObjects, DependentObject, ObjectName, ResourceName, ServedKind } from "../cluster-objects.ts";
 
-/** Reading with types. What is read must not be changed; the types say so. */
+/** Typed reads. Results must not be mutated. */
 export interface ClusterView {
   get<T extends KubeObject>(kind: ResourceName, namespace: string, name: string): Stored<T> | undefined;
   list<T extends KubeObject>(kind: ResourceName, namespace?: string): readonly Stored<T>[];
@@ -31,19 +31,19 @@ export function clusterView(objects: ClusterObjects): ClusterView {
   };
 }
 
-/** The name the server wants: cluster-scoped objects have no namespace. */
+/** The object name for the server: cluster-scoped objects have no namespace. */
 export function objectName(namespace: string | undefined, name: string): ObjectName {
   return namespace === undefined || namespace === "" ? { name } : { namespace, name };
 }
 
-/** An object of the server as the kind that it is. */
+/** An object of the server as its typed kind. */
 export function typed<T extends KubeObject>(object: JsonObject): Stored<T>;
 export function typed<T extends KubeObject>(object: JsonObject | undefined): Stored<T> | undefined;
 export function typed<T extends KubeObject>(object: JsonObject | undefined): Stored<T> | undefined {
   return object as unknown as Stored<T> | undefined;
 }
 
-/** The way back: what controllers make is JSON, which the types of single kinds do not say. */
+/** The reverse: controllers write JSON, which the types of single kinds do not express. */
 export function asJson(object: object): JsonObject {
   return object as JsonObject;
 }

@@ -7,7 +7,7 @@ export function conditionIn(conditions: Conditions | undefined, type: string): C
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** What a condition is to say; its times follow from what it said before. */
+/** The desired condition; its times follow from the previous one. */
 export interface Claim {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -15,7 +15,10 @@ export interface Claim {
   readonly message?: string;
 }
 
-/** Replaces the condition in its place, or appends it; the transition time moves only with the status. The same list when nothing changes. */
+/**
+ * Replaces the condition in its place, or appends it; the transition time changes only with the status. Returns the
+ * same list when nothing changes.
+ */
 export function withCondition(conditions: Conditions, claim: Claim, now: number, more: object = {}): Conditions {
   const before = conditionIn(conditions, claim.type);
   if (before && before.status === claim.status && before.reason === claim.reason && before.message === claim.message) {

@@ -20,7 +20,7 @@ export function isActive(pod: Pod): boolean {
   return !isFinished(pod) && !isTerminating(pod);
 }
 
-/** When a ready pod counts as available: after it has been ready for `minReadySeconds`. Undefined while it is not ready. */
+/** When a ready pod counts as available: after `minReadySeconds`. Undefined while it is not ready. */
 export function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
   if (!isReady(pod)) return undefined;
   const since = epochMs(conditionIn(pod.status?.conditions, "Ready")?.lastTransitionTime);
@@ -32,7 +32,7 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return at !== undefined && at <= now;
 }
 
-/** When the next of these pods becomes available by time alone, from now. */
+/** The delay until the next of these pods becomes available. */
 export function nextAvailableInMs(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   const waits = pods
     .map((pod) => availableAtMs(pod, minReadySeconds))
@@ -47,7 +47,7 @@ export function isControlledByKind(pod: Pod, kind: string): boolean {
 
 export type Sums = Readonly<Record<string, Quantity>>;
 
-/** What a pod asks of its node: the sum of its containers, or its greediest init container where that is more. */
+/** The requests of a pod: the sum of its containers, or its largest init container if that is more. */
 export function podRequests(pod: Pod): Sums {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
@@ -63,7 +63,7 @@ export function podLimits(pod: Pod): Sums {
 }
 
 function requestsOf({ resources }: Container): Sums {
-  // The real server copies limits into requests that are not given.
+  // The real server copies limits to missing requests.
   return { ...sumsOf(resources?.limits), ...sumsOf(resources?.requests) };
 }
 
@@ -71,7 +71,7 @@ export function sumsOf(amounts: Amounts | undefined): Sums {
   return Object.fromEntries(Object.entries(amounts ?? {}).map(([name, amount]) => [name, quantity(amount)]));
 }
 
-/** An amount that passed the server's validation; anything else counts as nothing. */
+/** A validated amount; anything else counts as zero. */
 export function quantity(amount: string | number | undefined): Quantity {
   if (amount === undefined) return ZERO_QUANTITY;
   const parsed = parseQuantity(amount);
@@ -93,7 +93,7 @@ function larger(a: Sums, b: Sums): Sums {
   return most;
 }
 
-/** `Guaranteed`, `Burstable` or `BestEffort`, by cpu and memory alone. */
+/** `Guaranteed`, `Burstable` or `BestEffort`, by cpu and memory. */
 export function qosClass(pod: Pod): string {
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
   const amounts = containers.flatMap(({ resources }) => [

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";
 
-/** A kind as controllers write it: where it lives in paths, and what its objects say they are. */
+/** A kind as controllers write it: its path and its type. */
 export interface Resource extends ResourceName {
   readonly apiVersion: string;
   readonly kind: string;
@@ -39,7 +39,7 @@ export const KNATIVE_CONFIGURATIONS = resource("serving.knative.dev/v1", "Config
 export const KNATIVE_REVISIONS = resource("serving.knative.dev/v1", "Revision", "revisions");
 export const KNATIVE_ROUTES = resource("serving.knative.dev/v1", "Route", "routes");
 
-/** One text per kind, for tables of what a controller follows. */
+/** A string per kind, for lookup tables. */
 export function resourceKey({ group, resource }: ResourceName): string {
   return `${group}/${resource}`;
 }

@@ -5,12 +5,12 @@ export function wholeSeconds(epochMs: number): string {
   return `${timestamp(epochMs).slice(0, 19)}Z`;
 }
 
-/** RFC 3339 with microseconds, as `eventTime` and `renewTime` have them. */
+/** RFC 3339 with microseconds, as in `eventTime` and `renewTime`. */
 export function microTime(epochMs: number): string {
   return `${timestamp(epochMs).slice(0, 23)}000Z`;
 }
 
-/** Milliseconds since the epoch; undefined for what is no time. */
+/** Milliseconds since the epoch; undefined for an invalid time. */
 export function epochMs(time: string | null | undefined): number | undefined {
   const parsed = Date.parse(time ?? "");
   return Number.isNaN(parsed) ? undefined : parsed;

@@ -1,14 +1,14 @@
 import type { IntOrString, KubeObject, LabelSelector, ObjectMeta } from "@oaas/kube-core";
 
 /**
- * What the controllers read of the kinds they act on: only the fields they use. Objects come from the server, so that what its
- * schemas default (strategies, replica counts) is there; what they do not is optional here.
+ * The fields that the controllers read of each kind. Objects come from the server, so defaulted fields (strategies,
+ * replica counts) are present; others are optional here.
  */
 export type Texts = Readonly<Record<string, string>>;
-/** Amounts by resource; JSON may have numbers where Kubernetes writes texts. */
+/** Amounts by resource; JSON may have numbers where Kubernetes writes strings. */
 export type Amounts = Readonly<Record<string, string | number>>;
 
-/** A condition as workloads have them; which of the times and texts there are differs from kind to kind. */
+/** A condition of a workload; times and texts differ from kind to kind. */
 export interface Condition {
   readonly type: string;
   readonly status: string;
@@ -188,7 +188,7 @@ export interface PodTemplate {
   readonly spec?: PodSpec;
 }
 
-/** What the parts of a workload have in common. */
+/** The common fields of workloads. */
 export interface Workload extends KubeObject {
   readonly spec?: { readonly replicas?: number; readonly selector?: LabelSelector; readonly template?: PodTemplate };
 }

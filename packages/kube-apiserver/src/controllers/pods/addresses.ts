@@ -3,15 +3,15 @@ import type { ClusterView } from "../objects/cluster-view.ts";
 import { PODS } from "../objects/resources.ts";
 import type { Node, Pod } from "../objects/typed.ts";
 
-/** Where pods of nodes without a range of their own get their addresses from. */
+/** The range for pods of nodes without a range. */
 const COMMON_RANGE = "10.250.0.0/16";
 
-/** The node's own address, which its pods with hostNetwork share. */
+/** The node's address, shared by its pods with hostNetwork. */
 export function hostAddress({ status }: Node): string {
   return status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "127.0.0.1";
 }
 
-/** The lowest address of the node's range that no pod has. */
+/** The lowest free address of the node's range. */
 export function allotAddress(pod: Stored<Pod>, node: Stored<Node>, view: ClusterView): string {
   if (pod.spec?.hostNetwork === true) return hostAddress(node);
   const taken = new Set(view.list<Pod>(PODS).map(({ status }) => status?.podIP));

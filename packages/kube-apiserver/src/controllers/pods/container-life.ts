@@ -1,7 +1,7 @@
 import { wholeSeconds } from "../objects/time.ts";
 import type { Container, ContainerState, ContainerStatus } from "../objects/typed.ts";
 
-/** What a container is going to do. */
+/** The desired behaviour of a container. */
 export type ContainerFate =
   | { readonly kind: "runs"; readonly isReady: boolean; readonly completesAfterMs?: number }
   | { readonly kind: "crashes"; readonly afterMs: number; readonly exitCode: number; readonly restarts: number }
@@ -13,7 +13,7 @@ export interface ContainerEvent {
   readonly message: string;
 }
 
-/** One container, how long it has been in its state, and how often its image was asked for. */
+/** One container, the time in its state, and the number of pull attempts. */
 export interface ContainerMoment {
   readonly container: Container;
   readonly status: ContainerStatus;
@@ -29,16 +29,16 @@ export interface ContainerMoment {
 export interface ContainerStep {
   readonly status: ContainerStatus;
   readonly events: readonly ContainerEvent[];
-  /** Until the next step by time alone. */
+  /** Delay until the next step. */
   readonly waitMs?: number;
 }
 
-/** From the first error to saying that it backs off. */
+/** From the first error to the back-off state. */
 const PULL_ERROR_SHOWN_MS = 10_000;
 const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 300_000;
 
-/** The next state of a container, or the same status when it is not time yet. */
+/** The next state of a container, or the same status when it is not due. */
 export function containerStep(moment: ContainerMoment): ContainerStep {
   const { state } = moment.status;
   if (state.terminated) return { status: moment.status, events: [] };
@@ -82,7 +82,7 @@ function running(
   return { status: status.ready === fate.isReady ? status : { ...status, ready: fate.isReady }, events: [] };
 }
 
-/** Asked for at once, then after 10 s, 20 s … 5 min: the error, and then that it backs off. */
+/** Pulled at once, then after 10 s, 20 s … 5 min: the error, then the back-off. */
 function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error: string): ContainerStep {
   const image = container.image ?? "";
   const { reason } = status.state.waiting ?? {};
@@ -127,7 +127,7 @@ function crashing(moment: ContainerMoment, fate: ContainerFate & { kind: "crashe
   return backingOff(moment, { ...fresh, restartCount: fate.restarts }, last);
 }
 
-/** The first crash is forgiven: the container is started again at once. */
+/** After the first crash the container restarts at once. */
 function afterCrash(
   moment: ContainerMoment,
   fate: ContainerFate & { kind: "crashes" },
@@ -166,7 +166,7 @@ function backingOff(
   };
 }
 
-/** 10 s, doubled with each time, at most 5 min. */
+/** 10 s, doubled each time, at most 5 min. */
 function backoffMs(times: number): number {
   return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, Math.min(times - 1, 20)));
 }

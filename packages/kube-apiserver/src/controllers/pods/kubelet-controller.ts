@@ -21,7 +21,7 @@ export interface KubeletOptions {
   readonly rules: () => readonly FailureRule[];
 }
 
-/** Since when something has looked as it does; forgotten with the pod. */
+/** Since when a pod has been in its state; forgotten with the pod. */
 interface Memory {
   readonly uid: string;
   readonly marks: Map<string, { readonly mark: string; readonly sinceMs: number; readonly changes: number }>;
@@ -63,7 +63,7 @@ export function kubeletController(options: KubeletOptions): Controller {
   };
 }
 
-/** A node that can be reached again finds out what its pods have missed. */
+/** A node that is reachable again catches up on its pods. */
 function keysOn(node: Stored<Node>, view: ClusterView): string[] {
   if (!isNodeReachable(node)) return [];
   return podsOn(node.metadata.name, view).map(keyOf);
@@ -78,7 +78,7 @@ function knowledge(
 ): ContainerKnowledge {
   const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
   const seen = seenFor(memory, container.name, canonicalJson(status?.state ?? {}), now);
-  // A pull that fails shows two states, the error and the back-off: every other change is another attempt.
+  // A failing pull alternates between two states, error and back-off: every other change is another attempt.
   return { fate: fateOf(pod, container, options), inStateMs: seen.ms, pulls: Math.floor(seen.changes / 2) };
 }
 

@@ -22,17 +22,19 @@ import {
 } from "./container-life.ts";
 import { summedUp, type PodAddresses } from "./pod-status.ts";
 
-/** A pod on a node whose kubelet works, and what the kubelet knows beside what the pod says. */
+/** A pod on a node with a working kubelet, and what the kubelet knows besides. */
 export interface KubeletMoment {
   readonly pod: Stored<Pod>;
   readonly addresses: PodAddresses;
   readonly startDelayMs: number;
   readonly stopDelayMs: number;
-  /** How long the pod has been seen as it is: new, starting, or going. */
+  /** How long the pod has been observed in its state: new, starting, or terminating. */
   readonly inStateMs: number;
   readonly containers: ReadonlyMap<string, ContainerKnowledge>;
   readonly now: number;
-  /** Whether to tell of pulled images, started and stopped containers, as a real kubelet does and KWOK does not. */
+  /**
+   * Whether to emit Events for pulled images, started and stopped containers, as a real kubelet does and KWOK does not.
+   */
   readonly tellsOfContainers: boolean;
 }
 
@@ -42,7 +44,7 @@ export interface ContainerKnowledge {
   readonly pulls: number;
 }
 
-/** What the kubelet does next for one pod. */
+/** The next step of the kubelet for one pod. */
 export function decidePod(moment: KubeletMoment): Decision {
   const { pod } = moment;
   if (pod.metadata.deletionTimestamp !== undefined) return stopped(moment);
@@ -77,7 +79,7 @@ function admitted(moment: KubeletMoment): Decision {
   return decision([updateStatus(PODS, { ...pod, status })], moment.startDelayMs);
 }
 
-/** Every container takes the step that is due, if one is. */
+/** Every container takes the step that is due, if any. */
 function stepped(moment: KubeletMoment): Decision {
   const { pod, now, addresses } = moment;
   const { containers = [], initContainers = [] } = pod.spec ?? {};
@@ -113,7 +115,7 @@ function stepOf(moment: KubeletMoment, container: Container): ContainerStep {
   });
 }
 
-/** Init containers have done their work as soon as the others start; sidecars run. */
+/** Init containers are done as soon as the others start; sidecars run. */
 function initStatus(pod: Pod, container: Container, isStarted: boolean, now: number): ContainerStatus {
   const before = pod.status?.initContainerStatuses?.find(({ name }) => name === container.name);
   const status = before ?? waitingStatus(container, "PodInitializing");
@@ -145,7 +147,7 @@ function unhealthy({ pod }: KubeletMoment, next: Pod["status"]): Step[] {
     );
 }
 
-/** Pods with a node of their own end at once when told to, and always within their grace period. */
+/** Pods stop at once when deleted, and always within their grace period. */
 function stopped(moment: KubeletMoment): Decision {
   const { pod } = moment;
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0;
@@ -170,13 +172,13 @@ function hostOf(pod: Pod): { readonly host?: string } {
   return pod.spec?.nodeName === undefined ? {} : { host: pod.spec.nodeName };
 }
 
-/** What goes wrong is always told; what goes well only on demand: it would be three Events for each pod. */
+/** Failures are always reported; successes only on request: they would be three Events per pod. */
 function kept({ tellsOfContainers }: KubeletMoment, events: readonly EventDraft[]): readonly Step[] {
   const isTrouble = events.some(({ type }) => type === "Warning");
   return tellsOfContainers || isTrouble ? events.map(tell) : [];
 }
 
-/** Pods of Jobs come to an end by themselves; all others run until they are told to stop. */
+/** Pods of Jobs finish by themselves; all others run until they are stopped. */
 export function completes(pod: Pod): boolean {
   return isControlledByKind(pod, "Job");
 }

@@ -4,11 +4,11 @@ import type { Condition, ContainerStatus, Pod, PodStatus } from "../objects/type
 
 export interface PodAddresses {
   readonly hostIP: string;
-  /** Asked for once the pod has begun: to find a free one is work. */
+  /** Called once the pod has started: finding a free address is work. */
   podIP(): string;
 }
 
-/** The status that follows from the containers', as a kubelet sums it up. */
+/** The pod status that follows from its containers, as a kubelet computes it. */
 export function summedUp(pod: Pod, statuses: PodContainers, addresses: PodAddresses, now: number): PodStatus {
   const phase = phaseOf(pod, statuses);
   const before = pod.status?.conditions ?? [];

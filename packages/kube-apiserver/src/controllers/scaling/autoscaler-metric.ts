@@ -17,12 +17,12 @@ interface MetricTarget {
   readonly value?: string | number;
 }
 
-/** What an autoscaler measures by. */
+/** The metric of an autoscaler. */
 interface Measured extends KubeObject {
   readonly spec: { readonly metrics?: readonly MetricSpec[] };
 }
 
-/** A metric as it is now, and what it should be. */
+/** The current and the target value of a metric. */
 export interface Metric {
   readonly value: number;
   readonly target: number;
@@ -30,7 +30,7 @@ export interface Metric {
   readonly status: object;
 }
 
-/** The first metric of the spec, at the value that the annotations say. */
+/** The first metric of the spec, with the value of the annotations. */
 export function metricOf({ metadata, spec }: Measured, replicas: number): Metric | undefined {
   const told = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
   const load = numberOf(metadata.annotations?.[ANNOTATIONS.load]);
@@ -75,7 +75,7 @@ function numberOf(text: string | undefined): number | undefined {
   return text === undefined || text.trim() === "" || !Number.isFinite(number) || number < 0 ? undefined : number;
 }
 
-/** The words of a cluster without a metrics server. */
+/** The message of a cluster without a metrics server. */
 export function withoutMetric({ spec }: Pick<Measured, "spec">): Claim {
   const [first] = spec.metrics ?? [];
   const name = first?.resource?.name ?? "cpu";

@@ -25,7 +25,7 @@ export interface AutoscalerStatus {
   readonly conditions?: readonly Condition[];
 }
 
-/** What was recommended when: scaling down follows the highest of the window. */
+/** Past recommendations: scaling down follows the highest of the window. */
 export interface Recommendation {
   readonly atMs: number;
   readonly replicas: number;
@@ -40,7 +40,7 @@ export interface AutoscalerState {
 
 export interface AutoscalerDecision {
   readonly decision: Decision;
-  /** To be remembered. */
+  /** Recommendation to record. */
   readonly recommended?: number;
 }
 
@@ -48,7 +48,7 @@ const TOLERANCE = 0.1;
 const SYNC_MS = 15_000;
 const DOWN_WINDOW_SECONDS = 300;
 
-/** Follows the metric that its annotations give it, by the arithmetic of the real controller. */
+/** Follows the metric of its annotations, with the arithmetic of the real controller. */
 export function decideAutoscaler(state: AutoscalerState): AutoscalerDecision {
   const { autoscaler, target } = state;
   if (!target) return { decision: report(state, { conditions: [unableToGet(autoscaler)] }) };
@@ -132,7 +132,7 @@ function windowEndsInMs({ autoscaler, recommendations, now }: AutoscalerState): 
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-/** Up by no more than double or four at a time, and never beyond what the spec allows. */
+/** Scales up by at most double or four at a time, within the limits of the spec. */
 function bounded(
   { spec }: Autoscaler,
   current: number,
@@ -210,7 +210,7 @@ function report(state: AutoscalerState, changes: Changes, waitMs?: number): Deci
   );
 }
 
-/** Told when it begins, not at every look. */
+/** Reported when it begins, not in every pass. */
 function failureEvents(autoscaler: Stored<Autoscaler>, { isFailed, conditions }: Changes): Step[] {
   const failed = conditions.find(({ type, status }) => type === "ScalingActive" && status === "False");
   const isKnown = conditionIn(autoscaler.status?.conditions, "ScalingActive")?.message === failed?.message;

@@ -11,12 +11,12 @@ import { disruptionConditions, type BudgetStatus } from "./disruption.ts";
 export interface BudgetState {
   readonly budget: Stored<Budget>;
   readonly pods: readonly Stored<Pod>[];
-  /** How many pods the controllers of these pods want, once for each controller. */
+  /** The desired pods of the controllers of these pods, once per controller. */
   readonly wantedPods: () => number;
   readonly now: number;
 }
 
-/** How many pods may be taken away at present. */
+/** The number of allowed disruptions. */
 export function decideBudget(state: BudgetState): Decision {
   const { budget, now } = state;
   const status = statusOf(state);
@@ -84,7 +84,7 @@ function budgetsOf(pod: Pod, view: ClusterView): string[] {
     .map(keyOf);
 }
 
-/** A workload that is scaled changes what a budget of percentages means. */
+/** Scaling a workload changes the meaning of percentages in a budget. */
 function budgetsIn({ metadata, spec }: Workload, view: ClusterView): string[] {
   const labels = spec?.template?.metadata?.labels;
   return view

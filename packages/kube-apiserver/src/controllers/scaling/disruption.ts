@@ -6,10 +6,10 @@ import type { Budget, Condition, Pod } from "../objects/typed.ts";
 
 export type BudgetStatus = NonNullable<Budget["status"]>;
 
-/** What a pod's eviction comes to: it may go, it may go at the cost of a budget, or the server's refusal. */
+/** The verdict on an eviction: allowed, allowed at the cost of a budget, or rejected. */
 export type EvictionVerdict<T extends Budget> = { readonly costs?: T } | { readonly refusal: Status };
 
-/** Whether a pod may be evicted. Pods that have ended or do not serve yet are nobody's loss. */
+/** Whether a pod may be evicted. Finished and not yet ready pods are always allowed. */
 export function evictionVerdict<T extends Budget>(pod: Pod, budgets: readonly T[]): EvictionVerdict<T> {
   if (isFinished(pod) || pod.status?.phase === "Pending" || isTerminating(pod)) return {};
   const concerned = budgets.filter(
@@ -25,7 +25,7 @@ export function evictionVerdict<T extends Budget>(pod: Pod, budgets: readonly T[
     desiredHealthy = 0,
     observedGeneration = 0,
   } = budget.status ?? {};
-  // A pod that does not serve may go as long as enough others do.
+  // An unhealthy pod may be evicted while enough others are healthy.
   const isTolerant = budget.spec?.unhealthyPodEvictionPolicy === "AlwaysAllow";
   if (!isReady(pod) && (isTolerant || (currentHealthy >= desiredHealthy && desiredHealthy > 0))) return {};
   const { name, generation = 0 } = budget.metadata;
@@ -44,7 +44,7 @@ function whyExhausted({ metadata: { name }, status }: Budget, current: number, d
     : `The disruption budget ${name} does not allow evicting pods currently`;
 }
 
-/** What is left of a budget when a pod of it is evicted: the controller counts anew once it sees the pod go. */
+/** The budget after an eviction: the controller recounts once it sees the pod terminate. */
 export function withDisruption<T extends Budget>(budget: T, pod: string, now: number): T {
   const before = budget.status ?? {};
   const disruptionsAllowed = (before.disruptionsAllowed ?? 0) - 1;
@@ -54,7 +54,7 @@ export function withDisruption<T extends Budget>(budget: T, pod: string, now: nu
   return { ...budget, status: { ...status, ...conditions } };
 }
 
-/** The conditions of a budget whose status says so. */
+/** The conditions of a budget with this status. */
 export function disruptionConditions(budget: Budget, status: BudgetStatus, now: number): readonly Condition[] {
   const before = conditionIn(budget.status?.conditions, "DisruptionAllowed");
   const isAllowed = (status.disruptionsAllowed ?? 0) > 0;
@@ -74,7 +74,7 @@ export function disruptionConditions(budget: Budget, status: BudgetStatus, now: 
 const SEVERAL_BUDGETS =
   "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
 
-/** When a client may ask again while the controller counts. */
+/** Retry delay while the controller recounts. */
 const RETRY_SECONDS = 10;
 
 function refused(cause: string, retryAfterSeconds?: number): { readonly refusal: Status } {

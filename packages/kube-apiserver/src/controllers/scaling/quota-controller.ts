@@ -8,7 +8,7 @@ import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, QUOTAS } from "../objects/resources.ts";
 import type { Quota } from "../objects/typed.ts";
 
-/** Keeps `status.used` of quotas: what there is of each thing that they bound. */
+/** Maintains `status.used` of quotas. */
 export function quotaController(): Controller {
   return {
     name: "quotas",
@@ -31,7 +31,7 @@ export function quotaController(): Controller {
   };
 }
 
-/** Only what is made, goes, or is a pod (which uses less when it ends) changes what is used. */
+/** Only creations, deletions and pod changes affect usage (a finished pod uses less). */
 function quotasOf({ kind, object, previous }: ObjectChange, view: ClusterView): string[] {
   const isOther = object === undefined || previous === undefined || kind.resource === "pods";
   const { namespace } = typed<KubeObject>(object ?? previous ?? {}).metadata;

@@ -11,23 +11,23 @@ import type {
   Taint,
 } from "../objects/typed.ts";
 
-/** A node and the pods that are on it, also those that were put there a moment ago. */
+/** A node and its pods, including those assigned a moment ago. */
 export interface Place {
   readonly node: Stored<Node>;
   readonly pods: readonly Pod[];
   readonly used: Sums;
 }
 
-/** Why a node is no place for a pod, in the scheduler's words. */
+/** Why a node does not fit, in the scheduler's words. */
 export interface Misfit {
   readonly reasons: readonly string[];
-  /** Whether it would help to take other pods off the node. */
+  /** Whether preemption would help. */
   readonly isResolvable: boolean;
 }
 
 type Check = (pod: Pod, place: Place, places: readonly Place[]) => Misfit | undefined;
 
-/** In the order of the real plugins: the first that objects speaks for the node. */
+/** In the order of the real plug-ins: the first that rejects names the reason. */
 const CHECKS: readonly Check[] = [isOpen, toleratesTaints, matchesNode, hasPorts, hasRoom, isSpread, matchesPods];
 
 export function misfit(pod: Pod, place: Place, places: readonly Place[]): Misfit | undefined {
@@ -126,7 +126,7 @@ function hasRoom(pod: Pod, { node, pods, used }: Place): Misfit | undefined {
     ...lacking.map(([name]) => `Insufficient ${name}`),
   ];
   if (reasons.length === 0) return undefined;
-  // What the empty node could not hold, no eviction can make room for.
+  // No preemption helps if the empty node is too small.
   const isHopeless = lacking.some(([name, wanted]) => wanted.nano > quantity(node.status?.allocatable?.[name]).nano);
   return { reasons, isResolvable: !isHopeless };
 }
@@ -189,7 +189,7 @@ function sameDomain(topologyKey: string, a: Node, b: Node): boolean {
   return domain !== undefined && domain === b.metadata.labels?.[topologyKey];
 }
 
-/** Whether a term of this pod speaks of that one. */
+/** Whether a term of this pod matches the other pod. */
 function concerns({ labelSelector, namespaces = [] }: PodAffinityTerm, pod: Pod, other: Pod): boolean {
   const scope = namespaces.length === 0 ? [pod.metadata.namespace ?? ""] : namespaces;
   return scope.includes(other.metadata.namespace ?? "") && selectsLabels(labelSelector, other.metadata.labels);

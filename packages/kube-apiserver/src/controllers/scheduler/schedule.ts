@@ -11,14 +11,14 @@ export interface SchedulingState {
   readonly pods: readonly Stored<Pod>[];
   readonly nodes: readonly Stored<Node>[];
   readonly claimOf: (namespace: string, name: string) => Claim | undefined;
-  /** Told to fit nowhere. */
+  /** Marked as unschedulable. */
   readonly isCondemned: (pod: Pod) => boolean;
   readonly now: number;
 }
 
 const SCHEDULER = "default-scheduler";
 
-/** Places every pod that waits for a node, the most important and then the oldest first. */
+/** Assigns every pending pod to a node, highest priority first, then oldest. */
 export function schedule(state: SchedulingState): Decision {
   const waiting = state.pods.filter(isWaiting).sort(byImportance);
   if (waiting.length === 0) return decision([]);
@@ -54,7 +54,7 @@ function byImportance(a: Stored<Pod>, b: Stored<Pod>): number {
   return older < newer ? -1 : older > newer ? 1 : 0;
 }
 
-/** The place, or why there is none. */
+/** The chosen node, or the reason for none. */
 function placeFor(pod: Stored<Pod>, places: readonly Place[], state: SchedulingState): Place | string {
   if ((pod.spec?.schedulingGates?.length ?? 0) > 0) return GATED;
   if (places.length === 0) return "no nodes available to schedule pods";
@@ -84,7 +84,7 @@ function claimTrouble(pod: Stored<Pod>, { claimOf }: SchedulingState): string | 
   return undefined;
 }
 
-/** As in `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. …`, sorted as texts. */
+/** As in `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. …`, sorted as strings. */
 export function unschedulableText(misfits: readonly Misfit[]): string {
   const count = misfits.length;
   const reasons = counted(misfits.flatMap((one) => one.reasons));
@@ -131,7 +131,7 @@ function bound(pod: Stored<Pod>, node: Stored<Node>): Step[] {
   ];
 }
 
-/** Said once: as long as the reason is the same, neither the condition nor an Event is written again. */
+/** Written once: while the reason is unchanged, neither the condition nor an Event is written again. */
 function refused(pod: Stored<Pod>, message: string, now: number): Step[] {
   const isGated = message === GATED;
   const before = conditionIn(pod.status?.conditions, "PodScheduled");

@@ -8,7 +8,7 @@ import { isFinished } from "../objects/pods.ts";
 import type { ObjectChange } from "../cluster-objects.ts";
 import { isWaiting, schedule } from "./schedule.ts";
 
-/** One queue for all pods: whoever comes first takes the room of those who come later. */
+/** One queue for all pods: earlier pods take the capacity. */
 const QUEUE = "queue";
 
 export function schedulerController(rules: () => readonly FailureRule[]): Controller {
@@ -33,7 +33,7 @@ export function schedulerController(rules: () => readonly FailureRule[]): Contro
   };
 }
 
-/** A pod that waits, or one that leaves room. */
+/** A pending pod, or one that releases capacity. */
 function concerns(object: JsonObject, change: ObjectChange | undefined): boolean {
   const pod = typed<Pod>(object);
   return isWaiting(pod) || isFinished(pod) || (change !== undefined && change.object === undefined);

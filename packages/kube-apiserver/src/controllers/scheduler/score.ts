@@ -5,8 +5,9 @@ import { tolerates } from "../nodes/node-state.ts";
 import { matchesTerm, type Place } from "./fits.ts";
 
 /**
- * How good a place is: what the pod prefers, then few of its own kind on the node and in the zone, then much room. The real scheduler
- * weighs about the same and draws lots among equals; here the first by name wins, so that the same cluster gives the same placement.
+ * The score of a node: the pod's preferences, then few equal pods on the node and in the zone, then free capacity. The
+ * real scheduler weighs similarly and chooses randomly among equals; here the first by name wins, so that placement is
+ * deterministic.
  */
 export function bestPlace(pod: Pod, places: readonly Place[], all: readonly Place[]): Place | undefined {
   let best: { readonly place: Place; readonly score: readonly number[] } | undefined;
@@ -55,7 +56,7 @@ function siblingsInZone(pod: Pod, place: Place, all: readonly Place[]): number {
     .reduce((sum, one) => sum + siblings(pod, one), 0);
 }
 
-/** The share of cpu and memory in use with this pod, and the share of pods: the fullest counts. */
+/** The share of cpu, memory and pods in use with this pod: the highest counts. */
 function load(pod: Pod, { node, pods, used }: Place): number {
   const room = node.status?.allocatable ?? {};
   const sum = plus(used, podRequests(pod));

@@ -43,7 +43,7 @@ const image = (app: string, tag: string): object => ({
   },
 });
 
-/** What is played on a real cluster and on ours, and must read the same. */
+/** Scenarios that run on a real and on the simulated cluster and must produce the same text. */
 export const STORIES: readonly Story[] = [
   {
     name: "deployment",

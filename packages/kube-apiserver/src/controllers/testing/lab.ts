@@ -15,11 +15,11 @@ export const ALL_KINDS: readonly ServedKind[] = Object.values(resources)
   .filter((value): value is resources.Resource => typeof value === "object" && "resource" in value)
   .map(({ group, resource, kind }) => ({ group, resource, kind, isNamespaced: !CLUSTER_SCOPED.has(resource) }));
 
-/** What the controllers stand on: a small stand-in, or the embedded server itself. */
+/** The server under the controllers: a small stand-in, or the embedded server. */
 export const GROUNDS = ["memory", "server"] as const;
 export type Ground = (typeof GROUNDS)[number];
 
-/** A cluster on virtual time, and the controllers one starts in it. */
+/** A cluster on virtual time, with the controllers started in it. */
 export class Lab {
   readonly ambient: ReturnType<typeof virtualAmbient>;
   readonly time: Lab["ambient"]["time"];
@@ -85,16 +85,16 @@ export class Lab {
     await this.settle();
   }
 
-  /** Lets everything happen that happens at once. */
+  /** Runs everything that happens at once. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < 100_000; turn += 1) {
       await Promise.resolve();
       if (turn > 100 && this.#controllers.every((controller) => controller.isIdle())) return;
     }
-    throw new Error("the controllers do not come to rest");
+    throw new Error("the controllers do not become idle");
   }
 
-  /** Lets time pass, with all that happens meanwhile. Long times pass in longer strides: what is rare needs no fine clock. */
+  /** Advances time with everything that happens in between. Long times are advanced in larger steps. */
   async pass(ms: number): Promise<void> {
     const end = this.time.monotonic() + ms;
     await this.settle();
@@ -134,7 +134,7 @@ export class Lab {
     return found;
   }
 
-  /** `reason: message (×count)` of every Event, in the order of their making. */
+  /** `reason: message (×count)` of every Event, in creation order. */
   events(filter: (event: EventObject) => boolean = () => true): string[] {
     return this.cluster
       .list(resources.EVENTS)
@@ -160,7 +160,7 @@ export class Lab {
 
 const DEFINITIONS = { group: "apiextensions.k8s.io", resource: "customresourcedefinitions" };
 
-/** As loose as Knative's own definitions are. */
+/** As permissive as Knative's definitions. */
 function definitionOf({ group, resource, kind }: ServedKind): JsonObject {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   return {

@@ -23,8 +23,8 @@ import { wholeSeconds } from "../objects/time.ts";
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * A small working server for tests of controllers: names, versions, generations, finalizers, owners and graceful deletion, and nothing
- * of schemas. Suites that need the truth run on the embedded server itself.
+ * A small working server for tests of controllers: names, versions, generations, finalizers, owners and graceful
+ * deletion, without schemas. Suites that need full behaviour run on the embedded server.
  */
 export class MemoryCluster implements ClusterObjects {
   readonly #objects = new Map<string, Map<string, JsonObject>>();
@@ -33,7 +33,7 @@ export class MemoryCluster implements ClusterObjects {
   readonly #clock: Clock;
   readonly #ids: Ids;
   #revision = 0;
-  /** Asked before each write; what it gives back is the refusal. */
+  /** Called before each write; a returned value rejects it. */
   refuse: (verb: string, kind: ResourceName, object: JsonObject | ObjectName) => Status | undefined = () => undefined;
 
   constructor(clock: Clock, ids: Ids, kinds: readonly ServedKind[]) {

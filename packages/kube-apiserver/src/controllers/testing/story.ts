@@ -3,7 +3,7 @@ import { objectAt, textAt } from "../../kinds/json-access.ts";
 import * as resources from "../objects/resources.ts";
 import type { Resource } from "../objects/resources.ts";
 
-/** Where a story is played: the real cluster or ours. */
+/** Where a scenario runs: the real cluster or the simulated one. */
 export interface Stage {
   apply(kind: Resource, object: object): Promise<void>;
   /** A JSON merge patch. */
@@ -14,14 +14,14 @@ export interface Stage {
   list(kind: Resource): Promise<readonly JsonObject[]>;
 }
 
-/** One story: what is done, step by step. After each step it is told what is there. */
+/** One scenario: its steps. The state is recorded after each step. */
 export interface Story {
   readonly name: string;
   readonly tells: readonly Resource[];
   readonly steps: readonly (readonly [title: string, act: (stage: Stage) => Promise<void>])[];
 }
 
-/** Plays the story and tells what was seen: one text, without names, times and ids that are different each time. */
+/** Runs the scenario and returns the recorded text, without names, times and ids that differ each time. */
 export async function told(story: Story, stage: Stage): Promise<string> {
   const parts: string[] = [];
   for (const [title, act] of story.steps) {
@@ -36,7 +36,7 @@ export async function told(story: Story, stage: Stage): Promise<string> {
   return `${[...parts, "# events", ...grouped(events)].join("\n")}\n`;
 }
 
-/** What kubelets tell is KWOK's in the one and ours in the other. */
+/** Kubelet events differ between KWOK and the simulation. */
 function isOfController(event: JsonObject): boolean {
   const component = textAt(event, "reportingComponent");
   const source = textAt(objectAt(event, "source"), "component");
@@ -57,14 +57,14 @@ function eventText(event: JsonObject): string {
   );
 }
 
-/** Equal lines once, with how many there are. */
+/** Equal lines once, with their count. */
 function grouped(lines: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of [...lines].sort()) counts.set(line, (counts.get(line) ?? 0) + 1);
   return [...counts].map(([line, count]) => (count === 1 ? line : `${count} × ${line}`));
 }
 
-/** Slices are written as often as pods come one by one; what a pod's generation counts is not the controllers' to say. */
+/** The number of slice updates depends on the timing of pods; a pod's generation is not set by the controllers. */
 const UNCOUNTED = new Set(["Pod", "EndpointSlice"]);
 
 function objectText({ kind }: Resource, object: JsonObject): string {
@@ -95,7 +95,7 @@ function facts(name: string, values: JsonValue | undefined, wanted: RegExp): str
     : [`${name}=${JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))}`];
 }
 
-/** Times, addresses and ids are different each time; members in the order of their names, conditions in that of their types. */
+/** Removes times, addresses and ids; sorts members by name and conditions by type. */
 const VARYING = /Time$|^startedAt$|^finishedAt$|^uid$|IPs?$|^ip$|^addresses$|^nodeName$|^containerStatuses$|^nodeInfo$/;
 
 function plain(value: JsonValue): JsonValue {
@@ -115,7 +115,7 @@ function plain(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, member]) => [name, plain(member)]));
 }
 
-/** Hashes and random endings of names, nodes and uids. */
+/** Hashes and random suffixes of names, nodes and uids. */
 function neutral(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UID")

@@ -34,7 +34,7 @@ export interface ClaimState {
   readonly isUsed: boolean;
 }
 
-/** Every claim gets a volume of its own as soon as it is made; one that is deleted goes when no pod uses it. */
+/** Every claim gets its own volume at once; a deleted claim is removed when no pod uses it. */
 export function decideClaim({ claim, volume, isUsed }: ClaimState): Decision {
   const { metadata, spec = {}, status } = claim;
   if (metadata.deletionTimestamp !== undefined)
@@ -93,7 +93,7 @@ function volumeFor({ metadata, spec = {} }: Stored<Claim>, name: string): object
   };
 }
 
-/** A volume that we made goes with its claim. */
+/** A provisioned volume is deleted with its claim. */
 export function decideVolume(volume: Stored<Volume>, hasClaim: boolean): Decision {
   const { metadata } = volume;
   const isOurs = metadata.annotations?.["pv.kubernetes.io/provisioned-by"] === PROVISIONER;

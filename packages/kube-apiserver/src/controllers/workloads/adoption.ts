@@ -16,10 +16,10 @@ import { objectKey, type Resource } from "../objects/resources.ts";
 type Owner = Stored<KubeObject> & { readonly spec: { readonly selector?: LabelSelector } };
 
 /**
- * What nobody controls and an owner's selector selects becomes the owner's; what it controls and no longer selects is let go.
+ * Orphans that an owner's selector matches are adopted; controlled objects that it no longer matches are released.
  *
- * To look for orphans is to look at everything in a namespace, so that it is done only when there may be one: when the owner is new
- * or has another selector, and after a change of an object that nobody controls.
+ * Finding orphans means scanning a namespace, so it is done only when there may be one: when the owner is new or has
+ * another selector, and after a change of an object without a controller.
  */
 export class Adoption {
   readonly #owners: Resource;
@@ -32,12 +32,12 @@ export class Adoption {
     this.#kind = kind;
   }
 
-  /** Follows the objects: their controller is concerned, or for an orphan those whose selector selects it. */
+  /** Follows the objects: affects their controller, or for an orphan the owners whose selector matches it. */
   follow(): Follow {
     return { kind: this.#kind, isSecondary: true, keys: (object, view) => this.#keys(object, view) };
   }
 
-  /** What is to be adopted and let go. */
+  /** Objects to adopt and to release. */
   steps(owner: Owner, view: ClusterView): readonly WriteStep[] {
     const key = objectKey(owner.metadata.namespace, owner.metadata.name);
     const state = `${owner.metadata.uid} ${owner.metadata.generation ?? 0}`;
@@ -88,7 +88,7 @@ function withoutOwner({ metadata }: KubeObject, uid: string): KubeObject["metada
   return kept.length === 0 ? rest : { ...rest, ownerReferences: kept };
 }
 
-/** The key of the owner of this kind that controls the object; for an orphan those whose selector selects it. */
+/** The key of the controlling owner of this kind; for an orphan the owners whose selector matches it. */
 export function ownerKeys(object: KubeObject, ownerKind: Resource, view: ClusterView): string[] {
   const { namespace = "", labels } = object.metadata;
   const owner = controllerOf(object);

@@ -19,7 +19,7 @@ export interface DaemonSetState {
 
 const REVISION_LABEL = "controller-revision-hash";
 
-/** One pod on each node that will have it. */
+/** One pod on each node that accepts it. */
 export function decideDaemonSet(state: DaemonSetState): Decision {
   const { set, pods, nodes, revisions, now } = state;
   const target = updateRevision(set, revisions, REVISION_LABEL);
@@ -41,7 +41,7 @@ export function decideDaemonSet(state: DaemonSetState): Decision {
   );
 }
 
-/** What its pods bear beside what their template says: a daemon stays through thick and thin. */
+/** What its pods have besides their template: tolerations that keep a daemon running. */
 const DAEMON_TOLERATIONS: readonly Toleration[] = [
   ...["not-ready", "unreachable"].map((key) => ({ key, effect: "NoExecute" })),
   ...["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map((key) => ({
@@ -62,7 +62,7 @@ function isWanted({ spec }: DaemonSet, node: Node): boolean {
   );
 }
 
-/** Pods say for which node they are before they are on it. */
+/** Pods name their node before they are assigned. */
 function nodeOf({ spec }: Pod): string | undefined {
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   return spec?.nodeName ?? terms?.[0]?.matchFields?.find(({ key }) => key === "metadata.name")?.values?.[0];
@@ -106,7 +106,7 @@ function daemonPod(set: Stored<DaemonSet>, node: Stored<Node>, hash: string): Po
   return { ...pod, spec };
 }
 
-/** Old pods go as long as not too many are missing; those that serve nobody go first. */
+/** Deletes old pods within the limit of unavailable ones; unavailable ones first. */
 function rolling({ set, pods, now }: DaemonSetState, wanted: readonly Stored<Node>[], hash: string): Step[] {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === "OnDelete") return [];

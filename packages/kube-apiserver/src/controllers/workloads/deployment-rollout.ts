@@ -1,7 +1,7 @@
 import { equalJson, type IntOrString, scaledCount, type Stored } from "@oaas/kube-core";
 import type { Deployment, PodTemplate, ReplicaSet } from "../objects/typed.ts";
 
-/** How many pods a roll-out may have too many, and how many may be missing. */
+/** How many surplus and missing pods a roll-out may have. */
 export interface Fence {
   readonly surge: number;
   readonly unavailable: number;
@@ -24,7 +24,7 @@ export function fenceOf(deployment: Deployment): Fence {
   const { maxSurge = "25%", maxUnavailable = "25%" } = deployment.spec.strategy?.rollingUpdate ?? {};
   const surge = scaled(maxSurge, wanted, "up");
   const unavailable = scaled(maxUnavailable, wanted, "down");
-  // Neither more nor fewer would mean never.
+  // Zero for both would stop the roll-out forever.
   const allowed = surge === 0 && unavailable === 0 ? 1 : unavailable;
   return { surge, unavailable: wanted === 0 ? 0 : Math.min(allowed, wanted) };
 }
@@ -38,7 +38,7 @@ export function sum(sets: readonly ReplicaSet[], size: (set: ReplicaSet) => numb
   return sets.reduce((total, set) => total + size(set), 0);
 }
 
-/** The set whose template is the deployment's, but for the hash; the oldest when there are several. */
+/** The set with the deployment's template, except for the hash; the oldest if there are several. */
 export function newSetOf<T extends ReplicaSet>(deployment: Deployment, sets: readonly T[]): T | undefined {
   const template = withoutHash(deployment.spec.template);
   return [...sets].sort(byAge).find((set) => equalJson(withoutHash(set.spec.template), template));
@@ -61,7 +61,7 @@ export function revisionOf({ metadata }: ReplicaSet): number {
   return Number.isInteger(revision) ? revision : 0;
 }
 
-/** How large the new set may be by now. */
+/** The allowed size of the new set. */
 export function newSize(deployment: Deployment, all: readonly ReplicaSet[], newSet: ReplicaSet): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment)) return wanted;
@@ -71,7 +71,7 @@ export function newSize(deployment: Deployment, all: readonly ReplicaSet[], newS
   return sizeOf(newSet) + Math.min(most - present, wanted - sizeOf(newSet));
 }
 
-/** New sizes of old sets: first what does not serve anyway, then as many as the new ones replace. */
+/** New sizes of old sets: first unavailable pods, then as many as the new ones replace. */
 export function oldSizes(
   deployment: Deployment,
   newSet: ReplicaSet,
@@ -100,7 +100,7 @@ export function oldSizes(
   return new Map([...sizes].filter(([set, size]) => size !== sizeOf(set)));
 }
 
-/** Sizes after the deployment was scaled in the middle of a roll-out: every set gets its share. */
+/** Sizes after scaling in the middle of a roll-out: every set gets its share. */
 export function proportionalSizes(
   deployment: Deployment,
   active: readonly Stored<ReplicaSet>[],

@@ -19,7 +19,7 @@ export function hasDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== NO_DEADLINE;
 }
 
-/** Numbers and the Available condition; Progressing only when a roll-out is to be judged. */
+/** Counts and the Available condition; Progressing only during a roll-out. */
 export function deploymentStatus(view: RolloutView, judgesProgress: boolean): DeploymentStatus {
   const counted = counts(view);
   const status = { ...counted, conditions: withAvailability(view, counted) };
@@ -79,7 +79,7 @@ function withProgress(view: RolloutView, status: DeploymentStatus): Conditions {
   }
   if (isMoving(deployment.status ?? {}, status)) {
     const moving = claim("Progressing", "True", "ReplicaSetUpdated", `${subject} is progressing.`);
-    // Progress moves the time of the last update, also when nothing else is new: the deadline counts from it.
+    // Progress updates the time even when nothing else changed: the deadline counts from it.
     const since = current?.status === "True" ? current.lastTransitionTime : undefined;
     const time = wholeSeconds(now);
     const condition = { ...moving, lastUpdateTime: time, lastTransitionTime: since ?? time };
@@ -120,14 +120,14 @@ function isTimedOut(deployment: Deployment, conditions: Conditions, now: number)
   return from + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000 < now;
 }
 
-/** How long until a roll-out that does not move must be judged again. */
+/** Delay until a stalled roll-out must be evaluated again. */
 export function judgedAgainInMs(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const condition = conditionIn(status.conditions, "Progressing");
   if (!hasDeadline(deployment) || !condition || isComplete(deployment, status)) return undefined;
   if (condition.reason === "ProgressDeadlineExceeded" || condition.reason === "NewReplicaSetAvailable")
     return undefined;
   const from = epochMs(condition.lastUpdateTime) ?? now;
-  // A second more, since times are written without their milliseconds.
+  // One second more, because times are written without milliseconds.
   return Math.max(1000, from + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000 - now + 1000);
 }
 
@@ -156,7 +156,10 @@ export function claim(type: string, status: string, reason: string, message: str
   return { type, status, reason, message };
 }
 
-/** Deployments' own way: the same status and reason change nothing, anything else goes to the end of the list. */
+/**
+ * Conditions of Deployments: the same status and reason change nothing; otherwise the condition moves to the end of the
+ * list.
+ */
 export function withDeploymentCondition(conditions: Conditions, wanted: DeploymentClaim, now: number): Conditions {
   const before = conditionIn(conditions, wanted.type);
   if (before?.status === wanted.status && before.reason === wanted.reason) return conditions;

@@ -33,9 +33,9 @@ import { templateHash } from "./template-hash.ts";
 
 export interface DeploymentState {
   readonly deployment: Stored<Deployment>;
-  /** All it controls. */
+  /** All ReplicaSets it controls. */
   readonly replicaSets: readonly Stored<ReplicaSet>[];
-  /** Whether any pod of these sets has not ended yet. */
+  /** Whether any pod of these sets is not finished. */
   readonly hasPods: (sets: readonly Stored<ReplicaSet>[]) => boolean;
   readonly now: number;
 }
@@ -46,8 +46,8 @@ interface Rollout extends DeploymentState {
 }
 
 /**
- * One step of a roll-out. The order is that of the real controller; each step that writes ends the pass, and what it changed brings
- * the next, so that the status is written once the pass has nothing else to do.
+ * One step of a roll-out, in the order of the real controller. Each writing step ends the pass, and its change triggers
+ * the next, so the status is written when nothing else is left to do.
  */
 export function decideDeployment(state: DeploymentState): Decision {
   const rollout = rolloutOf(state);
@@ -79,7 +79,9 @@ function pausing({ deployment, now }: Rollout): Decision | undefined {
   return decision([updateStatus(DEPLOYMENTS, { ...deployment, status: { ...deployment.status, conditions } })]);
 }
 
-/** The new set carries the next revision and the deployment's annotations; the deployment carries the revision of the new set. */
+/**
+ * The new set has the next revision and the deployment's annotations; the deployment has the revision of the new set.
+ */
 function named(rollout: Rollout): Decision | undefined {
   const { deployment, newSet, old, now } = rollout;
   if (!newSet) return undefined;
@@ -96,7 +98,7 @@ function named(rollout: Rollout): Decision | undefined {
   const created = claim("Progressing", "True", "NewReplicaSetCreated", message);
   const before = deployment.status?.conditions ?? [];
   const conditions = hasDeadline(deployment) && isFresh ? withDeploymentCondition(before, created, now) : before;
-  // By the status, whose writes may change annotations, as the real controller does: it is not a change of the wish.
+  // Through the status endpoint, which may change annotations, as the real controller does: the spec does not change.
   const annotations = { ...deployment.metadata.annotations, [REVISION]: String(revision) };
   const metadata = { ...deployment.metadata, annotations };
   return decision([
@@ -169,7 +171,7 @@ function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
   );
 }
 
-/** A new size with the Event that tells of it; the annotations say for which wish it was made. */
+/** A new size with its Event; the annotations record the desired size. */
 function resized(deployment: Deployment, set: Stored<ReplicaSet>, size: number, isForced = false): Step[] {
   const before = sizeOf(set);
   const annotations = { ...set.metadata.annotations, ...wishes(deployment) };
@@ -202,7 +204,7 @@ function rolled(rollout: Rollout): Decision {
   return shrinking.length > 0 ? decision(shrinking) : finished(rollout);
 }
 
-/** All of the old must have ended before any of the new begins. */
+/** All old pods must be finished before new ones start. */
 function recreated(rollout: Rollout): Decision {
   const { deployment, newSet, old, hasPods } = rollout;
   const shrinking = old.filter((set) => sizeOf(set) > 0).flatMap((set) => resized(deployment, set, 0));
@@ -259,7 +261,7 @@ function newSetStep({ deployment, old, replicaSets }: Rollout): Step {
   );
 }
 
-/** Old sets beyond the history that is kept, the oldest revisions first. */
+/** Old sets beyond the history limit, oldest revisions first. */
 function cleanup({ spec }: Deployment, old: readonly Stored<ReplicaSet>[]): Step[] {
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const surplus = alive.length - (spec.revisionHistoryLimit ?? 10);
@@ -279,7 +281,7 @@ function settledStatus({ deployment, replicaSets, newSet, now }: Rollout, judges
   return decision([updateStatus(DEPLOYMENTS, { ...deployment, status })], waitMs);
 }
 
-/** A new set that cannot be made: another one has its name (the next hash is tried), or the server refuses it. */
+/** A new set that cannot be created: its name is taken (the next hash is tried), or the server rejects it. */
 export function newSetRefused({ deployment, now }: DeploymentState, name: string, refusal: Status): Decision {
   const before: DeploymentStatus = deployment.status ?? {};
   if (refusal.reason === "AlreadyExists") {

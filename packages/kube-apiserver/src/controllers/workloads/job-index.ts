@@ -14,14 +14,14 @@ function indexOf({ metadata }: Pod): number {
   return Number(metadata.annotations?.[INDEX] ?? -1);
 }
 
-/** Indexes that have succeeded, those whose pods are gone too. */
+/** Succeeded indexes, including those whose pods are gone. */
 export function completedIndexes({ status }: Job, pods: readonly Pod[]): readonly number[] {
   const done = new Set(parsed(status?.completedIndexes ?? ""));
   for (const pod of pods) if (pod.status?.phase === "Succeeded") done.add(indexOf(pod));
   return [...done].filter((index) => index >= 0).sort((a, b) => a - b);
 }
 
-/** `0,1,4-7`: runs of three and more are written by their ends. */
+/** `0,1,4-7`: runs of three and more are shortened. */
 export function indexesText(indexes: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const index of indexes) {
@@ -42,7 +42,7 @@ function parsed(text: string): readonly number[] {
   });
 }
 
-/** The pods of the lowest indexes that are neither done nor at work. */
+/** The pods of the lowest indexes that are neither finished nor active. */
 export function indexedPods(job: Stored<Job>, pods: readonly Stored<Pod>[], count: number): readonly Pod[] {
   const busy = new Set([...completedIndexes(job, pods), ...pods.filter(isActive).map(indexOf)]);
   const all = Array.from({ length: job.spec.completions ?? 0 }, (_, index) => index);

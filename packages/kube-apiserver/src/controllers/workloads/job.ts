@@ -14,7 +14,7 @@ export interface JobState {
   readonly now: number;
 }
 
-/** Between a failed pod and the next: 10 s doubling to 10 min. */
+/** Backoff between failed pods: 10 s doubling to 10 min. */
 const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 600_000;
 
@@ -24,7 +24,10 @@ interface Verdict {
   readonly message: string;
 }
 
-/** Pods until enough have succeeded or too many failed. Counts never go down, also when ended pods are deleted. */
+/**
+ * Creates pods until enough have succeeded or too many failed. Counts never decrease, also when finished pods are
+ * deleted.
+ */
 export function decideJob(state: JobState): Decision {
   const { job, pods, now } = state;
   if (finishTime(job) !== undefined) return expired(state);
@@ -37,7 +40,7 @@ export function decideJob(state: JobState): Decision {
     const stopping = active.map((pod) => remove(PODS, pod, {}, toldOfDeletion(job, pod)));
     return stopping.length > 0 ? decision(stopping) : suspended(state, counted);
   }
-  // The time at which it starts comes first: deadlines count from it.
+  // The start time comes first: deadlines count from it.
   if (job.status?.startTime === undefined) return decision([statusStep(job, running(job, counted, now))]);
   const { steps, waitMs } = podSteps(state, counted, active);
   if (steps.length > 0) return decision(steps);
@@ -49,10 +52,10 @@ interface Counts {
   readonly ready: number;
   readonly terminating: number;
   readonly succeeded: number;
-  /** Which, where they are numbered. */
+  /** The index, for indexed Jobs. */
   readonly indexes: string;
   readonly failed: number;
-  /** Of containers that are started anew in the same pod: failures too, but not of pods. */
+  /** Containers restarted in the same pod: failures too, but not of pods. */
   readonly restarts: number;
   readonly lastFailureMs: number;
 }
@@ -78,7 +81,7 @@ function countsOf({ job, pods }: JobState): Counts {
   };
 }
 
-/** An index that has succeeded twice has succeeded once. */
+/** An index counts once. */
 function successOf(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded" | "indexes"> {
   if (isIndexed(job)) {
     const indexes = completedIndexes(job, pods);
@@ -90,7 +93,7 @@ function successOf(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded" | "
 
 function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict | undefined {
   const startMs = epochMs(status?.startTime);
-  // Once it is said, it stays: what is stopped for it counts as failed, which could be a reason of its own.
+  // Sticky: pods stopped because of it count as failed, which could otherwise become the reason.
   const said = conditionIn(status?.conditions, "FailureTarget");
   if (said) return { type: "Failed", reason: said.reason ?? "", message: said.message ?? "" };
   if (counted.failed + counted.restarts > (spec.backoffLimit ?? 6)) {
@@ -100,7 +103,7 @@ function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict
   if (deadline !== undefined && startMs !== undefined && startMs + deadline * 1000 <= now) {
     return { type: "Failed", reason: "DeadlineExceeded", message: "Job was active longer than specified deadline" };
   }
-  // Without a number of completions, one success ends it as soon as the others have ended.
+  // Without a completion count, one success ends it as soon as the others have finished.
   const isEnough =
     spec.completions === undefined
       ? counted.succeeded > 0 && counted.active === 0
@@ -109,7 +112,7 @@ function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict
   return { type: "Complete", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
 }
 
-/** First the criterion, then, when no pod is left that runs, the end. */
+/** First the criterion, then, when no pod runs any more, the end. */
 function concluded(state: JobState, counted: Counts, verdict: Verdict): Decision {
   const { job, pods, now } = state;
   const active = pods.filter(isActive);
@@ -218,7 +221,7 @@ function finishTime({ status }: Job): number | undefined {
   return over && (epochMs(over.lastTransitionTime) ?? 0);
 }
 
-/** What has been over for its time to live goes. */
+/** Deletes Jobs after their time to live. */
 function expired({ job, now }: JobState): Decision {
   const ttl = job.spec.ttlSecondsAfterFinished;
   if (ttl === undefined || job.metadata.deletionTimestamp !== undefined) return decision([]);

@@ -3,7 +3,7 @@ import type { Told } from "../loop/decision.ts";
 import { typed } from "../objects/cluster-view.ts";
 import type { Pod, PodTemplate } from "../objects/typed.ts";
 
-/** A pod of this template, controlled by its owner. Without a name the server makes one that begins with the owner's. */
+/** A pod of this template, controlled by its owner. Without a name the server generates one with the owner's prefix. */
 export function podFrom(owner: Stored<KubeObject>, template: PodTemplate, more: Partial<ObjectMeta> = {}): Pod {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const { namespace } = owner.metadata;
@@ -23,7 +23,7 @@ export function podFrom(owner: Stored<KubeObject>, template: PodTemplate, more: 
   };
 }
 
-/** What ReplicaSets, DaemonSets and Jobs tell of a pod they wanted. */
+/** Events of ReplicaSets, DaemonSets and Jobs about a pod. */
 export function toldOfCreation(owner: KubeObject): Told {
   return {
     done: (pod) => ({

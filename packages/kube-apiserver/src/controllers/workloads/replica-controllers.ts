@@ -56,7 +56,7 @@ export function deploymentController(): Controller {
     follows: [
       own(DEPLOYMENTS),
       adoption.follow(),
-      // Recreate waits for the last old pod to be gone, which its set's status may have told before.
+      // Recreate waits for the last old pod to be gone, which its set's status may have reported before.
       {
         kind: PODS,
         isSecondary: true,

@@ -8,15 +8,15 @@ import { podFrom, toldOfCreation, toldOfDeletion } from "./pod-from-template.ts"
 
 export interface ReplicaSetState {
   readonly replicaSet: Stored<ReplicaSet>;
-  /** All it controls. */
+  /** All pods it controls. */
   readonly pods: readonly Stored<Pod>[];
   readonly now: number;
 }
 
-/** The most pods made or deleted in one go, as in the real controller. */
+/** The maximum number of pods created or deleted in one pass, as in the real controller. */
 const BURST = 500;
 
-/** As many pods as asked for; then a status that tells how many there are. */
+/** Creates or deletes pods to match the desired count, then reports the actual count. */
 export function decideReplicaSet(state: ReplicaSetState): Decision {
   const { replicaSet, pods, now } = state;
   const active = pods.filter(isActive);
@@ -29,7 +29,7 @@ export function decideReplicaSet(state: ReplicaSetState): Decision {
   return decision([statusStep(replicaSet, status)], waitMs);
 }
 
-/** After pods could not be made or deleted: the condition that says so, which stays until all are there. */
+/** The condition after failed creations or deletions; it stays until all pods exist. */
 export function replicaSetRefused(state: ReplicaSetState, verb: WriteStep["do"], refusal: Status): Decision {
   const reason = verb === "delete" ? "FailedDelete" : "FailedCreate";
   return decision([statusStep(state.replicaSet, statusOf(state, { reason, message: refusal.message ?? "" }))]);
@@ -49,7 +49,7 @@ function podChanges(replicaSet: Stored<ReplicaSet>, active: readonly Stored<Pod>
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 const PHASES = ["Pending", "Unknown", "Running"];
 
-/** Those that will be missed least first: without a node, not running, not ready, cheap, crowded, young. */
+/** Deletion order: without a node, not running, not ready, low cost, crowded, young. */
 export function dispensable(pods: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
   const crowd = new Map<string, number>();
   for (const { spec } of pods) crowd.set(spec?.nodeName ?? "", (crowd.get(spec?.nodeName ?? "") ?? 0) + 1);
@@ -112,12 +112,12 @@ function failureConditions(
   const conditions = before.conditions ?? [];
   if (failure === "keep") return conditions;
   if (failure === "clear") return withoutCondition(conditions, "ReplicaFailure");
-  // The first message stays: names of refused pods change with every try.
+  // Keeps the first message: names of rejected pods change with every attempt.
   if (conditionIn(conditions, "ReplicaFailure")) return conditions;
   return withCondition(conditions, { type: "ReplicaFailure", status: "True", ...failure }, now);
 }
 
-/** Counts of zero are left out, as Go's `omitempty` does. */
+/** Zero counts are omitted, as with Go's `omitempty`. */
 export function count<K extends string>(name: K, items: readonly unknown[]): { readonly [N in K]?: number } {
   return (items.length === 0 ? {} : { [name]: items.length }) as { readonly [N in K]?: number };
 }

@@ -14,14 +14,14 @@ export type Revised = Stored<KubeObject> & {
   };
 };
 
-/** The revision of the present template, or the step that leads to it. */
+/** The revision of the current template, or the step that creates it. */
 export type UpdateRevision = Stored<ControllerRevision> | Step;
 
 export function isStep(found: UpdateRevision): found is Step {
   return "do" in found;
 }
 
-/** The history of a StatefulSet or DaemonSet: its newest revision has the present template. */
+/** The history of a StatefulSet or DaemonSet: its newest revision has the current template. */
 export function updateRevision(owner: Revised, revisions: Revisions, hashLabel: string): UpdateRevision {
   const sorted = byRevision(revisions);
   const newest = sorted.at(-1);
@@ -47,13 +47,13 @@ export function updateRevision(owner: Revised, revisions: Revisions, hashLabel: 
   });
 }
 
-/** Without the marker for patches: what pods are made of. */
+/** Without the patch marker: the template of pods. */
 export function templateOf({ data }: ControllerRevision): PodTemplate {
   const { $patch: _, ...template } = { $patch: "", ...data?.spec?.template };
   return template;
 }
 
-/** Revisions that neither a pod nor the owner needs, beyond the history that is kept. */
+/** Unused revisions beyond the history limit. */
 export function truncation(owner: Revised, revisions: Revisions, live: ReadonlySet<string | undefined>): Step[] {
   const spare = byRevision(revisions).filter(({ metadata }) => !live.has(metadata.name));
   const surplus = spare.length - (owner.spec.revisionHistoryLimit ?? 10);

@@ -22,11 +22,11 @@ interface Ordered extends StatefulSetState {
   readonly target: Stored<ControllerRevision>;
   /** By ordinal; undefined where there is none yet. */
   readonly replicas: readonly (Stored<Pod> | undefined)[];
-  /** Beyond the wanted number, the highest ordinal first. */
+  /** Beyond the desired count, highest ordinal first. */
   readonly condemned: readonly Stored<Pod>[];
 }
 
-/** Pods with names that last, one after the other unless told otherwise; then updates from the last to the first. */
+/** Pods with stable names, one after the other unless parallel; then updates from the last to the first. */
 export function decideStatefulSet(state: StatefulSetState): Decision {
   const { set, pods, revisions } = state;
   const target = updateRevision(set, revisions, "controller.kubernetes.io/hash");
@@ -82,7 +82,7 @@ function nextSteps(ordered: Ordered): readonly Step[] {
     steps.push(...own);
     if (isParallel(set)) continue;
     if (own.length > 0) return steps;
-    // One after the other: the next waits until this one serves.
+    // One after the other: the next waits until this one is ready.
     if (!pod || isTerminating(pod) || !isServing(ordered, pod)) return [];
   }
   if (steps.length > 0) return steps;
@@ -167,7 +167,7 @@ function newPod(ordered: Ordered, ordinal: number): object {
   };
 }
 
-/** The last first; in order: only when all others serve, unless the one that does not is itself to go. */
+/** Last first; ordered: only when all others are ready, unless the unready one is itself deleted. */
 function condemnedSteps(ordered: Ordered): readonly Step[] | "wait" {
   const { set, condemned } = ordered;
   if (condemned.length === 0) return [];

@@ -1,10 +1,10 @@
 import { canonicalJson } from "@oaas/kube-core";
 import type { PodTemplate } from "../objects/typed.ts";
 
-/** Letters that spell no words, as Kubernetes uses them in generated names. */
+/** Characters that form no words, as in generated names of Kubernetes. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** FNV-1a of 32 bits. The real controllers hash a dump of Go's structures, so that the values differ, but not their form. */
+/** FNV-1a of 32 bits. The real controllers hash a dump of Go structures, so the values differ, but not their form. */
 export function templateHash(template: PodTemplate, collisions = 0): string {
   let hash = 0x811c9dc5;
   for (const code of `${canonicalJson(template)}${collisions === 0 ? "" : collisions}`) {
