@@ -18,7 +18,7 @@ import { openApiPages } from "./openapi/openapi-pages.ts";
 import { ApiServer } from "./server.ts";
 import type { Journal } from "./store/journal.ts";
 
-/** What a whole cluster of one process is made of. */
+/** Options of a cluster in one process. */
 export interface EmbeddedOptions {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -26,11 +26,16 @@ export interface EmbeddedOptions {
   /** Keeps objects beyond the process. */
   readonly journal?: Journal;
   readonly historyLimit?: number;
-  /** Who is known by which token, and may do what their roles say. Without it the server is open: everybody is the administrator. */
+  /**
+   * Users by token, with the permissions of their roles. Without it the server is open: every caller is the
+   * administrator.
+   */
   readonly users?: ReadonlyMap<string, User>;
-  /** Whether what nobody owns is deleted, namespaces are emptied and roles gather others' rules; as with a controller manager. Default yes. */
+  /**
+   * Whether garbage collection, namespace deletion and role aggregation run, as in a controller manager. Default yes.
+   */
   readonly collectsGarbage?: boolean;
-  /** What clients are to trust, in PEM: every namespace has it as `kube-root-ca.crt`, for the pods in it. Empty where the server has no TLS. */
+  /** The CA bundle in PEM: every namespace has it as `kube-root-ca.crt`. Empty without TLS. */
   readonly rootCertificates?: string;
   /** Simulated nodes and workloads; none without it. */
   readonly simulation?: SimulationOptions;
@@ -39,14 +44,14 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedServer {
   readonly server: ApiServer;
-  /** The levers of the simulation, when there is one; from `server.start()` on. */
+  /** Fault injection of the simulation, if there is one; available after `server.start()`. */
   readonly simulation: () => WorkloadSimulation | undefined;
 }
 
-/** A server with every built-in kind, discovery, schemas, and as many of the usual controllers as are asked for. Not started yet. */
+/** A server with every built-in kind, discovery, schemas, and the requested controllers. Not started. */
 export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
   const { timers, ids, journal, historyLimit, users, onProblem } = options;
-  // Virtual time may stand between two milliseconds; the machine's clock never does, and Kubernetes counts on that.
+  // Virtual time may have fractions of a millisecond; Kubernetes times do not.
   const clock: Clock = {
     now: () => Math.floor(options.clock.now()),
     monotonic: () => options.clock.monotonic(),
@@ -82,7 +87,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     controllers,
     questions: () => access.questions,
     prepare: ensureBootstrapRoles,
-    // An open server refuses nobody, and so need not ask.
+    // An open server authorizes everything without a check.
     ...(users === undefined ? {} : { gate: access.gate, grants: access.grants }),
     ...(journal === undefined ? {} : { journal }),
     ...(historyLimit === undefined ? {} : { historyLimit }),

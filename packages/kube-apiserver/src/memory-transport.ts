@@ -1,7 +1,7 @@
 import { abortFault, Fault, unavailable } from "@oaas/foundation";
 import type { Api } from "./api.ts";
 
-/** A request as clients of ours make it. */
+/** A request as our clients send it. */
 export interface MemoryRequest {
   readonly method: string;
   readonly path: string;
@@ -10,7 +10,7 @@ export interface MemoryRequest {
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body is still to be read, once. */
+/** A response whose body can be read once. */
 export interface MemoryResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,14 +18,15 @@ export interface MemoryResponse {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** A connection that was dropped: what a broken socket is over the network. */
+/** A dropped connection, like a broken socket. */
 export class ConnectionLost extends Error {}
 
 /**
- * The way from a client straight into a server of the same process, without sockets: what is asked for in one turn is answered in the next, in the
- * order of asking.
+ * A transport from a client directly into a server of the same process, without sockets: a request is served in the
+ * next turn, in order.
  *
- * Rejects like a transport over the network: unavailable when the connection is lost or closed, the signal's own fault when it aborts.
+ * Rejects like a network transport: unavailable when the connection is lost or closed, the signal's own fault when it
+ * aborts.
  */
 export class MemoryTransport {
   readonly #api: Api;

@@ -12,7 +12,7 @@ import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const NO_CACHE = { "cache-control": "no-cache, private", vary: "Accept" };
 
-/** How clients learn what is there: `/api`, `/apis` and what is below them, plain or aggregated. */
+/** Discovery: `/api`, `/apis` and below, plain or aggregated. */
 export function discoveryPages(kinds: KindRegistry): Page {
   let known: { readonly edition: number; readonly groups: readonly Group[] } | undefined;
   const groups = (): readonly Group[] => {
@@ -29,7 +29,7 @@ export function discoveryPages(kinds: KindRegistry): Page {
   };
 }
 
-/** The ways into the server, as its first page lists them. */
+/** The root paths of the server. */
 function pathsOf(groups: readonly Group[]): readonly string[] {
   const known = groups.flatMap(({ name, versions }) => {
     const root = name === "" ? "/api" : `/apis/${name}`;
@@ -54,7 +54,7 @@ function discovered(request: ApiRequest, path: string, groups: readonly Group[])
   return found === undefined ? unknownVersion(group.name) : json(resourceList(name, found));
 }
 
-/** The server's own groups say that they have no such version; of others nobody has heard. */
+/** Built-in groups report an unknown version; other groups are unknown altogether. */
 function unknownVersion(group: string): ApiResponse | undefined {
   return KIND_DATA.groups.includes(group) ? statusAnswer(unknownPath()) : undefined;
 }
@@ -79,7 +79,7 @@ function listed(request: ApiRequest, groups: readonly Group[]): ApiResponse {
   return json({ kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => groupInfo(group, false)) });
 }
 
-/** Whether the first form that the client takes and we know is the aggregated one. */
+/** Whether the client's first supported form is the aggregated one. */
 function wantsAggregated({ headers }: ApiRequest): boolean {
   for (const entry of (headers["accept"] ?? "").split(",")) {
     const [type = "", ...parameters] = entry.split(";").map((part) => part.trim());

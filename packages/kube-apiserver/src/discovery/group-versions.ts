@@ -19,7 +19,7 @@ export interface Group {
   readonly versions: readonly GroupVersionKinds[];
 }
 
-/** The groups of these kinds: the core, then the server's own in their order, then those of definitions by name. */
+/** The groups of these kinds: the core, built-in groups in their order, then custom groups by name. */
 export function groupsOf(kinds: readonly Kind[]): readonly Group[] {
   const byGroup = Map.groupBy(kinds, (kind) => kind.group);
   const own = KIND_DATA.groups.filter((name) => byGroup.has(name));
@@ -40,7 +40,7 @@ function versionsOf(kinds: readonly Kind[]): readonly GroupVersionKinds[] {
     .map(([version, list]) => ({ version, kinds: list }));
 }
 
-/** Stable versions before beta and alpha, newer before older, whatever else by name at the end. */
+/** Stable versions before beta and alpha, newer before older, others last by name. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [rankOf(a), rankOf(b)];
   const difference = left.map((rank, index) => (right[index] ?? 0) - rank).find((each) => each !== 0);

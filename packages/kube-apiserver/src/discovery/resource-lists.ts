@@ -32,7 +32,7 @@ function resource(kind: Kind): JsonObject {
   };
 }
 
-/** Eight bytes of a hash of what is stored, by which clients see that it has changed. */
+/** Eight bytes of a hash of the stored form, by which clients notice changes. */
 function storageHash({ group, storageVersion, kind }: Kind): string {
   return createHash("sha256").update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString("base64");
 }
@@ -49,7 +49,7 @@ function subresource(kind: Kind, version: KindVersion, of: KindSubresource): Jso
   };
 }
 
-/** The subresources of a kind; those of definitions follow from what the definition says. */
+/** The subresources of a kind; for custom kinds from the definition. */
 export function subresourcesOf(kind: Kind, version: KindVersion): readonly KindSubresource[] {
   if (version.subresources !== undefined) return version.subresources;
   const own = { group: kind.group, version: version.name, kind: kind.kind };
@@ -61,7 +61,7 @@ export function subresourcesOf(kind: Kind, version: KindVersion): readonly KindS
   ];
 }
 
-/** `/apis/{group}`; inside `/apis` it does not say what it is. */
+/** `/apis/{group}`; inside `/apis` it omits its type. */
 export function groupInfo({ name, versions }: Group, isAlone: boolean): JsonObject {
   const all = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
   return {
@@ -72,7 +72,7 @@ export function groupInfo({ name, versions }: Group, isAlone: boolean): JsonObje
   };
 }
 
-/** Groups with everything in them, as kubectl asks for it. */
+/** Aggregated groups, as kubectl requests them. */
 export function aggregated(groups: readonly Group[]): JsonObject {
   return {
     kind: "APIGroupDiscoveryList",
@@ -91,7 +91,7 @@ export function aggregated(groups: readonly Group[]): JsonObject {
 
 function aggregatedResource({ kind, version }: ServedKind): JsonObject {
   const subresources = subresourcesOf(kind, version);
-  // The server's own kinds do not repeat the group and version they stand under.
+  // Built-in kinds do not repeat their group and version.
   const isOwn = version.subresources !== undefined;
   const responseKind = (of: { group: string; version: string; kind: string }): JsonObject =>
     isOwn && of.group === kind.group && of.version === version.name

@@ -6,25 +6,25 @@ import { statusAnswer } from "../request/answers.ts";
 import { expired, statusObject } from "../request/refusals.ts";
 import { staleAnswer } from "./stale-read.ts";
 
-/** What befalls a request. */
+/** Injected fault of a request. */
 export type Fate =
-  /** It takes this long before it is looked at. */
+  /** Delays the request. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** It is refused, and not carried out. */
+  /** Rejects the request without executing it. */
   | { readonly kind: "error"; readonly status: Status }
-  /** The connection breaks: before the request is carried out, or after it, so that only the answer is lost. */
+  /** Breaks the connection: before the request is executed, or after it, so that only the response is lost. */
   | { readonly kind: "drop"; readonly when: "before" | "after" }
-  /** A read is answered as if nothing had happened lately. */
+  /** Serves a read from an older revision. */
   | { readonly kind: "stale"; readonly revisionsBack: number }
-  /** A watch breaks off after so many pieces of it; with an ERROR event that its version has expired, or as a lost connection. */
+  /** Ends a watch after this many chunks; with an ERROR event for an expired version, or as a lost connection. */
   | { readonly kind: "cut"; readonly afterChunks: number; readonly as: "expired" | "lost" }
-  /** Its version is too old, whatever it is. */
+  /** Reports the version as too old. */
   | { readonly kind: "expired" };
 
-/** Decides what befalls each request; undefined lets it pass. From a seed when it must be repeatable. */
+/** Chooses the fault of each request; undefined for none. Seeded when it must be repeatable. */
 export type FateOf = (request: ApiRequest) => Fate | undefined;
 
-/** An API to which things happen that happen to real ones: for tests of clients. */
+/** An API with injected faults, for tests of clients. */
 export function faultyApi(api: Api, timers: Timers, fateOf: FateOf): Api {
   return {
     handle: async (request) => {

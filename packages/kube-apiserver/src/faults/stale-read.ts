@@ -6,7 +6,7 @@ import { parseResourcePath } from "../request/resource-path.ts";
 
 const PLAIN = { syntax: "json", isPretty: false } as const;
 
-/** A read as it would have been answered some revisions ago, as far as history reaches; anything else as it is. */
+/** A read as of some revisions ago, as far as history reaches; other requests unchanged. */
 export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: number): Promise<ApiResponse> {
   const [path = "", search = ""] = request.target.split("?", 2);
   const place = parseResourcePath(path);

@@ -5,10 +5,10 @@ import { builtInColumns } from "../tables/built-in-columns.ts";
 import { builtInRules } from "./built-in-rules.ts";
 import { SELECTABLE_FIELDS } from "./selectable-fields.ts";
 
-/** Kinds that are asked and answered, never kept. */
+/** Kinds that are answered and never stored. */
 const QUESTIONS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
 
-/** Where all built-in kinds keep what `/scale` is about. */
+/** The scale paths of all built-in kinds. */
 const SCALE: ScalePaths = {
   specReplicas: ".spec.replicas",
   statusReplicas: ".status.replicas",
@@ -17,13 +17,13 @@ const SCALE: ScalePaths = {
 
 let kinds: readonly Kind[] | undefined;
 
-/** The kinds every server has, in the order discovery lists them. Always the same objects: they are data. */
+/** The built-in kinds in discovery order. Shared constants. */
 export function builtInKinds(): readonly Kind[] {
   kinds ??= [...grouped(KIND_DATA.resources).values()].map(kindOf);
   return kinds;
 }
 
-/** The versions of one resource together, in the order of discovery. */
+/** The versions of one resource, in discovery order. */
 function grouped(resources: readonly ResourceData[]): ReadonlyMap<string, readonly ResourceData[]> {
   return Map.groupBy(resources, ({ group, resource }) => `${group}/${resource}`);
 }

@@ -21,7 +21,7 @@ import { rulesOf } from "./rules-of.ts";
 import { writeHabits } from "./write-habits.ts";
 import { metadataErrors } from "./validation/metadata.ts";
 
-/** The code of each kind by `group/resource`; a kind that is not here has no more rules than all have. */
+/** Code rules by `group/resource`; kinds that are not listed have only the common rules. */
 const RULES: Readonly<Record<string, BuiltInRule>> = {
   "/configmaps": configMaps,
   "/endpoints": cluster.endpoints,
@@ -61,14 +61,14 @@ const RULES: Readonly<Record<string, BuiltInRule>> = {
   "storage.k8s.io/storageclasses": storage.storageClasses,
 };
 
-/** What only code can say of a built-in kind, given all its versions. */
+/** The code rules of a built-in kind, given all its versions. */
 export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const [first] = versions;
   const key = `${first?.group ?? ""}/${first?.resource ?? ""}`;
   const rule = RULES[key] ?? {};
   const { name, keepsStatus = false, errors, prepareCreate, refused, ...rest } = rule;
   const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
-  // An object says itself in which version it is; what is asked for in another, the verbs have refused before.
+  // The object states its version; the verbs rejected a different one before.
   const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
   const hasStatus = first?.subresources.some((subresource) => subresource.name === "status") === true;
   const emptyStatus = once(() => statusOf(first?.schema ?? ""));
@@ -92,7 +92,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   });
 }
 
-/** The status that an object of this type has when nobody has written one. */
+/** The initial status of an object of this type. */
 function statusOf(schema: string): JsonObject | undefined {
   const empty = goDecoded({}, schema);
   const status = empty.ok ? empty.value["status"] : undefined;

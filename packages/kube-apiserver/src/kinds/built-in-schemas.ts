@@ -3,7 +3,7 @@ import { openApiSchemas } from "../schema/openapi-schemas.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { KIND_DATA } from "./kind-data.ts";
 
-/** Types whose inside is anybody's: OpenAPI says no more than that they are objects, or nothing at all. */
+/** Types with arbitrary contents: OpenAPI declares them as plain objects or not at all. */
 const OPEN_TYPES: readonly string[] = [
   "io.k8s.apimachinery.pkg.runtime.RawExtension",
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
@@ -15,7 +15,7 @@ const OPEN_TYPES: readonly string[] = [
 
 let schemas: ReadonlyMap<string, StructuralSchema> | undefined;
 
-/** The schema of a type by its OpenAPI name. Made when first asked for, once for the process: it is data and never changes. */
+/** The schema of a type by its OpenAPI name. Created on first use and cached. */
 export function builtInSchema(name: string): StructuralSchema {
   schemas ??= openApiSchemas({ components: { schemas: { ...KIND_DATA.schemas, ...openTypes() } } });
   return schemas.get(name) ?? {};

@@ -15,7 +15,7 @@ import { rulesOf } from "./rules-of.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/** The kind that a definition makes, under the names that were accepted. */
+/** The kind of a definition, under its accepted names. */
 export function customKind(definition: CustomResourceDefinition): Kind {
   const { group, scope, versions } = definition.spec;
   const names = definition.status?.acceptedNames ?? definition.spec.names;
@@ -34,7 +34,8 @@ export function customKind(definition: CustomResourceDefinition): Kind {
     versions: byPriority(versions).map((version) => versionOf(definition, version)),
     storageVersion: storage?.name ?? "",
     rules: rulesOf({
-      // As the real server: by the schema of the version it was stored in, defaults too; another version then takes away what it does not know.
+      // As in the real server: by the schema of the storage version, including defaults; another version then drops
+      // unknown fields.
       readBack: (object) => admitted(object, schemaOf(definition, object)),
       converted: (object, apiVersion) =>
         object["apiVersion"] === apiVersion ? object : inVersion(definition, object, apiVersion),
@@ -48,13 +49,13 @@ function inVersion(definition: CustomResourceDefinition, object: JsonObject, api
   return withoutUnknown(converted, schemaOf(definition, converted));
 }
 
-/** The schema of the version that an object says it is in. */
+/** The schema of the version that an object states. */
 function schemaOf({ spec }: CustomResourceDefinition, { apiVersion }: JsonObject): StructuralSchema {
   const version = spec.versions.find(({ name }) => apiVersion === `${spec.group}/${name}`);
   return version?.schema?.openAPIV3Schema ?? { type: "object" };
 }
 
-/** What a change of starts a generation: all but the metadata, and the status where it is written apart. */
+/** Changes that increment the generation: everything except metadata, and the status if it is a subresource. */
 function countedPart(definition: CustomResourceDefinition, object: JsonObject): JsonObject {
   const { metadata: _metadata, apiVersion, ...rest } = object;
   const version = definition.spec.versions.find(({ name }) => apiVersion === `${definition.spec.group}/${name}`);
@@ -80,7 +81,7 @@ function versionOf(definition: CustomResourceDefinition, version: CrdVersion): K
   };
 }
 
-/** What to use instead, as far as a newer version says so by its name. */
+/** The suggested replacement, by the names of newer versions. */
 function deprecationOf({ spec: { group, names, versions } }: CustomResourceDefinition, { name }: CrdVersion): string {
   const text = `${group}/${name} ${names.kind} is deprecated`;
   const [newest] = versions
@@ -105,7 +106,7 @@ const AGE_TEXT =
 const NAME_TEXT =
   "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
-/** The columns of a definition behind the name; without any, the age. */
+/** The columns of a definition after the name; the age without any. */
 function columnsOf(columns: readonly PrinterColumn[]): readonly Column[] {
   const shown = columns.length === 0 ? [{ ...AGE, description: AGE_TEXT }] : columns;
   return [nameColumn(), ...shown.map(columnOf)];
@@ -141,7 +142,7 @@ function cellOf(type: string, value: JsonValue | undefined, now: number): JsonVa
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** How long ago, as kubectl writes it: two units at most, the smaller only while it matters. */
+/** Age as kubectl formats it: at most two units. */
 export function ageText(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   if (Number.isNaN(seconds) || seconds < -2) return "<invalid>";
@@ -160,7 +161,7 @@ export function ageText(milliseconds: number): string {
   return years < 8 ? both(years, "y", days % 365, "d") : `${years}y`;
 }
 
-/** Versions as discovery lists them: stable before beta before alpha, newer before older, others last by name. */
+/** Versions in discovery order: stable before beta before alpha, newer before older, others last by name. */
 function byPriority(versions: readonly CrdVersion[]): readonly CrdVersion[] {
   return [...versions].sort((a, b) => compareVersions(a.name, b.name));
 }

@@ -18,8 +18,8 @@ const WRITER = "kube-apiserver";
 const DEFINITIONS_NAME = groupResourceText(DEFINITIONS);
 
 /**
- * Makes kinds out of definitions: accepts their names when nobody else has them, serves what is established, and takes everything away again when
- * a definition goes.
+ * Registers custom kinds: accepts free names, serves established definitions, and removes kinds and objects with their
+ * definition.
  */
 export class DefinitionController {
   readonly #world: World;
@@ -53,7 +53,7 @@ export class DefinitionController {
     return this.#due.size === 0 && this.#working === undefined;
   }
 
-  /** Definitions that wait for their last objects to go. */
+  /** Definitions that wait for the deletion of their last objects. */
   readonly #waiting = new Set<string>();
 
   #look(name: string): void {
@@ -62,7 +62,7 @@ export class DefinitionController {
   }
 
   async #work(): Promise<void> {
-    // After the commit that was seen, never inside it.
+    // After the observed commit, never inside it.
     await Promise.resolve();
     for (let [name] = this.#due; name !== undefined; [name] = this.#due) {
       this.#due.delete(name);
@@ -87,13 +87,13 @@ export class DefinitionController {
     const status = statusOf(definition, this.#takenNames(name), wholeSeconds(this.#world.clock.now()));
     if (!equalJson(status, definition.status)) {
       await this.#objects.updateStatus(DEFINITIONS, { ...object, status: status as unknown as JsonObject }, WRITER);
-      // Its own change brings it back here, with the status that is now true.
+      // Its own status change triggers another pass.
       return;
     }
     if (isTrue(definition, "Established")) this.#kinds.define(name, customKind(definition));
   }
 
-  /** Names that are free again may be wanted by others. */
+  /** Other definitions may want the released names. */
   #lookAtOthers(gone: string): void {
     const group = gone.slice(gone.indexOf(".") + 1);
     for (const object of this.#objects.list(DEFINITIONS)) {
@@ -117,7 +117,7 @@ export class DefinitionController {
         };
         await deleteObject(this.#world, { kind, version, namespace }, itsName, { isDryRun: false });
       }
-      // Those with finalizers stay for a while; the last one's end brings us back.
+      // Objects with finalizers remain for a while; the deletion of the last one triggers another pass.
       if (this.#world.store.objects(name).size > 0) return;
     }
     const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
@@ -127,7 +127,7 @@ export class DefinitionController {
     await this.#objects.update(DEFINITIONS, next, WRITER);
   }
 
-  /** What other definitions of the group are called, as far as their names are accepted. */
+  /** Accepted names of other definitions in the group. */
   #takenNames(name: string): readonly CrdNames[] {
     const definition = this.#objects.get(DEFINITIONS, { name });
     const group = definition === undefined ? "" : asDefinition(definition).spec.group;
@@ -141,7 +141,7 @@ export class DefinitionController {
 type DefinitionStatus = NonNullable<CustomResourceDefinition["status"]>;
 type Condition = NonNullable<DefinitionStatus["conditions"]>[number];
 
-/** What the status of a definition should be: which of its names are accepted, and whether it is served. */
+/** The status of a definition: accepted names, and whether it is served. */
 function statusOf(definition: CustomResourceDefinition, taken: readonly CrdNames[], time: string): DefinitionStatus {
   const { names } = definition.spec;
   const before = definition.status?.acceptedNames;

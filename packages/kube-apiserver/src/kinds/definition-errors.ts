@@ -19,14 +19,14 @@ const DNS_1035 =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const COLUMN_TYPES: readonly string[] = ["boolean", "date", "integer", "number", "string"];
 
-/** What is wrong with a definition, in the server's words. */
+/** Violations of a definition, in the server's words. */
 export function definitionErrors(definition: CustomResourceDefinition, live?: JsonObject): Errors {
   const { spec, metadata } = definition;
   const versions = spec.versions ?? [];
   const names = spec.names ?? { plural: "", kind: "" };
   const storage = versions.filter((version) => version.storage);
   return [
-    // Of one that is there, what may not change is looked at instead.
+    // For an existing one, immutable fields are checked instead.
     ...(live !== undefined || metadata.name === `${names.plural}.${spec.group}`
       ? []
       : [invalidField("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group')]),
@@ -71,7 +71,7 @@ export function definitionErrors(definition: CustomResourceDefinition, live?: Js
   ];
 }
 
-/** What may not change in a definition once it is served. */
+/** Fields that cannot change once a definition is served. */
 export function definitionUpdateErrors(next: CustomResourceDefinition, live: CustomResourceDefinition): Errors {
   const isEstablished = live.status?.conditions?.some(
     ({ type, status }) => type === "Established" && status === "True",
@@ -104,7 +104,7 @@ export function definitionUpdateErrors(next: CustomResourceDefinition, live: Cus
   ];
 }
 
-/** The first version is also looked at under the name it had before there could be several. */
+/** The first version is also checked under its former top-level fields. */
 function oldVersionErrors([first]: readonly CrdVersion[]): Errors {
   const name = first?.name ?? "";
   return first === undefined || isValidName("dns-1035-label", name)
@@ -112,7 +112,7 @@ function oldVersionErrors([first]: readonly CrdVersion[]): Errors {
     : [invalidField("spec.version", name, DNS_1035)];
 }
 
-/** Versions as Go shows them; what all have in common it keeps elsewhere. */
+/** Versions as Go prints them, with common fields hoisted. */
 function shownVersions(versions: readonly CrdVersion[]): readonly JsonObject[] {
   const own = (part: (version: CrdVersion) => unknown, version: CrdVersion): JsonValue => {
     const isShared = versions.every((other) => equalJson(part(other) ?? null, part(version) ?? null));
@@ -172,7 +172,7 @@ function conversionErrors(conversion: CustomResourceDefinition["spec"]["conversi
   return [unsupportedField("spec.conversion.strategy", strategy, ["None", "Webhook"])];
 }
 
-/** Where all versions say the same, the server speaks of them as of one. */
+/** Fields equal in all versions are reported once. */
 function versionErrors(versions: readonly CrdVersion[]): Errors {
   const isShared = (part: (version: CrdVersion) => unknown): boolean =>
     versions.every((version) => equalJson(part(version) ?? null, part(versions[0] as CrdVersion) ?? null));
@@ -218,7 +218,7 @@ function schemaErrors({ schema }: CrdVersion, required: string, place: string | 
   return [...structuralityErrors(structural, place), ...defaultErrors(structural, place)];
 }
 
-/** Defaults must be what their schema says. */
+/** Defaults must match their schema. */
 function defaultErrors(schema: StructuralSchema, at: string): Errors {
   const { default: value, properties = {}, items } = schema;
   const own = value === undefined ? [] : valueErrors(value, schema);

@@ -10,11 +10,11 @@ import { definitionErrors, definitionUpdateErrors } from "./definition-errors.ts
 import { objectAt } from "./json-access.ts";
 import type { Kind, KindRules } from "./kind.ts";
 
-/** Keeps a definition until all its objects are gone. */
+/** Keeps a definition until all its objects are deleted. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 export const DEFINITIONS = { group: "apiextensions.k8s.io", resource: "customresourcedefinitions" };
 
-/** The kinds with what only code can say of definitions added to theirs. */
+/** The kinds with the code rules of definitions added. */
 export function withDefinitionRules(kinds: readonly Kind[]): readonly Kind[] {
   return kinds.map((kind) =>
     kind.group === DEFINITIONS.group && kind.resource === DEFINITIONS.resource
@@ -45,18 +45,18 @@ function definitionRules(before: KindRules): Partial<KindRules> {
       ...before.updateErrors(next, live),
       ...definitionUpdateErrors(asDefinition(next), asDefinition(live)),
     ],
-    // Before it is marked it is held, so that marking it can give it its finalizer.
+    // Held before it is marked, so that marking can add its finalizer.
     isHeld: (object) => metadataOf(object)["deletionTimestamp"] === undefined,
     markedForDeletion: withCleanup,
   };
 }
 
-/** A definition that was checked, with its types. */
+/** A validated definition, with its types. */
 export function asDefinition(object: JsonObject): CustomResourceDefinition {
   return object as unknown as CustomResourceDefinition;
 }
 
-/** Names that follow from others, and the one way to convert that we know. */
+/** Derived names, and the only supported conversion. */
 function withNames(object: JsonObject): JsonObject {
   const spec = objectAt(object, "spec");
   const names = objectAt(spec, "names");
@@ -89,7 +89,7 @@ function storageVersions(object: JsonObject): readonly string[] {
     .flatMap((version) => (typeof version["name"] === "string" ? [version["name"]] : []));
 }
 
-/** Objects may be there in every version that was ever the one to store. */
+/** Objects may exist in every version that was ever a storage version. */
 function withStoredVersions(object: JsonObject): JsonObject {
   const status = objectAt(object, "status");
   const before = isJsonArray(status["storedVersions"]) ? status["storedVersions"] : [];

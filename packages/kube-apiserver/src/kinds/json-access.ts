@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** Reading of objects whose shape the decoder has made sure of: what is absent is empty, as it is in Go. */
+/** Reads decoded objects: absent values are empty, as in Go. */
 
 const NOTHING: JsonObject = {};
 const NO_ITEMS: readonly JsonObject[] = [];
@@ -10,7 +10,7 @@ export function member(object: JsonObject, name: string): JsonValue | undefined 
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
 
-/** An object below this one, empty when there is none. */
+/** A nested object; empty when absent. */
 export function objectAt(object: JsonObject, ...path: readonly string[]): JsonObject {
   let found = object;
   for (const name of path) {
@@ -21,30 +21,30 @@ export function objectAt(object: JsonObject, ...path: readonly string[]): JsonOb
   return found;
 }
 
-/** Whether there is such an object. */
+/** Whether the nested object exists. */
 export function hasObject(object: JsonObject, name: string): boolean {
   return isJsonObject(member(object, name));
 }
 
-/** A list of objects, empty when there is none. */
+/** A list of objects; empty when absent. */
 export function objectsAt(object: JsonObject, name: string): readonly JsonObject[] {
   const value = member(object, name);
   return isJsonArray(value) ? value.filter(isJsonObject) : NO_ITEMS;
 }
 
-/** A list of texts, empty when there is none. */
+/** A list of strings; empty when absent. */
 export function textsAt(object: JsonObject, name: string): readonly string[] {
   const value = member(object, name);
   return isJsonArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** A text, empty when there is none. */
+/** A string; empty when absent. */
 export function textAt(object: JsonObject, name: string): string {
   const value = member(object, name);
   return typeof value === "string" ? value : "";
 }
 
-/** A number, undefined when there is none. */
+/** A number; undefined when absent. */
 export function numberAt(object: JsonObject, name: string): number | undefined {
   const value = member(object, name);
   return typeof value === "number" ? value : undefined;
@@ -55,14 +55,14 @@ export function isSet(object: JsonObject, name: string): boolean {
   return member(object, name) === true;
 }
 
-/** The entries of a map of texts. */
+/** The entries of a string map. */
 export function textEntries(object: JsonObject, name: string): readonly (readonly [string, string])[] {
   return Object.entries(objectAt(object, name)).map(
     ([key, value]) => [key, typeof value === "string" ? value : ""] as const,
   );
 }
 
-/** The object with these members where it has none. */
+/** Adds missing members. */
 export function filled(object: JsonObject, defaults: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   let result: Record<string, JsonValue> | undefined;
   for (const [name, value] of Object.entries(defaults)) {
@@ -73,7 +73,7 @@ export function filled(object: JsonObject, defaults: Readonly<Record<string, Jso
   return result ?? object;
 }
 
-/** The object with a member changed, or removed by undefined. */
+/** Sets a member, or removes it with undefined. */
 export function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
   if (value === object[name]) return object;
   if (value !== undefined) return { ...object, [name]: value };
@@ -81,7 +81,7 @@ export function withMember(object: JsonObject, name: string, value: JsonValue | 
   return rest;
 }
 
-/** The object with one below it changed. */
+/** Changes a nested object. */
 export function changedAt(object: JsonObject, name: string, change: (inner: JsonObject) => JsonObject): JsonObject {
   return withMember(object, name, change(objectAt(object, name)));
 }

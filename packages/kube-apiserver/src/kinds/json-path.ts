@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** One step: a member, an item, every item, or the items a condition picks. */
+/** One step: a member, an item, every item, or the items that match a condition. */
 type Step =
   | { readonly member: string }
   | { readonly index: number }
@@ -10,7 +10,7 @@ type Step =
 const STEP =
   /\.([A-Za-z0-9_$-]+|\*)|\[(-?\d+)\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\[\?\(@((?:\.[A-Za-z0-9_-]+)+)\s*==\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^)\]]+)\)\]/y;
 
-/** Reads a simple JSON path, as printer columns have them; undefined for what is none. */
+/** Parses a simple JSON path, as in printer columns; undefined when invalid. */
 export function parseJsonPath(text: string): readonly Step[] | undefined {
   const path = text.replaceAll(String.raw`\.`, "\u0000");
   const steps: Step[] = [];
@@ -19,7 +19,7 @@ export function parseJsonPath(text: string): readonly Step[] | undefined {
     STEP.lastIndex = at;
     const match = STEP.exec(path);
     if (match === null) return undefined;
-    // Before the step is read: a condition inside it is read by the same pattern.
+    // Before the step is parsed: a condition inside it uses the same pattern.
     at = STEP.lastIndex;
     steps.push(stepOf(match));
   }
@@ -41,7 +41,7 @@ function literalOf(text: string): JsonValue {
   return Number.isNaN(Number(plain)) ? plain : Number(plain);
 }
 
-/** What a path finds: the first value, or undefined. */
+/** The first value at a path, or undefined. */
 export function jsonPathText(value: JsonValue, path: string): JsonValue | undefined {
   const steps = parseJsonPath(path);
   return steps === undefined ? undefined : found(value, steps)[0];

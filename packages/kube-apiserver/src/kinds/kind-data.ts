@@ -1,24 +1,24 @@
 import type { JsonObject } from "@oaas/kube-core";
 import data from "../gen/kinds.json" with { type: "json" };
 
-/** What a script has read of the built-in kinds from the real server (`npm run kindgen`); prose is left out. */
+/** Data about the built-in kinds, recorded from the real server (`npm run kindgen`), without descriptions. */
 export interface KindData {
-  /** The server's own, as `v1.36.3`. */
+  /** The server's version, such as `v1.36.3`. */
   readonly version: string;
   /** Groups in the order of `/apis`. */
   readonly groups: readonly string[];
   readonly resources: readonly ResourceData[];
-  /** OpenAPI v3 by the name of the type. */
+  /** OpenAPI v3 by type name. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
-  /** What OpenAPI does not say: how Go writes a field, by type and field. */
+  /** How Go encodes a field, by type and field, where OpenAPI does not say. */
   readonly goMarks: Readonly<Record<string, Readonly<Record<string, GoMark>>>>;
-  /** What texts of a type of their own are called in Go, as refusals name them. */
+  /** Go names of named string types, for error messages. */
   readonly goNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /**
- * `keep`: a zero that was given is written (a pointer); `null`: written as null when absent; `drop`: a struct that vanishes when it is empty;
- * `value`: a struct that writes itself, such as a time; `omit`: left out when zero, whatever OpenAPI's default says.
+ * `keep`: a given zero is written (a pointer); `null`: written as null when absent; `drop`: an empty struct is omitted;
+ * `value`: a struct with custom encoding, such as a time; `omit`: omitted when zero, whatever OpenAPI's default says.
  */
 export type GoMark = "keep" | "null" | "drop" | "value" | "omit";
 
@@ -42,11 +42,11 @@ export interface ResourceData {
 export interface SubresourceData {
   readonly name: string;
   readonly kind: string;
-  /** Only when it is of another group or version than its resource. */
+  /** Only if its group or version differs from its resource. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly string[];
 }
 
-/** The data of the committed file. */
+/** The committed data file. */
 export const KIND_DATA = data as unknown as KindData;

@@ -7,7 +7,7 @@ export interface FoundKind {
   readonly version: KindVersion;
 }
 
-/** Every kind that is served now: the built-in ones for ever, those of definitions while these are established. */
+/** Every served kind: built-in ones always, custom ones while they are established. */
 export class KindRegistry {
   readonly #builtIn: readonly Kind[];
   readonly #defined = new Map<string, Kind>();
@@ -22,7 +22,7 @@ export class KindRegistry {
     this.#index();
   }
 
-  /** Counts changes: what was made from an older edition is stale. */
+  /** Incremented on changes, to invalidate derived data. */
   get edition(): number {
     return this.#edition;
   }
@@ -39,12 +39,12 @@ export class KindRegistry {
     return this.#paths.get(`${group}/${version}/${resource}`);
   }
 
-  /** The kind of this name in whatever version. */
+  /** The kind of this name in any version. */
   named(of: { readonly group: string; readonly resource: string }): Kind | undefined {
     return this.#byName.get(groupResourceText(of));
   }
 
-  /** Serves the kind of a definition from now on, or no longer. */
+  /** Starts or stops serving a custom kind. */
   define(definition: string, kind: Kind | undefined): void {
     if (kind === undefined && !this.#defined.has(definition)) return;
     if (kind === undefined) this.#defined.delete(definition);

@@ -4,8 +4,8 @@ import type { FieldError } from "../schema/field-error.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 
 /**
- * What the server knows of a kind. Built-in kinds are data made from the real server plus the little that only code can
- * say; kinds of CustomResourceDefinitions are made from the definition. The verbs know nothing else: there is no second path.
+ * Everything the server knows about a kind. Built-in kinds are recorded data plus rules in code; custom kinds come from
+ * their definition. The verbs use nothing else: there is no second path.
  */
 export interface Kind {
   readonly group: string;
@@ -17,17 +17,20 @@ export interface Kind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly isNamespaced: boolean;
-  /** As discovery tells it: create, delete, deletecollection, get, list, patch, update, watch, or fewer. */
+  /** The verbs in discovery: create, delete, deletecollection, get, list, patch, update, watch, or fewer. */
   readonly verbs: readonly string[];
-  /** In the order discovery lists them. */
+  /** In discovery order. */
   readonly versions: readonly KindVersion[];
-  /** Objects are kept in this version; between versions `rules.converted` translates. */
+  /** The storage version; `rules.converted` converts between versions. */
   readonly storageVersion: string;
-  /** As discovery shows it to clients that watch for a change of the storage. */
+  /** The storage hash in discovery. */
   readonly storageVersionHash?: string;
-  /** Another kind whose objects these are, in another dress: events of `events.k8s.io` are those of the core. `rules.converted` changes the dress. */
+  /**
+   * Another kind with the same stored objects in another form: events of `events.k8s.io` are those of the core.
+   * `rules.converted` converts.
+   */
   readonly sameObjectsAs?: { readonly group: string; readonly resource: string };
-  /** Objects are questions (reviews): answered at create (access/), never kept. */
+  /** Virtual objects (reviews): answered at create (access/), never stored. */
   readonly isQuestion?: boolean;
   readonly rules: KindRules;
 }
@@ -36,20 +39,20 @@ export interface KindVersion {
   readonly name: string;
   readonly isServed: boolean;
   readonly schema: StructuralSchema;
-  /** Whether there is `/status`, which alone writes `status`, while the main path leaves it alone. */
+  /** Whether `/status` exists and alone writes `status`. */
   readonly hasStatus: boolean;
   readonly scale?: ScalePaths;
-  /** Every subresource that discovery names, status and scale too; for kinds of definitions it follows from the two above. */
+  /** Every subresource in discovery, including status and scale; for custom kinds derived from the two above. */
   readonly subresources?: readonly KindSubresource[];
-  /** What can be field-selected besides metadata.name and metadata.namespace, as selectors write it: `spec.nodeName`. */
+  /** Field selectors besides metadata.name and metadata.namespace, such as `spec.nodeName`. */
   readonly selectableFields: readonly string[];
   readonly columns: readonly Column[];
   readonly deprecationWarning?: string;
-  /** For kinds of definitions: unknown fields are pruned by schema. Built-in kinds drop them while decoding: the same effect. */
+  /** For custom kinds: unknown fields are pruned by schema. Built-in kinds drop them while decoding. */
   readonly preservesUnknownFields?: boolean;
 }
 
-/** A subresource as discovery tells of it. */
+/** A subresource in discovery. */
 export interface KindSubresource {
   readonly name: string;
   readonly group: string;
@@ -58,11 +61,11 @@ export interface KindSubresource {
   readonly verbs: readonly string[];
 }
 
-/** Where a kind keeps what `/scale` reads and writes; dotted paths as definitions have them. */
+/** The scale paths of a kind; dotted paths as in definitions. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
-  /** A text, or (built-in kinds) a selector, which `/scale` shows as text. */
+  /** A string, or (built-in kinds) a selector, which `/scale` shows as a string. */
   readonly labelSelector?: string;
 }
 
@@ -78,72 +81,72 @@ export interface Column {
   cell(object: JsonObject, now: number): JsonValue;
 }
 
-/** What only code can say of a kind. Every member has a neutral default (`rulesOf({})`), which is that of kinds of definitions. */
+/** The code rules of a kind. Every member has a neutral default (`rulesOf({})`), used for custom kinds. */
 export interface KindRules {
-  /** Whether `metadata.generation` counts changes (the real server does not for all kinds). */
+  /** Whether `metadata.generation` is maintained (not for all kinds). */
   readonly countsGenerations: boolean;
-  /** Which changes it counts; neutral: of everything but metadata and status. */
+  /** Which changes increment it; by default everything except metadata and status. */
   startsGeneration(next: JsonObject, live: JsonObject): boolean;
   /**
-   * How a body is read. Built-in kinds are read as Go does it: a wrong type refuses the whole body with these words (400), unknown fields, nulls,
-   * empty lists and zeros vanish, quantities are written canonically. Kinds of definitions: as it is.
+   * Decodes a body. Built-in kinds are decoded as in Go: a wrong type rejects the body with this message (400), unknown
+   * fields, nulls, empty lists and zeros are dropped, quantities are normalized. Custom kinds: unchanged.
    */
   decoded(object: JsonObject): Result<JsonObject, string>;
-  /** Whether objects are validated by their schema. Built-in kinds are not: what the real server's code says is in `errors`. */
+  /** Whether objects are validated by their schema. Built-in kinds are validated by `errors`. */
   readonly isValidatedBySchema: boolean;
-  /** The object in another version, or dress, of its kind. */
+  /** The object in another version or form of its kind. */
   converted(object: JsonObject, apiVersion: string): JsonObject;
-  /** A stored object as it is read today: a definition may have changed since it was written. Neutral: as it is. */
+  /** A stored object as read today: its definition may have changed. By default unchanged. */
   readBack(object: JsonObject): JsonObject;
-  /** The text that a field selector compares; neutral: the value at the path, empty when there is none. */
+  /** The value for a field selector; by default the value at the path, empty when absent. */
   selectableText(object: JsonObject, field: string): string;
-  /** Fills in what schemas' defaults do not say: runs after them on each write and on what is read in a fresh object. */
+  /** Fills in defaults that schemas do not express: runs after them on each write and read. */
   defaulted(object: JsonObject): JsonObject;
-  /** What a new object looks like before validation: sets back what clients may not set, fills in what the server allots. */
+  /** Prepares a new object for validation: resets server-managed fields and allocates values. */
   prepareCreate(object: JsonObject, circumstances: Circumstances): JsonObject;
-  /** The same for an update of the main path. Status and metadata are taken care of before. */
+  /** The same for an update. Status and metadata are handled before. */
   prepareUpdate(next: JsonObject, live: JsonObject, circumstances: Circumstances): JsonObject;
-  /** The same for a write of the status. */
+  /** The same for a status write. */
   prepareStatus(next: JsonObject, live: JsonObject): JsonObject;
-  /** Why an admission plugin refuses a new object, before it is validated: 403, `pods "a" is forbidden: …`. */
+  /** Why admission rejects a new object before validation: 403, `pods "a" is forbidden: …`. */
   refused(object: JsonObject, circumstances: Circumstances): string | undefined;
-  /** Metadata, and all beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
+  /** All violations beyond the schema, in the real server's words where a conformance case requires it. */
   errors(object: JsonObject, live?: JsonObject): readonly FieldError[];
-  /** What is allowed but odd, told to who makes an object or starts a generation of it. */
+  /** Warnings for new objects and generations. */
   warnings(object: JsonObject, isNew: boolean): readonly string[];
-  /** What a write of the status does wrong besides. */
+  /** Additional violations of a status write. */
   statusErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
-  /** What may not change. */
+  /** Violations of immutable fields. */
   updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
-  /** Whether an update may leave out the version it is based on; kinds of definitions insist on one. */
+  /** Whether an update may omit the resource version; custom kinds require it. */
   readonly allowsUnconditionalUpdate: boolean;
-  /** Whether an update of what is not there makes it (leases, roles, services). */
+  /** Whether an update may create the object (leases, roles, services). */
   readonly createsOnUpdate: boolean;
-  /** Whether a deletion is answered with the object that is gone, and not with a status. */
+  /** Whether a deletion returns the deleted object instead of a status. */
   readonly answersDeletedObject: boolean;
-  /** Whether dependents stay when a deletion does not say what becomes of them (jobs). */
+  /** Whether dependents are orphaned by default (jobs). */
   readonly orphansByDefault: boolean;
-  /** Whether a new object keeps the status it brings (nodes, whose kubelets make them). */
+  /** Whether a new object keeps its status (nodes, created by kubelets). */
   readonly keepsNewStatus: boolean;
-  /** Whether an update is checked as a new object is, besides as an update: what is wrong with its metadata is then told once more. */
+  /** Whether an update is also validated as a new object; metadata errors are then reported twice. */
   readonly isCheckedAgain: boolean;
-  /** Metadata that a write of the status leaves as it is; neutral: all of it. */
+  /** Metadata that a status write does not change; by default all of it. */
   readonly keptByStatus: readonly string[] | "all";
-  /** Whether objects are given time to go (pods): then also one that goes at once is marked first. */
+  /** Whether objects are deleted gracefully (pods): then an immediate deletion is marked first too. */
   readonly isGraceful: boolean;
-  /** How long an object may take to go when it is deleted: pods, as long as they asked for or the deletion says. Neutral: no time. */
+  /** The grace period of a deletion: for pods, as requested. By default none. */
   graceSeconds(object: JsonObject, asked: number | undefined): number;
-  /** Whether something beside finalizers keeps an object that is to go: namespaces, until `spec.finalizers` are empty. */
+  /** Whether something besides finalizers holds a deleted object: namespaces, until `spec.finalizers` is empty. */
   isHeld(object: JsonObject): boolean;
-  /** What else an object shows when it is to go: namespaces are Terminating. */
+  /** Additional changes when an object is marked for deletion: namespaces become Terminating. */
   markedForDeletion(object: JsonObject): JsonObject;
 }
 
 export interface Circumstances {
-  /** RFC 3339 in whole seconds, as `metadata.creationTimestamp` is. */
+  /** RFC 3339 in whole seconds, as in `metadata.creationTimestamp`. */
   readonly time: string;
   /** From the seeded or the real ids. */
   uuid(): string;
-  /** What is there of another kind, in a namespace or everywhere: for what is allotted once (addresses, ports) or taken from elsewhere (classes). */
+  /** Objects of another kind, for allocations (addresses, ports) and lookups (classes). */
   objects(kind: { readonly group: string; readonly resource: string }, namespace?: string): readonly JsonObject[];
 }

@@ -3,7 +3,7 @@ import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "@oaas/
 import type { KindRules } from "./kind.ts";
 import { metadataErrors } from "./validation/metadata.ts";
 
-/** Rules with whatever is not said neutral, as it is for kinds of definitions. */
+/** Rules with neutral defaults for missing members, as for custom kinds. */
 export function rulesOf(said: Partial<KindRules>): KindRules {
   return { ...NEUTRAL, ...said };
 }
@@ -38,7 +38,7 @@ const NEUTRAL: KindRules = {
   markedForDeletion: (object) => object,
 };
 
-/** What an author writes: all but the metadata, and the status which others write. */
+/** The authored parts: all except metadata and status. */
 function contentOf({ metadata: _metadata, status: _status, ...content }: JsonObject): JsonObject {
   return content;
 }

@@ -1,4 +1,4 @@
-/** What can be field-selected besides name and namespace, by `group/resource`. */
+/** Field selectors besides name and namespace, by `group/resource`. */
 export const SELECTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   "/events": [
     "involvedObject.kind",

@@ -2,7 +2,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import { numberAt, objectAt, textAt, textsAt } from "./json-access.ts";
 import type { KindRules } from "./kind.ts";
 
-/** How the verbs treat built-in kinds, where the real server differs from one to the next; by `group/resource`. */
+/** How verbs treat built-in kinds where the real server differs between them; by `group/resource`. */
 const CREATED_ON_UPDATE: ReadonlySet<string> = new Set([
   "/endpoints",
   "/events",
@@ -46,11 +46,11 @@ const CHECKED_AGAIN: ReadonlySet<string> = new Set([
   "rbac.authorization.k8s.io/rolebindings",
   "rbac.authorization.k8s.io/roles",
 ]);
-/** Whose dependents stay when nothing is said: from before there was garbage collection. */
+/** Kinds whose dependents are orphaned by default: from before garbage collection. */
 const ORPHANS_BY_DEFAULT: ReadonlySet<string> = new Set(["/replicationcontrollers", "batch/jobs"]);
 const ALL_BUT_MANAGERS = ["labels", "annotations", "finalizers", "ownerReferences"];
 
-/** Metadata that a write of the status does not touch, where it is not the whole of it that such a write may change. */
+/** Metadata that a status write cannot change, where it can change the rest. */
 const KEPT_BY_STATUS: Readonly<Record<string, KindRules["keptByStatus"]>> = {
   "/pods": ["ownerReferences"],
   "admissionregistration.k8s.io/validatingadmissionpolicies": ALL_BUT_MANAGERS,
@@ -75,7 +75,7 @@ type Habits = Pick<
 > &
   Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
 
-/** How a built-in kind is written and deleted. */
+/** Write and delete behaviour of a built-in kind. */
 export function writeHabits(kind: string): Habits {
   return {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
@@ -91,7 +91,7 @@ export function writeHabits(kind: string): Habits {
   };
 }
 
-/** A pod that runs nowhere, or runs no more, goes at once. */
+/** An unassigned or finished pod is deleted at once. */
 function podGrace(pod: JsonObject, asked: number | undefined): number {
   const spec = objectAt(pod, "spec");
   const isOver = ["Succeeded", "Failed"].includes(textAt(objectAt(pod, "status"), "phase"));

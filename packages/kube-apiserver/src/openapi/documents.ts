@@ -8,11 +8,11 @@ import { kindSchemas } from "./kind-schemas.ts";
 const INFO = { title: "Kubernetes", version: KIND_DATA.version };
 const REFERENCES = /"#\/components\/schemas\/([^"]+)"/g;
 
-/** A document of one version of a group; it is written when somebody reads it. */
+/** The document of one group version; rendered on first read. */
 export interface OpenApiDocument {
   /** Below `/openapi/v3/`. */
   readonly path: string;
-  /** Differs when the document does. */
+  /** Changes when the document does. */
   readonly hash: string;
   text(): string;
 }
@@ -31,7 +31,7 @@ export function openApiDocuments(groups: readonly Group[]): readonly OpenApiDocu
   );
 }
 
-/** By what the document is made from: to hash the document itself would be to write all of them. */
+/** Hashes the inputs of the document: hashing the document itself would render all of them. */
 function hashOf(group: string, { version, kinds }: GroupVersionKinds): string {
   const parts = kinds.map(({ kind, version: of }) => {
     const isOwn = of.subresources !== undefined;
@@ -61,7 +61,7 @@ function documentOf({ kinds }: GroupVersionKinds): JsonObject {
   return { openapi: "3.0.0", info: INFO, paths, components: { schemas: withReferred(schemas, JSON.stringify(paths)) } };
 }
 
-/** The schemas with all that they and the paths refer to, by name. */
+/** The schemas with everything they and the paths refer to, by name. */
 function withReferred(schemas: Readonly<Record<string, JsonObject>>, text: string): JsonObject {
   const all: Record<string, JsonObject> = { ...schemas };
   const open = [text, ...Object.values(schemas).map((schema) => JSON.stringify(schema))];

@@ -79,7 +79,7 @@ function webhookDefaults(hook: JsonObject): JsonObject {
   });
 }
 
-/** A new definition keeps its objects in the version that says so. */
+/** A new definition stores its objects in its storage version. */
 function definitionDefaults(definition: JsonObject): JsonObject {
   const versions = hasObject(definition, "spec") ? objectsAt(definition["spec"] as JsonObject, "versions") : [];
   const stored = versions.find((version) => member(version, "storage") === true);

@@ -45,7 +45,7 @@ export const appsDefaults: Readonly<Record<string, Defaulter>> = {
   [`${BATCH}PodFailurePolicyOnPodConditionsPattern`]: (pattern) => filled(pattern, { status: "True" }),
 };
 
-/** Defaults of a Job's own spec; those in templates of CronJobs stay as they are. */
+/** Defaults of a Job's spec; templates of CronJobs are not defaulted. */
 function jobSpecDefaults(spec: JsonObject): JsonObject {
   const isUnsaid = member(spec, "completions") === undefined && member(spec, "parallelism") === undefined;
   return filled(spec, {

@@ -14,7 +14,7 @@ import type { Defaulter } from "./type-defaults.ts";
 
 const CORE = "io.k8s.api.core.v1.";
 
-/** Defaults of the core's other kinds. */
+/** Defaults of other core kinds. */
 export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   [`${CORE}Service`]: (service) => changedAt(service, "spec", serviceDefaults),
   [`${CORE}Secret`]: (secret) => filled(withTexts(secret), { type: "Opaque" }),
@@ -47,7 +47,7 @@ function labelledWith(object: JsonObject, key: string, value: string): JsonObjec
   );
 }
 
-/** Texts are a way to write data; they are never kept. */
+/** `stringData` is write-only; it is merged into `data`. */
 function withTexts(secret: JsonObject): JsonObject {
   if (!hasObject(secret, "stringData")) return secret;
   const { stringData: _, ...rest } = secret;
@@ -89,7 +89,7 @@ function affinity(spec: JsonObject): JsonObject {
   return filled(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
 }
 
-/** The least and the most that is said of a container is also what it gets when it says nothing. */
+/** A container's limits and requests default to each other. */
 function limitDefaults(item: JsonObject): JsonObject {
   if (textAt(item, "type") !== "Container") return item;
   const limits = { ...objectAt(item, "max"), ...objectAt(item, "default") };

@@ -16,7 +16,7 @@ import type { Defaulter } from "./type-defaults.ts";
 const CORE = "io.k8s.api.core.v1.";
 const MODE_420 = 420;
 
-/** Defaults of pods and of what they are made of. */
+/** Defaults of pods and their parts. */
 export const podDefaults: Readonly<Record<string, Defaulter>> = {
   [`${CORE}Pod`]: (pod) =>
     changedAt(pod, "spec", (spec) => hostPorts(requestsFromLimits(filled(spec, { enableServiceLinks: true })))),
@@ -57,7 +57,7 @@ function containerDefaults(container: JsonObject): JsonObject {
   });
 }
 
-/** What may change under its name is pulled each time. */
+/** A mutable tag is pulled each time. */
 function pullPolicyOf(image: string): string {
   const name = image.slice(image.lastIndexOf("/") + 1);
   if (name.includes("@")) return "IfNotPresent";
@@ -65,13 +65,13 @@ function pullPolicyOf(image: string): string {
   return tag === "latest" ? "Always" : "IfNotPresent";
 }
 
-/** The account has an old name and a new one, which say the same. */
+/** The service account has an old and a new field with the same meaning. */
 function sameAccount(spec: JsonObject): JsonObject {
   const name = textAt(spec, "serviceAccountName") || textAt(spec, "serviceAccount");
   return name === "" ? spec : { ...spec, serviceAccountName: name, serviceAccount: name };
 }
 
-/** A pod asks for what it may use at most, unless it says otherwise; only in pods, not in templates. */
+/** Requests default to limits; only in pods, not in templates. */
 function requestsFromLimits(spec: JsonObject): JsonObject {
   return changedContainers(spec, (container) => {
     const resources = objectAt(container, "resources");
@@ -81,7 +81,7 @@ function requestsFromLimits(spec: JsonObject): JsonObject {
   });
 }
 
-/** On the host's network a container's port is the host's. */
+/** On the host network, the container port is the host port. */
 function hostPorts(spec: JsonObject): JsonObject {
   if (!isSet(spec, "hostNetwork")) return spec;
   return changedContainers(spec, (container) => {
@@ -101,7 +101,7 @@ function changedContainers(spec: JsonObject, change: Defaulter): JsonObject {
   return result;
 }
 
-/** Amounts are no finer than a thousandth. */
+/** Amounts are rounded to thousandths. */
 function roundedAt(resources: JsonObject, name: string): JsonObject {
   if (!hasObject(resources, name)) return resources;
   return changedAt(resources, name, (amounts) =>

@@ -4,10 +4,10 @@ import { appsDefaults } from "./apps-defaults.ts";
 import { coreDefaults } from "./core-defaults.ts";
 import { podDefaults } from "./pod-defaults.ts";
 
-/** Fills in what an object of a type lacks; never changes what is there. */
+/** Fills in missing fields of a type; never changes existing ones. */
 export type Defaulter = (object: JsonObject) => JsonObject;
 
-/** What Go's code fills in, by the OpenAPI name of the type and wherever the type stands; holders come before what they hold. */
+/** Defaults of Go code by OpenAPI type name, outer types before inner ones. */
 export const TYPE_DEFAULTS: Readonly<Record<string, Defaulter>> = {
   ...podDefaults,
   ...coreDefaults,

@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { goType } from "./go-types.ts";
 
 /**
- * A body as Go's types hold it and write it again: without unknown fields, nulls, and the zeros and empty lists that are left out; with what is always written;
- * quantities, times and base64 in one form. Err: the decoder's words for the first value of a wrong type.
+ * Decodes a body as Go's types do and encodes it again: unknown fields, nulls, and omitted zeros and empty lists are
+ * dropped; always-written fields are added; quantities, times and base64 are normalized. Err: the decoder's message for
+ * the first value of a wrong type.
  */
 export function goDecoded(object: JsonObject, openApiName: string): Result<JsonObject, string> {
   const refusal: { text?: string } = {};

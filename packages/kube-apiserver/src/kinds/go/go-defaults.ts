@@ -10,7 +10,7 @@ interface Way {
   readonly default?: JsonValue;
 }
 
-/** What is to be done for a type: fill it in, then go on to the members that matter. */
+/** The plan of a type: fill it in, then visit members that matter. */
 interface Plan {
   readonly fill?: (object: JsonObject) => JsonObject;
   readonly ways: readonly Way[];
@@ -18,7 +18,7 @@ interface Plan {
 
 const plans = new Map<string, Plan>();
 
-/** The object with everything that Go's code fills in; doing it twice is doing it once. */
+/** Applies the defaults of Go code; idempotent. */
 export function goDefaulted(object: JsonObject, openApiName: string): JsonObject {
   return defaulted(object, planOf(openApiName));
 }
@@ -50,7 +50,7 @@ function inside(value: JsonValue, type: string): JsonValue {
 function planOf(type: string): Plan {
   const known = plans.get(type);
   if (known !== undefined) return known;
-  // Set before it is complete: a type that holds itself finds itself.
+  // Set before it is complete, for recursive types.
   const ways: Way[] = [];
   const fill = TYPE_DEFAULTS[type];
   const plan: Plan = fill === undefined ? { ways } : { fill, ways };
@@ -66,7 +66,7 @@ function planOf(type: string): Plan {
   return plan;
 }
 
-/** A default that says more than what a zero is in Go. */
+/** A default that differs from Go's zero value. */
 function realDefault(value: JsonValue | undefined): JsonValue | undefined {
   const isZero = value === "" || value === 0 || value === false || value === null || typeof value === "object";
   return isZero ? undefined : value;

@@ -1,35 +1,35 @@
 import type { JsonValue } from "@oaas/kube-core";
 
 /**
- * How Go reads and writes a value of one type. The real server decodes every body into Go's types and writes answers from them, so that what comes out
- * is not what came in: wrong types refuse the body, and how zeros, nulls and empty lists come back depends on the type.
+ * How Go decodes and encodes a type. The real server decodes every body into Go types and encodes responses from them:
+ * wrong types reject the body, and zeros, nulls and empty lists depend on the type.
  */
 export interface GoType {
-  /** As Go calls it in a refusal: `int32`, `v1.PodSpec`, `[]v1.Container`. */
+  /** The Go name in error messages: `int32`, `v1.PodSpec`, `[]v1.Container`. */
   readonly name: string;
-  /** The value as Go would write it again. Null counts as absent before this is asked. */
+  /** Encodes a value as Go does. Null is handled as absent before. */
   read(value: JsonValue, at: GoPlace): JsonValue;
-  /** Whether a value that was read is this type's zero, which `omitempty` leaves out. */
+  /** Whether a decoded value is the zero value, which `omitempty` drops. */
   isZero(value: JsonValue): boolean;
-  /** What a null in a list or map is. */
+  /** The value of null in a list or map. */
   readonly zero: JsonValue;
 }
 
-/** Where a value stands, for refusals; and where the first of them is kept: Go tells no others. */
+/** The location of a value for error messages; keeps the first error, because Go reports only one. */
 export interface GoPlace {
-  /** The struct that holds the field. */
+  /** The struct with the field. */
   readonly struct: string;
   /** Dotted, without indexes. */
   readonly path: string;
   readonly refusal: { text?: string };
 }
 
-/** Notes a refusal unless there is one. */
+/** Records an error unless there is one. */
 export function refuse(at: GoPlace, text: string): void {
   at.refusal.text ??= text;
 }
 
-/** The words for a value of the wrong type. */
+/** The message for a value of the wrong type. */
 export function refuseType(value: JsonValue, at: GoPlace, wanted: string, shown = ""): void {
   const where = at.path === "" ? "Go value" : `Go struct field ${at.struct}.${at.path}`;
   refuse(at, `json: cannot unmarshal ${jsonName(value)}${shown} into ${where} of type ${wanted}`);

@@ -5,7 +5,7 @@ import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
 import { referenceOf } from "./open-api-type.ts";
 import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";
 
-/** Types that read and write themselves. */
+/** Types with custom encoding. */
 const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": quantity,
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": intOrString,
@@ -17,7 +17,7 @@ const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
 
 const types = new Map<string, GoType>();
 
-/** The Go type of this OpenAPI name; made when first asked for. */
+/** The Go type of this OpenAPI name; created on first use. */
 export function goType(name: string): GoType {
   const known = types.get(name) ?? SELF_WRITTEN[name];
   if (known !== undefined) return known;
@@ -30,9 +30,9 @@ export function goType(name: string): GoType {
 interface Field {
   readonly name: string;
   readonly type: GoType;
-  /** What is written when the field is absent; undefined: nothing. */
+  /** Written when the field is absent; undefined: nothing. */
   readonly absent: JsonValue | undefined;
-  /** Whether a zero is written all the same. */
+  /** Whether a zero is written. */
   readonly keepsZero: boolean;
   /** Whether an empty list or map is written as null. */
   readonly isNullWhenEmpty: boolean;
@@ -45,7 +45,7 @@ function struct(openApiName: string, properties: JsonObject): GoType {
   const name = `${version}.${shortName}`;
   const type: GoType = {
     name,
-    // A pointer to an empty struct is written, and so is a struct; only its holder knows.
+    // A pointer to an empty struct is written, and so is a struct; only the parent knows.
     isZero: () => false,
     get zero() {
       return type.read({}, { struct: "", path: "", refusal: {} });
@@ -90,7 +90,7 @@ function fieldsOf(openApiName: string, properties: JsonObject): readonly Field[]
 
 function fieldOf(name: string, schema: JsonObject, mark: GoMark | undefined, goName: string | undefined): Field {
   const type = typeOf(schema, goName);
-  // OpenAPI's default of a zero tells that Go always writes the field: it is neither a pointer nor left out when empty.
+  // A zero default in OpenAPI means that Go always writes the field: neither a pointer nor omitempty.
   const zero = schema["default"];
   const isAlwaysWritten = mark !== "omit" && mark !== "keep" && (zero === "" || zero === 0 || zero === false);
   const isStruct = isJsonObject(zero) && Object.keys(zero).length === 0 && mark !== "drop";

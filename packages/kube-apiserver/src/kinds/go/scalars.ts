@@ -5,7 +5,7 @@ const QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const BOUNDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** A text; `name` when it has a type of its own. */
+/** A string; `name` for a named string type. */
 export function text(name = "string"): GoType {
   return scalar(name, "", (value, at) => {
     if (typeof value === "string") return value;
@@ -20,7 +20,7 @@ export const flag: GoType = scalar("bool", false, (value, at) => {
   return false;
 });
 
-/** A whole number of 32 or 64 bits. */
+/** An integer of 32 or 64 bits. */
 export function integer(name: "int32" | "int64"): GoType {
   return scalar(name, 0, (value, at) => {
     const bound = BOUNDS[name] ?? 0;
@@ -36,7 +36,7 @@ export const float: GoType = scalar("float64", 0, (value, at) => {
   return 0;
 });
 
-/** Bytes, written in base64 with padding. */
+/** Bytes in base64 with padding. */
 export const bytes: GoType = scalar("[]uint8", "", (value, at) => {
   if (typeof value !== "string") {
     refuseType(value, at, "[]uint8");
@@ -47,7 +47,7 @@ export const bytes: GoType = scalar("[]uint8", "", (value, at) => {
   return value.replaceAll(/[\r\n]/g, "");
 });
 
-/** Where a text stops being base64, as Go counts it. */
+/** The position of the first invalid base64 byte, as Go counts it. */
 function firstWrongBase64(encoded: string): number | undefined {
   const good = /^(?:[A-Za-z0-9+/]{4})*/.exec(encoded)?.[0].length ?? 0;
   const rest = encoded.slice(good);
@@ -56,7 +56,7 @@ function firstWrongBase64(encoded: string): number | undefined {
   return letters === rest.length ? good : good + letters;
 }
 
-/** An amount, written canonically. */
+/** A canonical quantity. */
 export const quantity: GoType = {
   name: "resource.Quantity",
   zero: "0",
@@ -69,7 +69,7 @@ export const quantity: GoType = {
   },
 };
 
-/** A number or a text. */
+/** A number or a string. */
 export const intOrString: GoType = {
   name: "intstr.IntOrString",
   zero: 0,
@@ -79,7 +79,7 @@ export const intOrString: GoType = {
   },
 };
 
-/** A time in whole seconds, or with `fraction` in millionths; written in UTC. */
+/** A time in whole seconds, or with `fraction` in microseconds; written in UTC. */
 export function time(fraction: boolean): GoType {
   const name = fraction ? "v1.MicroTime" : "v1.Time";
   return {
@@ -111,7 +111,7 @@ function timeText(value: string, fraction: boolean, at: GoPlace): JsonValue {
   return fraction ? `${seconds}${decimals}Z` : `${seconds}Z`;
 }
 
-/** Go names the part of its pattern that it could not find, and what stands there. */
+/** Go names the missing part of its layout and the remaining input. */
 function timeRefusal(value: string, fraction: boolean): string {
   const layout = fraction ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
   const seconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(value)?.[0];
@@ -120,7 +120,7 @@ function timeRefusal(value: string, fraction: boolean): string {
   return `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(rest)} as "${part}"`;
 }
 
-/** Anything at all, kept as it is. */
+/** Any value, unchanged. */
 export const anything: GoType = {
   name: "interface {}",
   zero: null,

@@ -21,7 +21,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   Pods: "pods",
   Resource: "resource",
 };
-/** What v1 has no field for is kept in annotations while an object is in that dress. */
+/** Fields missing in v1 are kept in annotations while an object is in that version. */
 const CARRIED: readonly (readonly [annotation: string, part: string, member: string])[] = [
   ["autoscaling.alpha.kubernetes.io/metrics", "spec", "metrics"],
   ["autoscaling.alpha.kubernetes.io/behavior", "spec", "behavior"],
@@ -38,7 +38,7 @@ export const horizontalPodAutoscalers: BuiltInRule = {
   errors: (object) => specErrors(objectAt(object, "spec")),
 };
 
-/** A target for the average use of cpu is all that v1 can say of metrics. */
+/** v1 supports only the average cpu utilization as a metric. */
 function cpuTarget(metric: JsonObject): number | undefined {
   const resource = objectAt(metric, "resource");
   return textAt(resource, "name") === "cpu" ? numberAt(objectAt(resource, "target"), "averageUtilization") : undefined;
@@ -105,7 +105,7 @@ function withoutCarried(own: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(own).filter(([name]) => !carried.has(name)));
 }
 
-/** An annotation that anybody may have written: what cannot be read says nothing. */
+/** The annotation can contain anything: ignore unreadable text. */
 function parsed(text: string): JsonValue | undefined {
   if (text === "") return undefined;
   try {

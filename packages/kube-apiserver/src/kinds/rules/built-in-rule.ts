@@ -4,21 +4,24 @@ import { isSet, member, objectAt } from "../json-access.ts";
 import { forbidden, IMMUTABLE, invalid, NONE, type Errors } from "../validation/field-errors.ts";
 import type { NameRule } from "../validation/names.ts";
 
-/** What the code of one built-in kind says, beside what holds for all of them. `errors` leaves metadata out: that is the same for all but the name. */
+/**
+ * The code rules of one built-in kind, besides the common ones. `errors` excludes metadata, which is common except for
+ * the name.
+ */
 export interface BuiltInRule extends Partial<Omit<KindRules, "decoded" | "defaulted" | "isValidatedBySchema">> {
   readonly name?: NameRule;
-  /** Whether a new object may bring its status. */
+  /** Whether a new object may include its status. */
   readonly keepsStatus?: boolean;
 }
 
-/** A member that never changes. */
+/** An immutable member. */
 export function unchanged(next: JsonObject, live: JsonObject, field: string, ...path: readonly string[]): Errors {
   const holders = [next, live].map((object) => objectAt(object, ...path.slice(0, -1)));
   const [now, before] = holders.map((holder) => member(holder, path.at(-1) ?? ""));
   return equalJson(now ?? null, before ?? null) ? NONE : [invalid(field, now, IMMUTABLE)];
 }
 
-/** Members that do not change any more once the object says that it is immutable. */
+/** Members that are immutable once the object is marked immutable. */
 export function frozen(next: JsonObject, live: JsonObject, names: readonly string[]): Errors {
   if (!isSet(live, "immutable")) return NONE;
   const detail = "field is immutable when `immutable` is set";

@@ -40,7 +40,7 @@ export const nodes: BuiltInRule = {
   },
 };
 
-/** A node takes no pods before it says that it is ready. */
+/** A node accepts no pods before it reports ready. */
 function withNotReadyTaint(spec: JsonObject): JsonObject {
   const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
   const own = objectsAt(spec, "taints");
@@ -114,7 +114,7 @@ function scopeErrors(scopes: readonly string[], names: readonly string[]): Error
   ]);
 }
 
-/** BestEffort pods ask for nothing, so that only their number can be limited. */
+/** BestEffort pods request nothing, so only their number can be limited. */
 function isScoped(scope: string, name: string): boolean {
   if (name.includes("/")) return true;
   if (scope === "BestEffort") return name === "pods";

@@ -46,7 +46,7 @@ export const secrets: BuiltInRule = {
   ],
 };
 
-/** How many bytes base64 texts stand for. */
+/** The decoded length of base64 strings. */
 function bytesOf(object: JsonObject, name: string): number {
   return textEntries(object, name).reduce((sum, [, value]) => sum + Buffer.byteLength(value, "base64"), 0);
 }
@@ -83,7 +83,7 @@ function jsonErrors(encoded: string, field: string): Errors {
     JSON.parse(text);
     return NONE;
   } catch {
-    // The first character is as far as our parser's position is told in the same words.
+    // Parser positions beyond the first character differ.
     const detail =
       text === ""
         ? "unexpected end of JSON input"

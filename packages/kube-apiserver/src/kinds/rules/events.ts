@@ -4,7 +4,7 @@ import { invalid, invalidFor, NONE, required, type Errors } from "../validation/
 import { qualifiedName } from "../validation/names.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
-/** What the core calls a member of an event, and what `events.k8s.io` calls it. */
+/** Names of event members in the core and in `events.k8s.io`. */
 const NAMES: readonly (readonly [core: string, other: string])[] = [
   ["involvedObject", "regarding"],
   ["message", "note"],
@@ -32,14 +32,14 @@ export const events: BuiltInRule = {
   },
 };
 
-/** An event in the other dress. */
+/** An event in the other form. */
 function convertedEvent(event: JsonObject, apiVersion: string): JsonObject {
   if (textAt(event, "apiVersion") === apiVersion) return event;
   const toNew = apiVersion === NEW;
   const renames = new Map(NAMES.map(([core, other]) => (toNew ? [core, other] : [other, core])));
   const entries = Object.entries(event).map(([name, value]): [string, JsonValue] => [renames.get(name) ?? name, value]);
   const renamed = withMember(Object.fromEntries(entries), "apiVersion", apiVersion);
-  // What the core always writes is left out by the other when it is empty.
+  // Empty members that the core always writes are omitted in the other form.
   const optional = toNew ? ["reportingController", "reportingInstance"] : [];
   const always = toNew ? {} : { reportingComponent: "", reportingInstance: "" };
   const trimmed = optional.reduce(

@@ -60,7 +60,7 @@ export const cronJobs: BuiltInRule = {
   },
 };
 
-/** A job finds its pods by its own uid, which it writes on its template. */
+/** A job selects its pods by its uid, which it writes to its template. */
 function withOwnSelector(job: JsonObject, circumstances: Circumstances): JsonObject {
   const metadata = objectAt(job, "metadata");
   const uid = textAt(metadata, "uid") || circumstances.uuid();
@@ -79,7 +79,7 @@ function withOwnSelector(job: JsonObject, circumstances: Circumstances): JsonObj
   );
 }
 
-/** In Go a job without labels of its own shares the very map of its template: what is written on one is on the other. */
+/** In Go a job without labels shares the label map of its template: a write to one changes both. */
 function sharesTemplateLabels(job: JsonObject): boolean {
   return equalJson(objectAt(job, "metadata", "labels"), objectAt(job, "spec", "template", "metadata", "labels"));
 }

@@ -8,13 +8,13 @@ const ANNOTATION = "kubernetes.io/limit-ranger";
 
 type Amounts = ReadonlyMap<string, Quantity>;
 
-/** The limits of the namespace that an object is to be in. */
+/** The limit ranges of the object's namespace. */
 export function limitsFor(object: JsonObject, { objects }: Pick<Circumstances, "objects">): readonly JsonObject[] {
   const namespace = textAt(objectAt(object, "metadata"), "namespace");
   return objects(LIMIT_RANGES, namespace).flatMap((range) => objectsAt(objectAt(range, "spec"), "limits"));
 }
 
-/** A pod whose containers ask for what the namespace says when they do not say it themselves; an annotation tells what was added. */
+/** Applies the namespace's default requests and limits to a pod; an annotation records them. */
 export function withDefaultLimits(pod: JsonObject, limits: readonly JsonObject[]): JsonObject {
   const ofContainers = limits.filter((limit) => textAt(limit, "type") === "Container");
   const byDefault = (name: string): JsonObject =>
@@ -65,7 +65,7 @@ function withDefaults(
   return withMember(container, "resources", merged);
 }
 
-/** Why a pod is against the limits of its namespace, in the words of the real admission plugin. */
+/** Violations of limit ranges by a pod, in the words of the real admission plug-in. */
 export function podLimitRefusal(pod: JsonObject, limits: readonly JsonObject[]): string | undefined {
   const spec = objectAt(pod, "spec");
   const [containers, first] = [objectsAt(spec, "containers"), objectsAt(spec, "initContainers")];
@@ -84,7 +84,7 @@ export function podLimitRefusal(pod: JsonObject, limits: readonly JsonObject[]):
   return together(problems);
 }
 
-/** The same for a claim: only what it asks for counts. */
+/** The same for a claim: only requests count. */
 export function claimLimitRefusal(claim: JsonObject, limits: readonly JsonObject[]): string | undefined {
   const requests = new Map(amountsAt(objectAt(claim, "spec", "resources"), "requests"));
   const problems = limits.flatMap((limit) =>
@@ -149,7 +149,7 @@ function amountsOf(container: JsonObject, name: string): Amounts {
   return new Map(amountsAt(objectAt(container, "resources"), name));
 }
 
-/** All containers together, or one that comes before them when it alone needs more. */
+/** The sum of all containers, or a larger init container. */
 function podAmounts(containers: readonly JsonObject[], first: readonly JsonObject[], name: string): Amounts {
   const sums = new Map<string, Quantity>();
   for (const [key, value] of containers.flatMap((container) => [...amountsOf(container, name)])) {

@@ -56,7 +56,7 @@ export const pods: BuiltInRule = {
   },
 };
 
-/** A period below zero once meant at once; now that is a second. */
+/** A negative period once meant immediate; now it means one second. */
 function withGrace(spec: JsonObject): JsonObject {
   const isNegative = (numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0;
   return isNegative ? withMember(spec, "terminationGracePeriodSeconds", 1) : spec;
@@ -75,7 +75,9 @@ function newStatus(spec: JsonObject, { time }: Circumstances): JsonObject {
   return { phase: "Pending", ...(isGated ? { conditions: [gated] } : {}), qosClass: qualityOf(spec) };
 }
 
-/** Guaranteed when every container's requests are its limits, for cpu and memory; BestEffort when none asks for anything. */
+/**
+ * Guaranteed when requests equal limits for cpu and memory in every container; BestEffort when nothing is requested.
+ */
 function qualityOf(spec: JsonObject): string {
   const resources = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((container) =>
     objectAt(container, "resources"),
@@ -121,7 +123,7 @@ function withPriority(spec: JsonObject, circumstances: Circumstances): JsonObjec
 
 const TROUBLES = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** For five minutes a pod stays on a node that has gone away, unless it says otherwise. */
+/** By default a pod stays on a lost node for five minutes. */
 function withTolerations(spec: JsonObject): JsonObject {
   const own = objectsAt(spec, "tolerations");
   const added = TROUBLES.filter((key) => !own.some((toleration) => tolerates(toleration, key))).map((key) => ({
@@ -166,7 +168,7 @@ function deadlineErrors(now: JsonObject, before: JsonObject): Errors {
     : [invalid("spec.activeDeadlineSeconds", after, "must be less than or equal to previous value")];
 }
 
-/** The spec without what may change; images are those of before. */
+/** The spec without mutable fields; images are the previous ones. */
 function withoutChangeable(spec: JsonObject, before: JsonObject): JsonObject {
   const { activeDeadlineSeconds: _, tolerations, ...rest } = spec;
   const images = (name: string): readonly JsonObject[] =>
@@ -185,7 +187,7 @@ function withoutChangeable(spec: JsonObject, before: JsonObject): JsonObject {
   };
 }
 
-/** How well a pod is served follows from its spec; who writes its status need not say it. */
+/** The QoS class follows from the spec; status writes need not set it. */
 function withQualityOf(next: JsonObject, live: JsonObject): JsonObject {
   const status = objectAt(next, "status");
   const { qosClass } = objectAt(live, "status");

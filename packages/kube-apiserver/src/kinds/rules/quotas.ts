@@ -7,8 +7,8 @@ import { objectAt, textAt } from "../json-access.ts";
 const QUOTAS = { group: "", resource: "resourcequotas" };
 
 /**
- * Why a new object would use more than a quota of its namespace allows. Counted against what there is now: a quota's status may be older.
- * What a quota counts of a kind, only objects of that kind use.
+ * Why a new object would exceed a quota of its namespace. Counted against current objects, because a quota's status may
+ * be stale. Only objects of a kind use its quota.
  */
 export function quotaRefused(
   kind: { readonly group: string; readonly resource: string },

@@ -2,7 +2,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import type { Circumstances } from "../kind.ts";
 import { filled, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../json-access.ts";
 
-/** Addresses and ports that a cluster gives to services, each to one. */
+/** Cluster IPs and node ports, each allocated once. */
 export const CLUSTER_RANGE = "10.0.0.0/16";
 const PREFIX = "10.0.";
 const HOSTS = { first: 1, count: 65_534 };
@@ -10,12 +10,12 @@ const NODE_PORTS = { first: 30_000, count: 2_768 };
 const SERVICES = { group: "", resource: "services" };
 const EXTERNAL: ReadonlySet<string> = new Set(["NodePort", "LoadBalancer"]);
 
-/** Whether an address is one of the cluster's. */
+/** Whether an address is in the cluster's range. */
 export function isInClusterRange(ip: string): boolean {
   return ip.startsWith(PREFIX);
 }
 
-/** The spec with an address of the cluster, or with what says that it has none. */
+/** The spec with a cluster IP, or marked as having none. */
 export function withAddresses(spec: JsonObject, circumstances: Circumstances): JsonObject {
   if (textAt(spec, "type") === "ExternalName") return spec;
   const given = textAt(spec, "clusterIP") || (textsAt(spec, "clusterIPs")[0] ?? "");
@@ -27,7 +27,7 @@ export function withAddresses(spec: JsonObject, circumstances: Circumstances): J
   return filled({ ...spec, clusterIP: ip, clusterIPs: [ip] }, families);
 }
 
-/** The spec with a port of every node for each of its ports, when it is of a type that has them. */
+/** The spec with a node port per port, if its type has them. */
 export function withNodePorts(spec: JsonObject, circumstances: Circumstances): JsonObject {
   const isWanted = EXTERNAL.has(textAt(spec, "type")) && member(spec, "allocateLoadBalancerNodePorts") !== false;
   if (!isWanted) return spec;
@@ -63,7 +63,7 @@ function address(host: number): string {
   return `${PREFIX}${host >> 8}.${host & 255}`;
 }
 
-/** A free one from a place that the ids choose, as the real server draws them: names do not follow from order. */
+/** A free one from a seeded position, as the real server chooses randomly. */
 function firstFree(
   circumstances: Circumstances,
   { first, count }: { first: number; count: number },
@@ -74,6 +74,6 @@ function firstFree(
     const candidate = first + ((start + step) % count);
     if (!isTaken(candidate)) return candidate;
   }
-  // The range is full; two services share one, which a server for trying out can live with.
+  // The range is full: two services share one, which is acceptable for a simulated cluster.
   return first + start;
 }

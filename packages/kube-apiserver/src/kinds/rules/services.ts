@@ -35,11 +35,11 @@ function withSpec(service: JsonObject, change: (spec: JsonObject) => JsonObject)
 }
 
 function allotted(spec: JsonObject, circumstances: Circumstances): JsonObject {
-  // What is wrong is refused with what was sent; nothing is allotted for it.
+  // Invalid input is rejected as sent; nothing is allocated for it.
   return specErrors(spec).length > 0 ? spec : withNodePorts(withAddresses(spec, circumstances), circumstances);
 }
 
-/** What a service was given stays, unless its author says otherwise or it needs it no longer. */
+/** Allocated values stay unless the author changes them or they are no longer needed. */
 function kept(spec: JsonObject, live: JsonObject): JsonObject {
   if (textAt(spec, "type") === "ExternalName") return withoutAddresses(spec, live);
   const addresses = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
@@ -70,7 +70,7 @@ function withoutAddresses(spec: JsonObject, live: JsonObject): JsonObject {
   );
 }
 
-/** Node ports that were there before go with the need for them. */
+/** Existing node ports are released when no longer needed. */
 function withoutNodePorts(spec: JsonObject, live: JsonObject): JsonObject {
   if (member(spec, "ports") === undefined) return spec;
   const old = new Set(objectsAt(live, "ports").map((port) => numberAt(port, "nodePort")));

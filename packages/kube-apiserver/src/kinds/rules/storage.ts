@@ -19,7 +19,7 @@ import { claimLimitRefusal, limitsFor } from "./limit-ranges.ts";
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
-/** Of a volume's spec: what is not about where it is. */
+/** A volume's spec without its source. */
 const NOT_A_SOURCE: ReadonlySet<string> = new Set([
   "accessModes",
   "capacity",
@@ -72,7 +72,7 @@ function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   });
 }
 
-/** A claim that names no class gets the cluster's, if it has one. */
+/** A claim without a class gets the default class, if any. */
 function withDefaultClass(spec: JsonObject, circumstances: Circumstances): JsonObject {
   if (member(spec, "storageClassName") !== undefined) return spec;
   const found = circumstances

@@ -99,7 +99,7 @@ export const statefulSets: BuiltInRule = {
   name: dnsLabel,
   countsGenerations: true,
   startsGeneration: specChanged,
-  // The claims' own kind and status are filled in as in a claim that is made from them.
+  // The claims' kind and status are filled in as in a created claim.
   prepareCreate: withClaimTypes,
   prepareUpdate: (next) => withClaimTypes(next),
   errors(set) {
@@ -218,7 +218,7 @@ function selectorOf(spec: JsonObject): JsonObject | undefined {
   return hasObject(spec, "selector") ? objectAt(spec, "selector") : undefined;
 }
 
-/** The selector of what an object keeps; when it is wrong, nothing more is said of what it picks. */
+/** The selector of a workload; if it is invalid, its matches are not checked. */
 function ownSelectorErrors(spec: JsonObject, words: { what: string; detail: string }): Errors {
   const selector = selectorOf(spec);
   if (selector === undefined) return [required("spec.selector")];
@@ -243,7 +243,7 @@ function withTemplateGeneration(set: JsonObject, generation: number): JsonObject
   );
 }
 
-/** As its pods will be: each claim is a volume, in place of one of the same name. */
+/** As its pods will be: each claim is a volume and replaces one of the same name. */
 function withClaimedVolumes(spec: JsonObject): JsonObject {
   const names = objectsAt(spec, "volumeClaimTemplates").map((claim) => textAt(objectAt(claim, "metadata"), "name"));
   if (names.length === 0) return spec;

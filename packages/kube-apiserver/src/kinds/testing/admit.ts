@@ -5,7 +5,7 @@ import { builtInKinds } from "../built-in-kinds.ts";
 import type { Circumstances, Kind } from "../kind.ts";
 import { objectAt, textAt, withMember } from "../json-access.ts";
 
-/** What the verbs do with a kind's rules, in short: for tests of the rules alone. */
+/** A short form of the verbs, for unit tests of rules. */
 
 const CIRCUMSTANCES: Circumstances = {
   time: "2026-01-01T00:00:00Z",
@@ -30,7 +30,7 @@ export function admitCreate(of: string, sent: JsonObject, around: Partial<Circum
   return judged(kind, counted, kind.rules.errors(withRequestVersion(counted, of)), of);
 }
 
-/** An update of the main path. */
+/** An update of the main resource. */
 export function admitUpdate(of: string, sent: JsonObject, before: JsonObject): RecordedAnswer {
   const kind = kindOf(of);
   const read = kind.rules.decoded(sent);
@@ -57,7 +57,7 @@ function judged(
   return { code, message, causes: details?.causes as never };
 }
 
-/** Events are judged by the version they were sent in. */
+/** Events are validated in the version they were sent in. */
 function withRequestVersion(object: JsonObject, of: string): JsonObject {
   return of.startsWith("events.k8s.io/") ? { ...object, apiVersion: of.slice(0, of.lastIndexOf("/")) } : object;
 }

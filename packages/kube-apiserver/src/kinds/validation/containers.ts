@@ -24,7 +24,7 @@ import {
 } from "./names.ts";
 import { resourcesErrors } from "./resources.ts";
 
-/** What the containers of a pod share. */
+/** Shared data of the containers of a pod. */
 export interface PodContext {
   readonly volumes: ReadonlySet<string>;
   readonly hostPorts: Set<string>;
@@ -46,7 +46,7 @@ const ENV_FIELDS = [
   "status.podIPs",
 ];
 
-/** All containers of one kind (`containers`, `initContainers`), whose names differ from those seen before. */
+/** All containers of one kind (`containers`, `initContainers`) with unique names. */
 export function containersErrors(
   list: readonly JsonObject[],
   field: string,

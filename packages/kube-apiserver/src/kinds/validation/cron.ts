@@ -25,7 +25,7 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
   "@hourly",
 ]);
 
-/** What is wrong with a schedule of a CronJob, as its parser says it. */
+/** Violations of a CronJob schedule, in the parser's words. */
 export function cronErrors(schedule: string, field: string): Errors {
   if (schedule.includes("TZ")) {
     return [invalid(field, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")];

@@ -1,8 +1,7 @@
 import type { FieldError } from "../../schema/field-error.ts";
 
 /**
- * Refusals in the words of the real server's code. Unlike those of schemas (kube-core) they show values in the order in which they stand, as Go
- * shows its structs.
+ * Errors in the words of the real server's code. Unlike schema errors they print values in struct order, as Go does.
  */
 export type Errors = readonly FieldError[];
 
@@ -50,17 +49,17 @@ export function tooLong(field: string, most: number): FieldError {
   return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${most} bytes` };
 }
 
-/** One refusal for each detail. */
+/** One error per detail. */
 export function invalidFor(field: string, value: unknown, details: readonly string[]): Errors {
   return details.map((detail) => invalid(field, value, detail));
 }
 
-/** A number that may be absent but not below zero. */
+/** An optional number that must not be negative. */
 export function notNegative(field: string, value: number | undefined): Errors {
   return value === undefined || value >= 0 ? NONE : [invalid(field, value, NOT_NEGATIVE)];
 }
 
-/** A text that must be one of a few; empty ones are somebody else's business. */
+/** A string from a fixed list; empty ones are checked elsewhere. */
 export function oneOf(field: string, value: string, supported: readonly string[]): Errors {
   return value === "" || supported.includes(value) ? NONE : [unsupported(field, value, supported)];
 }

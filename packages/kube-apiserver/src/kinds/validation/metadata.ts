@@ -6,14 +6,14 @@ import { dnsSubdomain, labelValue, qualifiedName, type NameRule } from "./names.
 const MOST_ANNOTATION_BYTES = 256 * 1024;
 const OWN_FINALIZERS: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-/** What can be said of a kind's metadata. */
+/** Options of metadata validation. */
 export interface MetadataRules {
   readonly name?: NameRule;
-  /** Whether finalizers without a domain are refused: the core's own kinds do so. */
+  /** Whether finalizers without a domain are rejected, as for core kinds. */
   readonly isCore?: boolean;
 }
 
-/** What is wrong with an object's metadata, in the real server's words. */
+/** Violations of an object's metadata, in the real server's words. */
 export function metadataErrors(object: JsonObject, rules: MetadataRules = {}): Errors {
   const metadata = objectAt(object, "metadata");
   const finalizers = textsAt(metadata, "finalizers");
@@ -51,7 +51,7 @@ export function labelsErrors(holder: JsonObject, field: string): Errors {
   ]);
 }
 
-/** Annotations: keys in any case, and their size together. */
+/** Annotations: keys in any case, and their total size. */
 export function annotationsErrors(holder: JsonObject, field: string): Errors {
   const entries = textEntries(holder, "annotations");
   const size = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
@@ -108,7 +108,7 @@ function missing(owner: JsonObject, field: string): Errors {
   ];
 }
 
-/** An owner as Go writes it. */
+/** An owner reference as Go prints it. */
 function goOrder(owner: JsonObject): JsonObject {
   const order = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
   return Object.fromEntries(

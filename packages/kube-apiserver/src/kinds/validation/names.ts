@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** What is wrong with a name, in the real server's words; empty when nothing is. `isPrefix`: more will be added to it. */
+/** Violations of a name, in the real server's words. `isPrefix`: more characters will be appended. */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -31,21 +31,21 @@ function whole(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
-/** A DNS label of at most 63 characters; most parts of objects, and namespaces and services. */
+/** A DNS label of at most 63 characters: namespaces, services, parts of objects. */
 export const dnsLabel: NameRule = (name, isPrefix) =>
   checked(masked(name, isPrefix), 63, FORMS.label, LABEL_WORDS, name.includes("."));
 
-/** Labels joined by dots, at most 253 characters; most objects. */
+/** Labels joined by dots, at most 253 characters: most objects. */
 export const dnsSubdomain: NameRule = (name, isPrefix) =>
   checked(masked(name, isPrefix), 253, FORMS.subdomain, SUBDOMAIN_WORDS, false);
 
-/** What may stand as one part of a path: names of roles. */
+/** A path segment: names of roles. */
 export const pathSegment: NameRule = (name) => {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"].filter((sign) => name.includes(sign)).map((sign) => `may not contain '${sign}'`);
 };
 
-/** A name of something that is made from it with more characters behind. */
+/** A name to which a suffix will be appended. */
 export function dnsSubdomainUpTo(most: number): NameRule {
   return (name, isPrefix) => [
     ...dnsSubdomain(name, isPrefix),
@@ -53,7 +53,7 @@ export function dnsSubdomainUpTo(most: number): NameRule {
   ];
 }
 
-/** A prefix may end in a dash; for checking it stands for whatever comes. */
+/** A prefix may end in a dash; a placeholder replaces it for the check. */
 function masked(name: string, isPrefix: boolean): string {
   return isPrefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 }
@@ -111,7 +111,7 @@ export function environmentName(name: string): readonly string[] {
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** A name of a port. */
+/** A port name. */
 export function portName(name: string): readonly string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push("must be no more than 15 characters");
@@ -129,7 +129,7 @@ export function portNumber(port: number): readonly string[] {
   return port >= 1 && port <= 65_535 ? [] : ["must be between 1 and 65535, inclusive"];
 }
 
-/** A port by number or by name. */
+/** A port by number or name. */
 export function portNumberOrName(port: unknown): readonly string[] {
   return typeof port === "string" ? portName(port) : portNumber(Number(port ?? 0));
 }
@@ -149,7 +149,7 @@ export function percent(text: string): readonly string[] {
   return /^[0-9]+%$/.test(text) ? [] : [PERCENT_WORDS];
 }
 
-/** A domain and a path, as classes and finalizers of others are named: `acme.io/foo`. */
+/** A domain and a path, as in classes and finalizers: `acme.io/foo`. */
 export function domainPrefixedPath(text: string): readonly string[] {
   const slash = text.indexOf("/");
   if (slash <= 0 || slash === text.length - 1) return ['must be a domain-prefixed path (such as "acme.io/foo")'];

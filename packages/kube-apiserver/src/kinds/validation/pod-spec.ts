@@ -10,7 +10,7 @@ import { volumesErrors } from "./volumes.ts";
 
 const DEADLINES = { least: 1, most: 2_147_483_647 };
 
-/** What is wrong with a pod's spec, or that of a template. */
+/** Violations of a pod spec, or that of a template. */
 export function podSpecErrors(spec: JsonObject, field: string): Errors {
   const volumes = objectsAt(spec, "volumes");
   const context: PodContext = {
@@ -72,7 +72,7 @@ function deadlineErrors(spec: JsonObject, field: string): Errors {
   ];
 }
 
-/** What is wrong with a template of pods. */
+/** Violations of a pod template. */
 export function podTemplateErrors(template: JsonObject, field: string): Errors {
   return [
     ...labelsErrors(objectAt(template, "metadata"), `${field}.labels`),
@@ -81,7 +81,7 @@ export function podTemplateErrors(template: JsonObject, field: string): Errors {
   ];
 }
 
-/** A template whose pods are kept running, by an owner of this kind, which finds them by this selector. */
+/** A template of a controller that selects its pods by this selector. */
 export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | undefined, owner: string): Errors {
   const template = objectAt(spec, "template");
   const field = "spec.template";
@@ -100,12 +100,12 @@ export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | unde
   ];
 }
 
-/** Whether something was said against the selector already; then what it picks is nobody's question. */
+/** Whether the selector was already rejected; then its matches are not checked. */
 function isRefused(selector: JsonObject | undefined): boolean {
   return selector !== undefined && (isEmptySelector(selector) || selectorErrors(selector, "").length > 0);
 }
 
-/** A selector that would not find its own template's pods. */
+/** A selector that would not match its own template. */
 export function mismatch(template: JsonObject, field: string): ReturnType<typeof invalid> {
   const labels = member(objectAt(template, "metadata"), "labels");
   return invalid(`${field}.metadata.labels`, labels, "`selector` does not match template `labels`");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { hasObject, numberAt, objectAt, objectsAt, textAt } from "../json-access.ts";
 
-/** What is allowed in the spec of a pod but most likely a mistake, in the real server's words. `field` is where the spec stands. */
+/** Likely mistakes in a pod spec, in the real server's words. `field` is the path of the spec. */
 export function podWarnings(spec: JsonObject, field: string): readonly string[] {
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((list) =>
     objectsAt(spec, list).map((container, index) => ({ container, at: `${field}.${list}[${index}]` })),
@@ -20,7 +20,7 @@ export function podWarnings(spec: JsonObject, field: string): readonly string[] 
   ];
 }
 
-/** What is allowed in the template of a workload's pods. */
+/** Likely mistakes in a pod template. */
 export function templateWarnings(workload: JsonObject): readonly string[] {
   return podWarnings(objectAt(workload, "spec", "template", "spec"), "spec.template.spec");
 }
@@ -33,7 +33,7 @@ function environmentWarnings(variables: readonly JsonObject[], field: string): r
       seen.add(name);
       return [];
     }
-    // What builds on the value before it does not hide it.
+    // A value that extends the previous one does not hide it.
     const itself = `$(${name})`;
     const isHiding = hasObject(variable, "valueFrom") || value === itself || !value.includes(itself);
     const text = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;

@@ -2,15 +2,18 @@ import type { JsonObject } from "@oaas/kube-core";
 import { numberAt, objectAt } from "../json-access.ts";
 import { invalid, notNegative, type Errors } from "./field-errors.ts";
 
-/** The counts in the status of a workload, and which of them cannot be more than all there are. */
+/** The counts in the status of a workload, and which cannot exceed the total. */
 export interface Counts {
   readonly all: readonly string[];
   readonly parts: readonly string[];
-  /** How the refusal calls what is ready, which what is available cannot exceed; without it that is not looked at. */
+  /**
+   * The name of the ready count in error messages, which the available count cannot exceed; without it this is not
+   * checked.
+   */
   readonly ready?: string;
 }
 
-/** What cannot be in the status of a workload: less than nothing, more than all, or a count of collisions that goes back. */
+/** Invalid counts in the status of a workload: negative, above the total, or a decreasing collision count. */
 export function replicaCountErrors({ all, parts, ready }: Counts): (next: JsonObject, live: JsonObject) => Errors {
   return (next, live) => {
     const status = objectAt(next, "status");

@@ -33,11 +33,11 @@ const SUMS: readonly string[] = [
   "limits.memory",
   "limits.ephemeral-storage",
 ];
-/** What a quota may sum up. */
+/** Resources that a quota may sum. */
 export const SUMMED_AMOUNTS: ReadonlySet<string> = new Set([...CONTAINER_RESOURCES, ...SUMS]);
 const STANDARD_RESOURCES: ReadonlySet<string> = new Set([...SUMMED_AMOUNTS, "storage", ...COUNTED_OBJECTS]);
 
-/** A quantity that was read before, or nothing. */
+/** A parsed quantity, or zero. */
 export function amount(value: JsonValue | undefined): Quantity | undefined {
   const parsed = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
   return parsed?.ok === true ? parsed.value : undefined;
@@ -51,17 +51,17 @@ export function amountsAt(object: JsonObject, name: string): readonly (readonly 
   });
 }
 
-/** An amount below zero. */
+/** A negative amount. */
 export function negativeAmount(field: string, value: Quantity): Errors {
   return value.nano < 0n ? [invalid(field, formatQuantity(value), NOT_NEGATIVE)] : [];
 }
 
-/** An amount of something that comes in pieces. */
+/** A fraction of an indivisible resource. */
 export function wholeAmount(field: string, value: Quantity): Errors {
   return value.nano % NANO_PER_ONE === 0n ? [] : [invalid(field, formatQuantity(value), "must be an integer")];
 }
 
-/** A name of a resource: one of Kubernetes' own, or with a domain. */
+/** A resource name: built-in, or with a domain. */
 export function resourceNameErrors(name: string, field: string): Errors {
   const wrong = invalidFor(field, name, qualifiedName(name));
   if (wrong.length > 0 || name.includes("/") || isStandard(name)) return wrong;
@@ -76,7 +76,7 @@ function isHugePage(name: string): boolean {
   return name.startsWith("hugepages-");
 }
 
-/** Whether a resource may be promised more than once. */
+/** Whether a resource can be overcommitted. */
 function canOvercommit(name: string): boolean {
   return isNative(name) && !isHugePage(name);
 }
@@ -85,7 +85,7 @@ function isNative(name: string): boolean {
   return !name.includes("/") || name.includes("kubernetes.io/");
 }
 
-/** What a container asks for and may use at most. */
+/** Requests and limits of a container. */
 export function resourcesErrors(resources: JsonObject, field: string): Errors {
   const limits = amountsAt(resources, "limits");
   const requests = amountsAt(resources, "requests");

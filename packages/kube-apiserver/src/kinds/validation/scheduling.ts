@@ -8,7 +8,7 @@ const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 const NODE_OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]);
 
-/** Where a pod may and wants to run. */
+/** Scheduling constraints of a pod. */
 export function schedulingErrors(spec: JsonObject, field: string): Errors {
   return [
     ...objectsAt(spec, "tolerations").flatMap((toleration, index) =>

@@ -7,7 +7,7 @@ import { labelValue, qualifiedName } from "./names.ts";
 const WITH_VALUES: ReadonlySet<string> = new Set(["In", "NotIn"]);
 const WITHOUT_VALUES: ReadonlySet<string> = new Set(["Exists", "DoesNotExist"]);
 
-/** What is wrong with a label selector. */
+/** Violations of a label selector. */
 export function selectorErrors(selector: JsonObject, field: string): Errors {
   return [
     ...labelsErrors(selector, `${field}.matchLabels`),
@@ -38,7 +38,7 @@ function operatorErrors(operator: string, count: number, field: string): Errors 
   return [invalid(`${field}.operator`, operator, "not a valid selector operator")];
 }
 
-/** What a selector wants, as far as it can be understood. */
+/** The requirements of a selector, as far as they are valid. */
 export function requirementsOf(selector: JsonObject): readonly LabelRequirement[] {
   return [
     ...textEntries(selector, "matchLabels").map(([key, value]) => ({ key, operator: "In" as const, values: [value] })),
@@ -50,12 +50,12 @@ export function requirementsOf(selector: JsonObject): readonly LabelRequirement[
   ];
 }
 
-/** Whether a selector says nothing. */
+/** Whether a selector is empty. */
 export function isEmptySelector(selector: JsonObject): boolean {
   return requirementsOf(selector).length === 0;
 }
 
-/** Whether a selector picks objects with these labels; one that is not there picks none. */
+/** Whether a selector matches these labels; a missing one matches nothing. */
 export function picks(selector: JsonObject | undefined, labels: JsonObject): boolean {
   if (selector === undefined || isEmptySelector(selector)) return false;
   return matchesLabels(requirementsOf(selector), labels as Readonly<Record<string, string>>);

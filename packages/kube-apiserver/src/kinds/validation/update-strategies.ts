@@ -12,7 +12,7 @@ import {
 } from "./field-errors.ts";
 import { percent } from "./names.ts";
 
-/** How the pods of a Deployment are replaced. */
+/** Update strategy of a Deployment. */
 export function strategyErrors(strategy: JsonObject, field: string): Errors {
   const type = textAt(strategy, "type");
   const update = objectAt(strategy, "rollingUpdate");
@@ -32,13 +32,13 @@ export function strategyErrors(strategy: JsonObject, field: string): Errors {
   ];
 }
 
-/** A number of pods, or a part of them. */
+/** A number of pods, or a percentage. */
 export function countOrPercent(value: JsonValue | undefined, field: string): Errors {
   if (typeof value === "string") return invalidFor(field, value, percent(value));
   return notNegative(field, typeof value === "number" ? value : undefined);
 }
 
-/** A part is no more than the whole. */
+/** A percentage of at most 100. */
 export function atMostAll(value: JsonValue | undefined, field: string): Errors {
   const isMore = typeof value === "string" && /^\d+%$/.test(value) && Number(value.slice(0, -1)) > 100;
   return isMore ? [invalid(field, value, "must not be greater than 100%")] : NONE;
@@ -48,7 +48,7 @@ function isNone(value: JsonValue | undefined): boolean {
   return value === undefined || value === 0 || value === "0%";
 }
 
-/** How the pods of a StatefulSet are replaced. */
+/** Update strategy of a StatefulSet. */
 export function statefulStrategyErrors(strategy: JsonObject): Errors {
   const type = textAt(strategy, "type");
   const field = "spec.updateStrategy";
@@ -68,7 +68,7 @@ export function statefulStrategyErrors(strategy: JsonObject): Errors {
   return notNegative(`${field}.rollingUpdate.partition`, numberAt(objectAt(strategy, "rollingUpdate"), "partition"));
 }
 
-/** How the pods of a DaemonSet are replaced. */
+/** Update strategy of a DaemonSet. */
 export function daemonStrategyErrors(strategy: JsonObject): Errors {
   const type = textAt(strategy, "type");
   const field = "spec.updateStrategy";

@@ -19,7 +19,7 @@ export function volumesErrors(volumes: readonly JsonObject[], field: string, acc
   });
 }
 
-/** The order in which the real server looks at sources: all but the first are too many. */
+/** The order in which the real server checks sources: all but the first are rejected. */
 const ORDER = [
   "emptyDir",
   "hostPath",
