@@ -13,8 +13,8 @@ export const bench: Bench = {
   async run(log) {
     await using cluster = await ClassCluster.start(1);
     for (let index = 0; index < CLASSES; index += 1)
-      await cluster.ask(`order-${index}`, { functions: { place: "1", cancel: "1" }, odgm: true });
-    await cluster.pass(SETTLING_MS);
+      await cluster.applyClass(`order-${index}`, { functions: { place: "1", cancel: "1" }, odgm: true });
+    await cluster.advance(SETTLING_MS);
     const available = Object.values(await cluster.phases()).filter((phase) => phase === "available").length;
     if (available !== CLASSES) throw new Error(`${available} of ${CLASSES} classes are available`);
     log(`${CLASSES} classes are available`);
@@ -22,7 +22,7 @@ export const bench: Bench = {
     const took: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const begun = performance.now();
-      await cluster.pass(HOUR_MS);
+      await cluster.advance(HOUR_MS);
       took.push(performance.now() - begun);
       log(`hour ${round + 1}: ${took.at(-1)?.toFixed(0)} ms`);
     }

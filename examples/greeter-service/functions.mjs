@@ -1,6 +1,6 @@
 /**
- * The functions of the class Greeter. Each takes what the caller sent and answers what the caller gets; `object` is the id of the
- * object it is called on, or undefined. What they throw is told to the caller.
+ * The functions of the class Greeter. Each receives the request payload and returns the response payload. `object` is the id
+ * of the target object, or undefined. The caller receives the message of a thrown error.
  *
  * @type {Readonly<Record<string, (payload: Uint8Array, object: string | undefined) => Uint8Array | Promise<Uint8Array>>>}
  */

@@ -19,7 +19,7 @@ server.listen(port, () => {
   const at = typeof address === "object" && address !== null ? address.port : port;
   process.stdout.write(`${Object.keys(functions).join(", ")} on port ${at}\n`);
 });
-// Calls that run are answered; nobody new is let in.
+// Graceful shutdown: finish running calls and accept no new ones.
 process.once("SIGTERM", () => {
   server.close();
   for (const session of sessions) session.close();

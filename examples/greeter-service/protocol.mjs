@@ -1,6 +1,6 @@
-// The messages of oprc.OprcFunction (packages/contracts/proto/oprc-invoke.proto) by hand, so that the service needs nothing but Node.
+// Hand-written codec of oprc.OprcFunction (packages/contracts/proto/oprc-invoke.proto), so that the service needs only Node.
 
-/** How an invocation ended, as the protocol counts it. */
+/** The response status codes of the protocol. */
 export const STATUS = { okay: 0, invalidRequest: 1, appError: 2, systemError: 3 };
 
 const VARINT = 0;
@@ -9,7 +9,7 @@ const BYTES = 2;
 const FIXED32 = 5;
 
 /**
- * What a caller asks for: InvocationRequest, and ObjectInvocationRequest, which has one field more.
+ * Decodes InvocationRequest and ObjectInvocationRequest, which has one more field.
  * @param {Uint8Array} bytes
  */
 export function readRequest(bytes) {
@@ -35,7 +35,7 @@ export function readRequest(bytes) {
  */
 export function writeResponse({ payload, status, headers = {} }) {
   const parts = [bytesField(1, payload)];
-  // What is zero is left out, as the format wants it.
+  // Protobuf omits default values.
   if (status !== 0) parts.push(Uint8Array.of((2 << 3) | VARINT, status));
   for (const [name, value] of Object.entries(headers)) {
     const entry = concat([
@@ -48,7 +48,7 @@ export function writeResponse({ payload, status, headers = {} }) {
 }
 
 /**
- * Every field of a message; those that nobody knows are read over.
+ * Yields all fields of a message; skips unknown ones.
  * @param {Uint8Array} bytes
  */
 function* fieldsOf(bytes) {
@@ -76,7 +76,7 @@ function* fieldsOf(bytes) {
     if (wire === VARINT) yield { field, value: varint() };
     else if (wire === BYTES) yield { field, value: take(Number(varint())) };
     else if (wire === FIXED64 || wire === FIXED32) take(wire === FIXED64 ? 8 : 4);
-    else throw new RangeError(`wire type ${wire} is not known`);
+    else throw new RangeError(`unknown wire type ${wire}`);
   }
 }
 

@@ -1,14 +1,14 @@
-// gRPC over HTTP/2 as functions need it: unary calls, one message each way.
+// A minimal gRPC server over HTTP/2 for unary calls.
 import { createServer } from "node:http2";
 import { finished } from "node:stream/promises";
 import { readRequest, STATUS, writeResponse } from "./protocol.mjs";
 
 const METHODS = new Set(["/oprc.OprcFunction/InvokeFn", "/oprc.OprcFunction/InvokeObj"]);
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 const GRPC = { ok: 0, invalidArgument: 3, resourceExhausted: 8, unimplemented: 12, internal: 13 };
 
-/** A call that is refused before a function sees it. */
-class Refusal extends Error {
+/** An error with a gRPC status, raised before a function is called. */
+class Rejection extends Error {
   /**
    * @param {number} code
    * @param {string} message
@@ -20,7 +20,7 @@ class Refusal extends Error {
 }
 
 /**
- * A server that answers with the given functions. It listens when it is told to.
+ * Creates a server for the given functions; the caller starts it with `listen`.
  * @param {typeof import("./functions.mjs").functions} functions
  */
 export function functionServer(functions) {
@@ -41,10 +41,10 @@ async function serve(stream, path, functions) {
   let [code, message] = [GRPC.ok, ""];
   let answer;
   try {
-    if (!METHODS.has(path)) throw new Refusal(GRPC.unimplemented, `${path} is not served here`);
+    if (!METHODS.has(path)) throw new Rejection(GRPC.unimplemented, `unknown method ${path}`);
     answer = await invoke(functions, requestOf(await messageOf(stream)));
   } catch (thrown) {
-    [code, message] = thrown instanceof Refusal ? [thrown.code, thrown.message] : [GRPC.internal, String(thrown)];
+    [code, message] = thrown instanceof Rejection ? [thrown.code, thrown.message] : [GRPC.internal, String(thrown)];
   }
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -64,7 +64,7 @@ async function invoke(functions, { fn, payload, object }) {
   if (!found) {
     const known = Object.keys(functions).join(", ");
     return writeResponse({
-      payload: text(`there is no function "${fn}"; there are ${known}`),
+      payload: text(`unknown function "${fn}"; available: ${known}`),
       status: STATUS.invalidRequest,
     });
   }
@@ -81,29 +81,29 @@ function requestOf(bytes) {
   try {
     return readRequest(bytes);
   } catch (thrown) {
-    throw new Refusal(GRPC.invalidArgument, thrown instanceof Error ? thrown.message : String(thrown));
+    throw new Rejection(GRPC.invalidArgument, thrown instanceof Error ? thrown.message : String(thrown));
   }
 }
 
 /**
- * The one message of a call: a byte that says whether it is compressed, four that say how long it is, and itself.
+ * Reads the message of a call: one byte for compression, four bytes for the length, then the message.
  * @param {import("node:http2").ServerHttp2Stream} stream
  */
 async function messageOf(stream) {
   /** @type {Buffer[]} */
   const parts = [];
   let size = 0;
-  // What is too much is read over, and not broken off, so that the caller hears why.
+  // Read an oversized message to its end without keeping it, so that the caller receives the error.
   stream.on("data", (/** @type {Buffer} */ part) => {
     size += part.length;
-    if (size <= MOST_BYTES) parts.push(part);
+    if (size <= MAX_BYTES) parts.push(part);
   });
   await finished(stream, { writable: false });
-  if (size > MOST_BYTES) throw new Refusal(GRPC.resourceExhausted, `a message may have ${MOST_BYTES} bytes`);
+  if (size > MAX_BYTES) throw new Rejection(GRPC.resourceExhausted, `a message is limited to ${MAX_BYTES} bytes`);
   const all = Buffer.concat(parts);
   if (all.length < 5 || all.length !== 5 + all.readUInt32BE(1))
-    throw new Refusal(GRPC.invalidArgument, "a call carries one whole message");
-  if (all[0] !== 0) throw new Refusal(GRPC.unimplemented, "compressed messages are not understood");
+    throw new Rejection(GRPC.invalidArgument, "a call must contain exactly one complete message");
+  if (all[0] !== 0) throw new Rejection(GRPC.unimplemented, "compressed messages are not supported");
   return new Uint8Array(all.subarray(5));
 }
 

@@ -255,7 +255,7 @@ describe("npm start with its simulated clusters", () => {
 
     const tutorial = await runTutorial(first);
     expect(tutorial, tutorial.stderr).toMatchObject({ exitCode: 0 });
-    expect(tutorial.stdout).toContain("5 replicas over 2 clusters");
+    expect(tutorial.stdout).toContain("5 replicas in 2 clusters");
     expect(tutorial.stdout).toContain("event: deployment");
     expect(tutorial.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n/);
     expect(tutorial.stdout).toContain("package/counter deleted\n");

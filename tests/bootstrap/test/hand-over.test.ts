@@ -8,21 +8,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const TOOLS = path.resolve(import.meta.dirname, "..", "..", "..", "tools");
 const SERVICE_CODE = 7;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
-/** A service that stops in order and then says so; a second signal would not let it. */
+/** A service that shuts down gracefully and prints a message; a second signal ends it at once. */
 const SERVICE = `
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {
     if (stopping) process.exit(130);
     stopping = true;
-    setTimeout(() => { console.log("stopped in order by " + signal); process.exit(${SERVICE_CODE}); }, 600);
+    setTimeout(() => { console.log("graceful shutdown by " + signal); process.exit(${SERVICE_CODE}); }, 600);
   });
   setInterval(() => undefined, 1000);
   console.log("ready");
 `;
 
-describe.skipIf(process.platform === "win32")("a task that runs, as npm, the bootstrap and the task start it", () => {
+describe.skipIf(process.platform === "win32")("signals to a task started through npm and the bootstrap", () => {
   const root = mkdtempSync(path.join(tmpdir(), "oaas-hand-over-"));
   const driver = path.join(root, "driver.mjs");
 
@@ -43,12 +43,12 @@ describe.skipIf(process.platform === "win32")("a task that runs, as npm, the boo
     );
   });
   afterAll(() => {
-    // Whatever a test that failed left running.
+    // Processes left by a failed test.
     for (const pid of processesWith(root)) process.kill(pid, "SIGKILL");
     rmSync(root, { recursive: true, force: true });
   });
 
-  /** In a process group of its own, so that it can be signalled as a terminal does. */
+  /** Starts a new process group, so that a signal reaches all processes as from a terminal. */
   const start = async (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const { npm_lifecycle_event: _, ...own } = process.env;
     const child = spawn(command, args, {
@@ -56,60 +56,60 @@ describe.skipIf(process.platform === "win32")("a task that runs, as npm, the boo
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...own, ...env },
     });
-    const seen = { text: "" };
-    child.stdout.on("data", (chunk: Buffer) => (seen.text += chunk.toString()));
+    const output = { text: "" };
+    child.stdout.on("data", (chunk: Buffer) => (output.text += chunk.toString()));
     const exited = once(child, "exit") as Promise<[number | null]>;
-    await eventually(() => expect(seen.text).toContain("ready"), { timeoutMs: PATIENCE_MS });
-    return { child, seen, exited };
+    await eventually(() => expect(output.text).toContain("ready"), { timeoutMs: TIMEOUT_MS });
+    return { child, output, exited };
   };
   const startBootstrap = () => start(process.execPath, [driver]);
-  /** The shell stays between npm and the bootstrap, as dash does. */
+  /** Keeps a shell between npm and the bootstrap, as dash does. */
   const startByShell = (env: NodeJS.ProcessEnv) => start("sh", ["-c", `'${process.execPath}' '${driver}'; :`], env);
 
   test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
-    "%s to the bootstrap alone",
+    "%s to the bootstrap is forwarded",
     async (signal) => {
-      const { child, seen, exited } = await startBootstrap();
+      const { child, output, exited } = await startBootstrap();
       child.kill(signal);
       expect((await exited)[0]).toBe(SERVICE_CODE);
-      expect(seen.text).toContain("stopped in order");
+      expect(output.text).toContain("graceful shutdown");
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   test(
-    "Ctrl-C, which reaches all of them, comes once",
+    "Ctrl-C in the process group is delivered once",
     async () => {
-      const { child, seen, exited } = await startBootstrap();
+      const { child, output, exited } = await startBootstrap();
       process.kill(-child.pid!, "SIGINT");
       expect((await exited)[0]).toBe(SERVICE_CODE);
-      expect(seen.text).toContain("stopped in order by SIGINT");
+      expect(output.text).toContain("graceful shutdown by SIGINT");
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   test(
-    "the death of npm's shell, which is all that is left of a signal to npm",
+    "the end of npm's shell shuts the task down",
     async () => {
-      const { child, seen } = await startByShell({ npm_lifecycle_event: "start" });
+      const { child, output } = await startByShell({ npm_lifecycle_event: "start" });
       child.kill("SIGTERM");
-      await eventually(() => expect(seen.text).toContain("stopped in order"), { timeoutMs: PATIENCE_MS });
-      await eventually(() => expect(processesWith(root)).toEqual([]), { timeoutMs: PATIENCE_MS });
+      await eventually(() => expect(output.text).toContain("graceful shutdown"), { timeoutMs: TIMEOUT_MS });
+      await eventually(() => expect(processesWith(root)).toEqual([]), { timeoutMs: TIMEOUT_MS });
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   test(
-    "a bootstrap that was started by itself outlives its shell",
+    "a bootstrap started without npm survives the end of its shell",
     async () => {
-      const { child, seen } = await startByShell({});
+      const { child, output } = await startByShell({});
       const before = processesWith(driver).filter((pid) => pid !== child.pid);
       child.kill("SIGKILL");
       await new Promise((resolve) => void setTimeout(resolve, 1_500));
-      expect(seen.text).not.toContain("stopped");
+      expect(output.text).not.toContain("shutdown");
       for (const pid of before) process.kill(pid, "SIGTERM");
-      await eventually(() => expect(processesWith(root)).toEqual([]), { timeoutMs: PATIENCE_MS });
+      await eventually(() => expect(processesWith(root)).toEqual([]), { timeoutMs: TIMEOUT_MS });
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { layOut, readDockerfile } from "./dockerfile.ts";
+import { copyFiles, readDockerfile } from "./dockerfile.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-dockerfile-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,8 +17,8 @@ EXPOSE 8080 9090
 CMD ["node", "main.mjs"]
 `;
 
-describe("a Dockerfile, followed without a container engine", () => {
-  test("is read", () => {
+describe("Dockerfile without a container engine", () => {
+  test("is parsed", () => {
     expect(readDockerfile(TEXT)).toEqual({
       base: "node:24-slim",
       user: "node",
@@ -30,18 +30,18 @@ describe("a Dockerfile, followed without a container engine", () => {
     });
   });
 
-  test.each(["RUN npm ci", "COPY --chown=node a b", "ENV A=1 \\"])(
-    "%s would be believed unseen, and is refused",
-    (line) => {
-      expect(() => readDockerfile(`FROM scratch\n${line}`)).toThrow(`line 2 is not understood here: ${line}`);
-    },
-  );
+  test.each(["RUN npm ci", "COPY --chown=node a b", "ENV A=1 \\"])("rejects %s", (line) => {
+    expect(() => readDockerfile(`FROM scratch\n${line}`)).toThrow(`line 2 is not supported: ${line}`);
+  });
 
-  test("has the files it copies and no others; one that is not there is told", () => {
+  test("copies exactly the listed files and rejects a missing one", () => {
     for (const name of ["main.mjs", "settings.json", "other.txt"]) writeFileSync(path.join(folder, name), "");
     const root = path.join(folder, "root");
-    expect(readdirSync(layOut(readDockerfile(TEXT), folder, root)).toSorted()).toEqual(["main.mjs", "settings.json"]);
+    expect(readdirSync(copyFiles(readDockerfile(TEXT), folder, root)).toSorted()).toEqual([
+      "main.mjs",
+      "settings.json",
+    ]);
     const wrong = readDockerfile(TEXT.replace("settings.json", "absent.json"));
-    expect(() => layOut(wrong, folder, root)).toThrow("COPY absent.json: there is no such file");
+    expect(() => copyFiles(wrong, folder, root)).toThrow("COPY absent.json: no such file");
   });
 });

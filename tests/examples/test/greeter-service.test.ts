@@ -10,7 +10,7 @@ import { realClock } from "@oaas/foundation/real";
 import { RpcChannel } from "@oaas/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { layOut, readDockerfile } from "../src/dockerfile.ts";
+import { copyFiles, readDockerfile } from "../src/dockerfile.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const SERVICE = path.join(ROOT, "examples", "greeter-service");
@@ -20,7 +20,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const words = (payload: Uint8Array | undefined) => new TextDecoder().decode(payload);
 
 describe("the image of the example service", () => {
-  it("has the Node that this project runs on, and a port that its user may take", () => {
+  it("uses the Node version of this project and an unprivileged port", () => {
     const { engines } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
       engines: { node: string };
     };
@@ -29,7 +29,7 @@ describe("the image of the example service", () => {
     expect(recipe.environment["PORT"]).toBe("8080");
   });
 
-  it("listens where the package says that its functions do", () => {
+  it("listens on the port in the package", () => {
     const [released] = parseAllDocuments(readFileSync(path.join(SERVICE, "greeter.yaml"), "utf8")).map(
       (document) => document.toJS() as { functions: { provision_config: { port: number } }[] },
     );
@@ -37,15 +37,15 @@ describe("the image of the example service", () => {
   });
 });
 
-describe("the example service, with nothing but the files of its image, called by a gRPC client that is not its own", () => {
+describe("the example service with only the files of its image", () => {
   const image = mkdtempSync(path.join(tmpdir(), "oaas-greeter-"));
   let child: ChildProcess;
   let channel: RpcChannel;
   let address: string;
 
   beforeAll(async () => {
-    const folder = layOut(recipe, SERVICE, image);
-    // Whoever is not root may read them.
+    const folder = copyFiles(recipe, SERVICE, image);
+    // The container user is not root and must be able to read them.
     for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o004, name).toBe(0o004);
     const [program, ...args] = recipe.command;
     expect(program).toBe("node");
@@ -54,7 +54,7 @@ describe("the example service, with nothing but the files of its image, called b
       env: { ...recipe.environment, PORT: "0" },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    if (!child.stdout) throw new Error("it has no output");
+    if (!child.stdout) throw new Error("the service has no stdout");
     const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
     address = `127.0.0.1:${/port (?<port>\d+)$/.exec(line)?.groups?.["port"] ?? ""}`;
     channel = new RpcChannel({ name: "greeter", address, clock: realClock });
@@ -73,12 +73,12 @@ describe("the example service, with nothing but the files of its image, called b
     ["greet", "", "Hello, world!"],
     ["shout", "grüße", "GRÜSSE"],
     ["sum", "[1, 2, 39]", "42"],
-  ])("%s of %j is %j", async (name, given, expected) => {
+  ])("%s with %j returns %j", async (name, given, expected) => {
     const { payload, status } = await invoke(name, bytes(given));
     expect({ status, text: words(payload) }).toEqual({ status: ResponseStatus.OKAY, text: expected });
   });
 
-  it("is called on objects", async () => {
+  it("handles calls on objects", async () => {
     const { payload } = await channel.client(oprcInvoke.OprcFunction).invokeObj({
       clsId: "greeter.Greeter",
       fnId: "greet",
@@ -88,7 +88,7 @@ describe("the example service, with nothing but the files of its image, called b
     expect(words(payload)).toBe("Hello, alice!");
   });
 
-  it("tells what is not there, and what a function throws", async () => {
+  it("returns errors for unknown functions and thrown errors", async () => {
     const unknown = await invoke("grete", bytes(""));
     expect(unknown.status).toBe(ResponseStatus.INVALID_REQUEST);
     expect(words(unknown.payload)).toContain("greet, shout, sum");
@@ -98,7 +98,7 @@ describe("the example service, with nothing but the files of its image, called b
     expect((await invoke("constructor", bytes(""))).status).toBe(ResponseStatus.INVALID_REQUEST);
   });
 
-  it("takes large messages, refuses too large ones, and goes on", async () => {
+  it("accepts large messages and rejects oversized ones", async () => {
     const large = "x".repeat(1_000_000);
     expect(words((await invoke("shout", bytes(large))).payload)).toBe(large.toUpperCase());
     await expect(invoke("shout", bytes("x".repeat(5_000_000)))).rejects.toMatchObject({ kind: "resource-exhausted" });
@@ -106,12 +106,12 @@ describe("the example service, with nothing but the files of its image, called b
   });
 
   it.each([
-    ["no message", "/oprc.OprcFunction/InvokeFn", Buffer.from([0, 0, 0, 0, 2, 0x22, 0x09]), "3"],
-    ["half a message", "/oprc.OprcFunction/InvokeFn", Buffer.from([0, 0, 0, 0, 9, 0x22]), "3"],
-    ["nothing", "/oprc.OprcFunction/InvokeFn", Buffer.alloc(0), "3"],
-    ["what is compressed", "/oprc.OprcFunction/InvokeFn", Buffer.from([1, 0, 0, 0, 0]), "12"],
-    ["another service", "/other.Service/Call", Buffer.from([0, 0, 0, 0, 0]), "12"],
-  ])("refuses %s by its code", async (_, route, body, code) => {
+    ["an invalid message", "/oprc.OprcFunction/InvokeFn", Buffer.from([0, 0, 0, 0, 2, 0x22, 0x09]), "3"],
+    ["an incomplete message", "/oprc.OprcFunction/InvokeFn", Buffer.from([0, 0, 0, 0, 9, 0x22]), "3"],
+    ["an empty body", "/oprc.OprcFunction/InvokeFn", Buffer.alloc(0), "3"],
+    ["a compressed message", "/oprc.OprcFunction/InvokeFn", Buffer.from([1, 0, 0, 0, 0]), "12"],
+    ["an unknown service", "/other.Service/Call", Buffer.from([0, 0, 0, 0, 0]), "12"],
+  ])("rejects %s with a status code", async (_, route, body, code) => {
     const session = connect(`http://${address}`);
     const stream = session.request({ ":method": "POST", ":path": route, "content-type": "application/grpc" });
     stream.end(body);
@@ -121,7 +121,7 @@ describe("the example service, with nothing but the files of its image, called b
     expect(trailers["grpc-status"]).toBe(code);
   });
 
-  it("ends in order", async () => {
+  it("shuts down gracefully", async () => {
     channel.close();
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number | null];

@@ -15,7 +15,7 @@ import {
 import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/cluster/cluster-facts.ts";
 import { CLASS_RUNTIMES } from "../../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { classOf, type Wish } from "../../../apps/class-runtime-manager/test/world.ts";
-import { toldApi } from "./told-api.ts";
+import { createRecordingApi } from "./recording-api.ts";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const DEFINITIONS = resourceType<KubeObject>({
@@ -25,40 +25,40 @@ const DEFINITIONS = resourceType<KubeObject>({
   resource: "customresourcedefinitions",
   namespaced: false,
 });
-const DEFINED: readonly KubeObject[] = readdirSync(CRDS)
+const CRD_MANIFESTS: readonly KubeObject[] = readdirSync(CRDS)
   .toSorted()
   .flatMap((file) => parseAllDocuments(readFileSync(path.join(CRDS, file), "utf8")))
   .map((document) => document.toJS() as KubeObject);
 const NAMESPACE = "default";
 const NODES = 3;
-const STARTING_MS = 1_000;
+const START_MS = 1_000;
 
 export interface ClassClusterOptions {
-  /** What befalls the manager's requests. */
+  /** Injects faults into the requests of the manager. */
   readonly fateOf?: (random: Random) => Fate | undefined;
-  /** Hears of everything that the manager asks and is answered. */
-  readonly tell?: (text: string) => void;
+  /** Records every request and response of the manager. */
+  readonly record?: (text: string) => void;
 }
 
-/** A whole cluster in this process, without sockets, on virtual time from a seed: server, simulated workloads, client, informers, class runtime manager. */
+/** A cluster in this process without sockets, on seeded virtual time: API server, simulated workloads, class runtime manager. */
 export class ClassCluster implements AsyncDisposable {
   readonly server: ApiServer;
-  /** As a user, to whom nothing befalls. */
+  /** The client of a user, without injected faults. */
   readonly client: KubeClient;
   readonly manager: ClassManager;
   readonly #ambient: ReturnType<typeof virtualAmbient>;
   readonly #managersClient: KubeClient;
 
-  private constructor(seed: number, { fateOf = () => undefined, tell = () => undefined }: ClassClusterOptions) {
+  private constructor(seed: number, { fateOf = () => undefined, record = () => undefined }: ClassClusterOptions) {
     const ambient = virtualAmbient(seed);
     this.#ambient = ambient;
     this.server = embeddedServer({ ...ambient, simulation: { nodes: NODES } }).server;
     this.client = new KubeClient({ transport: new MemoryTransport(this.server), ambient });
-    const way = toldApi(
+    const api = createRecordingApi(
       faultyApi(this.server, ambient.timers, () => fateOf(ambient.random)),
-      (text) => tell(`${ambient.time.now()} ${text}`),
+      (text) => record(`${ambient.time.now()} ${text}`),
     );
-    this.#managersClient = new KubeClient({ transport: new MemoryTransport(way), ambient });
+    this.#managersClient = new KubeClient({ transport: new MemoryTransport(api), ambient });
     this.manager = createClassManager({
       client: this.#managersClient,
       ambient,
@@ -68,36 +68,36 @@ export class ClassCluster implements AsyncDisposable {
     });
   }
 
-  /** Starts all of it; the manager works when this returns, unless too much befell it. */
+  /** Starts the cluster; the manager is running when this returns, unless too many faults were injected. */
   static async start(seed: number, options: ClassClusterOptions = {}): Promise<ClassCluster> {
     const cluster = new ClassCluster(seed, options);
     await cluster.server.start();
-    for (const definition of DEFINED)
+    for (const definition of CRD_MANIFESTS)
       await cluster.client.resource(DEFINITIONS).apply(definition, { fieldManager: "kubectl", force: true });
-    await cluster.pass(STARTING_MS);
+    await cluster.advance(START_MS);
     cluster.manager.manager.start();
-    await cluster.pass(STARTING_MS);
+    await cluster.advance(START_MS);
     return cluster;
   }
 
-  /** As a user asks: makes the class or changes what it says. */
-  async ask(name: string, wish: Wish): Promise<void> {
+  /** Creates or updates a class as a user. */
+  async applyClass(name: string, desired: Wish): Promise<void> {
     const classes = this.client.resource(CLASS_RUNTIMES);
-    await classes.apply(classOf(NAMESPACE, name, wish), { fieldManager: "user", force: true });
+    await classes.apply(classOf(NAMESPACE, name, desired), { fieldManager: "user", force: true });
   }
 
   async delete(name: string): Promise<void> {
     await this.client.resource(CLASS_RUNTIMES).delete({ namespace: NAMESPACE, name });
   }
 
-  /** The phase that each class says it is in, by its name. */
+  /** The phase of each class, by name. */
   async phases(): Promise<Readonly<Record<string, string | undefined>>> {
     const { items } = await this.client.resource(CLASS_RUNTIMES).list({ namespace: NAMESPACE });
     return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status?.phase]));
   }
 
-  /** Lets virtual time pass; everything that has begun by then ends before the next timer fires, however many steps it takes. */
-  async pass(ms: number): Promise<void> {
+  /** Advances virtual time; all pending work completes before the next timer fires. */
+  async advance(ms: number): Promise<void> {
     await this.#ambient.time.advance(ms);
   }
 

@@ -5,26 +5,26 @@ const CLASSES = 50;
 const HOUR_MS = 3_600_000;
 const WATCH = /[?&]watch=(1|true)/;
 
-test(`a virtual hour of ${CLASSES} idle classes: nobody writes anything, and the manager lists nothing`, async () => {
+test(`${CLASSES} idle classes cause no writes and no lists in a virtual hour`, async () => {
   const requests: string[] = [];
-  await using cluster = await ClassCluster.start(1, { tell: (line) => requests.push(requestOf(line)) });
+  await using cluster = await ClassCluster.start(1, { record: (line) => requests.push(requestOf(line)) });
   const names = Array.from({ length: CLASSES }, (_, index) => `order-${index}`);
-  for (const name of names) await cluster.ask(name, { functions: { a: "1" }, template: "dev" });
-  await cluster.pass(120_000);
+  for (const name of names) await cluster.applyClass(name, { functions: { a: "1" }, template: "dev" });
+  await cluster.advance(120_000);
   expect(await cluster.phases()).toEqual(Object.fromEntries(names.map((name) => [name, "available"])));
 
   const revision = cluster.server.store.revision;
   const before = requests.length;
-  await cluster.pass(HOUR_MS);
+  await cluster.advance(HOUR_MS);
 
-  expect(cluster.server.store.revision, "no write by anybody").toBe(revision);
+  expect(cluster.server.store.revision, "no writes").toBe(revision);
   const during = requests.slice(before);
   const isDiscovery = (request: string): boolean => /^GET \/(api(\/[^/?]+)?|apis(\/[^/?]+){0,2})(\?|$)/.test(request);
-  const asked = during.filter((request) => !WATCH.test(request));
-  expect(asked.filter((request) => !isDiscovery(request))).toEqual([]);
-  // Definitions of kinds are watched; what is served is looked at every ten minutes for what comes about without one.
-  expect(asked.length).toBeLessThanOrEqual(12);
-  // Watches are begun again when the server ends them; had they ended in vain, there would be lists above.
+  const requested = during.filter((request) => !WATCH.test(request));
+  expect(requested.filter((request) => !isDiscovery(request))).toEqual([]);
+  // CRDs are watched; API discovery runs every ten minutes for APIs without a CRD.
+  expect(requested.length).toBeLessThanOrEqual(12);
+  // The server ends watches, and they restart; a failed restart would cause lists above.
   expect(during.some((request) => WATCH.test(request))).toBe(true);
 });
 

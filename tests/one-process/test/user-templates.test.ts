@@ -11,41 +11,41 @@ const TEMPLATE: unknown = {
   metadata: KEY,
   spec: { template_type: "Deployment", manifests: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
 };
-const MOMENT_MS = 500;
+const SHORT_MS = 500;
 
 async function withTemplate(): Promise<ClassCluster> {
   const cluster = await ClassCluster.start(1);
   await cluster.client.resource(DEPLOYMENT_TEMPLATES).create(TEMPLATE as DeploymentTemplate & KubeObject);
-  await cluster.pass(MOMENT_MS);
+  await cluster.advance(SHORT_MS);
   return cluster;
 }
 
-test("a template says that it is used as soon as the first class uses it, and that nobody does when the last is gone", async () => {
+test("updates used_by when the first class uses a template and when the last one is deleted", async () => {
   await using cluster = await withTemplate();
   const templates = cluster.client.resource(DEPLOYMENT_TEMPLATES);
   const usedBy = async (): Promise<number | undefined> => (await templates.get(KEY)).status?.used_by;
   expect(await usedBy()).toBe(0);
 
-  await cluster.ask("order-0", { functions: { a: "1" }, template: "mine" });
-  await cluster.pass(MOMENT_MS);
+  await cluster.applyClass("order-0", { functions: { a: "1" }, template: "mine" });
+  await cluster.advance(SHORT_MS);
   expect(await usedBy()).toBe(1);
 
-  await cluster.pass(60_000);
+  await cluster.advance(60_000);
   await cluster.delete("order-0");
-  await cluster.pass(MOMENT_MS);
+  await cluster.advance(SHORT_MS);
   expect(await usedBy()).toBe(0);
 });
 
-test("many classes that come one after the other are counted in few writes", async () => {
+test("batches the used_by updates of many classes into few writes", async () => {
   await using cluster = await withTemplate();
   const templates = cluster.client.resource(DEPLOYMENT_TEMPLATES);
   const counts = new Set<string>();
   for (let index = 0; index < 20; index += 1) {
-    await cluster.ask(`order-${index}`, { functions: { a: "1" }, template: "mine" });
-    await cluster.pass(MOMENT_MS);
+    await cluster.applyClass(`order-${index}`, { functions: { a: "1" }, template: "mine" });
+    await cluster.advance(SHORT_MS);
     counts.add((await templates.get(KEY)).metadata.resourceVersion ?? "");
   }
-  await cluster.pass(6_000);
+  await cluster.advance(6_000);
   expect((await templates.get(KEY)).status?.used_by).toBe(20);
   expect(counts.size).toBeLessThan(6);
 });

@@ -1,26 +1,26 @@
 import type { Api } from "@oaas/kube-apiserver";
 
-/** An API that tells what it was asked, what it answered, and every piece of a watch as it leaves. */
-export function toldApi(api: Api, tell: (text: string) => void): Api {
+/** Records every request, response and watch chunk of an API. */
+export function createRecordingApi(api: Api, record: (text: string) => void): Api {
   return {
     handle: async (request) => {
       const name = `${request.method} ${request.target}`;
       const response = await api.handle(request).catch((error: unknown) => {
-        tell(`${name} lost`);
+        record(`${name} lost`);
         throw error;
       });
       const { body } = response;
       if (typeof body === "string") {
-        tell(`${name} ${response.status} ${body.trim()}`);
+        record(`${name} ${response.status} ${body.trim()}`);
         return response;
       }
-      tell(`${name} ${response.status} …`);
-      return { ...response, body: told(body, name, tell) };
+      record(`${name} ${response.status} …`);
+      return { ...response, body: recordChunks(body, name, record) };
     },
   };
 }
 
-async function* told(
+async function* recordChunks(
   chunks: AsyncIterable<string>,
   name: string,
   tell: (text: string) => void,
