@@ -1,7 +1,7 @@
 import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { TemplateExplanation } from "./explanation.ts";
 
-/** Why the class has the template it has; undefined before one was chosen. */
+/** Why the template was selected; undefined before the selection. */
 export function explainTemplate(
   choice: ClassRuntimeStatus["template"],
   requested: Pick<ClassRuntimeSpec, "selected_template" | "template_hint"> = {},

@@ -27,7 +27,7 @@ describe("explanations, recorded (UPDATE_GOLDEN=1 records anew)", () => {
   });
 });
 
-/** A class whose only function cannot get its image. */
+/** A class with one function whose image cannot be pulled. */
 function brokenWorld(): SimulatedCluster {
   const world = new SimulatedCluster();
   world.addFunction("Order.place", refFrom("deployment/order"), "workload");

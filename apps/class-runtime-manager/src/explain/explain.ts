@@ -17,27 +17,27 @@ import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
 import { findingParts, partOf } from "./finding-parts.ts";
 
-/** What is to be explained. */
+/** The class to explain, and the scope of the explanation. */
 export interface ExplainRequest {
   readonly deploymentId: string;
-  /** The class by its key, for people. */
+  /** The class key, for display. */
   readonly classKey: string;
   readonly status?: ClassRuntimeStatus | undefined;
-  /** What was said about the template. */
+  /** Requested template. */
   readonly requested?: Pick<ClassRuntimeSpec, "selected_template" | "template_hint"> | undefined;
-  /** Only this function. */
+  /** Limits the explanation to this function. */
   readonly functionKey?: string | undefined;
 }
 
 /**
- * Why the class is as it is: a chain from the class over function, workload and pod to the events, and which template it
- * has and why. Decided from the same looking as its status, so that both always agree.
+ * Explains the state of a class: a chain from class over function, workload and pod to events, and the template
+ * selection. It uses the same assessment as the status, so that both agree.
  */
 export function explain(question: ExplainRequest, observation: Observation, nowMs: number): Explanation {
   const seen = withLastKnownFunctions(observation, question.status);
   const assessment = narrowToFunction(assess(seen, nowMs), question.functionKey);
   const { causes } = assessment;
-  // What needs someone's hand comes before what mends itself.
+  // Causes that require action come before transient ones.
   const telling = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
   const verdict = observation.deleting
     ? (telling?.finding.verdict ?? "transient")
@@ -83,12 +83,11 @@ function healthySummary({ deleting }: Observation, { functions, odgm }: Assessme
   return parts.length === 0 ? "No components yet." : `Healthy: ${parts.join(" and ")} ready.`;
 }
 
-/** Causes that belong to no component: problems of the pass, missing children, a blocked deletion. */
+/** Causes outside of components: problems of the reconcile, missing children, a blocked deletion. */
 function isOutsideComponents({ component }: Cause): boolean {
   return component === undefined;
 }
 
-/** The class itself says these. */
 function isAboutClass({ finding }: Cause, { subject }: Observation): boolean {
   return finding.object.kind === subject.kind && finding.object.name === subject.name;
 }
@@ -118,7 +117,9 @@ function componentPart({ role, name, readiness, findings, workloads }: Component
   };
 }
 
-/** A workload with what was found below it; what the component says of it goes before what it says itself. */
+/**
+ * A workload with the findings below it; the finding of the component takes precedence over the workload's own message.
+ */
 function workloadPart(
   { ref, workload, readiness, findings }: WorkloadHealth,
   all: readonly Finding[],

@@ -5,7 +5,7 @@ const MARKS = { healthy: "ok", transient: "waiting", permanent: "BLOCKED" } as c
   string
 >;
 
-/** The explanation for people: the answer first, then the chain that leads to it, then the template. */
+/** Formats the explanation as text: summary first, then the chain of causes, then the template. */
 export function explanationToText(explanation: Explanation): string {
   const { summary, verdict, action, root, template } = explanation;
   return [

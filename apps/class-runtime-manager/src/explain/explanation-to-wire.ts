@@ -39,7 +39,7 @@ const RULES = {
   score: TemplateChoiceRule.SCORE,
 } as const satisfies Record<TemplateExplanation["rule"], TemplateChoiceRule>;
 
-/** The answer to ExplainClassRuntime. */
+/** The response of ExplainClassRuntime. */
 export function explanationToWire(explanation: Explanation): ExplainClassRuntimeResponse {
   const { deploymentId, summary, verdict, action, root, template, observedAt } = explanation;
   return create(ExplainClassRuntimeResponseSchema, {

@@ -1,31 +1,31 @@
 import type { ObjectRef } from "@oaas/kube-core";
 import type { Verdict } from "../lifecycle/observation/reasons.ts";
 
-/** What a part of an explanation is about, from the whole to the detail. */
+/** Kind of a part, from class to event. */
 export type ExplanationLevel = "class" | "function" | "odgm" | "workload" | "pod" | "node" | "event";
 
-/** Whether waiting helps, where there is something to wait for. */
+/** Whether waiting helps; `healthy` if nothing is wrong. */
 export type ExplanationVerdict = "healthy" | Verdict;
 
-/** One thing that was looked at, with what explains it below. */
+/** A part of the explanation, with its causes. */
 export interface ExplanationPart {
   readonly level: ExplanationLevel;
   /** Class key, function key, or object name. */
   readonly name: string;
-  /** The Kubernetes object; absent for what is not one. */
+  /** The Kubernetes object, if there is one. */
   readonly resource?: ObjectRef;
   readonly verdict: ExplanationVerdict;
-  /** From the one list of reasons; that of Kubernetes for an event; empty when healthy. */
+  /** A reason of the reference; the Kubernetes reason for an event; empty when healthy. */
   readonly reason: string;
   readonly message: string;
-  /** What to do next; empty when there is nothing to do. */
+  /** What the user should do; empty when nothing. */
   readonly action: string;
   readonly since?: string;
   readonly count?: number;
   readonly causes: readonly ExplanationPart[];
 }
 
-/** Which template was taken, by which rule, and how the others fared. */
+/** The selected template, the rule, and the scores of all candidates. */
 export interface TemplateExplanation {
   readonly chosen: string;
   readonly rule: "explicit" | "hint" | "environment" | "score";
@@ -35,7 +35,7 @@ export interface TemplateExplanation {
   readonly wouldChange: string;
 }
 
-/** Why a class is as it is. */
+/** Explains the state of a class. */
 export interface Explanation {
   readonly deploymentId: string;
   /** One sentence that names the deepest cause. */

@@ -3,11 +3,11 @@ import type { Finding } from "../lifecycle/diagnosis/finding.ts";
 import type { ObservedEvent } from "../lifecycle/observation/observed-event.ts";
 import type { ExplanationPart } from "./explanation.ts";
 
-/** Pods told one by one; a workload with a thousand of them is explained by as many. */
+/** Limit for pods in an explanation; the rest is summarized. */
 const MAX_PODS = 10;
 const MAX_EVENTS = 5;
 
-/** What was found below a workload: its own events, its pods with their events, their nodes. */
+/** Findings below a workload: its events, its pods with their events, and their nodes. */
 export function findingParts(findings: readonly Finding[], workload: ObjectRef): ExplanationPart[] {
   const isOwn = ({ object }: Finding): boolean => object.kind === workload.kind && object.name === workload.name;
   const pods = findings.filter(({ object }) => object.kind === "Pod");
@@ -18,7 +18,7 @@ export function findingParts(findings: readonly Finding[], workload: ObjectRef):
   ];
 }
 
-/** A finding as a part of the chain, at this object. */
+/** Converts a finding about this object to a part. */
 export function partOf(
   level: ExplanationPart["level"],
   resource: ObjectRef,

@@ -11,7 +11,7 @@ import { REASONS, type Reason } from "./observation/reasons.ts";
 import { refFrom, SimulatedCluster } from "./testing/simulated-cluster.ts";
 import type { Pod, Workload } from "./observation/observed-objects.ts";
 
-/** A class of two functions and a state store, in any state that its parts can be in. */
+/** A class of two functions and a state store, with every component in any state. */
 const observation: fc.Arbitrary<Observation> = fc
   .record({
     generation: fc.integer({ min: 1, max: 3 }),
@@ -94,7 +94,7 @@ function as(state: string, replicas: number): (object: Workload) => Workload {
   };
 }
 
-/** What must not depend on the past: everything but times, the generation seen, and what other loops wrote. */
+/** Fields that must not depend on earlier observations. */
 function timeless(status: ClassRuntimeStatus): object {
   const {
     last_updated: _,
@@ -107,7 +107,7 @@ function timeless(status: ClassRuntimeStatus): object {
   } = status;
   return {
     ...rest,
-    // A deletion does not write for each child that goes.
+    // A deletion does not write status for each deleted child.
     refs: status.phase === "deleting" ? undefined : refs,
     conditions: conditions
       .filter(({ type }) => !type.startsWith("Nfr"))
@@ -123,7 +123,8 @@ describe("whatever is observed in whatever order", () => {
   test("the last observation alone decides phase, conditions and reasons", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 5 }), observation, (before, last) => {
-        // What was rendered earlier is looked at while a new spec cannot be: that does depend on the past.
+        // Functions of the last rendered spec stay observed while a new spec cannot be rendered, so this depends on the
+        // past.
         fc.pre(last.expected !== undefined || last.deleting);
         const history = before.reduce<ClassRuntimeStatus | undefined>(
           (status, one, index) => evaluate(status, one, START + index * SECOND).status,

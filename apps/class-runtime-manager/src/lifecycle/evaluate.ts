@@ -13,28 +13,29 @@ import { legacyCondition, legacyStep, phaseOf } from "./status/phase.ts";
 import { marksGenerationObserved } from "./observation/reasons.ts";
 import { causeText, countText } from "./status/cause-text.ts";
 
-/** What one step of the lifecycle says. */
+/** Result of one lifecycle step. */
 export interface LifecycleStep {
   readonly status: ClassRuntimeStatus;
-  /** False when the status is the very one that was given: then there is nothing to write. */
+  /** False when `status` is the previous status itself and nothing has to be written. */
   readonly changed: boolean;
-  /** What to tell as Events; empty when nothing changed. */
+  /** Events to emit; empty when nothing changed. */
   readonly events: readonly EmittedEvent[];
-  /** When time alone will change the answer. */
+  /** When to evaluate again, if the result depends on time. */
   readonly recheckAtMs?: number;
-  /** How the status came about, for explanations. */
+  /** The assessment behind the status, for explanations. */
   readonly assessment: Assessment;
 }
 
 /**
  * One step of the lifecycle.
  *
- * *Guarantees*: the same observation gives the same phase, conditions and reasons whatever came before. Times move only
- * when what they date has changed: `lastTransitionTime` with the status of its condition, `last_updated` with anything.
- * An observation that says nothing new gives back the previous status itself. `observedGeneration` moves only when the
- * pass has brought this generation about or judged it for good.
+ * *Guarantees*: equal observations give equal phase, conditions and reasons, independent of the previous status. Times
+ * change only with the value they date: `lastTransitionTime` with the status of its condition, `last_updated` with any
+ * change. An unchanged observation returns the previous status itself. `observedGeneration` changes only after the
+ * reconcile applied this generation or rejected it permanently.
  *
- * *Assumptions*: children in the observation are those after the pass has written; `previous` is the status as stored.
+ * *Assumptions*: the children in the observation were read after the writes of the reconcile; `previous` is the stored
+ * status.
  */
 export function evaluate(
   previous: ClassRuntimeStatus | undefined,
@@ -76,7 +77,7 @@ function statusOf(
   return {
     ...foreignFields(previous),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
-    // Kept in step where the Rust manager left it: a field that another writer owns does not go by being left out.
+    // The Rust manager may own this field, so it is updated instead of removed.
     ...(previous?.observed_generation === undefined ? {} : { observed_generation: observedGeneration }),
     phase,
     condition: legacyCondition(phase, assessment),
@@ -95,7 +96,7 @@ function statusOf(
   };
 }
 
-/** Nothing rendered and nothing known to look at: what was said last stands, because it also keeps the names given. */
+/** Without a rendered spec the previous function statuses stay: they hold the assigned names. */
 function functionsOf(
   previous: ClassRuntimeStatus | undefined,
   observation: Observation,
@@ -125,7 +126,7 @@ function messageOf(
   return parts.length === 0 ? "Everything is ready." : `Ready: ${parts.join(" and ")}.`;
 }
 
-/** The Rust manager wrote its own spelling of the generation; ours takes over from it. */
+/** The Rust manager wrote `observed_generation`. */
 function observedGenerationOf(previous: ClassRuntimeStatus | undefined, observation: Observation): number | undefined {
   const before = previous?.observedGeneration ?? previous?.observed_generation;
   const refused = observation.problems.filter(({ reason }) => !marksGenerationObserved(reason));
@@ -134,12 +135,12 @@ function observedGenerationOf(previous: ClassRuntimeStatus | undefined, observat
 }
 
 /**
- * The status without what changes all the time and is news only together with something else: when the store was last
- * asked, how many objects it holds, how far its log is, and how many children a deletion has left.
+ * The status without volatile fields, which alone do not justify a write: check times, object counts, log positions,
+ * and the remaining children of a deletion.
  */
 function withoutVolatileFields(status: ClassRuntimeStatus): unknown {
   const { last_updated: _, odgm_cluster_status: odgm, resource_refs: refs, ...others } = status;
-  // A deletion ends with no object left; one less on the way is not worth a write.
+  // Do not write status for each child that a deletion removes.
   const rest = status.phase === "deleting" ? others : { ...others, refs };
   if (odgm === undefined) return rest;
   const {

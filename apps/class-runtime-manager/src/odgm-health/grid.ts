@@ -4,25 +4,28 @@ import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import { odgmNames } from "../rendering/plan/names.ts";
 import { lastReading } from "./verdict.ts";
 
-/** A class's state store as its status describes it: what there is to ask, and what it should answer. */
+/** The state store of a class, from its status: endpoints to query and expected partitions. */
 export interface Grid {
   readonly uid: string;
   readonly key: ObjectKey;
-  /** The Service in front of all nodes. */
+  /** Service of all nodes. */
   readonly service: string;
-  /** The Service behind which each node has an address of its own. */
+  /** Headless Service of the nodes. */
   readonly nodesService: string;
   readonly port: number;
   /** Nodes in this cluster. */
   readonly nodes: number;
-  /** Other clusters hold nodes too, so that a partition need not be served here. */
+  /** Whether other clusters have nodes too; then partitions may be served elsewhere. */
   readonly isShared: boolean;
   readonly collections: readonly { readonly name: string; readonly partitions: number }[];
-  /** What it had said when the status was written. */
+  /** The last reading in the status. */
   readonly lastReading: OdgmReading | undefined;
 }
 
-/** The state store that can be asked; undefined while the class has none, or none that is up, or is going away. */
+/**
+ * The state store to query; undefined when the class has none, when it is not available, or when the class is being
+ * deleted.
+ */
 export function gridOf(
   { metadata }: Stored<KubeObject>,
   status: ClassRuntimeStatus | undefined,

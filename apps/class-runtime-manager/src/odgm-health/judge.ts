@@ -3,15 +3,15 @@ import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
 import { verdict } from "./verdict.ts";
 
-/** What one node said: its shards, and what it can do where it told. */
+/** Response of one node: its shards and capabilities. */
 export interface NodeAnswer {
   readonly shards: readonly { readonly collection: string; readonly partition: number; readonly objects: number }[];
   readonly capabilities?: readonly string[];
 }
 
 /**
- * What the answers of a grid's nodes mean. Undefined, "not known", when none answered, or too few to tell: silence is no proof of illness, for the
- * manager may stand outside of the cluster's network.
+ * Assesses the responses of the nodes. Undefined ("unknown") without enough responses: the manager may be outside of
+ * the cluster network, so that silence does not prove a failure.
  */
 export function assessAnswers(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
   if (answers.length === 0) return undefined;
@@ -34,7 +34,7 @@ export function assessAnswers(grid: Grid, answers: readonly NodeAnswer[], nowMs:
   };
 }
 
-/** Copies of a partition hold the same objects; the fullest one tells how many there are. */
+/** Replicas of a partition hold the same objects, so the largest count is used. */
 function servedOf(name: string, answers: readonly NodeAnswer[]): { shards: number; held: number; objects: number } {
   const shards = answers.flatMap((answer) => answer.shards).filter(({ collection }) => collection === name);
   const fullest = new Map<number, number>();
@@ -45,7 +45,7 @@ function servedOf(name: string, answers: readonly NodeAnswer[]): { shards: numbe
   return { shards: shards.length, held: fullest.size, objects };
 }
 
-/** Whether two readings tell the class the same; counts of objects and times are no news. */
+/** Whether two readings are equal apart from object counts and times. */
 export function isSameReading(one: OdgmReading | undefined, other: OdgmReading | undefined): boolean {
   return equalJson(withoutVolatileFields(one), withoutVolatileFields(other));
 }

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { Grid } from "./grid.ts";
 import { OdgmHealth } from "./odgm-health.ts";
 
-/** Stores that answer as they are told, asked every ten seconds on virtual time. */
+/** State stores with scripted responses, checked every ten seconds on virtual time. */
 function lab(names: readonly string[]) {
   const ambient = virtualAmbient(3);
   const meter = createRecordingMeter();

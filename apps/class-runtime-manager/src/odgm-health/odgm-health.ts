@@ -5,7 +5,10 @@ import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
 import { assessAnswers, isSameReading, type NodeAnswer } from "./judge.ts";
 
-/** Asks the nodes of a grid. Nodes that do not answer before the signal aborts are left out; it throws only when none can be found at all. */
+/**
+ * Queries the nodes of a state store. Nodes that do not respond before the signal aborts are left out; it throws only
+ * when no node can be found.
+ */
 export interface OdgmClient {
   query(grid: Grid, signal: AbortSignal): Promise<readonly NodeAnswer[]>;
 }
@@ -15,30 +18,31 @@ export interface OdgmHealthOptions {
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
-  /** How often each grid is asked. */
+  /** Interval between checks of a state store. */
   readonly everyMs: number;
-  /** What one grid may take to answer. */
+  /** Time limit for one state store. */
   readonly timeoutMs: number;
-  /** Grids asked at once. Default 8. */
+  /** Concurrent checks. Default: 8. */
   readonly concurrency?: number;
 }
 
 interface Known {
   readonly reading: OdgmReading | undefined;
-  /** Rounds in a row without an answer. */
+  /** Consecutive rounds without a response. */
   readonly silent: number;
 }
 
-/** So many rounds without an answer are forgiven before what was known counts no more. */
+/** Rounds without a response after which the last reading expires. */
 const MAX_SILENT_ROUNDS = 3;
-/** A grid that never answers is asked less and less often: every so many rounds at most. */
+/** Maximum of rounds between checks of a state store that does not respond. */
 const MAX_ROUNDS_BETWEEN_CHECKS = 16;
 
 /**
- * Reads what state stores say of themselves, apart from reconcile, while this process leads.
+ * Checks the health of state stores, independent of reconciles, while this process is the leader.
  *
- * Guarantees: a class is looked at again only when its store says something new; a store that does not answer is neither well nor ill, after a few rounds
- * its last word counts no more; at most `concurrency` are asked at once, each within its time.
+ * *Guarantees*: a class is reconciled only when the reading of its state store changes; a state store that does not
+ * respond is unknown, and its last reading expires after some rounds; at most `concurrency` checks run at once, each
+ * with a time limit.
  */
 export class OdgmHealth implements LedTask {
   readonly name = "odgm-health";
@@ -58,12 +62,12 @@ export class OdgmHealth implements LedTask {
     });
   }
 
-  /** Asks these grids too; their classes are objects of that kind. */
+  /** Also checks these state stores; their classes are objects of that kind. */
   follow(kind: string, list: () => Iterable<Grid>): void {
     this.#grids.push({ kind, list });
   }
 
-  /** Wakes the classes of that kind whose store says something new. */
+  /** Enqueues the classes of that kind whose reading changes. */
   source(kind: string): Source {
     return (enqueue) => {
       const listeners = this.#listeners.get(kind) ?? new Set();
@@ -72,7 +76,7 @@ export class OdgmHealth implements LedTask {
     };
   }
 
-  /** What the store of this class said last; undefined when that is not known. */
+  /** The last reading of a class; undefined if unknown. */
   readingOf(uid: string): OdgmReading | undefined {
     return this.#known.get(uid)?.reading;
   }
@@ -86,7 +90,10 @@ export class OdgmHealth implements LedTask {
     }
   }
 
-  /** A term begins with what statuses say, which another process may have written; it must come before the first reconcile. */
+  /**
+   * A leader starts with the readings in the statuses, which another process may have written. This must happen before
+   * the first reconcile.
+   */
   #rememberTold(): void {
     this.#known.clear();
     for (const { list } of this.#grids) {
@@ -125,7 +132,7 @@ export class OdgmHealth implements LedTask {
   }
 }
 
-/** Every round for who answers; the longer the silence, the more rounds are left out. */
+/** State stores that respond are checked every round; the longer one is silent, the more rounds are skipped. */
 function restOf(known: Known | undefined): number {
   if (known === undefined || known.silent <= MAX_SILENT_ROUNDS) return 1;
   return Math.min(MAX_ROUNDS_BETWEEN_CHECKS, 2 ** (known.silent - MAX_SILENT_ROUNDS));

@@ -1,14 +1,14 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 
-/** One collection: how many partitions it should have, and how many are served. */
+/** A collection with its expected and served partitions. */
 export interface ServedCollection {
   readonly name: string;
   readonly partitions: number;
   readonly held: number;
 }
 
-/** Well when every partition is served; partitions of a grid over several clusters may be served elsewhere. */
+/** Healthy when every partition is served; partitions of a shared state store may be served elsewhere. */
 export function verdict(
   collections: readonly ServedCollection[],
   isShared: boolean,
@@ -19,7 +19,7 @@ export function verdict(
   return { healthy: false, message: `serves ${counts.join(", ")}` };
 }
 
-/** What the store had said when its status was written; so a manager that starts has nothing to write before it has asked. */
+/** The reading in the status; a manager that starts has nothing to write before its first check. */
 export function lastReading(
   odgm: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>,
   isShared: boolean,

@@ -12,7 +12,7 @@ import { renderOdgmPodsService, renderOdgmService } from "./manifests/service-an
 import { odgmWorkloads } from "./manifests/workload.ts";
 import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 
-/** The state store of a class: a data grid of its own, never a sidecar. */
+/** The state store (ODGM) of a class, in its own pods. */
 export const odgmAddon: Addon = {
   id: "odgm",
   isImplied: ({ spec }) =>

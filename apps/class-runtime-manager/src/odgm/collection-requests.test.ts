@@ -7,7 +7,7 @@ import { containerFunction, inputOf, type PartialInput } from "../rendering/test
 import { podSpecOf } from "../rendering/testing/restricted.ts";
 import { collectionRequests, type CollectionRequest } from "./plan/collection-requests.ts";
 
-/** The data grid's variables in what is rendered of a class. */
+/** The environment variables of the rendered state store. */
 function gridEnv(given: PartialInput): ReadonlyMap<string, string> {
   const [workload] = gridWorkloads(given);
   const [container] = (podSpecOf(workload!)?.["containers"] ?? []) as { env: { name: string; value?: string }[] }[];

@@ -6,31 +6,31 @@ import type { Manifest, RenderedOdgm } from "./model/rendered.ts";
 import type { RenderInput } from "./model/render-input.ts";
 
 /**
- * Something a class may ask for beside its functions. It renders objects of its own and tells functions about them;
- * templates and their selection know none by name.
+ * An optional component that a class can use beside its functions. It renders its own objects and adds environment
+ * variables to functions. Templates do not know addons by name.
  */
 export interface Addon {
-  /** The word in `addons`, in lower case. */
+  /** The name in `addons`, in lower case. */
   readonly id: string;
-  /** Whether a class that states no addons gets it. */
+  /** Whether a class without an `addons` list gets it. */
   isImplied(input: RenderInput): boolean;
-  /** Whether the class has switched it off in its own block, whatever its list of addons says. */
+  /** Whether the class disables it in the addon's own settings; this overrides the `addons` list. */
   isDisabled(input: RenderInput): boolean;
-  /** Why this cluster does not offer it; undefined when it does. */
+  /** Why the addon is unavailable in this cluster; undefined when it is available. */
   unavailableReason(cluster: ClusterFacts): string | undefined;
-  /** What it makes of a class. Paths of violations start at the class's spec. */
+  /** Renders the objects of the addon. Paths of violations start at the spec of the class. */
   render(plan: ClassPlan): Result<RenderedAddon, readonly Violation[]>;
 }
 
-/** What an addon adds to a class. */
+/** The rendered objects and settings of an addon. */
 export interface RenderedAddon {
   readonly children: readonly Manifest[];
-  /** Variables of one function. */
+  /** Environment variables that it adds to a function. */
   functionEnv(fn: FunctionPlan): Env;
-  /** What functions should wait for before they start. */
+  /** Address that functions wait for before they start. */
   readonly waitFor?: { readonly host: string; readonly port: number };
   readonly odgm?: RenderedOdgm;
-  /** Functions' runtimes that it hosts. */
+  /** Function runtimes that it hosts. */
   readonly hosts: readonly FunctionPlan["runtime"][];
   readonly warnings: readonly Violation[];
 }

@@ -2,13 +2,13 @@ import { refOf, type KubeObject } from "@oaas/kube-core";
 import { compareText } from "../observation/observed-objects.ts";
 import { finding, type Finding } from "./finding.ts";
 
-/** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */
+/** Finalizers of Kubernetes that order a deletion and are removed automatically. */
 const KUBERNETES_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
 
-/** How long finalizers may take: those of volumes and load balancers need some seconds as a rule. */
+/** Time that other finalizers may take; those of volumes and load balancers need some seconds. */
 const BLOCKED_AFTER_MS = 60_000;
 
-/** What stands in the way of a deletion, and when to look again for what may. */
+/** Children whose finalizers block the deletion, and when to check the others again. */
 export function findBlockedChildren(
   children: readonly KubeObject[],
   nowMs: number,

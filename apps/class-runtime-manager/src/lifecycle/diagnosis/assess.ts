@@ -7,48 +7,48 @@ import { conditionIn, type Workload } from "../observation/observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
 import { isFaultReason, type Reason } from "../observation/reasons.ts";
 
-/** How one workload is. */
+/** State of one workload. */
 export interface WorkloadHealth {
   readonly ref: ObjectRef;
-  /** As it is in the cluster; absent when it is missing. */
+  /** The observed object; absent when it is missing. */
   readonly workload?: Workload;
   readonly readiness: Readiness;
-  /** Nearest to the cause first; empty when ready. */
+  /** Sorted by rank of the reason; empty when ready. */
   readonly findings: readonly Finding[];
   readonly recheckAtMs?: number;
 }
 
-/** How one function, or the state store, is. */
+/** State of a function or of the state store. */
 export interface ComponentHealth {
   /** Function key; "odgm" for the state store. */
   readonly name: string;
   readonly role: "function" | "odgm";
-  /** One for a function, none for what has no pods of its own, perhaps several for the state store. */
+  /** One for a function, none for a function without pods, one or more for the state store. */
   readonly workloads: readonly WorkloadHealth[];
-  /** All workloads together. */
+  /** Readiness of all workloads combined. */
   readonly readiness: Readiness;
-  /** Nearest to the cause first; empty when ready. */
+  /** Sorted by rank of the reason; empty when ready. */
   readonly findings: readonly Finding[];
   readonly recheckAtMs?: number;
 }
 
-/** What the observation means, before it is put into words. */
+/** The interpreted observation. */
 export interface Assessment {
   readonly functions: readonly ComponentHealth[];
   readonly odgm?: ComponentHealth;
-  /** Wanted children that are not there. */
+  /** Desired children that do not exist. */
   readonly missing: readonly KubeObject[];
-  /** Why it is not ready: problems of the pass, and the first finding of each component. Nearest to the cause first. */
+  /** Why the class is not ready: problems of the reconcile and the first finding of each component, sorted by rank. */
   readonly causes: readonly Cause[];
-  /** The most telling of them; undefined when everything is ready. */
+  /** The highest-ranked cause; undefined when everything is ready. */
   readonly cause?: Cause;
-  /** The most telling fault, if there is any. */
+  /** The highest-ranked cause, if it is a fault. */
   readonly fault?: Cause;
-  /** When time alone will change the answer. */
+  /** When to evaluate again, if the result depends on time. */
   readonly recheckAtMs?: number;
 }
 
-/** A finding, with the component it was found in. */
+/** A finding with its component. */
 export interface Cause {
   /** `problem`: the reconcile reported it; `observation`: it was observed in the cluster. */
   readonly source: "problem" | "observation";
@@ -58,7 +58,7 @@ export interface Cause {
 
 const DEFAULT_DEADLINE_MS = 600_000;
 
-/** Looks at every component once. The order of what was observed makes no difference. */
+/** Assesses every component. The order of observed objects does not matter. */
 export function assess(observation: Observation, nowMs: number): Assessment {
   const { expected, problems, subject } = observation;
   if (observation.deleting) {
@@ -89,7 +89,7 @@ function earliestRecheck(checks: readonly { readonly recheckAtMs?: number }[]): 
   return Number.isFinite(atMs) ? { recheckAtMs: atMs } : {};
 }
 
-/** Kind and name; all children are in the class's namespace, and versions of a kind are one kind. */
+/** Group, kind and name; all children are in the namespace of the class, and the version does not matter. */
 export function childKey({ apiVersion, kind, metadata }: KubeObject): string {
   return refKey({ apiVersion, kind, name: metadata.name ?? "" });
 }
@@ -144,7 +144,7 @@ function odgmHealth(
   };
 }
 
-/** A store whose pods have just come up needs time to take up its shards; after that it has no excuse. */
+/** Time that a newly available state store gets to serve its shards. */
 const STARTUP_GRACE_MS = 60_000;
 
 function availableSinceMs(workload: Workload | undefined, { pods }: Observation): number {
@@ -167,7 +167,7 @@ const NOTHING_TO_RUN: Readiness = {
   message: "is ready",
 };
 
-/** Several workloads as one: ready when all are, and as badly off as the worst. */
+/** Combines workloads: ready when all are, otherwise the state of the first that is not ready. */
 function combineWorkloads(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "readiness" | "findings"> {
   const findings = workloads.flatMap((one) => one.findings).sort(compareFindings);
   const worst = workloads.find(({ readiness }) => !readiness.ready) ?? workloads[0];
@@ -201,15 +201,15 @@ function functionHealth(
   const component = { ...base, workloads: [workload], ...combineWorkloads([workload]) };
   const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
-  // Functions start after the state store: that they are not ready yet says nothing about them.
+  // Functions start after the state store, so that an unready state store explains unready functions.
   const waits = finding("WaitingForOdgm", wanted.workload, "waits for the state store");
   return { ...component, findings: [waits, ...component.findings] };
 }
 
-/** What a function may well do because it does not find the store it needs. */
+/** Faults of a function that a missing state store can cause. */
 const SYMPTOMS: ReadonlySet<string> = new Set<Reason>(["CrashLoop", "ProgressDeadline"]);
 
-/** A module is ready when the state store that runs it is. */
+/** A module is ready when the state store that hosts it is. */
 function hostedByOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
   if (odgm?.readiness.ready === true) return { readiness: NOTHING_TO_RUN, findings: [] };
   const readiness = { ...NOTHING_TO_RUN, ready: false, serving: odgm?.readiness.serving ?? false };

@@ -4,13 +4,12 @@ import { eventsAbout, type ObservedEvent } from "../observation/observed-event.t
 import { conditionIn, type ContainerStatus, type Node, type Pod } from "../observation/observed-objects.ts";
 import type { Verdict } from "../observation/reasons.ts";
 
-/** What is needed beside a pod to tell what is wrong with it. */
+/** Cluster objects needed to diagnose a pod. */
 export interface PodContext {
   readonly nodes: readonly Node[];
   readonly events: readonly ObservedEvent[];
 }
 
-/** Whether the pod serves: its Ready condition. */
 export function isPodReady(pod: Pod): boolean {
   return (
     pod.metadata.deletionTimestamp === undefined && conditionIn(pod.status?.conditions, "Ready")?.status === "True"
@@ -18,8 +17,8 @@ export function isPodReady(pod: Pod): boolean {
 }
 
 /**
- * Why a pod is not ready, from what the pod, its node and its events say; undefined when it is ready, has done its work
- * or is on its way out. The checks stand in the order in which one cause hides another.
+ * Why a pod is not ready, from the pod, its node and its events; undefined when it is ready, completed or being
+ * deleted. The order of the checks matters: an earlier cause hides later ones.
  */
 export function diagnosePod(pod: Pod, surroundings: PodContext): Finding | undefined {
   if (pod.status?.phase === "Succeeded") return undefined;
@@ -62,7 +61,7 @@ function findEviction(pod: Pod): Finding | undefined {
   return finding("Evicted", refOf(pod), `was evicted: ${pod.status.message ?? "its node ran out of resources"}`);
 }
 
-/** Taints that a node loses by itself when it is well again. */
+/** Taints that Kubernetes removes when the node recovers. */
 const TRANSIENT_TAINT = /node\.kubernetes\.io\/(not-ready|unreachable|network-unavailable|uninitialized)/;
 
 function findSchedulingFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
@@ -110,8 +109,8 @@ const PULL_REASONS = new Set([
 ]);
 
 /**
- * What kubelets and runtimes say, in few words: a kubelet that backs off says something else than one that tries, and the
- * class should not change its mind each time. A registry that cannot be reached may come back; the rest lasts.
+ * Messages of kubelets and runtimes, normalized: a kubelet reports another text while it backs off, and the status must
+ * not change each time. Only registry outages and rate limits are transient.
  */
 const PULL_FAILURES: readonly (readonly [pattern: RegExp, words: string, verdict: Verdict])[] = [
   [/InvalidImageName|invalid reference/i, "invalid image name", "permanent"],
@@ -135,7 +134,7 @@ function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly 
   const waiting = container.state?.waiting;
   if (waiting?.reason === undefined || !PULL_REASONS.has(waiting.reason)) return undefined;
   const told = events.filter(({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"));
-  // While it backs off, the container says only that; why is in the event.
+  // During back-off only the event has the reason of the failure.
   const why = told.find(
     ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
   );
@@ -174,12 +173,12 @@ function findConfigFailure(
   );
 }
 
-/** From here on a container that fails again and again will not mend itself. */
+/** Restarts after which a crash counts as permanent. */
 const CRASH_LOOP_RESTARTS = 3;
 
 /**
- * A crash loop is seen not only while the container backs off but also while it runs again and is not ready, or else the
- * class would change its state at every restart.
+ * Detects a crash loop also while the container runs between crashes; otherwise the status would change at every
+ * restart.
  */
 function findCrash(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
   const restarts = container.restartCount ?? 0;
@@ -221,7 +220,7 @@ const START_FAILURES = {
 } as const;
 const NOT_FOUND = /not found|doesn't exist|does not exist/i;
 
-/** Trouble before any container exists, which only events tell. */
+/** Failures before any container exists are reported only in events. */
 function findStartFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const begun = [...initContainerStatuses, ...containerStatuses].some(

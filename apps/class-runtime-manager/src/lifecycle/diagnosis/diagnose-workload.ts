@@ -5,13 +5,13 @@ import { eventsAbout } from "../observation/observed-event.ts";
 import { conditionIn, type Pod, type Workload } from "../observation/observed-objects.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** What surrounds the workloads of a class. */
+/** Cluster objects needed to diagnose a workload. */
 export interface WorkloadContext extends PodContext {
   readonly pods: readonly Pod[];
   readonly replicaSets: readonly Workload[];
 }
 
-/** The time by which progress is judged, where Kubernetes does not do it. */
+/** Progress deadline for kinds without one in Kubernetes. */
 export interface ProgressDeadline {
   readonly nowMs: number;
   readonly deadlineMs: number;
@@ -19,13 +19,13 @@ export interface ProgressDeadline {
 
 /** Why a workload is not ready. */
 export interface Diagnosis {
-  /** Nearest to the cause first; never empty for a workload that is not ready. */
+  /** Sorted by rank; never empty for a workload that is not ready. */
   readonly findings: readonly Finding[];
-  /** When time alone will change the answer. */
+  /** When to diagnose again, if the result depends on time. */
   readonly recheckAtMs?: number;
 }
 
-/** Looks at pods, their containers, their nodes and their events until it knows why the workload is not ready. */
+/** Finds out why a workload is not ready, from its pods, containers, nodes and events. */
 export function diagnoseWorkload(
   workload: Workload,
   readiness: Readiness,
@@ -35,7 +35,7 @@ export function diagnoseWorkload(
   if (readiness.ready) return { findings: [] };
   const workloadRef = refOf(workload);
   const told = finding(readiness.reason, workloadRef, readiness.message);
-  // Until its controller has seen the latest version, the pods are those of the last one.
+  // The pods belong to an older generation until the controller has observed the latest one.
   if (isStale(workload)) return { findings: [told] };
 
   const pods = currentPods(workload, around);
@@ -50,7 +50,7 @@ export function diagnoseWorkload(
   };
 }
 
-/** Every pod of the workload, old and new. */
+/** All pods of the workload, of any revision. */
 export function podsOf(workload: Workload, pods: readonly Pod[]): readonly Pod[] {
   if (workload.apiVersion.startsWith("serving.knative.dev/")) {
     return pods.filter(({ metadata }) => metadata.labels?.["serving.knative.dev/service"] === workload.metadata.name);
@@ -65,7 +65,7 @@ function isStale({ metadata, status }: Workload): boolean {
 
 const REVISION = "deployment.kubernetes.io/revision";
 
-/** The pods to judge by: those of the last roll-out, so that an image that was mended is not blamed for its old pods. */
+/** Pods of the latest revision, so that pods of an older revision do not degrade a fixed workload. */
 function currentPods(workload: Workload, around: WorkloadContext): readonly Pod[] {
   const all = podsOf(workload, around.pods);
   const revision = workload.status?.latestCreatedRevisionName;
@@ -94,7 +94,7 @@ function newestReplicaSet(workload: Workload, replicaSets: readonly Workload[]):
     );
 }
 
-/** Pods that could not even be created: the controller says so in a condition, or only in events. */
+/** Failures to create pods: reported in a condition, or only in events. */
 function podCreationFailures(
   workload: Workload,
   readiness: Readiness,
@@ -129,8 +129,8 @@ function podCreationFailures(
 }
 
 /**
- * A Deployment has a progress deadline of its own; the other kinds would wait for ever. The time counts from when the pod
- * that waits longest last stopped being ready, or from the workload's creation when it has no pod.
+ * Checks the progress deadline of kinds other than Deployment, which Kubernetes does not check. Time counts from when
+ * the longest-waiting pod became unready, or from the creation of a workload without pods.
  */
 function checkProgressDeadline(
   workload: Workload,

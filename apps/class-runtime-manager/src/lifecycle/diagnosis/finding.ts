@@ -3,21 +3,21 @@ import { compareText } from "../observation/observed-objects.ts";
 import type { ObservedEvent } from "../observation/observed-event.ts";
 import { isFaultReason, rankOf, REASONS, type Reason, type Verdict } from "../observation/reasons.ts";
 
-/** One cause that was seen: what, about which object, whether waiting helps, and what to do. */
+/** A detected cause: reason, object, verdict and action. */
 export interface Finding {
   readonly reason: Reason;
   readonly verdict: Verdict;
-  /** A sentence without its subject: "cannot pull …". Stable while the cause is: no ages, no counts. */
+  /** A predicate without its subject: "cannot pull …". It has no ages or counts, so that it is stable. */
   readonly message: string;
   readonly action: string;
   readonly object: ObjectRef;
-  /** Since when, RFC 3339, where Kubernetes tells. */
+  /** Start time in RFC 3339, if known. */
   readonly since?: string;
-  /** How often, where Kubernetes counts. */
+  /** Number of occurrences, if known. */
   readonly count?: number;
-  /** The node to blame, when it is one. */
+  /** The node that causes it, if any. */
   readonly node?: string;
-  /** Events that say so, the latest first. */
+  /** Related events, latest first. */
   readonly events: readonly ObservedEvent[];
 }
 
@@ -30,7 +30,7 @@ interface FindingDetails {
   readonly events?: readonly ObservedEvent[] | undefined;
 }
 
-/** A finding with the usual verdict and action of its reason, unless more is known. */
+/** Creates a finding with the default verdict and action of its reason. */
 export function finding(reason: Reason, object: ObjectRef, message: string, seen: FindingDetails = {}): Finding {
   const { verdict = REASONS[reason].verdict, action = REASONS[reason].action, since, count, node, events = [] } = seen;
   return {
@@ -46,7 +46,7 @@ export function finding(reason: Reason, object: ObjectRef, message: string, seen
   };
 }
 
-/** Nearest to the cause first; the order of equal reasons does not depend on the order in which they were found. */
+/** Sorts findings by rank. The order of equal reasons does not depend on the input order. */
 export function compareFindings(
   a: Pick<Finding, "reason" | "verdict" | "object">,
   b: Pick<Finding, "reason" | "verdict" | "object">,

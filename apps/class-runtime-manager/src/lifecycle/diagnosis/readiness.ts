@@ -2,25 +2,25 @@ import { parseApiVersion } from "@oaas/kube-core";
 import { conditionIn, type Workload } from "../observation/observed-objects.ts";
 import type { Reason } from "../observation/reasons.ts";
 
-/** How far a workload is, by the rules of its own kind. */
+/** State of a workload by the rules of its kind. */
 export interface Readiness {
-  /** All that was asked for, in the latest version. */
+  /** Whether all replicas run the latest version. */
   readonly ready: boolean;
-  /** It can be used, perhaps in an earlier version or with fewer replicas than asked for. */
+  /** Whether it can be used, possibly with an older version or fewer replicas. */
   readonly serving: boolean;
-  /** Its controller has given up; no pod need be looked at to know. */
+  /** Whether its controller reports a failure. */
   readonly failed: boolean;
   readonly desired: number;
   readonly readyReplicas: number;
   readonly reason: Reason;
   readonly message: string;
-  /** Where it answers, for kinds that say. */
+  /** URL, for kinds that report one. */
   readonly url?: string;
 }
 
 type Rule = (workload: Workload) => Readiness;
 
-/** What to say about a workload that should be there and is not. */
+/** Readiness of a workload that does not exist. */
 export function missingReadiness(desired: number): Readiness {
   return {
     ready: false,
@@ -34,9 +34,8 @@ export function missingReadiness(desired: number): Readiness {
 }
 
 /**
- * Whether the workload is ready, as Kubernetes itself would say: `kubectl rollout status` for Deployment, StatefulSet
- * and DaemonSet, the Ready condition for a Knative Service. A status about an older generation never counts.
- * Undefined for kinds that run nothing.
+ * Readiness as Kubernetes defines it: `kubectl rollout status` for Deployment, StatefulSet and DaemonSet, the Ready
+ * condition for a Knative Service. A status of an older generation is ignored. Undefined for kinds without pods.
  */
 export function readinessOf(workload: Workload): Readiness | undefined {
   return RULES[kindKey(workload)]?.(workload);
@@ -95,7 +94,7 @@ function isStale({ metadata, status }: Workload): boolean {
 const STARTING = "waits for its pods to become ready";
 const ROLLING = "is being rolled out";
 
-/** Not ready, in the coarsest words that are true: a status changes only when they do. */
+/** Not ready, with coarse messages so that the status changes rarely. */
 const progressingState = (counts: Counts, whenServing: "RollingOut" | "Scaling" = "RollingOut"): Readiness => {
   if (!counts.serving) return notReadyState(counts, "Starting", STARTING);
   return whenServing === "RollingOut"
@@ -152,7 +151,7 @@ function daemonSetReadiness(set: Workload): Readiness {
   const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
   const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas: status.numberReady ?? 0 };
   if (isStale(set)) return progressingState(counts);
-  // Kubernetes calls this complete, but a function without a single pod serves nobody.
+  // Kubernetes reports this as complete, but a function without pods cannot serve.
   if (desired === 0)
     return failedState(counts, "Unschedulable", "matches no node; check its node selector and tolerations");
   if (spec.updateStrategy?.type !== "OnDelete" && updatedNumberScheduled < desired) return progressingState(counts);
@@ -160,7 +159,7 @@ function daemonSetReadiness(set: Workload): Readiness {
   return readyState(counts);
 }
 
-/** A job is ready when it has done its work, and also while as many of its pods as it wants are at it. */
+/** A job is ready when it is complete, and while the desired number of pods is running. */
 function jobReadiness(job: Workload): Readiness {
   const { status = {}, spec = {} } = job;
   const wanted = Math.min(spec.parallelism ?? 1, Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0));
@@ -176,7 +175,7 @@ function jobReadiness(job: Workload): Readiness {
   return progressingState(counts);
 }
 
-/** How Knative says that an image cannot be had, before there is any pod. */
+/** How Knative reports image errors before a pod exists. */
 const KNATIVE_IMAGE_ERROR = /fetch image|image pull|ImagePull|resolve image/i;
 
 function knativeReadiness(service: Workload): Readiness {

@@ -1,10 +1,7 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { Expected, Observation } from "./observation.ts";
 
-/**
- * When a new spec cannot be rendered, what was rendered before still runs: its functions go on being observed, by the
- * workloads that the previous status names.
- */
+/** When a new spec cannot be rendered, the functions of the previous status are still running and stay observed. */
 export function withLastKnownFunctions(
   observation: Observation,
   previous: ClassRuntimeStatus | undefined,

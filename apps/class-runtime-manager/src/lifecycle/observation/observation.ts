@@ -4,28 +4,28 @@ import type { ObservedEvent } from "./observed-event.ts";
 import type { Node, Pod, Workload } from "./observed-objects.ts";
 import type { Reason, Verdict } from "./reasons.ts";
 
-/** One function as it was rendered. */
+/** A rendered function. */
 export interface ExpectedFunction {
   readonly functionKey: string;
-  /** `workload` has pods of its own, `odgm` is a module inside the state store, `none` needs nothing to run. */
+  /** `workload` has its own pods, `odgm` is a module in the state store, `none` does not run. */
   readonly runtime: "workload" | "odgm" | "none";
   readonly workload?: ObjectRef | undefined;
-  /** Service in front of it; empty for what has none. */
+  /** Name of its Service; empty without one. */
   readonly service: string;
-  /** Port of that Service; 0 when it has none. */
+  /** Port of that Service; 0 without one. */
   readonly port: number;
-  /** Where it will answer; empty when it cannot be called. */
+  /** Expected URL; empty for functions that cannot be called. */
   readonly predictedUrl: string;
   readonly replicas?: number | undefined;
 }
 
-/** The state store as it was rendered. */
+/** The rendered state store. */
 export interface ExpectedOdgm {
-  /** One, or one per node of the grid. */
+  /** One, or one per node. */
   readonly workloads: readonly ObjectRef[];
-  /** Host and port that functions are given. */
+  /** Host and port that functions get. */
   readonly service: string;
-  /** Pods of all workloads together. */
+  /** Pods of all workloads. */
   readonly replicas: number;
   readonly clusterId?: string | undefined;
   readonly shardType?: string | undefined;
@@ -38,10 +38,10 @@ export interface ExpectedOdgm {
 
 type OdgmStatus = NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>;
 
-/** What the class should consist of, as the template rendered it. */
+/** The desired state of the class, as rendered by the template. */
 export interface Expected {
   readonly template: NonNullable<ClassRuntimeStatus["template"]>;
-  /** Every child that should be there. */
+  /** All desired children. */
   readonly children: readonly KubeObject[];
   readonly functions: readonly ExpectedFunction[];
   readonly odgm?: ExpectedOdgm | undefined;
@@ -51,51 +51,48 @@ export interface Expected {
   readonly telemetry?: "configured" | "no-endpoint" | undefined;
 }
 
-/** Something that went wrong in the pass itself, before or while children were written. */
+/** A failure of the reconcile itself, before or while it writes children. */
 export interface Problem {
   readonly reason: Reason;
   readonly verdict: Verdict;
   readonly message: string;
-  /** The child it is about; absent when it is about the class. */
+  /** The affected child; absent for the class itself. */
   readonly object?: ObjectRef | undefined;
 }
 
-/** What the state store says of itself over its own API. */
+/** Health that the state store reports through its API. */
 export interface OdgmReading {
-  /** Whether it serves every shard it should. */
+  /** Whether it serves all its shards. */
   readonly healthy: boolean;
   readonly message?: string;
-  /** When it was asked, RFC 3339. */
+  /** Time of the check in RFC 3339. */
   readonly checkedAt: string;
-  /** Everything else it told; taken into status as it is. */
+  /** Further status fields, copied to the status. */
   readonly details?: Partial<OdgmStatus>;
 }
 
-/**
- * Everything one pass has read. The lifecycle decides from it and the previous status alone, so that the same
- * observation always gives the same answer.
- */
+/** Everything that one reconcile observed. The lifecycle depends only on it and on the previous status. */
 export interface Observation {
-  /** The class runtime itself. */
+  /** The class runtime. */
   readonly subject: ObjectRef;
   readonly generation: number;
   /** It has a deletion timestamp. */
   readonly deleting: boolean;
-  /** Absent until a template has been chosen and rendered. */
+  /** Absent until a template is selected and rendered. */
   readonly expected?: Expected | undefined;
   readonly problems: readonly Problem[];
-  /** Children that are there, wanted or not. */
+  /** Existing children, desired or not. */
   readonly children: readonly KubeObject[];
-  /** Pods of its workloads. Looked at only for workloads that are not ready; may be empty when all are. */
+  /** Pods of its workloads; may be empty when all workloads are ready. */
   readonly pods: readonly Pod[];
-  /** ReplicaSets of its Deployments, to tell pods of the current roll-out from those of the last. */
+  /** ReplicaSets of its Deployments, to find the pods of the latest revision. */
   readonly replicaSets: readonly Workload[];
-  /** Nodes its pods are on; empty when they may not be read. */
+  /** Nodes of its pods; empty without permission to read nodes. */
   readonly nodes: readonly Node[];
   /** Events about its children and pods. */
   readonly events: readonly ObservedEvent[];
-  /** Absent when ODGM is not asked; then its workload alone decides. */
+  /** Absent when the state store is not checked; then its workload alone decides. */
   readonly odgmReading?: OdgmReading | undefined;
-  /** How long pods may take to become ready where Kubernetes has no deadline of its own. Default ten minutes. */
+  /** Progress deadline for kinds without one in Kubernetes. Default: ten minutes. */
   readonly progressDeadlineMs?: number;
 }

@@ -2,7 +2,7 @@ import type { ObjectRef } from "@oaas/kube-core";
 import { compareText } from "./observed-objects.ts";
 import type { EventObject } from "./observed-objects.ts";
 
-/** One Kubernetes Event in one form, whichever API wrote it. */
+/** A Kubernetes Event, independent of the API that wrote it. */
 export interface ObservedEvent {
   readonly name: string;
   readonly subject: { readonly kind: string; readonly name: string; readonly uid?: string };
@@ -10,11 +10,10 @@ export interface ObservedEvent {
   readonly reason: string;
   readonly message: string;
   readonly count: number;
-  /** When it was seen last, RFC 3339; empty when the event does not say. */
+  /** Last occurrence in RFC 3339; empty if unknown. */
   readonly lastSeen: string;
 }
 
-/** The event in our form. */
 export function toObservedEvent(event: EventObject): ObservedEvent {
   const { kind = "", name = "", uid } = event.regarding ?? event.involvedObject ?? {};
   return {
@@ -28,7 +27,7 @@ export function toObservedEvent(event: EventObject): ObservedEvent {
   };
 }
 
-/** Events about this very object, the latest first. One about an earlier object of the name is left out. */
+/** Events about this object, latest first. Events about an earlier object of the same name are excluded. */
 export function eventsAbout(
   events: readonly ObservedEvent[],
   object: Pick<ObjectRef, "kind" | "name" | "uid">,

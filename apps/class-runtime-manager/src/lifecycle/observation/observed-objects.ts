@@ -1,11 +1,11 @@
 import type { KubeObject, LabelSelector } from "@oaas/kube-core";
 
 /*
- * The part of Kubernetes' own objects that the lifecycle looks at. Every field may be absent: an object that was just
- * made has no status, and a cache may hold objects with fields trimmed away.
+ * The observed fields of Kubernetes objects. Every field may be absent: a new object has no status, and caches may trim
+ * fields.
  */
 
-/** A condition as Kubernetes' own kinds write it; times and reasons may be absent. */
+/** A condition of a Kubernetes kind. */
 export interface ObservedCondition {
   readonly type: string;
   readonly status: string;
@@ -14,7 +14,7 @@ export interface ObservedCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** Deployment, ReplicaSet, StatefulSet, DaemonSet, Job or Knative Service: whatever runs pods. */
+/** A kind that runs pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job or Knative Service. */
 export interface Workload extends KubeObject {
   readonly spec?: {
     readonly replicas?: number;
@@ -31,7 +31,7 @@ export interface Workload extends KubeObject {
   readonly status?: WorkloadStatus;
 }
 
-/** What the controllers of these kinds report; each kind has its own subset. */
+/** Status fields of these kinds; each kind has a subset. */
 export interface WorkloadStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly ObservedCondition[];
@@ -54,7 +54,7 @@ export interface WorkloadStatus {
   readonly latestReadyRevisionName?: string;
 }
 
-/** What a container is doing, or did last. */
+/** Current or last state of a container. */
 export interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string };
@@ -96,7 +96,7 @@ export interface Node extends KubeObject {
   };
 }
 
-/** An Event of the core group or of events.k8s.io; both are in use. */
+/** An Event of the core group or of events.k8s.io. */
 export interface EventObject extends KubeObject {
   readonly type?: string;
   readonly reason?: string;
@@ -120,7 +120,7 @@ interface EventSubject {
   readonly uid?: string;
 }
 
-/** The condition of this type, if the controller has written one. */
+/** The condition of this type, if present. */
 export function conditionIn(
   conditions: readonly ObservedCondition[] | undefined,
   type: string,
@@ -128,7 +128,7 @@ export function conditionIn(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Orders texts by their code units: the same on every machine, whatever its language. */
+/** Compares by code units, independent of the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -3,17 +3,17 @@ import { fieldConflictsOf, statusReasonOf, type ObjectRef } from "@oaas/kube-cor
 import type { Problem } from "./observation.ts";
 import { REASONS, type Reason } from "./reasons.ts";
 
-/** A problem with the usual verdict of its reason. */
+/** Creates a problem with the default verdict of its reason. */
 export function problem(reason: Reason, message: string, object?: ObjectRef): Problem {
   return { reason, verdict: REASONS[reason].verdict, message, ...(object === undefined ? {} : { object }) };
 }
 
-/** What is wrong with the spec itself, every field named. */
+/** Problem for an invalid spec, with all violations. */
 export function problemFromViolations(violations: readonly Violation[], reason: Reason = "InvalidSpec"): Problem {
   return problem(reason, violations.map(violationText).join("; "));
 }
 
-/** What a fault met while reading or writing a child means for the class. */
+/** Problem for a fault while reading or writing a child. */
 export function problemFromFault(fault: Fault, object?: ObjectRef): Problem {
   return problem(reasonOf(fault), messageOf(fault), object);
 }
@@ -47,7 +47,7 @@ function reasonOf(fault: Fault): Reason {
   }
 }
 
-/** Kubernetes answers 403 for a missing role, a full quota and a refusing policy alike. */
+/** Kubernetes responds 403 to missing permissions, exceeded quotas and admission policies. */
 function deniedReason(message: string): Reason {
   if (/exceeded quota/i.test(message)) return "Quota";
   if (/violates PodSecurity|admission|denied the request/i.test(message)) return "AdmissionDenied";

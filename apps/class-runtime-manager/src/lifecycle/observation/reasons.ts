@@ -1,20 +1,20 @@
-/** Whether waiting helps: `transient` is expected to mend itself, `permanent` needs someone to change something. */
+/** Whether waiting helps: `transient` resolves by itself, `permanent` requires action. */
 export type Verdict = "transient" | "permanent";
 
 interface ReasonEntry {
-  /** `fault` degrades the class; `wait` is a normal step on the way; `calm` says that all is well. */
+  /** `fault` degrades the class; `wait` is a normal step; `calm` is a healthy state. */
   readonly effect: "fault" | "wait" | "calm";
-  /** The usual verdict; the looker may know better in one case. */
+  /** Default verdict; a finding may override it. */
   readonly verdict: Verdict;
-  /** What to do next, for people; empty when there is nothing to do. */
+  /** What the user should do; empty when nothing. */
   readonly action: string;
-  /** A judgement on the spec itself: the pass has seen this generation, although it refused it. */
+  /** The reason rejects the spec itself, so that its generation counts as observed. */
   readonly judgesSpec?: true;
 }
 
 /**
- * Every reason that a condition, a function or a finding may give; nobody else spells one. Order is rank: where several
- * hold, the first is told, because it is nearest to the cause.
+ * All reasons of conditions, functions and findings. The order is the rank: if several apply, the first is reported,
+ * since it is closest to the cause.
  */
 export const REASONS = {
   InvalidSpec: {
@@ -199,12 +199,12 @@ export const REASONS = {
   },
 } as const satisfies Readonly<Record<string, ReasonEntry>>;
 
-/** One word of the list. */
+/** A reason of the list. */
 export type Reason = keyof typeof REASONS;
 
 const RANKS = new Map(Object.keys(REASONS).map((reason, index) => [reason, index]));
 
-/** Where the reason stands in the list; lower is nearer to the cause. */
+/** Position in the list; lower is closer to the cause. */
 export function rankOf(reason: Reason): number {
   return RANKS.get(reason) ?? RANKS.size;
 }
@@ -214,7 +214,7 @@ export function isFaultReason(reason: Reason): boolean {
   return REASONS[reason].effect === "fault";
 }
 
-/** Whether the reason is a judgement on the spec, which trying again does not change. */
+/** Whether the reason rejects the spec itself, which a retry cannot change. */
 export function marksGenerationObserved(reason: Reason): boolean {
   const entry: ReasonEntry = REASONS[reason];
   return entry.judgesSpec === true;

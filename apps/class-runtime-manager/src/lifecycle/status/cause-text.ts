@@ -1,10 +1,10 @@
 import type { ObjectRef } from "@oaas/kube-core";
 import type { Cause } from "../diagnosis/assess.ts";
 
-/** Longest sentence of a function's status; conditions take more, but nobody reads more. */
+/** Maximum length of a function's message; conditions allow more. */
 const MAX_LENGTH = 2_000;
 
-/** A text that fits every message of the status. */
+/** Truncates a text to fit every message of the status. */
 export function truncateMessage(text: string): string {
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 1)}…`;
 }
@@ -14,13 +14,13 @@ export function causeText({ source, component, finding }: Cause, subject: Object
   const { kind, name } = finding.object;
   const isSubject = kind === subject.kind && name === subject.name;
   const where = component === undefined ? "" : `${componentText(component)}: `;
-  // What Kubernetes answered is a sentence of its own; what we saw goes on from its subject.
+  // A problem has a complete sentence from Kubernetes; a finding is a predicate of its object.
   const what = isSubject ? "" : `${kind} ${name}${source === "problem" ? ":" : ""} `;
   const text = `${where}${what}${finding.message}`;
   return truncateMessage(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
 }
 
-/** How people call the component. */
+/** The component as shown to users. */
 export function componentText({ name, role }: NonNullable<Cause["component"]>): string {
   return role === "odgm" ? "State store" : `Function ${name}`;
 }

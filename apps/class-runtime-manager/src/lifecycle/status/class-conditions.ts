@@ -19,7 +19,7 @@ import type { Observation, Problem } from "../observation/observation.ts";
 import { isServing } from "./phase.ts";
 import { causeText, countText } from "./cause-text.ts";
 
-/** Every condition that follows from the observation. */
+/** All conditions of a class for the observation. */
 export function classConditions(
   observation: Observation,
   assessment: Assessment,

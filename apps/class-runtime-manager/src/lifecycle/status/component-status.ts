@@ -6,12 +6,12 @@ import { compareText } from "../observation/observed-objects.ts";
 import type { Expected, ExpectedFunction, Observation } from "../observation/observation.ts";
 import { causeText } from "./cause-text.ts";
 
-/** State of one function as the status has it. */
+/** Status of one function. */
 export type FunctionStatus = NonNullable<ClassRuntimeStatus["functions"]>[number];
 type OdgmStatus = NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>;
 type ResourceRef = NonNullable<ClassRuntimeStatus["resource_refs"]>[number];
 
-/** The state of each function, in the order of the spec. */
+/** Status of each function, in the order of the spec. */
 export function functionStatuses(
   observation: Observation,
   expected: Expected,
@@ -55,7 +55,7 @@ function replicasOf({ workloads: [first], readiness }: ComponentHealth): Partial
   };
 }
 
-/** Where it answers, once that has been seen: a route of its own, or its Service with something behind it. */
+/** The observed URL: a reported route, or the predicted URL when its Service exists and the workload serves. */
 function observedUrlOf(
   wanted: ExpectedFunction,
   { readiness }: ComponentHealth,
@@ -73,7 +73,7 @@ function notReadyReason(component: ComponentHealth, subject: ObjectRef) {
   return { reason: first.reason, message: causeText({ source: "observation", component, finding: first }, subject) };
 }
 
-/** The state of the state store; its own words about itself where it was asked. */
+/** Status of the state store, including its own report. */
 export function odgmStatus(observation: Observation, expected: Expected, { odgm }: Assessment): OdgmStatus | undefined {
   const { odgm: wanted } = expected;
   if (wanted === undefined || odgm === undefined) return undefined;
@@ -102,7 +102,7 @@ function isShardType(word: string | undefined): word is ShardType {
   return word !== undefined && Object.hasOwn(ShardType, word);
 }
 
-/** The children that are there, by kind and name. */
+/** Existing children, sorted by kind and name. */
 export function resourceRefs(children: readonly KubeObject[], subject: ObjectRef): ResourceRef[] {
   return children
     .map((child) => resourceRef(child, subject.namespace))

@@ -1,13 +1,13 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { Reason } from "../observation/reasons.ts";
 
-/** One condition of a class runtime's status. */
+/** A condition of a class runtime. */
 export type StatusCondition = NonNullable<ClassRuntimeStatus["conditions"]>[number];
 
-/** Types in the order in which people read them. */
+/** Types in display order. */
 const ORDER = ["Available", "Progressing", "Degraded", "OdgmReady", "TelemetryConfigured"] as const;
 
-/** A type of condition that this manager sets. */
+/** A condition type that the lifecycle sets. */
 export type ConditionType = (typeof ORDER)[number];
 
 /** A condition to set, without its times. */
@@ -22,26 +22,26 @@ const conditionUpdate =
   (type: ConditionType, status: ConditionUpdate["status"]) =>
   (reason: Reason, message: string): ConditionUpdate => ({ type, status, reason, message });
 
-/** Every component can be used. */
+/** All components serve. */
 export const markAvailable = (message: string): ConditionUpdate =>
   conditionUpdate("Available", "True")("Serving", message);
-/** Something the class needs cannot be used. */
+/** A component does not serve. */
 export const markUnavailable = conditionUpdate("Available", "False");
-/** Nobody can tell whether it can be used. */
+/** No component is known. */
 export const markAvailabilityUnknown = conditionUpdate("Available", "Unknown");
-/** Something is on its way and expected to arrive. */
+/** A change is in progress. */
 export const markProgressing = conditionUpdate("Progressing", "True");
-/** Everything is as it should be, or nothing moves any more. */
+/** No change is in progress. */
 export const markNotProgressing = conditionUpdate("Progressing", "False");
-/** Something is wrong. */
+/** A fault was found. */
 export const markDegraded = conditionUpdate("Degraded", "True");
-/** Nothing is wrong. */
+/** No fault was found. */
 export const markNotDegraded = (): ConditionUpdate =>
   conditionUpdate("Degraded", "False")("NoFault", "No problems found.");
 /** The state store serves. */
 export const markOdgmReady = (message: string): ConditionUpdate =>
   conditionUpdate("OdgmReady", "True")("Ready", message);
-/** The state store does not serve, or not fully. */
+/** The state store does not serve all its shards. */
 export const markOdgmNotReady = conditionUpdate("OdgmReady", "False");
 /** Pods have the OpenTelemetry variables. */
 export const markTelemetryConfigured = (): ConditionUpdate =>
@@ -51,20 +51,20 @@ export const markTelemetryNotConfigured = conditionUpdate("TelemetryConfigured",
 /** Only the lifecycle sets these types; it removes those that it does not claim. */
 const OWN_TYPES: ReadonlySet<string> = new Set(ORDER);
 
-/** Whether the lifecycle alone decides conditions of this type. */
+/** Whether the lifecycle owns conditions of this type. */
 export function isLifecycleCondition(type: string): boolean {
   return OWN_TYPES.has(type) || type === UPSTREAM_TELEMETRY;
 }
 
 /**
- * A type of the Rust manager, which TelemetryConfigured replaces. It is said to be false rather than left out: its writer
- * may still own it, and then leaving it out would not make it go.
+ * Condition type of the Rust manager, superseded by TelemetryConfigured. It is set to False instead of removed, since
+ * the Rust manager may own it.
  */
 const UPSTREAM_TELEMETRY = "TelemetryDegraded";
 
 /**
- * The conditions after a pass. A claim replaces the condition of its type, and its transition time moves only when the
- * status does; conditions of other writers stay.
+ * Updates the conditions. The transition time of a condition changes only with its status; conditions of other writers
+ * stay.
  */
 export function nextConditions(
   previous: readonly StatusCondition[],

@@ -4,7 +4,7 @@ import type { StatusCondition } from "./conditions.ts";
 import type { FunctionStatus } from "./component-status.ts";
 import { isFaultReason, REASONS, type Reason } from "../observation/reasons.ts";
 
-/** Something to be told as a Kubernetes Event about the class; the recorder of kube-runtime takes it as it is. */
+/** A Kubernetes Event about the class, in the format of the event recorder of kube-runtime. */
 export interface EmittedEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface EmittedEvent {
   readonly related?: ObjectRef;
 }
 
-/** What is worth telling about the step from one status to the next; nothing when they say the same. */
+/** Events for the difference between two statuses. */
 export function emittedEvents(
   previous: ClassRuntimeStatus | undefined,
   next: ClassRuntimeStatus,
@@ -56,7 +56,7 @@ function templateEvents(previous: ClassRuntimeStatus | undefined, next: ClassRun
   ];
 }
 
-/** As much of a digest as tells revisions apart for people. */
+/** A prefix of a digest that is enough to distinguish revisions. */
 function shortRevision(revision: string | undefined): string {
   return revision === undefined ? "none" : revision.slice(0, 12);
 }
@@ -111,7 +111,7 @@ function conditionEvents(
     status?.conditions?.find((condition) => condition.type === type);
   const [before, after] = [find(previous), find(next)];
   if (after === undefined || after.status === before?.status) return [];
-  // That something new is not ready yet is no news.
+  // A new component that is not ready yet is not worth an event.
   if (after.status !== "True" && before === undefined) return [];
   const holds = after.status === "True";
   return [
@@ -147,7 +147,7 @@ function functionEvent(before: FunctionStatus | undefined, after: FunctionStatus
     const where = url === undefined ? "" : ` at ${url}`;
     return [{ type: "Normal", reason: "FunctionReady", action: "Observe", note: `Function ${key} is ready${where}.` }];
   }
-  // While it still answers, a roll-out or a scaling is no news; the class tells of it.
+  // While the function still serves, rollouts and scaling are reported on the class only.
   const noticed = url === undefined || isFault(after.reason);
   if (ready === false && before?.ready === true && noticed) {
     const type = isFault(after.reason) ? "Warning" : "Normal";

@@ -1,10 +1,7 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { isLifecycleCondition } from "./conditions.ts";
 
-/**
- * The part of a status that the lifecycle decides, for a writer that applies its own fields only: without what analyzer
- * and enforcer write, which the lifecycle merely hands on.
- */
+/** The status fields that the lifecycle owns, for server-side apply: without the fields of analyzer and enforcer. */
 export function ownStatus(status: ClassRuntimeStatus): ClassRuntimeStatus {
   const {
     nfr_recommendations: _recommendations,
@@ -18,7 +15,7 @@ export function ownStatus(status: ClassRuntimeStatus): ClassRuntimeStatus {
   return { ...own, conditions: conditions.filter(({ type }) => isLifecycleCondition(type)) };
 }
 
-/** What analyzer and enforcer write; the lifecycle hands it on untouched. */
+/** Fields that analyzer and enforcer own; the lifecycle keeps them. */
 export function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeStatus {
   if (previous === undefined) return {};
   const { nfr_recommendations, nfr_compliance, last_applied_recommendations, last_applied_at, enforcement_state } =

@@ -2,7 +2,7 @@ import { equalJson, timestamp, violationText, type Violation } from "@oaas/found
 import type { StatusCondition } from "./conditions.ts";
 import type { Reason } from "../observation/reasons.ts";
 
-/** One condition of a template or an environment. */
+/** A condition of a template or an environment. */
 export interface ObjectCondition {
   readonly type: "Ready" | "RolledOut";
   readonly status: "True" | "False";
@@ -10,7 +10,7 @@ export interface ObjectCondition {
   readonly message: string;
 }
 
-/** What the statuses of templates and environments have in common. */
+/** Status fields shared by templates and environments. */
 export interface ObjectStatus {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly StatusCondition[] | undefined;
@@ -18,22 +18,25 @@ export interface ObjectStatus {
   readonly last_updated?: string | undefined;
 }
 
-/** What was found about an object: the first claim tells its state in words. */
+/** Assessment of an object. The first condition provides the message of the status. */
 export interface ObjectFindings<Extra extends object> {
   readonly generation: number;
   readonly conditions: readonly [ObjectCondition, ...ObjectCondition[]];
-  /** Members of its own. */
+  /** Kind-specific status fields. */
   readonly extra: Extra;
 }
 
-/** Usable, or not with every violation that stands in the way. */
+/** Ready, or not ready with all violations. */
 export function readyCondition(violations: readonly Violation[], readyMessage: string): ObjectCondition {
   if (violations.length === 0) return { type: "Ready", status: "True", reason: "Ready", message: readyMessage };
   const message = violations.map(violationText).join("; ");
   return { type: "Ready", status: "False", reason: "InvalidSpec", message };
 }
 
-/** The status after a look; the very one that was given when it says the same. Transition times move only with the status they date. */
+/**
+ * Updates the status of an object; returns the previous status itself if nothing changed. Transition times change only
+ * with the status of their condition.
+ */
 export function nextObjectStatus<Extra extends object>(
   previous: (ObjectStatus & Partial<Extra>) | undefined,
   { generation, conditions: updates, extra }: ObjectFindings<Extra>,

@@ -11,10 +11,10 @@ import type { Reason } from "../observation/reasons.ts";
  *                          ▼                     │
  *                      degraded ◄────────────────┘
  *
- * Every arrow can be taken back: the phase follows from what is observed, not from where the class has been.
+ * The phase depends only on the observation, so every transition is reversible.
  */
 
-/** Where the class is in its life. */
+/** The lifecycle phase. */
 export function phaseOf(observation: Observation, assessment: Assessment): LifecyclePhase {
   if (observation.deleting) return LifecyclePhase.deleting;
   if (assessment.fault !== undefined) return LifecyclePhase.degraded;
@@ -23,13 +23,13 @@ export function phaseOf(observation: Observation, assessment: Assessment): Lifec
   return assessment.cause === undefined ? LifecyclePhase.available : LifecyclePhase.progressing;
 }
 
-/** Whether everything the class consists of can be used; a class of which nothing is known cannot. */
+/** Whether all components serve; false without known components. */
 export function isServing({ functions, odgm }: Assessment): boolean {
   const parts = [...functions, ...(odgm === undefined ? [] : [odgm])];
   return parts.length > 0 && parts.every(({ readiness }) => readiness.serving);
 }
 
-/** The state in the words of the first design documents. */
+/** The state in the terms of the first design documents. */
 export function legacyCondition(phase: LifecyclePhase, assessment: Assessment): ClassRuntimeStatus["condition"] {
   switch (phase) {
     case "pending":
@@ -52,7 +52,7 @@ function isOnlyScaling({ functions, odgm }: Assessment): boolean {
   return parts.every(({ readiness }) => readiness.ready || readiness.reason === "Scaling");
 }
 
-/** Reasons for which pods have no node. */
+/** Reasons for pods without a node. */
 const UNPLACED: ReadonlySet<string> = new Set<Reason>([
   "Quota",
   "AdmissionDenied",
@@ -61,7 +61,7 @@ const UNPLACED: ReadonlySet<string> = new Set<Reason>([
   "SchedulingGated",
 ]);
 
-/** The step the class is at in the words of the first design documents: the first that is not done. */
+/** The first unfinished step in the terms of the first design documents. */
 export function legacyStep(
   observation: Observation,
   { functions, odgm, missing, cause }: Assessment,

@@ -7,15 +7,15 @@ import { REASONS, type Reason } from "../observation/reasons.ts";
 import { refFrom, SimulatedCluster } from "./simulated-cluster.ts";
 
 /*
- * Scenarios are text. Lines that begin with `|` are what was recorded; all others are read:
+ * Scenarios are text. Lines that start with `|` are recorded results; all others are steps:
  *
  *   function KEY deployment/NAME [replicas=2]     also statefulset, daemonset, job, knative; or in-odgm, nothing-to-run
- *   without function KEY                          the spec no longer has it
+ *   without function KEY                          removes it from the spec
  *   odgm statefulset/NAME [replicas=1]            the class has a state store; more than one name: one per node
- *   odgm says healthy | odgm says "…"             what it answers when asked
- *   template NAME explicit|score                  template none: no template could be chosen
+ *   odgm says healthy | odgm says "…"             result of its health check
+ *   template NAME explicit|score                  template none: no template was selected
  *   generation 2                                  the spec was changed
- *   applied                                       every wanted child is in the cluster
+ *   applied                                       all desired children exist
  *   deployment/NAME rolled-out                    as its controller reports it; also replicas= updated= ready= available=
  *                                                 observed= generation= spec.replicas= Condition=True reason= message=
  *                                                 latest=, a Knative Service's newest revision
@@ -28,18 +28,18 @@ import { refFrom, SimulatedCluster } from "./simulated-cluster.ts";
  *   problem Reason [deployment/NAME] "message" | no problems
  *   deleted                                       the class has a deletion timestamp
  *   later 30s                                     time passes
- *   restarted                                     the manager forgets everything but what is stored
+ *   restarted                                     the manager restarts with the stored status
  *   look                                          evaluates and records
  */
 
-/** A step of one's own, which records lines. */
+/** A custom step that records lines. */
 export type ScenarioStep = (
   world: SimulatedCluster,
   status: ClassRuntimeStatus | undefined,
   words: readonly string[],
 ) => string[];
 
-/** Runs a scenario and gives its text back with what was recorded now. */
+/** Runs a scenario and returns its text with the recorded results. */
 export function runScenario(text: string, steps: Readonly<Record<string, ScenarioStep>> = {}): string {
   const world = new SimulatedCluster();
   let status: ClassRuntimeStatus | undefined;
@@ -65,7 +65,7 @@ export function runScenario(text: string, steps: Readonly<Record<string, Scenari
   return lines.join("\n");
 }
 
-/** Looking again at the same world, also a moment later and in another order, must say nothing new. */
+/** Evaluating the same cluster again, also later and in another order, must not change the status. */
 function expectQuiet(step: LifecycleStep, world: SimulatedCluster): void {
   const observation = world.observation();
   const shuffled = {

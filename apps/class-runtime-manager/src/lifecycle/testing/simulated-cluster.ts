@@ -3,7 +3,7 @@ import type { Expected, ExpectedFunction, Observation, OdgmReading, Problem } fr
 import { toObservedEvent } from "../observation/observed-event.ts";
 import type { EventObject, Node, Pod, Workload } from "../observation/observed-objects.ts";
 
-/** Kinds by the short word that scenarios use. */
+/** Kinds by their short names in scenarios. */
 const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]>> = {
   deployment: ["apps/v1", "Deployment"],
   statefulset: ["apps/v1", "StatefulSet"],
@@ -25,7 +25,7 @@ export function refFrom(word: string): ObjectRef {
   return { apiVersion: found[0], kind: found[1], name };
 }
 
-/** A class and what surrounds it, changed step by step as a cluster would change it. */
+/** A class and its cluster, changed step by step. */
 export class SimulatedCluster {
   nowMs = START_MS;
   generation = 1;
@@ -66,7 +66,7 @@ export class SimulatedCluster {
     });
   }
 
-  /** Every wanted child is in the cluster; those that were there already stay as they are. */
+  /** Creates all desired children that do not exist yet. */
   applyAll(): void {
     for (const child of this.#wantedChildren()) {
       const key = `${child.apiVersion}/${child.kind}/${child.metadata.name}`;

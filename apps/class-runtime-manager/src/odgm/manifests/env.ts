@@ -3,20 +3,20 @@ import { telemetryEnv } from "../../rendering/manifests/telemetry-env.ts";
 import { serviceHost, type FunctionPlan } from "../../rendering/plan/class-plan.ts";
 import { odgmHost, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
-/** One pod or set of pods of the grid, which share their variables. */
+/** Pods of the state store that share their environment variables. */
 export interface NodeGroup {
   readonly name: string;
   readonly replicas: number;
-  /** A fixed id; absent when each pod makes its own of the prefix and its number. */
+  /** A fixed id; absent when each pod derives its id from the prefix and its index. */
   readonly nodeId?: number;
-  /** Whether the pods know their number. */
+  /** Whether pods have an index. */
   readonly numbered: boolean;
 }
 
-/** Where a pod of a StatefulSet finds its number. */
+/** Field with the index of a StatefulSet pod. */
 const POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']";
 
-/** What functions are told about their state store. */
+/** State store settings of a function. */
 export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
   const { access_mode: access, caching_strategy: caching, collections } = fn.spec.odgm_integration ?? {};
   return {
@@ -31,7 +31,7 @@ export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
   };
 }
 
-/** The variables of a grid container: facts about the pod first, since others refer to them, the rest by name. */
+/** The environment variables of a state store container. Pod fields come first, since other variables refer to them. */
 export function odgmEnv(plan: OdgmPlan, group: NodeGroup): readonly EnvVar[] {
   const { input } = plan.classPlan;
   const { spec, owner, cluster } = input;
@@ -74,7 +74,7 @@ function defaultLog(plan: OdgmPlan): string {
   return `${level},openraft=info,zenoh=info,h2=warn`;
 }
 
-/** Whom a node looks for first: the routers, and its fellows in this cluster by their own names. */
+/** Initial peers: routers and the other nodes of this cluster. */
 function peerEnv(plan: OdgmPlan, group: NodeGroup): Env {
   const { input } = plan.classPlan;
   const fellows =
@@ -90,7 +90,7 @@ function peerEnv(plan: OdgmPlan, group: NodeGroup): Env {
   return peers.length === 0 ? {} : { OPRC_ZENOH_PEERS: peers.join(",") };
 }
 
-/** Where functions wait for the state store. */
+/** Address that functions wait for. */
 export function waitAddress(plan: OdgmPlan): { readonly host: string; readonly port: number } {
   return { host: odgmHost(plan), port: ODGM_PORT };
 }

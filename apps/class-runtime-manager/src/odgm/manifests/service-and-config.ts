@@ -4,7 +4,7 @@ import type { Labels } from "../../rendering/manifests/labels.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
-/** The address of the state store: the port functions are told, the one older clients use, and the nodes' own. */
+/** The Service of the state store: the port for functions, the legacy port, and the port for nodes. */
 export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
   return createManifest(
     classPlan.input,
@@ -23,7 +23,7 @@ export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels
   );
 }
 
-/** Names for the single nodes of a grid of several, found before they are ready: they become ready together. */
+/** The headless Service of several nodes. It publishes nodes that are not ready, since they become ready together. */
 export function renderOdgmPodsService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
   return createManifest(
     classPlan.input,
@@ -42,7 +42,7 @@ export function renderOdgmPodsService({ classPlan, names }: OdgmPlan, labels: La
   );
 }
 
-/** What the variables of the grid do not hold, as files: collections and triggers in full. */
+/** Collections and triggers as files. */
 export function renderOdgmConfigMap({ classPlan, names, requests, events }: OdgmPlan, labels: Labels): Manifest {
   return createManifest(
     classPlan.input,

@@ -16,7 +16,7 @@ import { ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 const DATA_VOLUME = "odgm-data";
 const CONFIG_VOLUME = "odgm-config";
 
-/** What the pods of the grid have in common. */
+/** Metadata shared by all state store workloads. */
 interface Dress {
   readonly labels: Labels;
   readonly selector: Labels;
@@ -24,8 +24,8 @@ interface Dress {
 }
 
 /**
- * The grid's workloads: a Deployment for one node without a volume, a StatefulSet for nodes with volumes or of several
- * that need numbers, and one workload per node where their ids were fixed.
+ * The workloads of the state store: a Deployment for one node without a volume, a StatefulSet for nodes with volumes or
+ * indexes, and one workload per node with fixed ids.
  */
 export function odgmWorkloads(plan: OdgmPlan, dress: Dress): Result<readonly Manifest[], readonly Violation[]> {
   const image = odgmImage(plan);
@@ -57,7 +57,7 @@ function workload(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string)
   const { input } = plan.classPlan;
   const { labels } = dress;
   const isSet = plan.persistent || group.numbered;
-  // A group's pods must not be another group's: their selector says which node they are.
+  // Each group selects only its own pods.
   const own: Labels =
     group.nodeId !== undefined && plan.nodes.ids.length > 1 ? { "oaas.io/node": String(group.nodeId) } : {};
   const shared = {

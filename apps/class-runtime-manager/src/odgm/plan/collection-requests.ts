@@ -7,7 +7,7 @@ type Assignment = NonNullable<
   NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["collection_assignments"]>[string]
 >[number];
 
-/** One collection as the data grid reads it. */
+/** A collection in the format of the state store. */
 export interface CollectionRequest {
   readonly name: string;
   readonly partition_count: number;
@@ -30,8 +30,8 @@ interface CollectionPlan {
 }
 
 /**
- * The value of `ODGM_COLLECTION`: always the same text for the same class, so that a pass which changes nothing rolls
- * nothing. Shard assignments that do not fit their collection are left out with a warning.
+ * The value of `ODGM_COLLECTION`. Equal classes get equal text, so that pods do not restart. Invalid shard assignments
+ * are ignored with a warning.
  */
 export function collectionRequests({ collections, assignments, options, invocations }: CollectionPlan): {
   readonly requests: readonly CollectionRequest[];
@@ -70,7 +70,7 @@ export function collectionRequests({ collections, assignments, options, invocati
   return { requests, warnings };
 }
 
-/** Why assignments cannot be used; undefined when they can, and their shard ids are taken then. */
+/** Why assignments are invalid; undefined when they are valid, and their shard ids are then recorded in `seen`. */
 function assignmentProblem(
   given: readonly Assignment[],
   { partitionCount, replicaCount }: Collection,

@@ -7,14 +7,14 @@ import type { RenderInput } from "../../rendering/model/render-input.ts";
 type StateShape = NonNullable<NonNullable<ClassRuntimeSpec["state_spec"]>["shape"]>;
 type Settings = NonNullable<EnvironmentConfigSpec["odgm"]["collection_templates"]>[string];
 
-/** A collection as somebody named it, or as the class's state implies it. */
+/** A collection that the class names or its state implies. */
 interface DesiredCollection {
   readonly name: string;
   readonly settings: Settings;
   readonly shape: StateShape | undefined;
 }
 
-/** One collection with every number decided. */
+/** A collection with all decisions made. */
 export interface Collection {
   readonly name: string;
   readonly partitionCount: number;
@@ -23,7 +23,7 @@ export interface Collection {
   readonly persistent: boolean;
 }
 
-/** Copies that each shape of state should have, where the grid has the nodes for them. */
+/** Replicas per state shape, limited by the number of nodes. */
 const REPLICAS_OF_SHAPE: Readonly<Record<StateShape, number>> = { singleton: 3, collection: 3, data: 2 };
 const TEMPLATE_OF_SHAPE = {
   singleton: "singleton_state",
@@ -31,13 +31,13 @@ const TEMPLATE_OF_SHAPE = {
   data: "normal_state",
 } as const satisfies Record<StateShape, string>;
 
-/** Copies that somebody stated, at most, over all collections; undefined when nobody did. */
+/** The largest stated replica count of all collections; undefined when none is stated. */
 export function statedReplicas(input: RenderInput): number | undefined {
   const stated = desiredCollections(input).flatMap((wish) => statedReplicaCount(input, wish) ?? []);
   return stated.length === 0 ? undefined : Math.max(...stated);
 }
 
-/** The collections of a class in a grid of so many nodes, and what of the wishes such a grid cannot do. */
+/** The collections of a class, with warnings for settings that this number of nodes cannot provide. */
 export function collectionsOf(
   input: RenderInput,
   nodeCount: number,
@@ -93,7 +93,7 @@ function desiredCollections(input: RenderInput): readonly DesiredCollection[] {
   return [{ name: `${classKeyOf(input)}_${shape}`, settings, shape }];
 }
 
-/** The class's own key, without its package. */
+/** The class key without its package. */
 export function classKeyOf({ spec, owner }: RenderInput): string {
   const qualified = spec.package_class_key;
   return qualified === undefined ? owner.name : (splitClassKey(qualified)?.classKey ?? qualified);
@@ -105,7 +105,7 @@ function statedReplicaCount(
 ): number | undefined {
   const config = spec.odgm_config;
   const ofClass = config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
-  // What a class states goes before the settings that its environment has for its shape of state.
+  // The class takes precedence over the environment's settings for its state shape.
   const ofCollection = settings.replica_count;
   return (
     (shape === undefined ? (ofCollection ?? ofClass) : (ofClass ?? ofCollection)) ??
@@ -150,10 +150,10 @@ function isPersistent({ spec }: RenderInput, { settings }: DesiredCollection): b
     : settings.persistence_mode === "persistent";
 }
 
-/** Partitions by throughput; an environment may have its own numbers. */
+/** Partitions by throughput. */
 export type PartitionStrategies = EnvironmentConfigSpec["odgm"]["partition_strategies"];
 
-/** The numbers where no environment says. */
+/** Defaults without an environment. */
 export const PARTITION_STRATEGIES: PartitionStrategies = {
   low_throughput: 1,
   standard: 4,
@@ -161,7 +161,7 @@ export const PARTITION_STRATEGIES: PartitionStrategies = {
   very_high: 16,
 };
 
-/** How many partitions a collection needs for a throughput: more spread it better and cost more. */
+/** Partitions of a collection for a throughput. */
 export function partitionsFor(
   throughputRps: number | undefined,
   strategies: PartitionStrategies = PARTITION_STRATEGIES,
@@ -172,12 +172,12 @@ export function partitionsFor(
   return throughputRps <= 20_000 ? strategies.high_throughput : strategies.very_high;
 }
 
-/** Below this, agreeing on every write takes longer than the whole answer may. */
+/** Below this latency, consensus on every write takes too long. */
 const MIN_CONSENSUS_LATENCY_MS = 50;
 
 /**
- * How the copies of a partition are kept when nobody says: strong consistency always agrees (raft), state that may lag
- * merges (mst), other copies agree unless answers must come too fast for it, and a single copy needs nothing.
+ * The default shard type: raft for strong consistency, mst for eventual consistency, raft for other replicas unless
+ * latency is too low for consensus, and basic for a single replica.
  */
 export function shardTypeFor(copies: number, { latencyMs, consistency }: Requirements): ShardType {
   if (consistency === "strong") return "raft";

@@ -6,7 +6,7 @@ import { classKeyOf } from "./collections.ts";
 type EventProcessing = NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["event_processing"]>;
 type Trigger = NonNullable<EventProcessing["event_triggers"]>[number];
 
-/** Triggers on changes of state, every number decided. */
+/** Triggers on state changes, with all decisions made. */
 export interface Events {
   readonly enabled: boolean;
   readonly maxTriggerDepth: number;
@@ -19,7 +19,7 @@ const LOW_LATENCY_MS = 100;
 const DEFAULT_TIMEOUT_MS = 5000;
 const MIN_TIMEOUT_MS = 1000;
 
-/** The class's own settings, else the environment's, else what the latency demanded allows. */
+/** Settings of the class, else of the environment, else derived from the required latency. */
 export function eventsOf(input: RenderInput): Events {
   const { spec, environment } = input;
   const own = spec.odgm_config?.event_processing;
@@ -46,7 +46,7 @@ export function eventsOf(input: RenderInput): Events {
   };
 }
 
-/** Methods that a change of the class's own state runs. */
+/** Functions that run when the state of the class changes. */
 function boundTriggers(input: RenderInput): readonly Trigger[] {
   return (input.spec.function_bindings ?? [])
     .filter((binding) => binding.trigger_on_state_change === true)

@@ -4,23 +4,22 @@ import type { RenderInput } from "../../rendering/model/render-input.ts";
 
 type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 
-/** The data grid's nodes in this cluster, and all of them everywhere. */
+/** The nodes of the state store in this cluster, and its members in all clusters. */
 export interface GridNodes {
   /**
-   * - `numbered`: the id is a prefix with the pod's number behind it, so that one workload holds them all. Our own ids are
-   *   made so; given ones (`4710, 4711, 4712`) count as such when they look so.
-   * - `fixed`: given ids of another form, or one alone; each is a workload of its own, since pods of one share their
-   *   variables
+   * - `numbered`: the id is a prefix followed by the pod index, so that one workload runs all nodes. Generated ids have
+   *   this form; given ids (`4710, 4711, 4712`) may have it too.
+   * - `fixed`: other ids; each needs its own workload, since pods of one workload share their environment variables.
    */
   readonly kind: "fixed" | "numbered";
   readonly ids: readonly number[];
-  /** Digits before the pod's number, for `numbered`. */
+  /** Digits before the pod index, for `numbered`. */
   readonly prefix: string;
   /** Ids of all nodes in all clusters, sorted. */
   readonly members: readonly number[];
 }
 
-/** Ids that Package Manager gave win; else `replicas` nodes with ids of our own, always the same for the same object. */
+/** Uses ids of the package manager; otherwise generates stable ids for `replicas` nodes. */
 export function gridNodes(input: RenderInput, replicas: number): GridNodes {
   const config = input.spec.odgm_config;
   const here = idsHere(config, input.spec.origin?.target_env);
@@ -37,7 +36,7 @@ export function gridNodes(input: RenderInput, replicas: number): GridNodes {
   return { kind: "numbered", ids, prefix, members: sorted([...everywhere, ...ids]) };
 }
 
-/** The ids meant for this cluster: all of its entry in the map, among them its own node id. */
+/** The ids for this cluster from the map, including its own node id. */
 function idsHere(config: OdgmConfig | undefined, cluster: string | undefined): readonly number[] {
   const byEnvironment = config?.env_node_ids ?? {};
   const own = config?.node_id;
@@ -48,7 +47,7 @@ function idsHere(config: OdgmConfig | undefined, cluster: string | undefined): r
   return [...new Set([...(own === undefined ? [] : [own]), ...entry])];
 }
 
-/** What ids have before the numbers 0, 1, 2, … of their pods, when there are several and they are made so. */
+/** The common prefix of several ids that end in 0, 1, 2, …; undefined for other ids. */
 function commonPrefix(ids: readonly number[]): string | undefined {
   const [first, ...others] = sorted(ids).map(String);
   if (first === undefined || others.length === 0 || first.length < 2 || !first.endsWith("0")) return undefined;
@@ -56,7 +55,7 @@ function commonPrefix(ids: readonly number[]): string | undefined {
   return others.every((id, index) => id === `${prefix}${index + 1}`) ? prefix : undefined;
 }
 
-/** Eight to nine digits from the object's name: with a pod's number behind them still an exact number. */
+/** Eight to nine digits from a hash of the name: with a pod index appended, still a safe integer. */
 function ownPrefix({ owner }: RenderInput): number {
   const digits = hashJson([owner.namespace, owner.name]).slice(0, 7);
   return 10_000_000 + Number.parseInt(digits, 16);

@@ -8,14 +8,14 @@ import { eventsOf, type Events } from "./events.ts";
 import { gridNodes, type GridNodes } from "./nodes.ts";
 import { invocationsOf } from "./routes.ts";
 
-/** Port on which the data grid serves gRPC and HTTP; its Service has this very port too. */
+/** Port for gRPC and HTTP of the state store and its Service. */
 export const ODGM_PORT = 8080;
-/** Port on which older clients look for it. */
+/** Port that older clients use. */
 export const ODGM_HTTP_PORT = 80;
-/** Port on which its nodes and routers meet. */
+/** Port for connections between nodes and routers. */
 export const ZENOH_PORT = 17_447;
 
-/** The state store of one class with every choice made. */
+/** The state store of a class with all decisions made. */
 export interface OdgmPlan {
   readonly classPlan: ClassPlan;
   readonly names: ReturnType<typeof odgmNames>;
@@ -26,12 +26,12 @@ export interface OdgmPlan {
   readonly events: Events;
   /** Whether its nodes have volumes. */
   readonly persistent: boolean;
-  /** Host and port that functions are given. */
+  /** Host and port that functions get. */
   readonly service: string;
   readonly warnings: readonly Violation[];
 }
 
-/** Makes every choice about a class's state store: nodes, then collections, then routes. */
+/** Plans the state store of a class: nodes, then collections, then routes. */
 export function planOdgm(classPlan: ClassPlan): OdgmPlan {
   const { input, policy } = classPlan;
   const config = input.spec.odgm_config;
@@ -58,7 +58,7 @@ export function planOdgm(classPlan: ClassPlan): OdgmPlan {
   };
 }
 
-/** Linux gives a program no variable longer than 128 KiB: the pod would not start. */
+/** Linux limits an environment variable to 128 KiB; a pod with a longer one does not start. */
 const MAX_VARIABLE = 131_072 - "ODGM_COLLECTION=".length - 1;
 
 function collectionSizeWarnings(requests: readonly CollectionRequest[]): readonly Violation[] {

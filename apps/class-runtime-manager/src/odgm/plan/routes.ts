@@ -3,7 +3,7 @@ import { serviceHost, type ClassPlan, type FunctionPlan } from "../../rendering/
 
 type Given = NonNullable<NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["invocations"]>["fn_routes"]>[string];
 
-/** How the data grid reaches one function, as its `ODGM_COLLECTION` says it. */
+/** How the state store invokes a function, in the format of `ODGM_COLLECTION`. */
 export interface Route {
   readonly url: string;
   readonly stateless: boolean;
@@ -12,15 +12,15 @@ export interface Route {
   readonly wasm_module_url: string | null;
 }
 
-/** All routes by name, sorted, and the names that may not be invoked. */
+/** All routes by name, sorted, and the disabled function names. */
 export interface Invocations {
   readonly fn_routes: Readonly<Record<string, Route>>;
   readonly disabled_fn: readonly string[];
 }
 
 /**
- * Routes that the class gives (an empty address filled in, a short host made a full one), its bindings, and every
- * function that neither names: under the last part of its key, or under the whole key where that is taken.
+ * Routes of the class (with URLs completed), routes of bindings, and one route for every other function: under the last
+ * part of its key, or under the full key when that name is taken.
  */
 export function invocationsOf(plan: ClassPlan): Invocations {
   const { spec } = plan.input;
@@ -43,7 +43,7 @@ export function invocationsOf(plan: ClassPlan): Invocations {
     if (fn === undefined || fn.url === "" || routes.has(name)) continue;
     routes.set(name, routeTo(fn.url, fn, { stateless }));
   }
-  // By key, so that the order of functions does not decide which of two gets the short name.
+  // Sorted by key, so that the order of functions does not decide which one gets the short name.
   for (const fn of [...plan.functions].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     if (fn.url === "" || routed.has(fn.key)) continue;
     const short = fn.key.slice(fn.key.lastIndexOf(".") + 1);
@@ -66,8 +66,8 @@ function routeTo(url: string, fn: FunctionPlan | undefined, given: Partial<Given
 }
 
 /**
- * The address that works: the function's own when none is given, or when the one given is that of a child whose name the
- * sender had to guess; else the one given, with its host made a full name.
+ * The URL of the function when none is given, or when the given one names a predicted child; otherwise the given URL
+ * with a full host name.
  */
 function urlOf(plan: ClassPlan, given: Given, fn: FunctionPlan | undefined): string {
   if (given.url === "" || given.url.startsWith("wasm://")) return fn?.url ?? given.url;
@@ -78,7 +78,7 @@ function urlOf(plan: ClassPlan, given: Given, fn: FunctionPlan | undefined): str
   return `http://${serviceHost(plan.input, host)}${short["port"] ?? ""}/${short["path"] ?? ""}`;
 }
 
-/** `http://name`, with or without `:80` and a path, where the name has no dot. */
+/** `http://name` with optional `:80` and path, where the name has no dot. */
 const SHORT_HOST = /^http:\/\/(?<host>[^./:]+)(?::80)?(?<port>:\d+)?(?:\/(?<path>.*))?$/;
 
 function isPredictedName(host: string, plan: ClassPlan): boolean {

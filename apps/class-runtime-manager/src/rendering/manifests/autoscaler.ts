@@ -4,10 +4,12 @@ import { componentLabels } from "./labels.ts";
 import { createManifest } from "./manifest.ts";
 import { alwaysOnReplicas } from "../plan/scale.ts";
 
-/** Share of the CPU request aimed at, when no function or class says. */
+/** Target CPU utilization when neither function nor class states one, as a share of the CPU request. */
 const DEFAULT_CPU_TARGET = 0.7;
 
-/** Whether this function's replicas are an autoscaler's business here: somebody gave it room, and the cluster can. */
+/**
+ * Whether an autoscaler controls the replicas: the maximum is above the minimum, and the cluster supports autoscalers.
+ */
 export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boolean {
   const { cluster } = input;
   return (
@@ -18,7 +20,7 @@ export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boo
   );
 }
 
-/** The autoscaler of a function: quick up, slow down by the template's patience. */
+/** Renders the autoscaler of a function. It scales up at once and down after the window of the template. */
 export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
   const { input, policy } = plan;
   return createManifest(

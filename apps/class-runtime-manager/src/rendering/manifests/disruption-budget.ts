@@ -9,7 +9,7 @@ interface Budget {
   readonly selector: Labels;
 }
 
-/** Lets a drain take one pod at a time; pods that are not ready anyway never hold it up. */
+/** Limits drains to one pod at a time. Pods that are not ready do not block a drain. */
 export function renderDisruptionBudget(input: RenderInput, { name, labels, selector }: Budget): Manifest {
   return createManifest(
     input,

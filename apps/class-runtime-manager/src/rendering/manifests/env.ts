@@ -2,7 +2,7 @@ import type { FunctionPlan } from "../plan/class-plan.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import { telemetryEnv } from "./telemetry-env.ts";
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Env = Readonly<Record<string, string>>;
 
 /** One entry of a container's `env`. */
@@ -12,14 +12,14 @@ export interface EnvVar {
   readonly valueFrom?: unknown;
 }
 
-/** Sorted by name, so that the same variables are the same text in every pass. */
+/** Sorted by name, so that equal variables render equal text in every reconcile. */
 export function envList(env: Env): readonly EnvVar[] {
   return Object.entries(env)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => ({ name, value }));
 }
 
-/** What every function is told about itself, whatever addons add; its own config wins over all of it. */
+/** The environment variables of a function. The function's own config has the highest precedence. */
 export function functionEnv(input: RenderInput, fn: FunctionPlan, ofAddons: Env): Env {
   const { spec, owner } = input;
   const { throughputRps, latencyMs } = fn.requirements;
@@ -36,18 +36,18 @@ export function functionEnv(input: RenderInput, fn: FunctionPlan, ofAddons: Env)
   };
 }
 
-/** The name of the environment a class runs in; CRM's profile where there is none. */
+/** The name of the environment of a class, or the profile of the class runtime manager without one. */
 export function environmentName({ spec, environment, cluster }: RenderInput): string {
   return environment?.name ?? spec.target_environment ?? cluster.profile;
 }
 
-/** How a pod finds the Zenoh routers; empty when there is none. */
+/** Zenoh settings for pods; empty without routers. */
 export function routerEnv({ cluster }: RenderInput, mode: "client" | "peer"): Env {
   const peers = routerPeers(cluster.routers);
   return peers.length === 0 ? {} : { OPRC_ZENOH_MODE: mode, OPRC_ZENOH_PEERS: peers.join(",") };
 }
 
-/** The routers' addresses as Zenoh writes them. */
+/** Router addresses in Zenoh syntax. */
 export function routerPeers(routers: RenderInput["cluster"]["routers"]): readonly string[] {
   return routers.map(({ service, port }) => `tcp/${service}:${port}`).sort();
 }

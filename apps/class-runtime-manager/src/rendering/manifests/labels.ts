@@ -1,29 +1,29 @@
 import { safeName } from "@oaas/kube-core";
 import type { RenderInput } from "../model/render-input.ts";
 
-/** Carried by every child, and by which all children of a class are found. */
+/** On every child; selects all children of a class. */
 export const OWNER_LABEL = "oaas.io/owner";
 /** `function` or the id of an addon. */
 export const COMPONENT_LABEL = "oaas.io/component";
-/** The function's key, shortened where a label cannot hold it; the annotation has it whole. */
+/** The function key, shortened to fit a label; the annotation holds the full key. */
 export const FUNCTION_LABEL = "oaas.io/function";
 export const FUNCTION_KEY_ANNOTATION = "oaas.io/function-key";
-/** Template a child was rendered with. On the object only: changing the template alone does not restart pods. */
+/** Template that rendered a child. Set on the object only, so that a new template does not restart pods. */
 export const TEMPLATE_ANNOTATION = "oaas.io/template";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The labels a workload selects its pods by. They may never change: selectors are immutable. */
+/** Labels that a workload selects its pods by. Selectors are immutable, so these never change. */
 export function selectorLabels(input: RenderInput, app: string): Labels {
   return { app, [OWNER_LABEL]: ownerLabelValue(input.owner.name) };
 }
 
-/** The value of the owner label for the class of this name. */
+/** The owner label value of a class. */
 export function ownerLabelValue(className: string): string {
   return labelValue(className);
 }
 
-/** All labels of a child and its pods. The environment's labels never replace ours. */
+/** All labels of a child and its pods. Labels of the environment do not override these. */
 export function componentLabels(input: RenderInput, app: string, component: string, functionKey?: string): Labels {
   const { spec, environment, owner } = input;
   return {
@@ -38,7 +38,7 @@ export function componentLabels(input: RenderInput, app: string, component: stri
   };
 }
 
-/** Any text as a label value: itself when it is one, else shortened with a hash. */
+/** Converts text to a label value; invalid text is shortened with a hash. */
 export function labelValue(text: string): string {
   return safeName([text], { kind: "label-value" });
 }

@@ -11,7 +11,7 @@ interface Head {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A complete child of this class: namespace, labels and owner reference in place, undefined members gone. */
+/** Creates a child of the class with namespace, labels and owner reference, without undefined members. */
 export function createManifest(input: RenderInput, head: Head, body: Readonly<Record<string, unknown>>): Manifest {
   const { apiVersion, kind, name, labels, annotations } = head;
   return omitUndefined({
@@ -28,12 +28,15 @@ export function createManifest(input: RenderInput, head: Head, body: Readonly<Re
   }) as Manifest;
 }
 
-/** The reference by which a child names its class: the garbage collector and our watches follow it. */
+/** The owner reference of a child: garbage collection and watches follow it. */
 function ownerReference({ apiVersion, kind, name, uid }: Owner): OwnerReference {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** The value without members that are undefined, so that makers may write what is optional in place. What has none is not copied. */
+/**
+ * Removes undefined members, so that renderers can write optional members inline. Values without undefined members are
+ * not copied.
+ */
 export function omitUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value) ? omitUndefinedItems(value) : omitUndefinedMembers(value as Members);
@@ -67,13 +70,13 @@ function omitUndefinedMembers(members: Members): Members {
   return copy ?? members;
 }
 
-/** A member of any name; assigning to this one would change the prototype instead. */
+/** Defines `__proto__` as a member: assigning it would change the prototype. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Undefined in place of a list or map that is empty, for members that Kubernetes would rather not see. */
+/** Undefined for an empty list or map, which Kubernetes would store or reject. */
 export function omitEmpty<T extends object>(value: T | undefined): T | undefined {
   return value === undefined || Object.keys(value).length === 0 ? undefined : value;
 }

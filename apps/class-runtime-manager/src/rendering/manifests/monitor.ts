@@ -5,8 +5,8 @@ import { createManifest } from "./manifest.ts";
 import { baseName, monitorNames } from "../plan/names.ts";
 
 /**
- * The object by which the Prometheus operator finds a class, when metrics are on and the operator's kind is there. A
- * Knative class has its own pipeline and gets one only when a kind was asked for.
+ * The ServiceMonitor or PodMonitor of a class, when metrics are enabled and the cluster serves the kind. Knative
+ * classes get one only when the scrape kind is set, since Knative exports its own metrics.
  */
 export function renderMonitor(input: RenderInput, runsOnKnative: boolean): Manifest | undefined {
   const { cluster } = input;

@@ -10,12 +10,12 @@ interface Protected {
   readonly ports: readonly number[];
 }
 
-/** Whether the class's environment wants network policies and the cluster has them. */
+/** Whether the environment enables network policies and the cluster supports them. */
 export function hasNetworkPolicy({ environment, cluster }: RenderInput): boolean {
   return environment?.spec.network_policy?.enabled === true && cluster.capabilities.networkPolicy;
 }
 
-/** Only pods of the own namespace and of those the environment names may call, and only on the ports that serve. */
+/** Allows ingress only from the own namespace and from the namespaces of the environment, and only to serving ports. */
 export function renderNetworkPolicy(input: RenderInput, { name, labels, selector, ports }: Protected): Manifest {
   const others = [...(input.environment?.spec.network_policy?.allow_from_namespaces ?? [])].sort();
   return createManifest(

@@ -5,20 +5,19 @@ import { omitEmpty } from "./manifest.ts";
 import { renderFunctionProbes } from "./probes.ts";
 import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
 
-/** What a workload maker gets about one function. */
+/** Input for rendering the workload of one function. */
 export interface WorkloadContext {
   readonly plan: ClassPlan;
   readonly fn: FunctionPlan;
-  /** All variables of the container, the user's own on top. */
+  /** All environment variables of the container. */
   readonly env: Env;
   /** Addresses to wait for before the function starts. */
   readonly waitFor: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** The name of a function's container in every workload. */
+/** Name of the function container in every workload. */
 export const FUNCTION_CONTAINER = "function";
 
-/** A function's container. */
 export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Readonly<Record<string, unknown>> {
   const environment = plan.input.environment?.spec;
   return {
@@ -39,7 +38,7 @@ export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Rea
   };
 }
 
-/** A function's pod without its place: container, waiting container, volumes, security, identity. */
+/** Renders the pod of a function without scheduling: containers, volumes, security, identity. */
 export function renderFunctionPod(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const { plan, fn } = context;
   const environment = plan.input.environment?.spec;
@@ -55,7 +54,7 @@ export function renderFunctionPod(context: WorkloadContext): Readonly<Record<str
 
 type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment"]>["spec"];
 
-/** Functions do not speak to the Kubernetes API, so that they get no token unless the environment names an account. */
+/** Functions do not call the Kubernetes API: they get no token unless the environment sets a service account. */
 export function renderPodIdentity(environment: EnvironmentSpec | undefined): Readonly<Record<string, unknown>> {
   const account = environment?.serviceAccountName;
   return {
@@ -66,11 +65,11 @@ export function renderPodIdentity(environment: EnvironmentSpec | undefined): Rea
   };
 }
 
-/** Holds a pod back until its addons answer. Host and port are arguments, never part of the script. */
+/** Init containers that wait until addons accept connections. Host and port are arguments, never part of the script. */
 function renderWaitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] {
   const { cluster, environment } = plan.input;
   if (cluster.waitImage === undefined || !plan.policy.waitsForOdgm) return [];
-  // The operator's own choice needs nobody's leave; only where it is pulled from follows the environment.
+  // The operator configures this image, so `allowed_registries` does not apply; registry mirrors do.
   const pulled = resolveImage(cluster.waitImage, environment?.spec.images);
   const image = pulled.ok ? pulled.value : cluster.waitImage;
   return waitFor.map(({ host, port }, index) => ({

@@ -4,16 +4,16 @@ import type { Policy } from "../plan/policy.ts";
 type HealthCheck = NonNullable<ClassFunction["health_check"]>;
 type Timing = EnvironmentConfigSpec["odgm"]["health_checks"]["function"];
 
-/** What of a probe is the same whichever probe it is. */
+/** Settings shared by all probes of a container. */
 interface Check {
   readonly action: Readonly<Record<string, unknown>>;
   readonly timing: Timing;
-  /** Whether the first delay was asked for; else only liveness waits, since an early answer of readiness harms nobody. */
+  /** Whether the initial delay was stated; otherwise only the liveness probe is delayed. */
   readonly delayStated: boolean;
   readonly successThreshold: number | undefined;
 }
 
-/** The seeds' numbers. */
+/** Defaults from the design documents. */
 export const FUNCTION_TIMING: Timing = {
   initial_delay_seconds: 10,
   period_seconds: 5,
@@ -27,10 +27,10 @@ export const ODGM_TIMING: Timing = {
   failure_threshold: 3,
 };
 
-/** How many periods a container may take to start, in templates with a startup probe. */
+/** Failures that the startup probe tolerates. */
 const STARTUP_FAILURES = 30;
 
-/** The probes of a function's container; empty when its health check is switched off. */
+/** The probes of a function container; empty when its health check is disabled. */
 export function renderFunctionProbes(
   stated: HealthCheck | undefined,
   port: number,
@@ -54,7 +54,7 @@ export function renderFunctionProbes(
   );
 }
 
-/** Probes that only look whether a port is open, as the data grid has no health call of its own. */
+/** TCP probes, since the state store has no health endpoint. */
 export function renderPortProbes(
   port: number,
   policy: Policy["probes"],

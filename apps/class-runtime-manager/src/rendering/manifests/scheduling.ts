@@ -12,13 +12,13 @@ interface Placement {
   readonly policy: Policy;
   readonly selector: Labels;
   readonly spread: Spread;
-  /** Where the function may run, as its package says: a region or zone that is preferred. */
+  /** Preferred region or zone of the function. */
   readonly location?: string | undefined;
-  /** Label by which one roll-out's pods are told from the next one's, where the workload has one. */
+  /** Label that distinguishes pods of different revisions, for workloads that have one. */
   readonly revisionLabel?: string | undefined;
 }
 
-/** Where pods go: the environment's nodes, apart from each other as far as the template wants, near their location. */
+/** Node selection and spreading of pods. */
 export function renderScheduling(placement: Placement): Readonly<Record<string, unknown>> {
   const environment = placement.input.environment?.spec;
   return {
@@ -30,7 +30,7 @@ export function renderScheduling(placement: Placement): Readonly<Record<string, 
   };
 }
 
-/** Nodes at the edge come and go: moving their pods at once would cost more than waiting. */
+/** Edge nodes disconnect often: pods stay bound to them longer than the default of Kubernetes. */
 function tolerations({ input, policy }: Placement): unknown {
   const stated = input.environment?.spec.tolerations ?? [];
   const patience = policy.nodeLossTolerationSeconds;
@@ -63,7 +63,7 @@ function affinity({ selector, spread, location }: Placement): unknown {
   };
 }
 
-/** Even over nodes where the template insists (a cluster of one node still takes them all), over zones when possible. */
+/** Spreads pods over nodes (strictly for `even`) and over zones when possible. */
 function spreadConstraints({ selector, spread, revisionLabel }: Placement): unknown {
   if (spread === "none") return undefined;
   const constraint = (topologyKey: string, whenUnsatisfiable: string) => ({

@@ -1,10 +1,10 @@
-/** The user that containers run as: the usual `nonroot` of minimal images. */
+/** User id of containers: `nonroot` in minimal images. */
 export const NON_ROOT_USER = 65_532;
 
-/** Below this, binding needs a privilege that our containers do not have. */
+/** Ports below this need a privilege that containers do not have. */
 const FIRST_FREE_PORT = 1024;
 
-/** What the restricted pod security standard asks of every container. */
+/** Container settings of the restricted pod security standard. */
 export const CONTAINER_SECURITY = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"] },
@@ -14,10 +14,7 @@ export const CONTAINER_SECURITY = {
   seccompProfile: { type: "RuntimeDefault" },
 } as const;
 
-/**
- * The same for the pod. Functions may listen on port 80 though nobody is root: the sysctl that opens low ports is one of
- * the safe ones that the restricted standard lets pass.
- */
+/** Pod settings of the restricted pod security standard. A safe sysctl lets non-root functions listen on low ports. */
 export function podSecurity(ports: readonly number[]): Readonly<Record<string, unknown>> {
   return {
     runAsNonRoot: true,

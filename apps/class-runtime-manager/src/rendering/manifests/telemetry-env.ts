@@ -34,7 +34,7 @@ export function telemetryEnv(input: RenderInput, defaultServiceName: string): En
   };
 }
 
-/** `k=v,…` sorted by name; what would be taken for a separator is percent-encoded, as the specification says. */
+/** `k=v,…` sorted by name; separators are percent-encoded as the OpenTelemetry specification requires. */
 function attributesText(attributes: Env): string {
   const encoded = (text: string): string => text.replaceAll(/[%,=;"\\\s]/g, encodeURIComponent);
   return Object.entries(attributes)

@@ -1,9 +1,9 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 
-/** The presets of CRM. */
+/** Configuration profiles of the class runtime manager. */
 export type Profile = "dev" | "edge" | "full";
 
-/** What the cluster's API can do, as discovery last saw it. It may change while CRM runs. */
+/** APIs that the cluster serves, from discovery. They can change at run time. */
 export interface Capabilities {
   readonly knative: boolean;
   readonly horizontalPodAutoscaler: boolean;
@@ -13,7 +13,7 @@ export interface Capabilities {
   readonly podMonitor: boolean;
 }
 
-/** What the operator of CRM switched on. */
+/** Features that the operator enabled. */
 export interface Features {
   readonly odgm: boolean;
   readonly hpa: boolean;
@@ -27,12 +27,12 @@ export interface Router {
   readonly port: number;
 }
 
-/** Everything about the cluster that a rendered class may depend on. Two equal facts render the same children. */
+/** Facts about the cluster that rendering depends on. Equal facts render equal children. */
 export interface ClusterFacts {
   readonly profile: Profile;
   readonly capabilities: Capabilities;
   readonly features: Features;
-  /** `OPRC_ENV_*`: what kind of place this is. */
+  /** Location of the cluster, from `OPRC_ENV_*`. */
   readonly flags: {
     readonly isEdge: boolean;
     readonly isDatacenter: boolean;
@@ -43,7 +43,7 @@ export interface ClusterFacts {
   readonly odgm: {
     readonly image?: string;
     readonly pullPolicy?: string;
-    /** Put into every container of the data grid. */
+    /** Environment variables of every state store container. */
     readonly extraEnv?: Readonly<Record<string, string>>;
   };
   readonly routers: readonly Router[];
@@ -52,21 +52,23 @@ export interface ClusterFacts {
     readonly scrapeKind: "auto" | "service" | "pod";
     readonly matchLabels: Readonly<Record<string, string>>;
   };
-  /** Cap of replicas that CRM chooses itself; what a user states is never cut by it. */
+  /** Maximum of replicas that the class runtime manager chooses; replicas that users state are not limited. */
   readonly maxReplicas: number;
-  /** Image with `sh` and `nc` for the container that waits for the data grid; without it functions do not wait. */
+  /**
+   * Image with `sh` and `nc` for the init container that waits for the state store; functions do not wait without it.
+   */
   readonly waitImage?: string;
   /** Default `cluster.local`. */
   readonly clusterDomain?: string;
 }
 
-/** An EnvironmentConfig the class belongs to. */
+/** The EnvironmentConfig of a class. */
 export interface Environment {
   readonly name: string;
   readonly spec: EnvironmentConfigSpec;
 }
 
-/** The domain that names of Services end in. */
+/** DNS suffix of Services. */
 export function clusterDomainOf(cluster: ClusterFacts): string {
   return cluster.clusterDomain ?? "cluster.local";
 }

@@ -6,44 +6,44 @@ import type { Router } from "./cluster-facts.ts";
 /** Whether pods get the OpenTelemetry variables, for a class that has telemetry enabled. */
 export type TelemetryState = "configured" | "no-endpoint";
 
-/** A complete manifest, without members that are undefined. */
+/** A complete manifest without undefined members. */
 export type Manifest = KubeObject & { readonly [member: string]: unknown };
 
-/** A pointer to a rendered workload, by which readiness is read. */
+/** Reference to a rendered workload. */
 export type WorkloadRef = Required<Pick<ObjectRef, "apiVersion" | "kind" | "namespace" | "name">>;
 
-/** Where a function runs: as a workload of its own, as a module in the data grid, or nowhere (it is only a name). */
+/** Where a function runs: in its own workload, as a module in the state store, or nowhere. */
 export type FunctionRuntime = "workload" | "odgm" | "none";
 
-/** Who decides about the number of pods: the template, an autoscaler it rendered, Knative, or the nodes there are. */
+/** What controls the replicas: the template, a rendered autoscaler, Knative, or the number of nodes. */
 export type ReplicasOwner = "template" | "autoscaler" | "knative" | "nodes";
 
-/** What became of one function. */
+/** A rendered function. */
 export interface RenderedFunction {
   readonly functionKey: string;
   readonly runtime: FunctionRuntime;
   readonly workload?: WorkloadRef;
-  /** Service in front of it; empty when it has none. */
+  /** Name of its Service; empty without one. */
   readonly service: string;
-  /** Port of that Service; 0 when it has none. */
+  /** Port of that Service; 0 without one. */
   readonly port: number;
-  /** Where it will answer; empty when it cannot be called (a job, a name only). */
+  /** Expected URL; empty for functions that cannot be called. */
   readonly predictedUrl: string;
-  /** Pods wanted at least; absent for one per node. */
+  /** Minimum number of pods; absent for one per node. */
   readonly replicas?: number;
   readonly maxReplicas?: number;
   readonly replicasOwner: ReplicasOwner;
 }
 
-/** What became of the state store. */
+/** The rendered state store. */
 export interface RenderedOdgm {
-  /** One, or one per node when Package Manager fixed several node ids for this cluster. */
+  /** One, or one per node when the package manager fixed several node ids for this cluster. */
   readonly workloads: readonly WorkloadRef[];
-  /** Host and port as functions are told; the Service has exactly this port. */
+  /** Host and port that functions get; the Service has this port. */
   readonly service: string;
   readonly replicas: number;
   readonly clusterId: string;
-  /** Of the first collection. */
+  /** Shard type of the first collection. */
   readonly shardType: ShardType;
   readonly collections: readonly {
     readonly name: string;
@@ -53,19 +53,19 @@ export interface RenderedOdgm {
   }[];
 }
 
-/** A class as it will be in the cluster. */
+/** A rendered class. */
 export interface Rendered {
-  /** Id of the template that was used. */
+  /** Id of the template. */
   readonly template: string;
-  /** Revision of a user template, absent for built-in ones. */
+  /** Revision of a user template; absent for built-in templates. */
   readonly revision?: string;
-  /** In the order in which they should be applied; the same input gives the same list. */
+  /** In apply order; equal input renders an equal list. */
   readonly children: readonly Manifest[];
   readonly functions: readonly RenderedFunction[];
   readonly odgm?: RenderedOdgm;
   /** Zenoh routers that its pods are configured to use; absent when the namespace has none. */
   readonly routers?: readonly Router[];
   readonly telemetry?: TelemetryState;
-  /** What was accepted and will not work as the user may think; never a reason to refuse. */
+  /** Accepted settings that do not work as stated; they never cause a rejection. */
   readonly warnings: readonly Violation[];
 }

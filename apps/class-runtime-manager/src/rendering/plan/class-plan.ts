@@ -18,28 +18,28 @@ import { classRequirements, functionRequirements, type Requirements } from "./re
 import type { FunctionRuntime } from "../model/rendered.ts";
 import type { RenderInput } from "../model/render-input.ts";
 
-/** The port of every function's Service. */
+/** Port of every function Service. */
 export const SERVICE_PORT = 80;
 
-/** One function with every choice made. */
+/** A function with all decisions made. */
 export interface FunctionPlan {
   readonly spec: ClassFunction;
   readonly key: string;
   readonly runtime: FunctionRuntime;
   /** Name of its children. */
   readonly name: string;
-  /** Port the container listens on. */
+  /** Container port. */
   readonly port: number;
-  /** As it is pulled; empty when it has no container. */
+  /** The image with registry mirrors applied; empty without a container. */
   readonly image: string;
   readonly scale: Scale;
   readonly resources: ContainerResources;
   readonly requirements: Requirements;
-  /** Where it will answer; empty when it cannot be called. */
+  /** Expected URL; empty for functions that cannot be called. */
   readonly url: string;
 }
 
-/** A class with every choice made that does not depend on the kind of workload. */
+/** A class with all decisions made that do not depend on the kind of workload. */
 export interface ClassPlan {
   readonly input: RenderInput;
   readonly policy: Policy;
@@ -48,17 +48,17 @@ export interface ClassPlan {
   readonly functions: readonly FunctionPlan[];
 }
 
-/** What a kind of workload adds to the rules. */
+/** Settings that a kind of workload adds. */
 export interface PlanOptions {
-  /** Names of variables that the kind of workload sets itself. */
+  /** Environment variables that the kind of workload sets. */
   readonly reservedEnv?: ReadonlySet<string>;
   /** Whether functions of this kind can be called. */
   readonly callable?: boolean;
-  /** Resources of functions that state none, before the environment's and the policy's. */
+  /** Resources of functions that state none; they take precedence over the environment and the policy. */
   readonly resources?: StatedAmounts | undefined;
 }
 
-/** Makes every choice, or says everything that is wrong. Paths start at the class's spec. */
+/** Plans the class, or returns all violations. Paths start at the spec of the class. */
 export function planClass(
   input: RenderInput,
   policy: Policy,
@@ -97,7 +97,7 @@ function functionCountViolations({ spec, environment }: RenderInput): Violation[
   ];
 }
 
-/** Where a function runs: a module wins over an image, and what is only a name runs nowhere. */
+/** Where a function runs. A module takes precedence over an image. */
 export function runtimeOf(fn: ClassFunction): FunctionRuntime {
   switch (fn.function_type) {
     case "builtin":
@@ -155,7 +155,7 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
   });
 }
 
-/** What is wrong with the names of a function's own variables. Paths start at the function. */
+/** Checks the names of a function's own environment variables. Paths start at the function. */
 function checkConfig(fn: ClassFunction, reserved: ReadonlySet<string>): Result<void, readonly Violation[]> {
   const violations = Object.keys(fn.config ?? {}).flatMap((name): Violation[] => {
     const path = pathOf(ROOT_PATH, "config", name);

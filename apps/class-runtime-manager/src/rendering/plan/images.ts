@@ -3,7 +3,7 @@ import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundatio
 
 type Images = EnvironmentConfigSpec["images"];
 
-/** The reference that is really pulled: mirrors of the environment applied, its allowed registries kept. */
+/** Applies the registry mirrors of the environment and checks its allowed registries. */
 export function resolveImage(reference: string, images: Images): Result<string, Violation> {
   const mirror = (images?.mirrors ?? [])
     .filter(({ from }) => hasImagePrefix(reference, from))
@@ -19,8 +19,8 @@ export function resolveImage(reference: string, images: Images): Result<string, 
 }
 
 /**
- * When an image is pulled: as stated, else as Kubernetes decides for a new object. Left to Kubernetes it would be decided once, by the first image,
- * and stay so whatever image comes after it.
+ * The stated policy, or the default of Kubernetes for this image. Kubernetes itself sets the default only once, for the
+ * first image of an object.
  */
 export function imagePullPolicy(image: string, stated: string | undefined): string {
   if (stated !== undefined) return stated;
@@ -29,7 +29,7 @@ export function imagePullPolicy(image: string, stated: string | undefined): stri
   return tag === "latest" ? "Always" : "IfNotPresent";
 }
 
-/** Whether a prefix ends where a part of the reference does: `host/acme` must not let `host/acme-evil` pass. */
+/** Whether a prefix ends at a part of the reference: `host/acme` does not match `host/acme-evil`. */
 function hasImagePrefix(reference: string, prefix: string): boolean {
   if (!reference.startsWith(prefix)) return false;
   return prefix.endsWith("/") || ["", "/", ":", "@"].includes(reference.charAt(prefix.length));

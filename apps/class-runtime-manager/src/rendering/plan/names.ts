@@ -1,22 +1,22 @@
 import { safeName } from "@oaas/kube-core";
 
 /*
- * Names of children, and nothing else.
+ * Names of children.
  *
- * The names that clusters already hold are kept: `<class>` for the only function, `<class>-fn-<index>` for one of several,
- * `<class>-odgm` and `<class>-odgm-svc` for the state store. What would be too long for its place is shortened with a
- * hash. Two objects may still want one name (a class `a` with two functions and a class `a-fn-0`; a ClassRuntime and a
- * DeploymentRecord of one name): whoever applies must look at the owner before it takes an object over.
+ * Existing names are kept: `<class>` for a single function, `<class>-fn-<index>` for one of several, `<class>-odgm` and
+ * `<class>-odgm-svc` for the state store. Names that are too long are shortened with a hash. Two objects can still get
+ * the same name (class `a` with two functions and class `a-fn-0`; a ClassRuntime and a DeploymentRecord of the same
+ * name): check the owner before taking over an object.
  */
 
-/** What every Kubernetes name takes. */
+/** Maximum length of a Kubernetes name. */
 const MAX_LABEL = 63;
-/** The controller of a StatefulSet puts its name and a hash of ten digits into a label. */
+/** The StatefulSet controller puts the name and a hash of ten digits into a label. */
 const MAX_STATEFUL_SET = 52;
-/** A Job of another spec is another object, told apart by eight digits. */
+/** Digits of the spec hash in the name of a Job. */
 const JOB_DIGITS = 8;
 
-/** The DNS-1035 label that stands for an object's name in the names of its children. */
+/** Converts the name of an object to the DNS-1035 label that prefixes the names of its children. */
 export function baseName(objectName: string): string {
   const label = objectName
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -28,11 +28,11 @@ export function baseName(objectName: string): string {
 }
 
 /**
- * The child names of a class's functions, in their order.
+ * The child names of a class's functions, in order.
  *
- * A function that had a name keeps it (`assigned`), so that removing, adding or moving another one renames nothing. A new
- * one gets the name its position gives by the contract; when that is or just was another's, one made of its key: callers
- * must not reach the pods of a function that is being replaced.
+ * A function keeps its name (`assigned`), so that changes to other functions rename nothing. A new function is named by
+ * its position, or by its key when another function has or had that name: callers must not reach pods of a function
+ * that is being replaced.
  */
 export function functionNames(
   objectName: string,
@@ -58,12 +58,12 @@ export function functionNames(
   });
 }
 
-/** Always with a hash (the empty part sees to it): a key may look like a position. */
+/** The empty part forces a hash, since a key can look like a position. */
 function nameFromKey(base: string, key: string): string {
   return safeName([base, "fn", key, ""], { kind: "dns-1035-label" });
 }
 
-/** Guards against a status that somebody edited: a class never takes names outside its own. */
+/** Ignores names in an edited status that do not belong to the class. */
 function belongsToClass(name: string, base: string): boolean {
   return (
     name.length <= MAX_LABEL && /^[a-z][-a-z0-9]*[a-z0-9]$|^[a-z]$/.test(name) && name.startsWith(base.slice(0, 20))
@@ -76,24 +76,24 @@ export function withSuffix(base: string, ...parts: readonly string[]): string {
   return plain.length <= MAX_LABEL ? plain : safeName([base, ...parts], { kind: "dns-1035-label" });
 }
 
-/** A StatefulSet's own name, which must be shorter than others. */
+/** StatefulSet names must be shorter than other names. */
 export function statefulSetName(name: string): string {
   return name.length <= MAX_STATEFUL_SET
     ? name
     : safeName([name, "set"], { kind: "dns-1035-label", maxLength: MAX_STATEFUL_SET });
 }
 
-/** A Job's own name: its pods cannot change, so that another spec (by its hash) is another Job. */
+/** The pods of a Job are immutable, so that another spec (by its hash) needs another Job. */
 export function jobName(name: string, hash: string): string {
   return withSuffix(name, hash.slice(0, JOB_DIGITS));
 }
 
-/** The Service that gives each pod of a StatefulSet its own name. */
+/** The headless Service of a StatefulSet. */
 export function podsServiceName(name: string): string {
   return withSuffix(name, "pods");
 }
 
-/** Names of the state store's children. */
+/** Names of the objects of the state store. */
 export function odgmNames(objectName: string) {
   const base = baseName(objectName);
   return {
@@ -104,7 +104,7 @@ export function odgmNames(objectName: string) {
   };
 }
 
-/** Names of the objects by which Prometheus finds a class. */
+/** Names of the ServiceMonitor and PodMonitor of a class. */
 export function monitorNames(objectName: string) {
   const base = baseName(objectName);
   return { service: withSuffix(base, "svcmon"), pod: withSuffix(base, "podmon") };

@@ -8,32 +8,31 @@ export interface ResourceAmounts {
   readonly memory_limit: string;
 }
 
-/** How hard pods are kept apart: not at all, when it can be, or evenly over nodes even if one must wait. */
+/** How pods are spread: not at all, when possible, or evenly over nodes even if a pod has to wait. */
 export type Spread = "none" | "preferred" | "even";
 
-/** What a template does differently from the others. Data only: the makers are shared. */
+/** The settings that distinguish templates. Data only: all templates share the renderers. */
 export interface Policy {
   readonly id: BuiltinTemplate | (string & {});
   /** Replicas of a function that states none. */
   readonly replicas: number;
-  /** Nodes of a state store whose copies nobody stated. */
+  /** Nodes of a state store without a stated replica count. */
   readonly odgmReplicas: number;
   readonly resources: ResourceAmounts;
   readonly odgmResources: ResourceAmounts;
-  /** Which probes containers have. */
+  /** Probes of containers. */
   readonly probes: { readonly liveness: boolean; readonly startup: boolean };
   readonly spread: Spread;
   readonly odgmSpread: Spread;
   readonly disruptionBudget: boolean;
-  /** Roll-out of a Deployment; absent leaves it to Kubernetes. */
+  /** Rolling update of a Deployment; absent for the default of Kubernetes. */
   readonly rollingUpdate?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
   readonly minReadySeconds?: number;
   readonly terminationGraceSeconds: number;
   /** Whether functions wait for the state store before they start. */
   readonly waitsForOdgm: boolean;
-  /** How long an autoscaler looks back before it scales down, in seconds. */
   readonly scaleDownWindowSeconds: number;
-  /** How long pods stay bound to a node that went away, in seconds; absent leaves it to Kubernetes (300). */
+  /** How long pods stay bound to a lost node; absent for the default of Kubernetes (300). */
   readonly nodeLossTolerationSeconds?: number;
   readonly defaultPort: number;
   readonly odgmImage: string;
@@ -46,7 +45,7 @@ const ODGM_RESOURCES: ResourceAmounts = {
   memory_limit: "1Gi",
 };
 
-/** What a template is when it says nothing else; the numbers are the seeds'. */
+/** Default settings of templates, from the design documents. */
 export const STANDARD_POLICY: Omit<Policy, "id"> = {
   replicas: 1,
   odgmReplicas: 1,

@@ -4,7 +4,7 @@ import type { Environment } from "../model/cluster-facts.ts";
 type Stated = NonNullable<ClassRuntimeSpec["nfr_requirements"]>;
 type Consistency = NonNullable<Stated["consistency"]>;
 
-/** What must be sustained, with every spelling of it brought to one. */
+/** Requirements with all spellings normalized. */
 export interface Requirements {
   readonly throughputRps?: number;
   readonly latencyMs?: number;
@@ -15,7 +15,10 @@ export interface Requirements {
   readonly cpuTarget?: number;
 }
 
-/** Requirements of the whole class. State's own consistency wins over the class's, and that over the environment's. */
+/**
+ * Requirements of the class. Consistency of the state takes precedence over the class, and the class over the
+ * environment.
+ */
 export function classRequirements(spec: ClassRuntimeSpec, environment?: Environment): Requirements {
   const stated = normalizeRequirements(spec.nfr_requirements);
   const consistency =
@@ -23,7 +26,7 @@ export function classRequirements(spec: ClassRuntimeSpec, environment?: Environm
   return { ...stated, ...(consistency === undefined ? {} : { consistency }) };
 }
 
-/** Requirements of one function: its own, then its older form, then the class's. */
+/** Requirements of a function: its own, then `qos_requirement`, then the class. */
 export function functionRequirements(fn: ClassFunction, ofClass: Requirements): Requirements {
   const qos = fn.qos_requirement;
   return {

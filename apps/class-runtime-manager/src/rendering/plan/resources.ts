@@ -2,10 +2,10 @@ import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { compareQuantities, parseQuantity } from "@oaas/kube-core";
 import type { ResourceAmounts } from "./policy.ts";
 
-/** CPU and memory as somebody stated them, each member on its own. */
+/** CPU and memory, each member optional. */
 export type StatedAmounts = { readonly [K in keyof ResourceAmounts]?: string | undefined };
 
-/** A container's `resources`, as Kubernetes writes them. */
+/** The `resources` of a container. */
 export interface ContainerResources {
   readonly requests: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, string>>;
@@ -14,8 +14,8 @@ export interface ContainerResources {
 type EnvironmentResources = EnvironmentConfigSpec["odgm"]["container_resources"]["function"];
 
 /**
- * Requests and limits from several sources, the first that states a member wins. Only the last (the defaults) gives way
- * when bounds cross: a default limit is raised to a stated request, a default request lowered to a stated limit.
+ * Merges requests and limits: the first source that states a member wins. Defaults adapt when they conflict with stated
+ * values: a default limit is raised to a stated request, a default request lowered to a stated limit.
  */
 export function containerResources(
   defaults: ResourceAmounts,
@@ -37,7 +37,7 @@ export function containerResources(
   };
 }
 
-/** The environment's spelling of resources (Kubernetes' own) as ours; other resource names are left out. */
+/** Converts the resources of an environment; other resource names are ignored. */
 export function environmentAmounts(resources: EnvironmentResources | undefined): StatedAmounts {
   const text = (amount: string | number | undefined): string | undefined =>
     amount === undefined ? undefined : String(amount);
@@ -49,7 +49,7 @@ export function environmentAmounts(resources: EnvironmentResources | undefined):
   };
 }
 
-/** Defaults with what an environment says put over them. */
+/** Defaults with overrides of the environment. */
 export function withOverrides(defaults: ResourceAmounts, over: StatedAmounts): ResourceAmounts {
   return {
     cpu_request: over.cpu_request ?? defaults.cpu_request,
@@ -59,10 +59,10 @@ export function withOverrides(defaults: ResourceAmounts, over: StatedAmounts): R
   };
 }
 
-/** Below this demand a replica is given more to start with, as the seeds size it. */
+/** Requirements below this get larger default resources, as in the design documents. */
 const LOW_LATENCY_MS = 100;
 
-/** Defaults raised for a class that demands short answers. */
+/** Raises the defaults for a class that requires low latency. */
 export function raiseForLatency(defaults: ResourceAmounts, latencyMs: number | undefined): ResourceAmounts {
   if (latencyMs === undefined || latencyMs >= LOW_LATENCY_MS) return defaults;
   const cpu = larger(defaults.cpu_request, "500m");
@@ -83,7 +83,7 @@ function smaller(a: string, b: string): string {
   return compareAmounts(a, b) <= 0 ? a : b;
 }
 
-/** Texts that are no quantities were refused before; should one come through, it is taken as it is. */
+/** Invalid quantities are rejected earlier and compare as equal here. */
 function compareAmounts(a: string, b: string): number {
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   return left.ok && right.ok ? compareQuantities(left.value, right.value) : 0;

@@ -4,11 +4,11 @@ import type { ClusterFacts, Environment } from "../model/cluster-facts.ts";
 import type { Policy } from "./policy.ts";
 import type { Requirements } from "./requirements.ts";
 
-/** Bounds of a function's replicas. */
+/** Limits of the replicas of a function. */
 export interface Scale {
   readonly min: number;
   readonly max?: number;
-  /** Whether somebody stated the lower bound, rather than the template. */
+  /** Whether the minimum was stated, not chosen by the template. */
   readonly stated: boolean;
 }
 
@@ -21,13 +21,12 @@ interface ScaleInput {
   readonly cluster: ClusterFacts;
 }
 
-/** Requests per second that one replica is trusted with until it has been measured. */
+/** Assumed requests per second of one replica. */
 const RPS_PER_REPLICA = 1000;
 
 /**
- * The bounds of one function: its own, else what Package Manager sized, else the environment's, else the template's
- * (raised for the throughput demanded).
- * Paths of violations start at the function.
+ * The limits of one function: its own, else those of the package manager, the environment or the template (raised for
+ * the required throughput). Paths of violations start at the function.
  */
 export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]> {
   const { fn, allocation, environment, policy, cluster, requirements } = input;
@@ -68,10 +67,7 @@ function quotaViolations(
   ];
 }
 
-/**
- * Replicas of a workload that cannot scale from zero: at least one, since nobody would ever wake it, unless its own upper
- * bound is zero.
- */
+/** Replicas of a workload that cannot scale from zero: at least one, unless the maximum is zero. */
 export function alwaysOnReplicas({ min, max }: Scale): number {
   return max === 0 ? 0 : Math.max(1, min);
 }

@@ -11,7 +11,7 @@ import {
 import type { ClusterFacts, Environment } from "../model/cluster-facts.ts";
 import type { Owner, RenderInput } from "../model/render-input.ts";
 
-/** A cluster that can do everything and has everything switched on, of profile dev. */
+/** A cluster with all capabilities and features, of profile dev. */
 export const CLUSTER: ClusterFacts = {
   profile: "dev",
   capabilities: {
@@ -30,7 +30,7 @@ export const CLUSTER: ClusterFacts = {
   maxReplicas: 20,
 };
 
-/** What a test states about a class; the rest is filled in. */
+/** The parts of an input that a test states. */
 export interface PartialInput {
   readonly name?: string;
   readonly namespace?: string;
@@ -44,7 +44,7 @@ export interface PartialInput {
   readonly assignedNames?: Readonly<Record<string, string>>;
 }
 
-/** A whole input, read by the same schemas as in production. */
+/** A complete input, parsed with the production schemas. */
 export function inputOf(given: PartialInput): RenderInput {
   const { name = "order", namespace = "shop", labels } = given;
   const object = classRuntime.parse({
@@ -85,7 +85,7 @@ function environmentOf({ name, spec }: NonNullable<PartialInput["environment"]>)
   return { name, spec: parsed.spec };
 }
 
-/** A user template's spec, read by its schema. */
+/** The spec of a user template, parsed with its schema. */
 export function templateSpecOf(spec: DeploymentTemplateInput["spec"], name = "mine"): DeploymentTemplateSpec {
   return deploymentTemplate.parse({ apiVersion: API_VERSION, kind: "DeploymentTemplate", metadata: { name }, spec })
     .spec;

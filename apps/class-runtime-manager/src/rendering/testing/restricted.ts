@@ -1,6 +1,5 @@
 /*
- * A small checker of the restricted pod security standard, written from its published rules and not from our makers, so
- * that a maker cannot pass by agreeing with itself.
+ * A checker of the restricted pod security standard, written from the published rules and independent of the renderers.
  */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,7 +22,7 @@ const VOLUME_TYPES = new Set([
   "secret",
 ]);
 
-/** Everything by which a pod spec breaks the standard. */
+/** All violations of the standard in a pod spec. */
 export function restrictedProblems(pod: Json): string[] {
   const context = (pod["securityContext"] ?? {}) as Json;
   const containers = [pod["initContainers"], pod["containers"]].flatMap((list) => (list ?? []) as Json[]);
@@ -61,7 +60,7 @@ function containerProblems(container: Json, pod: Json): string[] {
     .map((problem) => `${name} ${problem}`);
 }
 
-/** The pod spec inside a workload, wherever its kind keeps it; undefined for what has no pods. */
+/** The pod spec of a workload; undefined for objects without pods. */
 export function podSpecOf(object: Json): Json | undefined {
   const spec = (object["spec"] ?? {}) as Json;
   const template = (((spec["jobTemplate"] as Json | undefined)?.["spec"] as Json | undefined)?.["template"] ??

@@ -3,7 +3,7 @@ import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, renderPodPolicies, renderPodTemplate, callableFunction } from "./function-children.ts";
 import { renderFunctionService } from "./function-service.ts";
 
-/** Functions with one pod on every node of the environment. Scale is the number of nodes, whatever bounds say. */
+/** Functions with one pod on every node of the environment; scale limits are ignored. */
 export const daemonSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),

@@ -5,7 +5,7 @@ import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, renderPodTemplate } from "./function-children.ts";
 import { renderScalableFunction } from "./function-children.ts";
 
-/** Functions as Deployments. Where an autoscaler decides, the Deployment says nothing about replicas. */
+/** Functions as Deployments. With an autoscaler, the Deployment does not state replicas. */
 export const deploymentRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),

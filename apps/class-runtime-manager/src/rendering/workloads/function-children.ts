@@ -18,7 +18,7 @@ interface Workload {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The workload of a function, named and labelled as all of them are. */
+/** Renders the workload of a function with the common name, labels and annotations. */
 export function renderWorkload({ plan, fn }: WorkloadContext, { apiVersion, kind, name, body }: Workload): Manifest {
   return createManifest(
     plan.input,
@@ -33,7 +33,7 @@ export function renderWorkload({ plan, fn }: WorkloadContext, { apiVersion, kind
   );
 }
 
-/** A pod template: labels, the function's pod, its place. */
+/** Renders a pod template: labels, pod and scheduling. */
 export function renderPodTemplate(context: WorkloadContext, revisionLabel?: string): Readonly<Record<string, unknown>> {
   const { plan, fn } = context;
   const { input, policy } = plan;
@@ -56,7 +56,7 @@ export function renderPodTemplate(context: WorkloadContext, revisionLabel?: stri
   };
 }
 
-/** What guards a function whatever its workload is: disruption budget for more than one pod, network policy. */
+/** Disruption budget (for more than one pod) and network policy of a function. */
 export function renderPodPolicies(
   { input, policy }: ClassPlan,
   fn: FunctionPlan,
@@ -73,12 +73,11 @@ export function renderPodPolicies(
   ];
 }
 
-/** A pointer to a rendered object. */
 export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadRef {
   return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }
 
-/** What is said about a function that answers behind a Service. */
+/** A rendered function behind a Service. */
 export function callableFunction(
   fn: FunctionPlan,
   workload: Manifest,
@@ -95,7 +94,7 @@ export function callableFunction(
   };
 }
 
-/** All around a workload whose number of pods an autoscaler may decide: its Service, the autoscaler, its guards. */
+/** Renders a workload with its Service, autoscaler and policies. */
 export function renderScalableFunction(
   { plan, fn }: WorkloadContext,
   workload: Manifest,

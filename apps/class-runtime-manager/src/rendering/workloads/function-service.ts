@@ -3,7 +3,7 @@ import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels } from "../man
 import { createManifest } from "../manifests/manifest.ts";
 import type { Manifest } from "../model/rendered.ts";
 
-/** The address of a function inside the cluster: port 80, whatever its container listens on. */
+/** The cluster-internal Service of a function: port 80, independent of the container port. */
 export function renderFunctionService({ input }: ClassPlan, fn: FunctionPlan): Manifest {
   return createManifest(
     input,

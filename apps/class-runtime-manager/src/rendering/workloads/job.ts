@@ -5,12 +5,12 @@ import { alwaysOnReplicas } from "../plan/scale.ts";
 import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, renderPodPolicies, renderPodTemplate, workloadRef } from "./function-children.ts";
 
-/** Attempts before a Job counts as failed. */
+/** Retries before a Job fails. */
 const BACKOFF_LIMIT = 3;
 
 /**
- * Functions that run to their end, once per spec. A Job's pods cannot change, so that another spec is another Job, named
- * after its hash. It never expires by itself: a Job that vanished would be made, and run, again.
+ * Functions that run to completion, once per spec. The pods of a Job are immutable, so that another spec needs another
+ * Job, named after its hash. Jobs have no TTL: an expired Job would be created and run again.
  */
 export const jobRenderer: WorkloadRenderer = {
   callable: false,
@@ -47,7 +47,7 @@ export const jobRenderer: WorkloadRenderer = {
   },
 };
 
-/** Nobody calls a Job: it has no port, and no probe to ask it. */
+/** A Job has no ports and no probes. */
 function withoutProbes(pod: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const containers = pod["containers"] as readonly Readonly<Record<string, unknown>>[];
   return {

@@ -7,14 +7,14 @@ import type { WorkloadContext } from "../manifests/pod.ts";
 import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, callableFunction } from "./function-children.ts";
 
-/** Knative sets these itself and refuses a revision that brings them. */
+/** Knative sets these itself and rejects revisions that set them. */
 const RESERVED_ENV = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"]);
 
 /**
- * Functions as Knative Services, which scale to zero and back by themselves.
+ * Functions as Knative Services, which scale to zero.
  *
- * Only what a plain installation of Knative accepts is rendered: no init containers, no affinity; node selector and
- * tolerations when the environment has them (Knative must have them switched on then).
+ * Only settings that a default installation of Knative accepts are rendered: no init containers, no affinity. Node
+ * selector and tolerations are rendered when the environment sets them, and need the matching Knative features.
  */
 export const knativeRenderer: WorkloadRenderer = {
   callable: true,
@@ -59,7 +59,7 @@ export const knativeRenderer: WorkloadRenderer = {
   },
 };
 
-/** Callers reach Knative's proxy beside the function, not the function's own port. */
+/** Callers reach the queue proxy of Knative, not the port of the function. */
 const PROXY_PORTS = [8012, 8013, 8022, 9090, 9091];
 
 function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {

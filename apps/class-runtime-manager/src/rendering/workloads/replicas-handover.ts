@@ -2,13 +2,13 @@ import { isJsonObject, type KubeObject } from "@oaas/kube-core";
 import type { Manifest } from "../model/rendered.ts";
 
 /**
- * What to apply, under a manager other than our own, before a workload that an autoscaler takes over from us.
+ * The object to apply with another field manager before an autoscaler takes over the replicas of a workload.
  *
- * Where an autoscaler decides, our manifest no longer states replicas. The server drops a field when the last manager that
- * stated it leaves it out, and a workload without replicas has one: a class of ten pods would fall to one until the
- * autoscaler has looked. Stated by somebody else first, the number stays. Undefined when there is nothing to hand over, so
- * that it costs a write once and never again. Meant to be asked right before `rendered` is applied; without managed fields
- * (a trimmed cache) it hands over to be safe.
+ * With an autoscaler, our manifest no longer states replicas. The API server removes a field when its last owner drops
+ * it, and a workload without replicas defaults to one: a class of ten pods would scale down to one until the autoscaler
+ * runs. A second field owner keeps the number. Returns undefined when nothing has to be handed over, so this costs one
+ * write in total. Call it right before applying `rendered`. Without managed fields (a trimmed cache) it hands over to
+ * be safe.
  */
 export function replicasHandover(rendered: Manifest, live: KubeObject, ourManager: string): Manifest | undefined {
   const { apiVersion, kind, metadata } = rendered;

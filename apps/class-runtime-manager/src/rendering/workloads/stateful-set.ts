@@ -9,10 +9,10 @@ import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, renderPodTemplate } from "./function-children.ts";
 import { renderScalableFunction } from "./function-children.ts";
 
-/** Name of the volume that each replica has for itself, and where it appears. */
+/** Volume of each replica. */
 const DATA_VOLUME = { name: "data", mountPath: "/data" };
 
-/** Functions whose replicas have a name of their own and, when storage is allocated, a disk of their own. */
+/** Functions with stable pod names and, when storage is allocated, one volume per replica. */
 export const statefulSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
@@ -78,7 +78,7 @@ function volumeClaims({ plan: { input } }: WorkloadContext): readonly unknown[] 
   ];
 }
 
-/** The function with its disk mounted, unless it mounts something there itself. */
+/** Mounts the data volume, unless the function mounts another volume there. */
 function withDataVolume(context: WorkloadContext): WorkloadContext {
   const { fn } = context;
   const mounts = fn.spec.volume_mounts ?? [];

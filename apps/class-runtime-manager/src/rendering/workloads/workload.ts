@@ -1,7 +1,7 @@
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { Manifest, RenderedFunction } from "../model/rendered.ts";
 
-/** One function as objects, and how to speak of it. */
+/** The objects of one function and their summary. */
 export interface FunctionChildren {
   readonly children: readonly Manifest[];
   readonly rendered: RenderedFunction;
@@ -11,7 +11,7 @@ export interface FunctionChildren {
 export interface WorkloadRenderer {
   /** Whether functions of this kind can be called. */
   readonly callable: boolean;
-  /** Variables that it sets itself. */
+  /** Environment variables that it sets itself. */
   readonly reservedEnv: ReadonlySet<string>;
   render(context: WorkloadContext): FunctionChildren;
 }
