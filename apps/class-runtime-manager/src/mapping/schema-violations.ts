@@ -12,13 +12,13 @@ import {
   type TextRule,
 } from "@oaas/models";
 
-/** Everything a schema objected to. */
+/** A schema error of Zod. */
 export type SchemaError = Parameters<typeof violationsFromZod>[0];
 
-/** Member names and indexes from the root of a document. */
+/** A path of member names and indexes. */
 export type Path = readonly (string | number)[];
 
-/** Rules of the domain by the member they stand at: they say better than a pattern what is wrong. */
+/** Domain rules by member name; their messages are clearer than those of a pattern. */
 const RULES: Readonly<Record<string, TextRule>> = {
   cpu_request: RESOURCE_QUANTITY,
   cpu_limit: RESOURCE_QUANTITY,
@@ -39,8 +39,8 @@ const RULES: Readonly<Record<string, TextRule>> = {
 };
 
 /**
- * What a schema objected to, told about the document that the checked one was made from. `relocate` gives the place
- * there; each place is told once.
+ * Converts a schema error to violations of the document that the parsed one was created from. `relocate` maps paths;
+ * each path is reported once.
  */
 export function schemaViolations(error: SchemaError, base: string, relocate: (path: Path) => Path): Violation[] {
   const told = new Map<string, Violation>();

@@ -4,12 +4,12 @@ import type { Addon } from "../rendering/addon.ts";
 import type { Refusal } from "./template.ts";
 import type { RenderInput } from "../rendering/model/render-input.ts";
 
-/** The addons there are. To add one, write an `Addon` and list it here; nothing else changes. */
+/** All addons. To add one, implement `Addon` and list it here. */
 export const ADDONS: readonly Addon[] = [odgmAddon];
 
 /**
- * The addons a class gets: those it lists, else those of its environment, else those that its own parts imply. Refused
- * when one is unknown, or asked for and not to be had in this cluster.
+ * Selects the addons of a class: those it lists, else those of its environment, else those that its spec implies.
+ * Rejects unknown addons and addons that are not available in this cluster.
  */
 export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
   const { spec, environment, cluster } = input;

@@ -7,8 +7,8 @@ import { GOLDEN_FOLDER, goldenInputs, renderGolden } from "./testing/golden.ts";
 import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
 
 /*
- * Each testdata/<name>.input.yaml is a class in its cluster; <name>.golden.yaml is what becomes of it. To rewrite them
- * after a wanted change: UPDATE_GOLDEN=1 vitest run --project unit apps/class-runtime-manager/src/templates/golden
+ * Each testdata/<name>.input.yaml is a class and its cluster; <name>.golden.yaml is the rendered result. To update them
+ * after an intended change: UPDATE_GOLDEN=1 vitest run --project unit apps/class-runtime-manager/src/templates/golden
  */
 describe.each(goldenInputs)("%s", (file) => {
   test("renders as its golden file says", () => {
@@ -21,7 +21,7 @@ describe.each(goldenInputs)("%s", (file) => {
     }
     const expected = parseAllDocuments(readFileSync(golden, "utf8")).map((document) => document.toJS() as unknown);
     expect(documents).toEqual(expected);
-    // Also the order of members, without which the difference of two passes would be hard to read.
+    // The order of members matters too, to keep diffs readable.
     expect(JSON.stringify(documents)).toBe(JSON.stringify(expected));
   });
 

@@ -1,10 +1,9 @@
 /**
- * Templates: a class in, its children out. Pure from end to end; everything they know is in `RenderInput`.
+ * Templates render the children of a class. They are pure: their only input is `RenderInput`.
  *
- * Reading order: template (the contract), facts (what is known of a cluster), select (which template, and why), render (how
- * a class is put together), class-plan (every choice about functions), policy and builtin/ (what tells the templates apart),
- * workloads/ (one maker per kind), parts/ (what they share; all child names are in parts/names), addon and addons (what a
- * class may have beside functions; the state store is in ../odgm), user-template/ (templates of users), quota.
+ * Reading order: ../rendering (model, plan, manifests, workloads), ../odgm (the state store), template (the interface),
+ * render-class (how a class is put together), builtin/ and user-template/ (the templates), selection/ (which template,
+ * and why), environment/ (quotas and checks).
  */
 export {
   type Manifest,

@@ -11,15 +11,15 @@ import type { RenderInput } from "../rendering/model/render-input.ts";
 import type { FunctionChildren, WorkloadRenderer } from "../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../rendering/manifests/pod.ts";
 
-/** A class with its addons rendered, ready for its functions. */
+/** A planned class with rendered addons. */
 export interface PreparedClass {
   readonly plan: ClassPlan;
   readonly parts: readonly RenderedAddon[];
-  /** What a maker needs to know about one function. */
+  /** Input for rendering the workload of one function. */
   contextOf(fn: FunctionPlan): WorkloadContext;
 }
 
-/** Renders a class with one kind of workload and one policy: addons, then functions, then what watches over them. */
+/** Renders a class with one kind of workload and one policy: addons, then functions, then monitors. */
 export function renderClass(
   input: RenderInput,
   policy: Policy,
@@ -30,7 +30,7 @@ export function renderClass(
   return ok(assembleClass(prepared.value, (context) => maker.render(context), {}));
 }
 
-/** Plans the class and renders its addons; refuses with everything that is wrong. */
+/** Plans the class and renders its addons, or returns all violations. */
 export function prepareClass(
   input: RenderInput,
   policy: Policy,
@@ -49,7 +49,7 @@ export function prepareClass(
   return ok({ plan: plan.value, parts, contextOf: (fn) => contextOf(plan.value, parts, fn) });
 }
 
-/** A module runs inside an addon, so that one which hosts it must be there. */
+/** A module needs an addon that hosts it. */
 function unhostedFunctions({ functions }: ClassPlan, parts: readonly RenderedAddon[], silent: boolean): Violation[] {
   if (silent) return [];
   return functions.flatMap((fn, index) =>
@@ -75,7 +75,7 @@ function contextOf(plan: ClassPlan, parts: readonly RenderedAddon[], fn: Functio
   };
 }
 
-/** Puts the parts of a class together, in the order in which they should be applied. */
+/** Assembles a class in apply order. */
 export function assembleClass(
   prepared: PreparedClass,
   make: (context: WorkloadContext) => FunctionChildren,
@@ -118,7 +118,7 @@ function withoutWorkload(fn: FunctionPlan): RenderedFunction {
   };
 }
 
-/** What others refer to comes first: policies before pods, addresses before those who answer there. */
+/** Objects that others refer to come first: policies before pods, Services before workloads. */
 const KIND_ORDER = [
   "NetworkPolicy",
   "ServiceAccount",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { classStatusToRecordStatus } from "./deployment-record.ts";
 import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record.ts";
 
-/** The sample of the manager's first README, as the API server hands it out. */
+/** The sample of the first README, as the API server returns it. */
 const README_SAMPLE: DeploymentRecordInput = {
   apiVersion: "oaas.io/v1alpha1",
   kind: "DeploymentRecord",

@@ -13,9 +13,9 @@ import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundatio
 import { nonEmptyList, omitUndefined } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
 
-/** What the cluster adds to a record that states little. */
+/** Defaults of the cluster for records. */
 export interface RecordDefaults {
-  /** Image of the short `function` form, when the record names none. */
+  /** Image of the short `function` form without an image. */
   readonly functionImage?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ type FunctionContainer = NonNullable<DeploymentRecordSpec["function_containers"]
 type Provision = NonNullable<FunctionInput["provision_config"]>;
 
 /**
- * The class runtime that a record stands for, in the one form the reconciler works on, or everything that is wrong with
- * it by its place in the record. Metadata and status stay the record's: it owns the children.
+ * Converts a record to the ClassRuntime that the reconciler uses, or returns all violations with paths in the record.
+ * Metadata and status stay those of the record, which owns the children.
  */
 export function deploymentRecordToClassRuntime(
   record: DeploymentRecord,
@@ -71,7 +71,7 @@ function specOf(spec: DeploymentRecordSpec, functions: readonly FunctionInput[])
   } satisfies EveryField<Omit<SpecInput, "nfr">>);
 }
 
-/** Functions of the unit and of the record's own list are one list: what the record says of a function wins. */
+/** Merges the functions of the unit and of the record; the record takes precedence. */
 function functionsOf(record: DeploymentRecord, defaults: RecordDefaults): FunctionInput[] {
   const { deployment_unit: unit, function_containers: containers = [], function: short } = record.spec;
   const byKey = new Map<string, FunctionInput>();
@@ -86,7 +86,7 @@ function functionsOf(record: DeploymentRecord, defaults: RecordDefaults): Functi
   return [...byKey.values()];
 }
 
-/** A unit's function, with the members it had before `provision_config` existed. */
+/** A function of a unit, including the members that preceded `provision_config`. */
 function fromUnit({ replicas, image, resource_requirements: resources, ...one }: UnitFunction): FunctionInput {
   const older: Provision = omitUndefined({ ...resources, container_image: image, min_scale: replicas });
   if (Object.keys(older).length === 0) return one;
@@ -115,7 +115,7 @@ function fromContainer(container: FunctionContainer, known: FunctionInput | unde
   return merged(isModule ? { ...own, function_type: "wasm" } : own, known);
 }
 
-/** `own` over `known`, member by member; so are provision and config. */
+/** Merges two functions, with `own` taking precedence. */
 function merged(own: FunctionInput, known: FunctionInput | undefined): FunctionInput {
   if (known === undefined) return own;
   const config = { ...known.config, ...own.config };
@@ -127,7 +127,7 @@ function merged(own: FunctionInput, known: FunctionInput | undefined): FunctionI
   };
 }
 
-/** Where in the record something of the class runtime came from. */
+/** Maps a path in the class runtime to the path in the record. */
 function recordPath(path: Path, spec: DeploymentRecordSpec, functions: readonly FunctionInput[]): Path {
   const [first, member, index, ...rest] = path;
   if (first !== "spec" || member === undefined) return path;
@@ -151,7 +151,7 @@ function functionPath(key: string, rest: Path, spec: DeploymentRecordSpec): Path
   return ["spec", "function", ...(rest[0] === "provision_config" ? ["image"] : [])];
 }
 
-/** A container states flat what a function nests. */
+/** Containers have flat fields where functions have nested ones. */
 function containerPath(rest: Path): Path {
   const [member, field] = rest;
   if (member === "config") return ["environment_variables", ...rest.slice(1)];
@@ -162,7 +162,7 @@ function containerPath(rest: Path): Path {
 
 type ContainerStatus = NonNullable<DeploymentRecordStatus["function_container_status"]>[number];
 
-/** The status of a record: that of its class runtime, and each function in the older words. */
+/** Converts the status of a class runtime to that of a record. */
 export function classStatusToRecordStatus(status: ClassRuntimeStatus): DeploymentRecordStatus {
   if (status.functions === undefined) return status;
   const store = status.odgm_cluster_status;

@@ -12,15 +12,15 @@ import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deploymen
 import { schemaViolations } from "../schema-violations.ts";
 
 /**
- * A ClassRuntime as the API server hands it out, read with defaults, or every field that is wrong with it. The server
- * checks the same schema, but an object may be older than the schema.
+ * Parses a ClassRuntime and applies defaults, or returns all violations. The API server validates the same schema, but
+ * an object may be older than the schema.
  */
 export function readClassRuntime(object: unknown): Result<ClassRuntime, readonly Violation[]> {
   const read = classRuntime.safeParse(object, { reportInput: true });
   return read.success ? ok(read.data) : err(schemaViolations(read.error, ROOT_PATH, (path) => path));
 }
 
-/** A DeploymentRecord, read in the form the reconciler works on. */
+/** Parses a DeploymentRecord and converts it to a ClassRuntime. */
 export function readDeploymentRecord(
   object: unknown,
   defaults: RecordDefaults = {},
@@ -30,13 +30,13 @@ export function readDeploymentRecord(
   return deploymentRecordToClassRuntime(read.data, defaults);
 }
 
-/** What a DeploymentTemplate says, in one spelling and with defaults. */
+/** Parses the spec of a DeploymentTemplate and applies defaults. */
 export function readTemplateSpec(object: unknown): Result<DeploymentTemplateSpec, readonly Violation[]> {
   const read = deploymentTemplate.safeParse(object, { reportInput: true });
   return read.success ? ok(read.data.spec) : err(schemaViolations(read.error, ROOT_PATH, (path) => path));
 }
 
-/** What an EnvironmentConfig says, with defaults. */
+/** Parses the spec of an EnvironmentConfig and applies defaults. */
 export function readEnvironmentSpec(object: unknown): Result<EnvironmentConfigSpec, readonly Violation[]> {
   const read = environmentConfig.safeParse(object, { reportInput: true });
   return read.success ? ok(read.data.spec) : err(schemaViolations(read.error, ROOT_PATH, (path) => path));

@@ -20,7 +20,7 @@ import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
 import { omitUndefined } from "../omit-empty.ts";
 import { functionStatusToWire, nfrComplianceToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
-/** The object with its state, as lists and watches give it. */
+/** The summary of an object, for lists and watches. */
 export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary {
   const { metadata, spec, status } = object;
   const { origin = {} } = spec;
@@ -35,7 +35,7 @@ export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary
       deploymentUnitId: id,
       packageName,
       classKey: spec.package_class_key ?? "",
-      // Peers join on the manager's own word for where it runs, its namespace; they fill in the name they know it by.
+      // Peers identify a class runtime manager by its namespace and replace it with the cluster name they know.
       targetEnvironment: namespace,
       clusterName: namespace,
       status: statusToWire(object),
@@ -56,7 +56,7 @@ export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary
   );
 }
 
-/** The answer to GetDeploymentStatus: the whole unit, its objects, and how it truly is. */
+/** The response of GetDeploymentStatus. */
 export function classRuntimeToStatusReply(object: ClassRuntime): GetDeploymentStatusResponse {
   return create(GetDeploymentStatusResponseSchema, {
     status: StatusCode.OK,
@@ -76,7 +76,7 @@ const PHASE_TEXT = {
   deleting: "Deleting",
 } as const satisfies Record<LifecyclePhase, string>;
 
-/** One line for people: "Available", or "Degraded (ImagePull): …". */
+/** One line: "Available", or "Degraded (ImagePull): …". */
 export function summaryText(object: ClassRuntime): string {
   const { reason = "", message = "" } = object.status ?? {};
   const word = PHASE_TEXT[phaseOf(object)];
@@ -86,8 +86,8 @@ export function summaryText(object: ClassRuntime): string {
 }
 
 /**
- * Where the object is in its life. Deletion shows at once, before the manager has written it; a verdict on an earlier
- * spec is none on the one that is to be brought about now.
+ * The lifecycle phase. A deletion is reported before the status is written. A verdict on an earlier generation does not
+ * count.
  */
 export function phaseOf({ metadata, status }: ClassRuntime): LifecyclePhase {
   if (metadata.deletionTimestamp !== undefined) return "deleting";
@@ -96,7 +96,7 @@ export function phaseOf({ metadata, status }: ClassRuntime): LifecyclePhase {
   return isVerdict && !isCurrent(metadata.generation ?? 0, status ?? {}) ? "progressing" : phase;
 }
 
-/** Conditions date themselves: they may be about this spec although the pass that wrote them did not succeed. */
+/** Conditions have their own observed generation: they may be current although the reconcile failed. */
 function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
   const seen = [
     status.observedGeneration ?? status.observed_generation,
@@ -105,13 +105,13 @@ function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
   return seen.length === 0 || Math.max(...seen) >= generation;
 }
 
-/** Whether the object's state is the one a list asks for: a lifecycle phase or a condition, in any letter case. */
+/** Whether the object has a lifecycle phase or condition, case-insensitive. */
 export function isInState(object: ClassRuntime, wanted: string): boolean {
   const word = wanted.toLowerCase();
   return word === phaseOf(object) || word === LEGACY_STATES[phaseOf(object)][0];
 }
 
-/** The two words that earlier peers know, by phase. */
+/** Condition and phase for older peers, by lifecycle phase. */
 const LEGACY_STATES = {
   pending: ["pending", "resource-provisioning"],
   applying: ["deploying", "resource-provisioning"],
@@ -171,7 +171,7 @@ function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[]
   );
 }
 
-/** As planned or asked for; the state store's own word when it was derived. */
+/** The stated partition count, else the one in the status. */
 function partitionCountOf({ spec, status }: ClassRuntime): number {
   const derived = status?.odgm_cluster_status?.collections_status?.[0]?.partition_count;
   return Math.max(1, spec.odgm_config?.partition_count ?? derived ?? 1);

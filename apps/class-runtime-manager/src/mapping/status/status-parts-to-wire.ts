@@ -10,7 +10,6 @@ import {
 } from "@oaas/contracts/grpc";
 import { omitUndefined } from "../omit-empty.ts";
 
-/** The state of one function. */
 export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
   const { workload } = one;
   return create(
@@ -41,7 +40,6 @@ export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functi
   );
 }
 
-/** The state of the state store. */
 export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>): OdgmStatus {
   return create(
     OdgmStatusSchema,
@@ -68,7 +66,6 @@ export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_clust
   );
 }
 
-/** Whether the class keeps its promises. */
 export function nfrComplianceToWire(one: NonNullable<ClassRuntimeStatus["nfr_compliance"]>): NfrCompliance {
   return create(
     NfrComplianceSchema,

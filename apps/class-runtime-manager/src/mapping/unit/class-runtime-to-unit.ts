@@ -16,8 +16,8 @@ import { omitUndefined } from "../omit-empty.ts";
 import { timestampParts } from "./wire-reader.ts";
 
 /**
- * The whole unit an object stands for: the inverse of `unitToClassRuntime` for everything the object keeps. An object
- * that was made by hand gives the unit that would make it, as far as the wire has words for it.
+ * Converts an object to its unit: the inverse of `unitToClassRuntime`. Fields that the wire format does not have are
+ * omitted.
  */
 export function classRuntimeToUnit(object: ClassRuntime): DeploymentUnit {
   const { spec, metadata } = object;
@@ -52,7 +52,7 @@ export function classRuntimeToUnit(object: ClassRuntime): DeploymentUnit {
   );
 }
 
-/** Package and class; a key without a dot has no package. */
+/** Splits a class key; a key without a dot has no package. */
 export function classParts(qualified: string): { readonly packageName: string; readonly classKey: string } {
   return splitClassKey(qualified) ?? { packageName: "", classKey: qualified };
 }
@@ -60,7 +60,7 @@ export function classParts(qualified: string): { readonly packageName: string; r
 function telemetryOf({ telemetry }: ClassRuntime["spec"]) {
   if (telemetry === undefined) return undefined;
   return omitUndefined({
-    // Absent inside a block that is there means on, as the wire's word "enabled" must say.
+    // A telemetry block without `enabled` means enabled.
     enabled: telemetry.enabled ?? true,
     traces: telemetry.traces,
     metrics: telemetry.metrics,

@@ -8,7 +8,7 @@ import { unitToClassRuntime } from "./unit-to-class-runtime.ts";
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
-/** Members that are undefined are left out, as a sender would. */
+/** Undefined members are omitted, as a sender would do. */
 const sparse = <T extends object>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc
     .record(members)
@@ -135,7 +135,7 @@ const unit = sparse({
     seconds: fc.integer({ min: -1_000_000, max: 4_000_000_000 }).map(BigInt),
     nanos: fc.integer({ min: 0, max: 999_999_999 }),
   }),
-  // Always there, so that every unit has state and none is refused for having nothing at all.
+  // Always set, so that every unit has state and is valid.
   odgmConfig: odgm,
   selectedTemplate: optional(name),
   telemetry: optional(
@@ -190,7 +190,7 @@ test("a unit that went through an object, the server's storage included, is the 
   );
 });
 
-/** Numbers no enum has, texts nobody writes, lists far too long. */
+/** Invalid enum numbers, texts and list lengths. */
 const wild = fc.record({
   id: fc.string({ maxLength: 90 }),
   packageName: fc.string(),

@@ -14,30 +14,30 @@ import { nonEmptyList, omitUndefined, nonEmptyMap, nonEmptyText } from "../omit-
 import { schemaViolations, type Path } from "../schema-violations.ts";
 import { WireReader } from "./wire-reader.ts";
 
-/** Where the unit stands in the request; violations begin with it. */
+/** Path of the unit in the request. */
 const UNIT_PATH = "$.deployment_unit";
 
-/** What a call knows beside the unit. */
+/** Properties of the call that are not part of the unit. */
 export interface UnitContext {
   readonly namespace: string;
   readonly correlationId?: string | undefined;
-  /** Profile of the manager. */
+  /** Profile of the class runtime manager. */
   readonly profile?: string | undefined;
 }
 
-/** The object a unit becomes. */
+/** The object of a unit. */
 export interface UnitObject {
-  /** To be written: nothing but what the unit says. */
+  /** The object to write, without defaults. */
   readonly manifest: ClassRuntimeInput;
-  /** The same with defaults filled in, to be compared with what is stored. */
+  /** The object with defaults, to compare with the stored one. */
   readonly desired: ClassRuntime;
 }
 
 type SpecInput = ClassRuntimeInput["spec"];
 
 /**
- * Turns a unit into the ClassRuntime that stands for it, or tells everything that is wrong with it. Nothing is dropped,
- * replaced or guessed: what the object cannot keep is a violation.
+ * Converts a unit to its ClassRuntime, or returns all violations. Nothing is dropped or guessed: a field that the
+ * object cannot store is a violation.
  */
 export function unitToClassRuntime(
   unit: DeploymentUnit,
@@ -65,10 +65,7 @@ export function unitToClassRuntime(
   return parsed.success && violations.length === 0 ? ok({ manifest, desired: parsed.data }) : err(violations);
 }
 
-/**
- * Whether an object already says all that is desired, so that there is nothing to write. Who asked when makes no
- * difference: neither the correlation id nor the moment of planning does.
- */
+/** Whether the stored object already equals the desired one. The correlation id and the planning time are ignored. */
 export function isUnchanged(stored: ClassRuntime, desired: ClassRuntime): boolean {
   const { [ANNOTATIONS.correlationId]: _, ...annotations } = desired.metadata.annotations ?? {};
   const has = (
@@ -165,7 +162,7 @@ function enforcementOf({ enforcement }: DeploymentUnit, reader: WireReader): Spe
     : omitUndefined({ mode, dimensions: nonEmptyList(dimensions) });
 }
 
-/** A key of a function's config becomes an environment variable; the schema of the object only bounds their number. */
+/** Keys of config become environment variables; the schema of the object only limits their number. */
 function configViolations({ functions }: DeploymentUnit): Violation[] {
   return functions.flatMap(({ config }, index) =>
     Object.keys(config).flatMap((key) =>
@@ -174,7 +171,7 @@ function configViolations({ functions }: DeploymentUnit): Violation[] {
   );
 }
 
-/** Members of the object that stand elsewhere in the unit, the longest first. */
+/** Fields with another path in the unit, longest first. */
 const MOVED: readonly (readonly [object: Path, unit: Path])[] = [
   [
     ["spec", "odgm_config", "event_processing"],
@@ -197,7 +194,7 @@ const MOVED: readonly (readonly [object: Path, unit: Path])[] = [
   [["spec"], []],
 ];
 
-/** Where in the unit something of the object came from. */
+/** Maps a path in the object to the path in the unit. */
 function wirePath(path: Path): Path {
   const moved = MOVED.find(([from]) => from.every((key, index) => path[index] === key));
   const there = moved === undefined ? path : [...moved[1], ...path.slice(moved[0].length)];

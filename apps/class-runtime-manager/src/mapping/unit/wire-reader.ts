@@ -1,7 +1,7 @@
 import type { Timestamp } from "@oaas/contracts/grpc";
 import { pathOf, type Violation } from "@oaas/foundation";
 
-/** Reads single values off the wire and notes what is wrong with them, so that everything wrong is told at once. */
+/** Reads values from the wire format and collects all violations. */
 export class WireReader {
   readonly violations: Violation[] = [];
 
@@ -10,7 +10,7 @@ export class WireReader {
     return undefined;
   }
 
-  /** A word of an enum; undefined for "unspecified". A number nobody knows is noted. */
+  /** An enum value; undefined for "unspecified". Unknown numbers are violations. */
   enumWord<W extends string>(
     words: { readonly fromWire: (value: number) => W | undefined },
     value: number | undefined,
@@ -23,7 +23,7 @@ export class WireReader {
     );
   }
 
-  /** A 64-bit number, which the object keeps as a JSON number. */
+  /** A 64-bit integer as a JSON number. */
   safeInteger(value: bigint | undefined, path: string): number | undefined {
     if (value === undefined) return undefined;
     if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
@@ -34,7 +34,7 @@ export class WireReader {
     return values.flatMap((value, index) => this.safeInteger(value, pathOf(path, index)) ?? []);
   }
 
-  /** A moment as RFC 3339, to the nanosecond. */
+  /** A timestamp as RFC 3339, with nanoseconds. */
   timestamp(value: Timestamp | undefined, path: string): string | undefined {
     if (value === undefined) return undefined;
     const { seconds, nanos } = value;
@@ -54,7 +54,7 @@ export class WireReader {
 const EARLIEST = -62_135_596_800n;
 const LATEST = 253_402_300_799n;
 
-/** The inverse of `WireReader.moment`; undefined for what is no moment. */
+/** The inverse of `WireReader.timestamp`; undefined for an invalid timestamp. */
 export function timestampParts(moment: string): { readonly seconds: bigint; readonly nanos: number } | undefined {
   const ms = Date.parse(moment);
   if (Number.isNaN(ms)) return undefined;

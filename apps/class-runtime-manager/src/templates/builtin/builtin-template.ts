@@ -12,7 +12,7 @@ interface Definition {
   readonly byNameOnly?: boolean;
 }
 
-/** A template made of a policy and a kind of workload; its aliases are those of the domain's list. */
+/** Creates a built-in template from a policy and a kind of workload; its aliases are in `@oaas/models`. */
 export function builtinTemplate({ policy, maker, score, byNameOnly = false }: Definition): Template {
   return {
     id: policy.id,

@@ -3,7 +3,7 @@ import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf, siteOf } from "../selection/score.ts";
 
-/** One small replica of everything, up at once: for a developer's single node. */
+/** One small replica of everything, with fast updates: for a single development node. */
 export const devTemplate = builtinTemplate({
   policy: {
     ...STANDARD_POLICY,
@@ -12,7 +12,7 @@ export const devTemplate = builtinTemplate({
     odgmResources: { cpu_request: "50m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     probes: { liveness: false, startup: false },
     odgmSpread: "none",
-    // One node has no room for a second copy while the first still stands.
+    // A single node may have no room for a second pod during a rollout.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
     waitsForOdgm: false,

@@ -3,7 +3,7 @@ import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
-/** Two small replicas, apart when they can be, patient with nodes that come and go. */
+/** Two small replicas, spread when possible, tolerant of nodes that disconnect. */
 export const edgeTemplate = builtinTemplate({
   policy: {
     ...STANDARD_POLICY,
@@ -12,7 +12,7 @@ export const edgeTemplate = builtinTemplate({
     resources: { cpu_request: "100m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     odgmResources: { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     spread: "preferred",
-    // Edge nodes are full: a roll-out replaces pods rather than adding one.
+    // Edge nodes have little spare capacity: a rollout replaces pods instead of adding one.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     scaleDownWindowSeconds: 600,
     nodeLossTolerationSeconds: 900,

@@ -3,7 +3,7 @@ import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
-/** Three replicas that survive a drain, a lost node and a bad roll-out: for production. */
+/** Three replicas that survive a drain, a lost node and a failed rollout: for production. */
 export const fullTemplate = builtinTemplate({
   policy: {
     ...STANDARD_POLICY,

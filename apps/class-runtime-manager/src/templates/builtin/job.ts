@@ -3,7 +3,7 @@ import { jobRenderer } from "../../rendering/workloads/job.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf } from "../selection/score.ts";
 
-/** Functions that run once to their end. */
+/** Functions that run to completion. */
 export const jobTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "job", probes: { liveness: false, startup: false } },
   maker: jobRenderer,

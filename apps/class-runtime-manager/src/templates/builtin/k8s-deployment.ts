@@ -3,7 +3,7 @@ import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
-/** A plain Deployment: what the function states and Kubernetes' own defaults. */
+/** A Deployment with the settings of the function and the defaults of Kubernetes. */
 export const k8sDeploymentTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "k8s_deployment" },
   maker: deploymentRenderer,

@@ -3,7 +3,7 @@ import { knativeRenderer } from "../../rendering/workloads/knative-service.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, notEligible, scoreOf, siteOf } from "../selection/score.ts";
 
-/** Knative Services: replicas follow the requests, down to none when nothing is stated. */
+/** Knative Services: replicas follow the requests and scale to zero unless a minimum is stated. */
 export const knativeTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, waitsForOdgm: false, defaultPort: 8080 },
   maker: knativeRenderer,

@@ -8,7 +8,7 @@ import { knativeTemplate } from "./knative.ts";
 import { statefulSetTemplate } from "./statefulset.ts";
 import type { Template } from "../template.ts";
 
-/** The built-in templates; of equal scores the earlier one wins. */
+/** The built-in templates; the first of equal scores wins. */
 export const BUILTIN_TEMPLATES: readonly Template[] = [
   devTemplate,
   edgeTemplate,

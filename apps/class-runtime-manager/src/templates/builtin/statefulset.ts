@@ -3,7 +3,7 @@ import { statefulSetRenderer } from "../../rendering/workloads/stateful-set.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf } from "../selection/score.ts";
 
-/** Replicas with names and disks of their own. */
+/** Replicas with stable names and their own volumes. */
 export const statefulSetTemplate = builtinTemplate({
   policy: {
     ...STANDARD_POLICY,

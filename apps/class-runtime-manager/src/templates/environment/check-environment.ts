@@ -4,7 +4,7 @@ import { ADDONS } from "../addons.ts";
 import { findTemplate } from "../selection/select.ts";
 import type { Template } from "../template.ts";
 
-/** What an environment refers to and what it says of itself must hold in its namespace. Paths start at its spec. */
+/** Checks the template, the addons and the default flag of an environment. Paths start at its spec. */
 export function checkEnvironment(
   name: string,
   spec: EnvironmentConfigSpec,

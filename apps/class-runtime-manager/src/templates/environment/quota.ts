@@ -13,7 +13,7 @@ import {
   type Quantity,
 } from "@oaas/kube-core";
 
-/** What a class, or all classes of an environment, ask for. */
+/** Resources that a class, or all classes of an environment, request. */
 export interface Demand {
   readonly classes: number;
   readonly cpu: Quantity;
@@ -24,7 +24,6 @@ export interface Demand {
 type Quotas = EnvironmentConfigSpec["quotas"];
 type Json = Readonly<Record<string, unknown>>;
 
-/** Nothing. */
 export const NO_DEMAND: Demand = {
   classes: 0,
   cpu: { nano: 0n, format: "DecimalSI" },
@@ -33,8 +32,8 @@ export const NO_DEMAND: Demand = {
 };
 
 /**
- * What the children of a class request, as rendered or as they are, when all its pods run at their lowest scale: an autoscaler's minimum where
- * there is one. A pod per node counts as one, since the nodes are not known here; so does what may scale to zero.
+ * Sums the requests of the children of a class at minimum scale, with the minimum of an autoscaler if there is one. One
+ * pod per node counts as one pod, since the nodes are unknown; so does a workload that scales to zero.
  */
 export function demandOf(children: readonly KubeObject[]): Demand {
   const lowest = new Map(
@@ -52,7 +51,6 @@ export function demandOf(children: readonly KubeObject[]): Demand {
   );
 }
 
-/** The sum of two demands. */
 export function addDemand(a: Demand, b: Demand): Demand {
   return {
     classes: a.classes + b.classes,
@@ -62,7 +60,6 @@ export function addDemand(a: Demand, b: Demand): Demand {
   };
 }
 
-/** What remains of the first without the second. */
 export function subtractDemand(a: Demand, b: Demand): Demand {
   return {
     classes: a.classes - b.classes,
@@ -72,7 +69,7 @@ export function subtractDemand(a: Demand, b: Demand): Demand {
   };
 }
 
-/** Whether the first asks for no more than the second of anything. */
+/** Whether the first demand is at most the second in every resource. */
 export function isWithin(requested: Demand, held: Demand): boolean {
   return (
     requested.classes <= held.classes &&
@@ -123,19 +120,19 @@ function listOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** One class before the quotas of its environment. */
+/** The demand of one class, checked against the quotas of its environment. */
 export interface QuotaRequest {
-  /** What all classes of the environment hold, this one included. */
+  /** Usage of all classes of the environment, including this one. */
   readonly used: Demand;
-  /** What this class holds already; that much is never used from it. */
+  /** Usage of this class, which it never loses. */
   readonly held: Demand;
   readonly requested: Demand;
 }
 
-/** The limits of an environment, read once. */
+/** The parsed quotas of an environment. */
 export type Limits = Readonly<Partial<Record<(typeof AMOUNTS)[number], Quantity>>> & { readonly classes?: number };
 
-/** The limits that quotas state. */
+/** Parses quotas. */
 export function limitsOf(quotas: Quotas): Limits {
   const amounts = AMOUNTS.flatMap((amount) => {
     const limit = quotas?.[amount];
@@ -148,7 +145,7 @@ export function limitsOf(quotas: Quotas): Limits {
   };
 }
 
-/** Whether `checkQuotas` would have nothing to say. */
+/** Whether `checkQuotas` would return no violations. */
 export function fitsQuota(limits: Limits, { used, held, requested }: QuotaRequest): boolean {
   const { classes: most } = limits;
   const grows = requested.classes - held.classes;
@@ -160,7 +157,7 @@ export function fitsQuota(limits: Limits, { used, held, requested }: QuotaReques
   });
 }
 
-/** Which quotas of an environment a class would break; only what it asks for beyond what it holds can break one. */
+/** The quotas that a class would exceed. Only demand beyond its current usage can exceed one. */
 export function checkQuotas(
   environment: string,
   quotas: Quotas,

@@ -5,13 +5,13 @@ import type { Rendered } from "../../rendering/model/rendered.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 
-/** A class's template and what it makes of the class. */
+/** The selected template and the rendered class. */
 export interface SelectedAndRendered {
   readonly selection: Selection;
   readonly rendered: Rendered;
 }
 
-/** Chooses a template and renders with it; everything that can stand in the way comes back as one refusal. */
+/** Selects a template and renders the class; any failure is returned as a refusal. */
 export function chooseAndRender(
   input: RenderInput,
   templates: readonly Template[],

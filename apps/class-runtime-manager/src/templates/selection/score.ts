@@ -3,18 +3,18 @@ import type { Profile } from "../../rendering/model/cluster-facts.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { TemplateScore } from "../template.ts";
 
-/** What kind of place a class is meant for. */
+/** The location that a class runs in. */
 export interface Site {
   readonly profile: Profile;
   readonly isEdge: boolean;
   readonly isDatacenter: boolean;
-  /** Where that is known from, for the reasons of a score. */
+  /** Source of this information, for the explanation of a score. */
   readonly source: string;
 }
 
 const PROFILE_OF_KIND = { dev: "dev", edge: "edge", cloud: "full" } as const;
 
-/** The class's environment, when it has one, says more about its place than the profile of the whole cluster. */
+/** The environment of the class takes precedence over the profile of the cluster. */
 export function siteOf({ cluster, environment }: RenderInput): Site {
   if (environment === undefined) {
     return { profile: cluster.profile, ...cluster.flags, source: `profile ${cluster.profile}` };
@@ -28,10 +28,10 @@ export function siteOf({ cluster, environment }: RenderInput): Site {
   };
 }
 
-/** Points with the sentence that explains them. */
+/** Points with their explanation. */
 export type Point = readonly [points: number, because: string];
 
-/** The sum of the points, and its explanation. */
+/** Sums up points. */
 export function scoreOf(...points: readonly (Point | undefined)[]): TemplateScore {
   const given = points.filter((point) => point !== undefined);
   return {
@@ -41,7 +41,7 @@ export function scoreOf(...points: readonly (Point | undefined)[]): TemplateScor
   };
 }
 
-/** A template that cannot serve the class here. */
+/** A template that cannot run the class in this cluster. */
 export function notEligible(because: string): TemplateScore {
   return { eligible: false, score: 0, because: [because] };
 }
@@ -51,7 +51,7 @@ interface Threshold {
   readonly points: number;
 }
 
-/** Points for a demand: throughput and availability count from the threshold up, latency from it down. */
+/** Points for requirements: throughput and availability at or above the threshold, latency at or below it. */
 export function nfrPoints(
   { spec, environment }: RenderInput,
   thresholds: {

@@ -5,7 +5,7 @@ import type { Refusal } from "../template.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 
-/** One template that was looked at, and what became of it. */
+/** Score of one template. */
 export interface ScoreRow {
   readonly name: string;
   readonly eligible: boolean;
@@ -13,22 +13,24 @@ export interface ScoreRow {
   readonly because: readonly string[];
 }
 
-/** What the choice rests on: the class named it, hinted at it, its environment named it, or it scored highest. */
+/**
+ * Why the template was selected: named by the class, hinted by the class, named by its environment, or highest score.
+ */
 export type Basis = "explicit" | "hint" | "environment" | "score";
 
-/** The template of a class, and why this one. */
+/** The selected template with the scores of all templates. */
 export interface Selection {
   readonly template: Template;
   readonly basis: Basis;
-  /** Whether the class itself named it. */
+  /** Whether the class names it. */
   readonly explicit: boolean;
   readonly table: readonly ScoreRow[];
 }
 
 /**
- * Chooses the template of a class: the one it names, else the one it hints at if that can serve it here, else the one
- * its environment names, else the highest score. A name that nobody bears is refused, never replaced. The order of
- * `templates` decides between equal scores and equal names.
+ * Selects the template of a class: the one it names, else the one it hints if that is eligible, else the one that its
+ * environment names, else the highest score. Unknown names are rejected. The order of `templates` decides between equal
+ * scores and equal names.
  */
 export function selectTemplate(input: RenderInput, templates: readonly Template[]): Result<Selection, Refusal> {
   const addons = selectAddons(input);
@@ -79,7 +81,7 @@ function byScore(world: SelectionContext): Result<Selection, Refusal> {
     : ok(selection(world, best.template, "score"));
 }
 
-/** The template that bears this name or alias, whatever its case. */
+/** Finds a template by name or alias, case-insensitive. */
 export function findTemplate(name: string, templates: readonly Template[]): Template | undefined {
   const wanted = name.toLowerCase();
   return (
@@ -106,10 +108,7 @@ function refusal(kind: "missing" | "not-eligible", world: SelectionContext, what
 
 type TemplateStatus = NonNullable<ClassRuntimeStatus["template"]>;
 
-/**
- * The choice of a template as the class's status keeps it, with every score and what it was made of. `held` says why its revision is not the
- * newest one.
- */
+/** The selection in the format of the status, with all scores. `held` explains why the revision is not the newest. */
 export function templateStatus(
   { template, basis, table }: Selection,
   held?: TemplateStatus["roll_out"],

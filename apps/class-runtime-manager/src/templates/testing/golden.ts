@@ -10,17 +10,17 @@ import type { Template } from "../template.ts";
 import { userTemplate } from "../user-template/user-template.ts";
 import { inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 
-/** Where the golden files are. */
+/** Folder of the golden files. */
 export const GOLDEN_FOLDER = path.join(import.meta.dirname, "../testdata");
 
-/** Every input there is, sorted. */
+/** All inputs, sorted. */
 export const goldenInputs: readonly string[] = globSync("*.input.yaml", { cwd: GOLDEN_FOLDER }).sort();
 
 interface GoldenInput extends PartialInput {
   readonly templates?: readonly { readonly name: string; readonly spec: DeploymentTemplateInput["spec"] }[];
 }
 
-/** Renders a golden file's class, in another namespace when one is given. */
+/** Renders the class of a golden file, optionally in another namespace. */
 export function renderGolden(
   file: string,
   namespace?: string,

@@ -23,7 +23,7 @@ import { asText } from "./language.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Images = EnvironmentConfigSpec["images"];
 
-/** A filled manifest as a child of the class: what its author left out is put in, what identifies it cannot be changed. */
+/** Converts a filled manifest to a child of the class: adds missing metadata and overrides identifying labels. */
 export function toChildManifest(plan: ClassPlan, filled: Json, context: WorkloadContext | undefined): Manifest {
   const { input, base, policy } = plan;
   const { metadata, apiVersion, kind, ...body } = filled;
@@ -49,7 +49,7 @@ export function toChildManifest(plan: ClassPlan, filled: Json, context: Workload
   );
 }
 
-/** An object whose pods pull their images as the environment wants; violations name those it does not allow. */
+/** Applies the registry mirrors of the environment to all images; violations name images that it does not allow. */
 export function withResolvedImages(object: Manifest, images: Images): Result<Manifest, readonly Violation[]> {
   const spec = jsonOf(object["spec"]);
   const template = jsonOf(spec["template"]);
@@ -79,8 +79,8 @@ export function withResolvedImages(object: Manifest, images: Images): Result<Man
 }
 
 /**
- * The workload of a function: selector, replicas (unless an autoscaler has them), pod labels, container, place and
- * security filled in beneath what it says.
+ * Completes the workload of a function with selector, replicas (unless autoscaled), pod labels, container, scheduling
+ * and security. Fields of the template take precedence.
  */
 export function completeWorkload(object: Manifest, context: WorkloadContext, scaled: boolean): Manifest {
   const { plan, fn } = context;
@@ -116,7 +116,7 @@ export function completeWorkload(object: Manifest, context: WorkloadContext, sca
   return withWorkloadName(whole, fn.name);
 }
 
-/** A Job is named after its hash, since its pods cannot change; a StatefulSet has less room for its name than others. */
+/** The pods of a Job are immutable, so it is named after its hash; StatefulSet names must be shorter. */
 function withWorkloadName(object: Manifest, fallback: string): Manifest {
   const name = object.metadata.name ?? fallback;
   if (object.kind === "Job") {
@@ -146,7 +146,7 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
     ...(object.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
     ...given,
     ...(onKnative ? {} : { initContainers: omitEmpty(mergeInitContainers(initContainers, given["initContainers"])) }),
-    // The environment's nodes are a boundary, so that a template can narrow them and not leave them.
+    // A template can narrow the nodes of the environment, but not leave them.
     nodeSelector: nodes,
     containers: containers(given["containers"], context, { onKnative, isJob: object.kind === "Job" }),
   };
@@ -176,7 +176,7 @@ function knativePorts({ fn }: WorkloadContext): unknown {
   return [{ name, containerPort: fn.port, protocol: "TCP" }];
 }
 
-/** Both lists of variables; of two with one name the template's counts. Values are texts, whatever a placeholder gave. */
+/** Merges variables; the template takes precedence. Values become text. */
 function mergeEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefined {
   const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
   const all = [...listed(ours), ...listed(theirs)];
@@ -187,12 +187,15 @@ function mergeEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefine
   );
 }
 
-/** A map whose values Kubernetes wants as texts. */
+/** A map with text values. */
 function toTexts(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(jsonOf(value)).map(([name, member]) => [name, asText(member)]));
 }
 
-/** The template's own come after ours, since they may need the state store too; one that it took over with the whole pod is not doubled. */
+/**
+ * Init containers of the template run after ours, since they may need the state store; containers that it copied from
+ * our pod are not duplicated.
+ */
 function mergeInitContainers(ours: unknown, theirs: unknown): readonly Json[] {
   const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
   const own = listed(theirs);

@@ -7,12 +7,12 @@ import type { TemplateScore } from "../template.ts";
 type Criteria = NonNullable<DeploymentTemplateSpec["selection_criteria"]>;
 type Capabilities = NonNullable<DeploymentTemplateSpec["nfr_capabilities"]>;
 
-/** Whoever wrote criteria that a class meets meant it for that class: more than any built-in template brings. */
+/** Matching criteria outweigh the score of any built-in template. */
 const MATCHED = 1_000_000;
 const PER_CRITERION = 1000;
 const AUTO_SCALING = 30;
 
-/** How a user template scores for a class: what it can promise is compared with what is demanded, then its criteria. */
+/** Scores a user template: compares its capabilities with the requirements, then its criteria. */
 export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec): TemplateScore {
   const { cluster } = input;
   if (spec.template_type === "Knative" && !(cluster.features.knative && cluster.capabilities.knative)) {
@@ -34,7 +34,7 @@ export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec):
   );
 }
 
-/** The first demand that a template says it cannot meet. */
+/** The first requirement that the template cannot meet. */
 function unmetRequirement({ spec, environment }: RenderInput, can: Capabilities | undefined): string | undefined {
   const demand = classRequirements(spec, environment);
   if (can?.max_throughput !== undefined && (demand.throughputRps ?? 0) > can.max_throughput) {
@@ -54,7 +54,7 @@ interface Verdict {
   readonly holds: boolean;
 }
 
-/** One verdict per criterion that is stated. */
+/** One verdict per stated criterion. */
 function verdictsOf(input: RenderInput, criteria: Criteria): readonly Verdict[] {
   const { cluster, environment, owner, spec } = input;
   const demand = classRequirements(spec, environment);

@@ -6,13 +6,13 @@ const FOREIGN = /\$\{\s*([^{}\s]*)\s*\}/g;
 
 const ROOTS: ReadonlySet<string> = new Set(Object.keys(PATHS).map((path) => path.split(".")[0] ?? path));
 
-/** Members whose text Kubernetes takes for a name, and maps of labels: nothing there may have a dollar sign in it. */
+/** Fields that hold names, and maps of labels: they never contain a dollar sign. */
 const NAMES: ReadonlySet<string> = new Set(["name", "image", "serviceName", "serviceAccountName", "claimName"]);
 const LABELS: ReadonlySet<string> = new Set(["labels", "matchLabels", "selector"]);
 
 /**
- * Placeholders of other languages, `${function.name}`, which would be sent as they are. Only where they cannot be meant for anybody else: they speak of what our own
- * could look up, or stand where Kubernetes wants a name. A shell's `${HOME}` in a command stays.
+ * Finds placeholders of other languages, such as `${function.name}`, that would be sent unchanged. Reports only those
+ * that refer to our placeholders or are in the place of a name; `${HOME}` in a shell command is allowed.
  */
 export function foreignPlaceholders({ path, members, text }: PlainText): readonly Violation[] {
   const isName = NAMES.has(members.at(-1) ?? "") || members.some((member) => LABELS.has(member));

@@ -1,19 +1,18 @@
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 
 /*
- * The language of placeholders. It can only look things up; it has no loops, no calls and no code:
+ * The placeholder language. It only looks up values; it has no loops, no calls and no code:
  *
- *   {{ function.name }}            the value, refused when there is none
+ *   {{ function.name }}            the value; an error without one
  *   {{ function.max_scale ?? 3 }}  the value, else the literal (a number, "text", true, false, null)
- *   {{ environment.zone? }}        the value, else the whole member or item is left out
+ *   {{ environment.zone? }}        the value, else the member or item is omitted
  *   {{ "{{" }}                     a literal
  *
- * A text that is one placeholder becomes the value itself, a number or an object too; within other text it is written out.
+ * A text of one placeholder becomes the value itself, which may be a number or an object; in other text it is inserted.
  */
 
-/** One placeholder. */
 export interface Placeholder {
-  /** Where to look; empty for a literal. */
+  /** Path to the value; empty for a literal. */
   readonly path: readonly string[];
   readonly optional: boolean;
   readonly fallback?: Literal;
@@ -21,7 +20,7 @@ export interface Placeholder {
 
 type Literal = string | number | boolean | null;
 
-/** A text taken apart: pieces of text and placeholders, in order. */
+/** A parsed text: text and placeholders, in order. */
 export type Pieces = readonly (string | Placeholder)[];
 
 const MAX_TEXT = 65_536;
@@ -33,7 +32,7 @@ const LITERAL =
   /^(?:"(?<double>[^"\\]*)"|'(?<single>[^'\\]*)'|(?<number>-?\d{1,15}(?:\.\d{1,9})?)|(?<word>true|false|null))$/;
 const STEP = /\.?([A-Za-z_][\w-]*)|\[(?:"([^"\\]*)"|'([^'\\]*)')\]/g;
 
-/** Takes a text apart, or says what is wrong with it. */
+/** Parses a text, or returns a violation. */
 export function parseText(text: string): Result<Pieces, Violation> {
   if (text.length > MAX_TEXT) return syntaxError(`the text has more than ${MAX_TEXT} characters`);
   const pieces: (string | Placeholder)[] = [];
@@ -106,15 +105,15 @@ function syntaxError(message: string): Result<never, Violation> {
   });
 }
 
-/** Values that placeholders may name. */
+/** Values of placeholders. */
 export interface Scope {
   readonly [name: string]: unknown;
 }
 
-/** Stands for "leave this member out". */
+/** Marks a member to omit. */
 export const OMITTED = Symbol("left out");
 
-/** The value of a text in a scope: what a single placeholder stands for, or the text with all of them written out. */
+/** Evaluates a text: the value of a single placeholder, or the text with all placeholders replaced. */
 export function evaluate(pieces: Pieces, scope: Scope): Result<unknown, Violation> {
   const [only] = pieces;
   if (pieces.length === 1 && typeof only === "object") return valueOf(only, scope);
@@ -132,7 +131,7 @@ export function evaluate(pieces: Pieces, scope: Scope): Result<unknown, Violatio
   return ok(text);
 }
 
-/** A value written out: texts as they are, everything else as JSON says it. */
+/** Converts a value to text; everything but text becomes JSON. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

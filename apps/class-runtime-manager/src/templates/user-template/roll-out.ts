@@ -1,28 +1,28 @@
-/** One class that is rendered with a template. */
+/** A class that uses a template. */
 export interface TemplateUser {
-  /** `namespace/name`, by which turns are given. */
+  /** `namespace/name`; defines the rollout order. */
   readonly key: string;
-  /** Revision its children were last rendered with; absent before the first time. */
+  /** Revision of its children; absent before the first rendering. */
   readonly revision?: string;
-  /** How it fares with that revision. */
+  /** State of the class with that revision. */
   readonly state: "available" | "moving" | "failed";
-  /** A revision that it was given and could not be rendered with. */
+  /** A revision that cannot be rendered for this class. */
   readonly rejects?: string;
 }
 
-/** Who may be rendered with the current revision now, and why the others wait. */
+/** Classes that may use the current revision now, and those that wait. */
 export interface RollOut {
   readonly mayUpdate: ReadonlySet<string>;
   readonly waiting: readonly string[];
-  /** The class that failed with the current revision; nobody else moves until it is mended. */
+  /** The class that failed with the current revision; the rollout stops until it is fixed. */
   readonly haltedBy?: string;
 }
 
 /**
- * Lets classes move to an edited template a few at a time. Those that already have the revision, and those that have none
- * yet, always may; of the others as many as keep the number of moving ones within `maxParallel`, in the order of their
- * keys. A class that fails with the new revision, or cannot even be rendered with it, stops the rest where they are: their
- * children stay as the old revision made them.
+ * Rolls out a new revision of a template to a few classes at a time. Classes that already have the revision, or none,
+ * may always use it. Of the others, at most `maxParallel` are updated at once, in the order of their keys. If a class
+ * fails with the new revision or cannot be rendered with it, the rollout stops, and the remaining classes keep the
+ * children of the old revision.
  */
 export function rollOut(
   users: readonly TemplateUser[],
@@ -46,7 +46,7 @@ export function rollOut(
   };
 }
 
-/** The first class goes alone; once one is well with the revision, a tenth of all at a time. */
+/** One class first; after a success, a tenth of all classes at a time. */
 function parallelFor(users: readonly TemplateUser[], revision: string): number {
   const proven = users.some((user) => user.revision === revision && user.state === "available");
   return proven ? Math.ceil(users.length / 10) : 1;

@@ -9,7 +9,7 @@ import type { RenderedOdgm } from "../../rendering/model/rendered.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import type { Scope } from "./language.ts";
 
-/** What placeholders may name, with a word on each. A path ending in `.*` holds whatever names its owner gave. */
+/** Known placeholders with descriptions. A path that ends in `.*` accepts any name. */
 export const PATHS: Readonly<Record<string, string>> = {
   "class.name": "name of the class runtime",
   "class.namespace": "namespace of the class runtime",
@@ -53,18 +53,18 @@ export const PATHS: Readonly<Record<string, string>> = {
   "cluster.domain": "DNS domain of the cluster",
 };
 
-/** Whether a path is one that placeholders may name. */
+/** Whether a path is a known placeholder. */
 export function isKnownPath(path: readonly string[]): boolean {
   return Object.hasOwn(PATHS, path.join(".")) || Object.hasOwn(PATHS, [...path.slice(0, 2), "*"].join("."));
 }
 
-/** The paths of the same root, or the roots: what was meant by a path that there is not. */
+/** Suggestions for an unknown path: paths of the same root, or all roots. */
 export function similarPaths([root = ""]: readonly string[]): readonly string[] {
   const same = Object.keys(PATHS).filter((path) => path.startsWith(`${root}.`));
   return same.length > 0 ? same : [...new Set(Object.keys(PATHS).map((path) => `${path.split(".")[0]}.…`))];
 }
 
-/** What is true of the whole class. */
+/** Placeholder values of the class. */
 export function classScope({ input, requirements }: ClassPlan, odgm: RenderedOdgm | undefined): Scope {
   const { owner, spec, cluster, environment } = input;
   return omitUndefined({
@@ -98,7 +98,7 @@ export function classScope({ input, requirements }: ClassPlan, odgm: RenderedOdg
   }) as Scope;
 }
 
-/** The same with one function. */
+/** Placeholder values of the class and one function. */
 export function functionScope(context: WorkloadContext, ofClass: Scope): Scope {
   const { plan, fn, env } = context;
   const provision = fn.spec.provision_config;

@@ -19,8 +19,8 @@ import { checkTemplate, isPerFunction, kindOf, manifestsOf, WORKLOAD_OF_TYPE, ty
 import { Budget, fill } from "./walk.ts";
 
 /**
- * A template from a DeploymentTemplate object, or everything that is wrong with it (paths start at its spec). Its revision
- * is a digest of its spec: as long as that stays, it renders the same.
+ * Creates a template from a DeploymentTemplate, or returns all violations (paths start at its spec). Its revision is
+ * the digest of its spec.
  */
 export function userTemplate(objectName: string, spec: DeploymentTemplateSpec): Result<Template, readonly Violation[]> {
   const id = spec.name ?? objectName;
@@ -70,7 +70,7 @@ function renderUserTemplate(
 
   const scaled = manifests.some(({ raw }) => raw.kind === "HorizontalPodAutoscaler");
 
-  /** The objects of all manifests that are made for this function, or without one for the class. */
+  /** Renders the manifests of a function, or without a context those of the class. */
   const made = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
     manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
       if (perFunction !== (context !== undefined)) return [];
@@ -79,7 +79,7 @@ function renderUserTemplate(
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
         return [];
       }
-      // Images are looked at before ours come in: those are as they are pulled already.
+      // Resolve images before ours are added: those are already resolved.
       const object = withResolvedImages(
         toChildManifest(plan, filled.value as Readonly<Record<string, unknown>>, context),
         input.environment?.spec.images,
@@ -102,7 +102,7 @@ function renderUserTemplate(
     : ok(rendered);
 }
 
-/** The objects of one function, with a Service in front of it unless the template or Knative brings one. */
+/** The objects of one function, with a Service unless the template or Knative provides one. */
 function functionChildren(
   objects: readonly Manifest[],
   context: WorkloadContext,
@@ -142,7 +142,7 @@ function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: bo
   return scaled ? "autoscaler" : "template";
 }
 
-/** Two manifests that end up as one object would overwrite each other in every pass. */
+/** Two manifests of the same object would overwrite each other in every reconcile. */
 function duplicateNames(children: readonly Manifest[]): readonly Violation[] {
   const seen = new Set<string>();
   return children.flatMap(({ apiVersion, kind, metadata }): Violation[] => {

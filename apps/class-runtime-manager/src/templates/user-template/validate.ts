@@ -7,10 +7,10 @@ import { placeholdersIn } from "./walk.ts";
 
 type TemplateType = DeploymentTemplateSpec["template_type"];
 
-/** One manifest as its author wrote it. */
+/** A manifest as written in the template. */
 export type RawManifest = NonNullable<DeploymentTemplateSpec["manifests"]>[number];
 
-/** The kind of object that runs functions, by the template's type. */
+/** The kind of workload by template type. */
 export const WORKLOAD_OF_TYPE: Readonly<Record<TemplateType, string>> = {
   Deployment: "apps/v1/Deployment",
   StatefulSet: "apps/v1/StatefulSet",
@@ -20,8 +20,8 @@ export const WORKLOAD_OF_TYPE: Readonly<Record<TemplateType, string>> = {
 };
 
 /**
- * What a template may make. Nothing that grants rights or reaches beyond its namespace: whoever may write templates
- * must not gain the manager's own rights by it.
+ * Kinds that a template may create. None grants permissions or affects other namespaces: authors of templates must not
+ * gain the permissions of the class runtime manager.
  */
 const ALLOWED = new Set([
   ...Object.values(WORKLOAD_OF_TYPE),
@@ -37,17 +37,17 @@ const ALLOWED = new Set([
   "monitoring.coreos.com/v1/PodMonitor",
 ]);
 
-/** The manifests, in either of their spellings. */
+/** The manifests, in either spelling. */
 export function manifestsOf(spec: DeploymentTemplateSpec): readonly RawManifest[] {
   return spec.manifests ?? spec.kubernetes_manifests ?? [];
 }
 
-/** Kind of a manifest in full. */
+/** Group, version and kind of a manifest. */
 export function kindOf({ apiVersion, kind }: RawManifest): string {
   return `${apiVersion}/${kind}`;
 }
 
-/** Whether a manifest is made once per function rather than once per class: it runs functions, or it speaks of one. */
+/** Whether a manifest is rendered once per function: it is the workload, or it uses placeholders of the function. */
 export function isPerFunction(manifest: RawManifest, type: TemplateType): boolean {
   return (
     kindOf(manifest) === WORKLOAD_OF_TYPE[type] ||
@@ -55,7 +55,7 @@ export function isPerFunction(manifest: RawManifest, type: TemplateType): boolea
   );
 }
 
-/** Everything that is wrong with a template whatever class it may be used for. Paths start at its spec. */
+/** Checks a template independent of classes. Paths start at its spec. */
 export function checkTemplate(name: string, spec: DeploymentTemplateSpec): readonly Violation[] {
   const field = spec.manifests === undefined ? "kubernetes_manifests" : "manifests";
   const manifests = manifestsOf(spec);

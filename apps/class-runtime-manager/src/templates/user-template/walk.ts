@@ -1,18 +1,18 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import { evaluate, OMITTED, parseText, type Placeholder, type Scope } from "./language.ts";
 
-/** No manifest is deeper, and no template makes more values than this of one class. */
+/** Limits of a manifest and of all values that a template renders for one class. */
 const MAX_DEPTH = 48;
 const MAX_VALUES = 50_000;
 
-/** Text that is sent as it is written, with the members that lead to it. */
+/** Text without placeholders, and the members that lead to it. */
 export interface PlainText {
   readonly path: string;
   readonly members: readonly string[];
   readonly text: string;
 }
 
-/** Every placeholder of a manifest with its place, the text between them, and everything that is wrong with how they are written. */
+/** All placeholders of a manifest, the texts between them, and all syntax violations. */
 export function placeholdersIn(manifest: unknown): {
   readonly found: readonly { readonly path: string; readonly placeholder: Placeholder }[];
   readonly texts: readonly PlainText[];
@@ -47,18 +47,18 @@ export function placeholdersIn(manifest: unknown): {
   }
 }
 
-/** Counts what a template makes, so that no template fills the memory. */
+/** Limits the number of rendered values, and so the memory of a template. */
 export class Budget {
   #left = MAX_VALUES;
 
-  /** Whether one more value may be made. */
+  /** Whether another value is allowed. */
   spend(): boolean {
     this.#left -= 1;
     return this.#left >= 0;
   }
 }
 
-/** A manifest with its placeholders filled in from a scope, or all that had no value. */
+/** Fills in the placeholders of a manifest, or returns all that have no value. */
 export function fill(manifest: unknown, scope: Scope, budget: Budget): Result<unknown, readonly Violation[]> {
   if (!budget.spend()) {
     return err([{ path: ROOT_PATH, message: `the template renders more than ${MAX_VALUES} values` }]);
