@@ -26,10 +26,10 @@ type BindingInput = NonNullable<SpecInput["function_bindings"]>[number];
 type NfrInput = NonNullable<SpecInput["nfr_requirements"]>;
 type Consistency = NonNullable<NonNullable<ClassRuntimeSpec["nfr_requirements"]>["consistency"]>;
 
-/** Fields of a function that only the object has. */
+/** Fields of a function that the wire format does not have. */
 type NotOnWire = "qos_requirement" | "volumes" | "volume_mounts" | "health_check" | "odgm_integration";
 
-/** One function of a unit as the object has it. */
+/** Converts a function from the wire format. */
 export function functionFromWire(wire: FunctionDeploymentSpec, path: string, reader: WireReader): FunctionInput {
   const { nfrRequirements: nfr, provisionConfig: provision } = wire;
   return omitUndefined({
@@ -59,7 +59,7 @@ function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["pr
   } satisfies EveryField<NonNullable<FunctionInput["provision_config"]>>);
 }
 
-/** The inverse of `functionFromWire`; what the wire cannot say (probes, volumes) is left out. */
+/** The inverse of `functionFromWire`; fields that the wire format does not have (probes, volumes) are omitted. */
 export function functionToWire(one: ClassFunction): FunctionDeploymentSpec {
   const { function_type: type, provision_config: provision, nfr_requirements: nfr } = one;
   return create(
@@ -95,7 +95,7 @@ function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): P
   );
 }
 
-/** Requirements of a class or function as the object has them. */
+/** Converts requirements from the wire format. */
 export function nfrFromWire(wire: NfrRequirements, path: string, reader: WireReader): NfrInput {
   return omitUndefined({
     min_throughput_rps: wire.minThroughputRps,
@@ -106,7 +106,7 @@ export function nfrFromWire(wire: NfrRequirements, path: string, reader: WireRea
   } satisfies EveryField<Omit<NfrInput, "throughput" | "max_latency" | "availability_pct">>);
 }
 
-/** The inverse of `nfrFromWire`, from every spelling the object may use. */
+/** The inverse of `nfrFromWire`, for every spelling. */
 export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>): NfrRequirements {
   const { availability_pct: percent } = nfr;
   return create(
@@ -121,19 +121,19 @@ export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>
   );
 }
 
-/** A consistency model in the object's spelling. */
+/** Converts a consistency model from the wire format. */
 export function consistencyFromWire(value: number | undefined, path: string, reader: WireReader) {
   const word = reader.enumWord(consistencyWords, value, path);
   return word === undefined ? undefined : (word.replaceAll("-", "_") as Exclude<Consistency, "eventual">);
 }
 
-/** A consistency model on the wire, which has no word for "eventual": it promises nothing either. */
+/** Converts a consistency model to the wire format, which has no "eventual": "none" gives the same guarantee. */
 export function consistencyToWire(word: Consistency) {
   const known = word === "eventual" ? "none" : word.replaceAll("_", "-");
   return consistencyWords.toWire(known as ConsistencyModel);
 }
 
-/** One method of the class as the object has it. */
+/** Converts a binding from the wire format. */
 export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader: WireReader): BindingInput {
   const { accessModifier: given } = wire;
   const modifier = given === undefined || given === "" ? undefined : accessModifierFromWire(given);

@@ -20,10 +20,10 @@ type OdgmInput = NonNullable<SpecInput["odgm_config"]>;
 type Odgm = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 type StateInput = NonNullable<SpecInput["state_spec"]>;
 
-/** Fields of the state store that only the object has. */
+/** Fields of the state store that the wire format does not have. */
 type NotOnWire = "enabled" | "replication_factor" | "cluster_id" | "node_id_prefix";
 
-/** The state store of a unit as the object has it. */
+/** Converts state store settings from the wire format. */
 export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader): OdgmInput {
   for (const [index, name] of wire.collections.entries()) {
     if (wire.collections.indexOf(name) === index) continue;
@@ -97,7 +97,7 @@ function routesFromWire(
   });
 }
 
-/** The inverse of `odgmFromWire`. Collections with settings of their own are named only. */
+/** The inverse of `odgmFromWire`. Of collections only the names are kept. */
 export function odgmToWire(odgm: Odgm): OdgmConfig {
   const { event_processing: events, invocations } = odgm;
   return create(
@@ -147,7 +147,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
   );
 }
 
-/** The state of a class as the object has it. */
+/** Converts a state specification from the wire format. */
 export function stateFromWire(wire: StateSpec, path: string, reader: WireReader): StateInput {
   return omitUndefined({
     consistency_model: consistencyFromWire(wire.consistencyModel, pathOf(path, "consistency_model"), reader),
