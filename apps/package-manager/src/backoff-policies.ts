@@ -23,6 +23,8 @@ export const BACKOFF = {
   watchReconnect: { baseMs: 500, capMs: 30_000, factor: 2, jitter: 0.5 },
   /** Checks of a failing cluster. The health check interval is the effective cap. */
   failingHealthCheck: { baseMs: 1_000, capMs: Number.MAX_SAFE_INTEGER, factor: 2, jitter: 0.2 },
+  /** Reopens of a watch on the store. Constant, because the storage backend already backs off. */
+  eventWatch: { baseMs: 500, capMs: 500, factor: 1, jitter: 0 },
   /** Restarts of a worker process that keeps exiting. */
   workerRestart: { baseMs: 1_000, capMs: 30_000, factor: 2, jitter: 0.2 },
 } as const satisfies Record<string, BackoffPolicy>;

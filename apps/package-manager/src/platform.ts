@@ -31,7 +31,7 @@ import { PackageRegistry } from "./registry/package-registry.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
 import { withReadTimeout } from "./status/read-timeout.ts";
-import { recommendedReplicas } from "./status/recommended-replicas.ts";
+import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import type { ClusterAdmin, Deployments, EventFeed, Registry, StatusReader } from "./use-cases.ts";

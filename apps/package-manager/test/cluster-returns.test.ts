@@ -10,7 +10,7 @@ beforeEach(async () => {
   [east, west] = await Promise.all([ScriptedCrm.start({ name: "east" }), ScriptedCrm.start({ name: "west" })]);
   pm = await startPm({
     clusters: { east: east.url, west: west.url },
-    // The look at everything comes too late for every test here, and so does the next question after health.
+    // The periodic drift check and health check come too late for these tests.
     env: { DEPLOY_RECONCILE_INTERVAL: "1h", CRM_HEALTH_CHECK_INTERVAL: "1h", DEPLOY_WAIT: "30s" },
   });
   await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
@@ -22,8 +22,8 @@ afterEach(async () => {
   await Promise.all([east.close(), west.close()]);
 });
 
-describe("a deletion that waits for its cluster", () => {
-  test("is finished when the cluster is back, without waiting for the look at everything", async () => {
+describe("a deletion that waits for an unreachable cluster", () => {
+  test("finishes when the cluster recovers, without waiting for the drift check", async () => {
     await west.down();
     const { json } = await pm.call("DELETE", "/api/v1/deployments/echo");
     expect(JSON.stringify(json)).toContain("west");
@@ -31,7 +31,7 @@ describe("a deletion that waits for its cluster", () => {
     await west.up();
     await eventually(() => expect(west.units.size).toBe(0), {
       timeoutMs: 60_000,
-      what: "the tombstone to be finished",
+      what: "the pending removal to finish",
     });
     await eventually(async () => expect((await pm.call("GET", "/api/v1/deployments/echo")).status).toBe(404), {
       timeoutMs: 30_000,

@@ -16,26 +16,26 @@ export interface ConnectClustersOptions {
   readonly ambient: Ambient;
 }
 
-/** Everything that has to do with clusters, wired together as the platform does it. */
+/** The cluster parts, wired as in the platform. */
 export interface ConnectedClusters {
   readonly stored: Collection<StoredCluster>;
   readonly roster: ClusterRoster;
   readonly gateway: GrpcCrmGateway;
   readonly directory: HealthDirectory;
   readonly view: RuntimeView;
-  /** Loads stored clusters, then begins to ask and to follow all of them. */
+  /** Loads the stored clusters, then starts health checks and watches. */
   start(): Promise<void>;
-  /** Repeatable. */
+  /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** Turns the configuration of clusters into what the use cases need. Nothing is done before `start`. */
+/** Wires the cluster parts from the configuration. Does nothing before `start`. */
 export function connectClusters(options: ConnectClustersOptions): ConnectedClusters {
   const { config, store, ambient } = options;
-  const made = clustersFrom(config);
-  if (!made.ok) throw invalidArgument("the configuration of clusters", made.error);
+  const configured = clustersFrom(config);
+  if (!configured.ok) throw invalidArgument("the configuration of clusters", configured.error);
   const stored = new Collection<StoredCluster>(store, CLUSTERS);
-  const roster = new ClusterRoster({ configured: made.value.clusters, stored, ambient });
+  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient });
   const gateway = new GrpcCrmGateway({
     clusters: roster,
     ambient,

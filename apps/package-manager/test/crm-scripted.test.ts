@@ -25,17 +25,22 @@ async function deploy(client: RpcClient<typeof DeploymentService>, deadlineMs = 
   );
 }
 
-describe("the scripted cluster", () => {
-  const fates: { fate: Fate; kind: string; units: number; why: string }[] = [
-    { fate: { do: "serve" }, kind: "done", units: 1, why: "a served call has its effect" },
-    { fate: { do: "slow", ms: 5 }, kind: "done", units: 1, why: "a late answer is an answer" },
-    { fate: { do: "fail", fault: unavailable("x", "no") }, kind: "unavailable", units: 0, why: "refused before" },
-    { fate: { do: "hang" }, kind: "deadline-exceeded", units: 0, why: "nothing done, nothing said" },
-    { fate: { do: "swallow-answer" }, kind: "deadline-exceeded", units: 1, why: "done, and nothing said" },
-    { fate: { do: "lose-answer" }, kind: "unavailable", units: 1, why: "done, and cut before the answer" },
-    { fate: { do: "cut" }, kind: "unavailable", units: 0, why: "cut before it was done" },
+describe("ScriptedCrm", () => {
+  const outcomes: { fate: Fate; kind: string; units: number; why: string }[] = [
+    { fate: { do: "serve" }, kind: "done", units: 1, why: "has its effect" },
+    { fate: { do: "slow", ms: 5 }, kind: "done", units: 1, why: "responds late" },
+    {
+      fate: { do: "fail", fault: unavailable("x", "no") },
+      kind: "unavailable",
+      units: 0,
+      why: "fails before the effect",
+    },
+    { fate: { do: "hang" }, kind: "deadline-exceeded", units: 0, why: "no effect and no response" },
+    { fate: { do: "swallow-answer" }, kind: "deadline-exceeded", units: 1, why: "effect without a response" },
+    { fate: { do: "lose-answer" }, kind: "unavailable", units: 1, why: "effect, then disconnect before the response" },
+    { fate: { do: "cut" }, kind: "unavailable", units: 0, why: "disconnect before the effect" },
   ];
-  it.each(fates)("$fate.do: $why", async ({ fate, kind, units }) => {
+  it.each(outcomes)("$fate.do: $why", async ({ fate, kind, units }) => {
     const { crm, client } = await start();
     crm.next("Deploy", fate);
     expect(await deploy(client, fate.do === "hang" || fate.do === "swallow-answer" ? 300 : 10_000)).toBe(kind);
@@ -44,7 +49,7 @@ describe("the scripted cluster", () => {
     expect(crm.callsOf("Deploy")).toHaveLength(2);
   });
 
-  it("goes down, mute, and comes back with what it had", async () => {
+  it("keeps its units when it goes down, falls silent and recovers", async () => {
     const { crm, client } = await start();
     expect(await deploy(client)).toBe("done");
     await crm.down();
@@ -57,7 +62,7 @@ describe("the scripted cluster", () => {
     expect(crm.units.size).toBe(1);
   });
 
-  it("as the Rust manager never updates and offers neither watch nor explain", async () => {
+  it("never updates and lacks watch and explain as the Rust manager", async () => {
     const { crm, client } = await start({ flavour: "rust" });
     await deploy(client);
     await client.deploy({ deploymentUnit: { id: "unit-a", packageName: "shop", classKey: "Other" } });

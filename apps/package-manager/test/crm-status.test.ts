@@ -27,8 +27,8 @@ afterEach(async () => {
 const schema = defineConfig({ title: "test", prefixes: [], variables: { crm: clusterVariables } });
 const key = "cart" as DeploymentKey;
 
-/** Clusters as PM is told of them, and everything that looks at them. */
-async function world(
+/** Scripted clusters with directory, view, event log and status reader. */
+async function startClusters(
   clusters: Readonly<Record<string, ScriptedCrmOptions>>,
   store = openMemoryStore({ ambient: realAmbient }),
 ) {
@@ -77,7 +77,7 @@ function rosterOf({ roster }: ConnectedClusters) {
   };
 }
 
-function followed(log: EventLog): FeedEvent[] {
+function followEvents(log: EventLog): FeedEvent[] {
   const events: FeedEvent[] = [];
   const stop = new AbortController();
   open.push({ close: () => stop.abort() });
@@ -88,14 +88,14 @@ function followed(log: EventLog): FeedEvent[] {
   return events;
 }
 
-describe("status over clusters of all kinds", () => {
-  it("is followed by streams and by lists, survives a cluster that dies, and says when it is back", async () => {
-    const { crms, connected, reader, log } = await world({ ours: {}, rust: { flavour: "rust" }, frail: {} });
+describe("status over several clusters", () => {
+  it("follows watched and polled clusters, and reports a cluster that fails and recovers", async () => {
+    const { crms, connected, reader, log } = await startClusters({ ours: {}, rust: { flavour: "rust" }, frail: {} });
     for (const crm of Object.values(crms)) crm.units.put(unitOf("u"));
     const known = () => ["ours", "rust", "frail"].map((name) => connected.view.syncState(name as ClusterName));
     await eventually(() => expect(known()).toEqual(["live", "polled", "live"]));
     await eventually(async () => expect(await reader.status(key)).toMatchObject({ condition: "running" }));
-    const events = followed(log);
+    const events = followEvents(log);
 
     crms["ours"]!.units.set("u", DOWN);
     crms["rust"]!.units.set("u", DOWN);
@@ -138,28 +138,30 @@ describe("status over clusters of all kinds", () => {
     expect(health.at(-1)).toBe("Healthy");
   });
 
-  it("a hung cluster delays neither status nor lists of the others beyond its own deadline, and plans not at all", async () => {
-    const { crms, connected, reader } = await world({ well: {}, hung: {} });
+  it("a hanging cluster delays status only until its deadline, and plans not at all", async () => {
+    const { crms, connected, reader } = await startClusters({ well: {}, hung: {} });
     crms["well"]!.units.put(unitOf("u"));
     await eventually(() => connected.view.syncState("hung" as ClusterName) === "live");
     await eventually(async () => expect((await reader.runtimes({})).total).toBe(1));
     crms["hung"]!.always({ do: "hang" });
     const order: string[] = [];
-    const late = connected.gateway.health("hung" as ClusterName).catch(() => order.push("the hung cluster's deadline"));
+    const late = connected.gateway
+      .health("hung" as ClusterName)
+      .catch(() => order.push("the deadline of the hanging cluster"));
     const readings = await connected.directory.readings();
-    order.push("what plans need");
+    order.push("readings for plans");
     expect(readings.map(({ health }) => health.status)).toEqual(["healthy", "healthy"]);
     await late;
-    expect(order).toEqual(["what plans need", "the hung cluster's deadline"]);
+    expect(order).toEqual(["readings for plans", "the deadline of the hanging cluster"]);
     expect(await reader.status(key)).toMatchObject({ clusters: [{ reachable: false }, { condition: "running" }] });
   });
 
-  it("a cluster added by one manager is used by the other, and one that is removed is left", async () => {
+  it("uses a cluster that another process added, and disconnects from a removed one", async () => {
     const store = openMemoryStore({ ambient: realAmbient });
     const late = await ScriptedCrm.start({ name: "late" });
     open.push(late);
     late.units.put(unitOf("x"));
-    const [a, b] = [await world({}, store), await world({}, store)];
+    const [a, b] = [await startClusters({}, store), await startClusters({}, store)];
     const { roster, stored } = a.connected;
     const admin = new StoredClusterAdmin({
       roster,

@@ -75,7 +75,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
   }
 
   async remove(name: ClusterName): Promise<void> {
-    const { roster, stored, store, references: ties, deployments } = this.#deps;
+    const { roster, stored, store, references, deployments } = this.#deps;
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is configured; remove it from the configuration and restart`);
     }
@@ -85,7 +85,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
       // A cluster that was removed from the configuration has no record, but may have had removals to abandon.
       if (found === undefined && abandoned > 0) return undefined;
       if (found === undefined) throw notFound("cluster", name);
-      const removal = await ties.stageRemoval(deployments);
+      const removal = await references.stageRemoval(deployments);
       refuseIfUsed(name, deployments.keysIn(name).length);
       return store.commit(together(stored.stageDelete(found), removal));
     });

@@ -23,7 +23,7 @@ afterEach(async () => {
 const { clock, ...ambient } = virtualAmbient(1);
 const at = "2026-01-01T00:00:00.000Z";
 
-/** Follows in the background and keeps what it was told. */
+/** Follows in the background and collects the events. */
 function follow(log: EventLog, query: { topic?: EventTopic; key?: string; lastEventId?: string } = {}) {
   const stop = new AbortController();
   const events: FeedEvent[] = [];
@@ -36,126 +36,137 @@ function follow(log: EventLog, query: { topic?: EventTopic; key?: string; lastEv
     await done;
   };
   open.push({ close });
-  return { events, close, told: () => events.map(({ type, topic, key }) => `${topic} ${key} ${type}`) };
+  return { events, close, summaries: () => events.map(({ type, topic, key }) => `${topic} ${key} ${type}`) };
 }
 
-const tell = (log: EventLog, key: string, topic: EventTopic = "deployment", revision?: number): void =>
+const append = (log: EventLog, key: string, topic: EventTopic = "deployment", revision?: number): void =>
   log.append({ topic, key, at, type: "changed", ...(revision === undefined ? {} : { revision }) });
 
-const settle = () => ambient.time.advance(0);
+const runPending = () => ambient.time.advance(0);
 
-describe("following events", () => {
-  it("from now on, by topic and key", async () => {
+describe("LogEventFeed", () => {
+  it("follows new events by topic and key", async () => {
     const log = new EventLog("e1");
-    tell(log, "before");
+    append(log, "before");
     const all = follow(log);
     const some = follow(log, { topic: "deployment", key: "a" });
-    await settle();
-    tell(log, "a");
-    tell(log, "b");
-    tell(log, "a", "package");
-    await settle();
-    expect(all.told()).toEqual(["deployment a changed", "deployment b changed", "package a changed"]);
-    expect(some.told()).toEqual(["deployment a changed"]);
+    await runPending();
+    append(log, "a");
+    append(log, "b");
+    append(log, "a", "package");
+    await runPending();
+    expect(all.summaries()).toEqual(["deployment a changed", "deployment b changed", "package a changed"]);
+    expect(some.summaries()).toEqual(["deployment a changed"]);
   });
 
-  it("the object of an event is made when the first follower is told, once for all of them", async () => {
+  it("creates the object of an event once, for its first follower", async () => {
     const log = new EventLog("e1");
     let made = 0;
     const append = (key: string): void =>
-      log.append({ topic: "package", key, at, type: "changed", objectOf: () => ({ key, made: (made += 1) }) });
-    append("nobody");
+      log.append({ topic: "package", key, at, type: "changed", createObject: () => ({ key, made: (made += 1) }) });
+    append("unread");
     expect(made).toBe(0);
     const followers = [follow(log), follow(log, { key: "a" }), follow(log, { key: "b" })];
-    await settle();
+    await runPending();
     append("a");
-    await settle();
+    await runPending();
     expect(followers.map(({ events }) => events.map(({ object }) => object))).toEqual([
       [{ key: "a", made: 1 }],
       [{ key: "a", made: 1 }],
       [],
     ]);
-    expect(followers[0]?.events[0]).not.toHaveProperty("objectOf");
+    expect(followers[0]?.events[0]).not.toHaveProperty("createObject");
   });
 
   const resumptions: {
     name: string;
     id: (log: EventLog) => string;
     topic?: EventTopic;
-    told: string[];
+    expected: string[];
     why: string;
   }[] = [
-    { name: "the same process", id: () => "5.e1.1", told: ["b", "c"], why: "the log has it all" },
-    { name: "nothing missed", id: () => "7.e1.3", told: [], why: "it was up to date" },
+    { name: "the same process", id: () => "5.e1.1", expected: ["b", "c"], why: "the log has all events" },
+    { name: "no event was missed", id: () => "7.e1.3", expected: [], why: "it was up to date" },
     {
       name: "another process, stored topic",
       id: () => "5.e0.900",
       topic: "deployment",
-      told: ["b", "c"],
+      expected: ["b", "c"],
       why: "by revision",
     },
     {
       name: "another process, nothing missed",
       id: () => "7.e0.900",
       topic: "deployment",
-      told: [],
+      expected: [],
       why: "by revision",
     },
-    { name: "another process, all topics", id: () => "5.e0.900", told: ["5 resync"], why: "what was observed is lost" },
+    {
+      name: "another process, all topics",
+      id: () => "5.e0.900",
+      expected: ["5 resync"],
+      why: "observed events are not stored",
+    },
     {
       name: "another process, observed topic",
       id: () => "5.e0.900",
       topic: "class-runtime",
-      told: ["1 resync"],
-      why: "what was observed is lost",
+      expected: ["1 resync"],
+      why: "observed events are not stored",
     },
-    { name: "older than the log", id: () => "2.e0.1", topic: "deployment", told: ["1 resync"], why: "out of reach" },
-    { name: "from the future", id: () => "9.e1.99", topic: "deployment", told: ["1 resync"], why: "none of ours" },
-    { name: "nonsense", id: () => "🙂", topic: "deployment", told: ["1 resync"], why: "none of ours" },
+    {
+      name: "older than the log",
+      id: () => "2.e0.1",
+      topic: "deployment",
+      expected: ["1 resync"],
+      why: "the log does not reach back",
+    },
+    { name: "a future id", id: () => "9.e1.99", topic: "deployment", expected: ["1 resync"], why: "not a known id" },
+    { name: "an invalid id", id: () => "🙂", topic: "deployment", expected: ["1 resync"], why: "not a known id" },
   ];
-  it.each(resumptions)("again, $name: $why", async ({ id, topic, told }) => {
+  it.each(resumptions)("resumes, $name: $why", async ({ id, topic, expected }) => {
     const log = new EventLog("e1");
     log.startFrom(4);
-    tell(log, "a", "deployment", 5);
-    tell(log, "b", "deployment", 6);
-    tell(log, "c", "deployment", 7);
+    append(log, "a", "deployment", 5);
+    append(log, "b", "deployment", 6);
+    append(log, "c", "deployment", 7);
     const follower = follow(log, { lastEventId: id(log), ...(topic === undefined ? {} : { topic }) });
-    await settle();
+    await runPending();
     const resyncs = follower.events.filter(({ type }) => type === "resync").length;
-    expect(resyncs > 0 ? [`${resyncs} resync`] : follower.events.map(({ key }) => key)).toEqual(told);
-    tell(log, "d", topic ?? "deployment");
-    await settle();
+    expect(resyncs > 0 ? [`${resyncs} resync`] : follower.events.map(({ key }) => key)).toEqual(expected);
+    append(log, "d", topic ?? "deployment");
+    await runPending();
     expect(follower.events.at(-1)?.key).toBe("d");
   });
 
-  it("again, by the very id it was given, whatever the process is called", async () => {
+  it("resumes by a given id for any epoch", async () => {
     const log = new EventLog("0F8FAD5B-d9cb-469f-a165-70867728950e");
     const before = follow(log);
-    await settle();
-    tell(log, "a");
-    tell(log, "b");
-    await settle();
+    await runPending();
+    append(log, "a");
+    append(log, "b");
+    await runPending();
     const after = follow(log, { lastEventId: before.events[0]!.id });
-    await settle();
-    expect(after.told()).toEqual(["deployment b changed"]);
+    await runPending();
+    expect(after.summaries()).toEqual(["deployment b changed"]);
   });
 
-  it("a follower that is too slow is told to read anew, and goes on from there", async () => {
+  it("sends a resync to a slow follower, which continues from there", async () => {
     const log = new EventLog("e1", { events: 4 });
     const stop = new AbortController();
     const reader = new LogEventFeed(log, clock).follow({ topic: "deployment", signal: stop.signal });
     const first = reader.next();
-    tell(log, "0");
+    append(log, "0");
     expect((await first).value).toMatchObject({ key: "0" });
-    for (let n = 1; n <= 20; n += 1) tell(log, String(n));
+    for (let n = 1; n <= 20; n += 1) append(log, String(n));
     expect((await reader.next()).value).toMatchObject({ type: "resync", topic: "deployment" });
     const last = reader.next();
-    tell(log, "21");
+    append(log, "21");
     expect((await last).value).toMatchObject({ key: "21" });
     stop.abort();
   });
 
-  it("what is kept is bounded by number and by size", () => {
+  it("bounds the log by number and size", () => {
     const log = new EventLog("e1", { events: 100, bytes: 10_000 });
     for (let n = 0; n < 1_000; n += 1) log.append({ topic: "package", type: "changed", key: "p", at, bytes: 1_000 });
     expect(log.since(log.head - 10)).toHaveLength(10);
@@ -167,7 +178,7 @@ describe("following events", () => {
     expect(log.since(log.head)).toEqual([]);
   });
 
-  it("whoever comes back with any id it was given misses nothing, however the log was cut", async () => {
+  it("loses no event when a follower resumes by any id, however the log was trimmed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("event", "leave", "break"), { maxLength: 60 }),
@@ -180,27 +191,27 @@ describe("following events", () => {
           const take = (events: readonly FeedEvent[]): void => {
             for (const event of events) {
               lastEventId = event.id;
-              // To read anew is to know everything there is.
+              // A resync makes the client read everything.
               if (event.type === "resync") for (let n = 1; n <= written; n += 1) known.add(String(n));
               else known.add(event.key);
             }
           };
           let written = 0;
-          await settle();
+          await runPending();
           for (const act of acts) {
-            if (act === "event") tell(log, String((written += 1)));
+            if (act === "event") append(log, String((written += 1)));
             else if (act === "break") {
               written += 1;
               log.reset(0);
             } else {
-              await settle();
+              await runPending();
               take(reader.events);
               await reader.close();
               reader = follow(log, lastEventId === undefined ? {} : { lastEventId });
               if (lastEventId === undefined) for (let n = 1; n <= written; n += 1) known.add(String(n));
             }
           }
-          await settle();
+          await runPending();
           take(reader.events);
           await reader.close();
           for (let n = 1; n <= written; n += 1) expect(known.has(String(n))).toBe(true);
@@ -209,7 +220,7 @@ describe("following events", () => {
     );
   });
 
-  it("ids come back as they were, and nothing else is one", () => {
+  it("parses its own ids and rejects others", () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(), fc.stringMatching(/^[0-9a-z]{1,32}$/), (revision, sequence, epoch) => {
         expect(parseEventId(formatEventId({ revision, epoch, sequence }))).toEqual({ revision, epoch, sequence });
@@ -224,7 +235,7 @@ describe("following events", () => {
   });
 });
 
-describe("what is stored", () => {
+describe("StoredEvents", () => {
   function storeOf(backlog?: number, history?: number) {
     const around = { clock, ...ambient };
     const store = openMemoryStore({
@@ -239,7 +250,7 @@ describe("what is stored", () => {
         topic: "deployment",
         collection,
         keyOf: (id) => (id === "hidden" ? undefined : id),
-        objectOf: ({ record }) => record.addedBy,
+        toObject: ({ record }) => record.addedBy,
       });
       const events = new StoredEvents({
         store,
@@ -250,7 +261,7 @@ describe("what is stored", () => {
       });
       await events.start();
       open.push(events);
-      await settle();
+      await runPending();
       return { log, events };
     };
     const put = (name: string) =>
@@ -262,52 +273,52 @@ describe("what is stored", () => {
     return { store, collection, begin, put };
   }
 
-  it("is told whoever wrote it, with what it is now", async () => {
+  it("appends changes of all writers with the current object", async () => {
     const { begin, put, collection } = storeOf();
     const { log } = await begin("e1");
-    const { events, told } = follow(log);
-    await settle();
+    const { events, summaries } = follow(log);
+    await runPending();
     const stored = await put("a");
     await put("hidden");
     const changed = await collection.update(stored, { ...stored.record, addedBy: "bob" });
     await collection.delete(changed);
-    await settle();
-    expect(told()).toEqual(["deployment a added", "deployment a changed", "deployment a removed"]);
+    await runPending();
+    expect(summaries()).toEqual(["deployment a added", "deployment a changed", "deployment a removed"]);
     expect(events.map(({ object }) => object)).toEqual(["ann", "bob", undefined]);
   });
 
-  it("is told on over a restart: by revision, from the backlog", async () => {
+  it("resumes after a restart by revision", async () => {
     const { begin, put } = storeOf();
     const first = await begin("e1");
     const before = follow(first.log, { topic: "deployment" });
-    await settle();
+    await runPending();
     await put("a");
-    await settle();
+    await runPending();
     await first.events.close();
     await put("b");
     const second = await begin("e2");
     const after = follow(second.log, { topic: "deployment", lastEventId: before.events.at(-1)!.id });
-    await settle();
-    // The last one may come twice, for its own id was given before it was all told.
-    expect(after.told().filter((one) => one !== "deployment a added")).toEqual(["deployment b added"]);
+    await runPending();
+    // The last event may be repeated, because its id was assigned before its revision was complete.
+    expect(after.summaries().filter((one) => one !== "deployment a added")).toEqual(["deployment b added"]);
   });
 
-  it("beyond the backlog is a resync", async () => {
+  it("sends a resync beyond the backlog", async () => {
     const { begin, put } = storeOf(1);
     const first = await begin("e1");
     const before = follow(first.log, { topic: "deployment" });
-    await settle();
+    await runPending();
     await put("a");
-    await settle();
+    await runPending();
     await first.events.close();
     for (const name of ["b", "c", "d"]) await put(name);
     const second = await begin("e2");
     const after = follow(second.log, { topic: "deployment", lastEventId: before.events.at(-1)!.id });
-    await settle();
+    await runPending();
     expect(after.events.map(({ type }) => type)).toEqual(["resync"]);
   });
 
-  it("a store that compacted what was to be read makes everybody read anew", async () => {
+  it("sends a resync after the store compacted unread history", async () => {
     const { begin, put, store } = storeOf();
     for (const name of ["a", "b", "c"]) await put(name);
     await store.compact(await store.revision());
@@ -316,13 +327,13 @@ describe("what is stored", () => {
     await ambient.time.advance(1_000);
     expect(follower.events[0]).toMatchObject({ type: "resync" });
     await put("d");
-    await settle();
+    await runPending();
     expect(follower.events.at(-1)).toMatchObject({ key: "d", type: "added" });
   });
 });
 
-describe("what is observed", () => {
-  it("class runtimes once their cluster is known, health as it changes, clusters as they come and go", async () => {
+describe("observeEvents", () => {
+  it("appends runtimes of synced clusters, health changes and cluster changes", async () => {
     const log = new EventLog("e1");
     const view = new RuntimeView(clock);
     const edge = "edge" as ClusterName;
@@ -335,8 +346,8 @@ describe("what is observed", () => {
       readings: { onReading: (listener) => (readers.push(listener), () => undefined) },
       clusters: { get: () => undefined, onChange: (listener) => (changes.push(listener), () => undefined) },
     });
-    const { told, events } = follow(log);
-    await settle();
+    const { summaries, events } = follow(log);
+    await runPending();
     view.apply(edge, { type: "syncing" }, "live");
     view.apply(edge, { type: "changed", report: reportOf("edge", "a") }, "live");
     view.apply(edge, { type: "synced" }, "live");
@@ -348,8 +359,8 @@ describe("what is observed", () => {
     changes[0]?.(edge);
     end();
     view.apply(edge, { type: "changed", report: reportOf("edge", "b") }, "live");
-    await settle();
-    expect(told()).toEqual([
+    await runPending();
+    expect(summaries()).toEqual([
       "class-runtime edge resync",
       "class-runtime a changed",
       "class-runtime a removed",

@@ -2,18 +2,18 @@ import { Notifier } from "@oaas/foundation";
 import type { EventTopic, FeedEvent } from "../use-cases.ts";
 import { formatEventId, type EventPosition } from "./event-id.ts";
 
-/** An event as its source tells it. */
+/** An event from its source, without an id. */
 export type NewEvent = Omit<FeedEvent, "id"> & {
-  /** Of the store, for what is stored; absent for what was only observed. */
+  /** The revision of the store; absent for observed events. */
   readonly revision?: number;
-  /** Roughly what it takes to keep the object; 2 kB when not said. */
+  /** Estimated memory of the object. Default 2 kB. */
   readonly bytes?: number;
-  /** In place of `object`: makes it of what was kept when the first follower is told. Most events are told to nobody, and every write makes one. */
-  readonly objectOf?: (kept: unknown) => unknown;
-  readonly kept?: unknown;
+  /** Creates `object` from `source` on first use, because every write appends an event and most have no follower. */
+  readonly createObject?: (source: unknown) => unknown;
+  readonly source?: unknown;
 };
 
-/** An event in the log: one object, because thousands wait in it for somebody who asks. */
+/** An event in the log. A flat object, because the log keeps thousands of them. */
 export class LoggedEvent {
   readonly sequence: number;
   readonly revision: number | undefined;
@@ -23,43 +23,42 @@ export class LoggedEvent {
   readonly #key: string;
   readonly #at: string;
   readonly #epoch: string;
-  readonly completeRevision: number;
-  /** The object, or what it is made of as long as nobody asked. */
+  readonly #completeRevision: number;
+  /** The object, or its source until the first use. */
   #object: unknown;
-  #objectOf: ((kept: unknown) => unknown) | undefined;
-  #told: FeedEvent | undefined;
+  #createObject: ((source: unknown) => unknown) | undefined;
+  #event: FeedEvent | undefined;
 
-  constructor(news: NewEvent, { revision, epoch, sequence }: EventPosition) {
+  constructor(event: NewEvent, { revision, epoch, sequence }: EventPosition) {
     this.sequence = sequence;
-    this.revision = news.revision;
-    this.bytes = news.bytes ?? DEFAULT_BYTES;
-    this.#topic = news.topic;
-    this.#type = news.type;
-    this.#key = news.key;
-    this.#at = news.at;
+    this.revision = event.revision;
+    this.bytes = event.bytes ?? DEFAULT_BYTES;
+    this.#topic = event.topic;
+    this.#type = event.type;
+    this.#key = event.key;
+    this.#at = event.at;
     this.#epoch = epoch;
-    this.completeRevision = revision;
-    this.#objectOf = news.objectOf;
-    this.#object = news.objectOf === undefined ? news.object : news.kept;
+    this.#completeRevision = revision;
+    this.#createObject = event.createObject;
+    this.#object = event.createObject === undefined ? event.object : event.source;
   }
 
-  /** Whether it is for those who follow this topic and this key; one that tells to read anew concerns everybody on its topic. */
+  /** Whether followers of this topic and key get the event; a resync is for all followers of its topic. */
   matches(topic: EventTopic | undefined, key: string | undefined): boolean {
     if (topic !== undefined && this.#topic !== topic) return false;
     return key === undefined || this.#key === key || this.#type === "resync";
   }
 
-  /** The event as every follower is told it, put together once. */
+  /** The event for followers, created once. */
   get event(): FeedEvent {
-    this.#told ??= this.#tell();
-    return this.#told;
+    this.#event ??= this.#create();
+    return this.#event;
   }
 
-  #tell(): FeedEvent {
-    const id = formatEventId({ revision: this.completeRevision, epoch: this.#epoch, sequence: this.sequence });
-    const object = this.#objectOf === undefined ? this.#object : this.#objectOf(this.#object);
-    // What the object was made of is not kept beside it.
-    this.#object = this.#objectOf = undefined;
+  #create(): FeedEvent {
+    const id = formatEventId({ revision: this.#completeRevision, epoch: this.#epoch, sequence: this.sequence });
+    const object = this.#createObject === undefined ? this.#object : this.#createObject(this.#object);
+    this.#object = this.#createObject = undefined;
     return {
       id,
       topic: this.#topic,
@@ -71,7 +70,7 @@ export class LoggedEvent {
   }
 }
 
-/** How much is kept. */
+/** Limits of the log. */
 export interface LogLimits {
   readonly events: number;
   readonly bytes: number;
@@ -79,30 +78,30 @@ export interface LogLimits {
 
 const DEFAULT_BYTES = 2_048;
 const DEFAULT_LIMITS: LogLimits = { events: 10_000, bytes: 24 * 1024 * 1024 };
-/** A log is let grow by a quarter and then cut, so that a full one is not moved for each event. */
-const STRIDE = 1.25;
+/** The log grows by a quarter before it is trimmed, so that not every append copies a full log. */
+const TRIM_FACTOR = 1.25;
 
-/** How much a reader is handed at once. */
-const CHUNK = 500;
+/** Events per read. */
+const READ_SIZE = 500;
 
 /**
  * The last events of this process, bounded.
  *
- * *Guarantees*: events are told in order; a reader whom the log no longer reaches is told so rather than given a gap.
+ * *Guarantees*: events are in order; a reader that is too far behind is notified instead of getting a gap.
  */
 export class EventLog {
   readonly epoch: string;
   readonly #limits: LogLimits;
   #bytes = 0;
   #events: LoggedEvent[] = [];
-  /** Sequence of the last event that is not kept any more. */
+  /** Sequence of the last evicted event. */
   #base = 0;
-  /** Every stored change after this revision is in the log, as far as it happened. */
+  /** The log contains every stored change after this revision. */
   #storedSince = Number.POSITIVE_INFINITY;
-  #settled = 0;
+  #completeRevision = 0;
   readonly #notifier = new Notifier();
 
-  /** The epoch is any text that no other process has, such as a UUID; ids carry its letters and digits. */
+  /** The epoch is unique per process, such as a UUID; ids contain its letters and digits. */
   constructor(epoch: string, limits: Partial<LogLimits> = {}) {
     this.epoch = epoch
       .toLowerCase()
@@ -116,31 +115,35 @@ export class EventLog {
     return this.#base + this.#events.length;
   }
 
-  /** Every stored change up to this revision was told. */
-  get settled(): number {
-    return this.#settled;
+  /** The log has got every stored change up to this revision. */
+  get completeRevision(): number {
+    return this.#completeRevision;
   }
 
-  append(news: NewEvent): void {
-    const logged = new LoggedEvent(news, { revision: this.#settled, epoch: this.epoch, sequence: this.head + 1 });
+  append(event: NewEvent): void {
+    const logged = new LoggedEvent(event, {
+      revision: this.#completeRevision,
+      epoch: this.epoch,
+      sequence: this.head + 1,
+    });
     this.#events.push(logged);
     this.#bytes += logged.bytes;
     this.#trim();
     this.#notifier.notify();
   }
 
-  /** Stored changes are told from behind this revision on. */
+  /** Stored changes after this revision will be appended. */
   startFrom(revision: number): void {
     this.#storedSince = revision;
-    this.#settled = Math.max(this.#settled, revision);
+    this.#completeRevision = Math.max(this.#completeRevision, revision);
   }
 
-  /** Every stored change up to this revision has been told. */
+  /** Every stored change up to this revision has been appended. */
   markComplete(revision: number): void {
-    this.#settled = Math.max(this.#settled, revision);
+    this.#completeRevision = Math.max(this.#completeRevision, revision);
   }
 
-  /** Something was missed: every reader has to begin anew. */
+  /** Drops all events after a gap; every reader has to resync. */
   reset(revision: number): void {
     this.#base = this.head + 1;
     this.#events = [];
@@ -149,27 +152,27 @@ export class EventLog {
     this.#notifier.notify();
   }
 
-  /** What came after a sequence, a part at a time; undefined when the log does not reach that far back. */
+  /** The next events after a sequence; undefined if the log does not reach that far back. */
   since(sequence: number): readonly LoggedEvent[] | undefined {
     if (sequence < this.#base || sequence > this.head) return undefined;
-    return this.#events.slice(sequence - this.#base, sequence - this.#base + CHUNK);
+    return this.#events.slice(sequence - this.#base, sequence - this.#base + READ_SIZE);
   }
 
-  /** The sequence behind which all stored changes after a revision are; undefined when the log does not reach that far back. */
+  /** The sequence before all stored changes after a revision; undefined if the log does not reach that far back. */
   sequenceOf(revision: number): number | undefined {
     if (revision < this.#storedSince) return undefined;
     const first = this.#events.find((logged) => logged.revision !== undefined && logged.revision > revision);
     return first === undefined ? this.head : first.sequence - 1;
   }
 
-  /** Waits for the next event; resolves as well when the signal aborts. */
+  /** Waits for the next event; also resolves when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
     return this.#notifier.wait(signal);
   }
 
   #trim(): void {
     const { events, bytes } = this.#limits;
-    if (this.#events.length <= events * STRIDE && this.#bytes <= bytes * STRIDE) return;
+    if (this.#events.length <= events * TRIM_FACTOR && this.#bytes <= bytes * TRIM_FACTOR) return;
     let count = 0;
     for (const { revision, bytes: size } of this.#events) {
       if (this.#events.length - count <= events && this.#bytes <= bytes) break;

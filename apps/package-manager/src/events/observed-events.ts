@@ -18,19 +18,19 @@ export interface ObservedEventsOptions {
   };
 }
 
-/** Writes into the log what clusters tell: their health, and how their class runtimes are. The answer ends that. */
+/** Appends changes of cluster health and class runtimes to the log. Returns the function that stops it. */
 export function observeEvents({ log, clock, view, readings, clusters }: ObservedEventsOptions): () => void {
-  const told = new Set<ClusterName>();
+  const synced = new Set<ClusterName>();
   const at = (): string => timestamp(clock.now());
-  const ends = [
+  const unsubscribes = [
     view.onChange((cluster, change) => {
       const topic = "class-runtime";
-      if (change.type === "synced" && !told.has(cluster)) {
-        // What it had before we knew it is no news of single things, but news.
-        told.add(cluster);
+      if (change.type === "synced" && !synced.has(cluster)) {
+        // The first list of a cluster is one resync instead of many events.
+        synced.add(cluster);
         log.append({ topic, type: "resync", key: cluster, at: at() });
       }
-      if (!told.has(cluster)) return;
+      if (!synced.has(cluster)) return;
       if (change.type === "removed") log.append({ topic, type: "removed", key: change.unitId, at: at() });
       if (change.type === "changed") {
         const object = classRuntimeToWire(change.report.runtime);
@@ -48,10 +48,10 @@ export function observeEvents({ log, clock, view, readings, clusters }: Observed
       });
     }),
     clusters.onChange((cluster) => {
-      told.delete(cluster);
+      synced.delete(cluster);
       if (clusters.get(cluster) === undefined)
         log.append({ topic: "cluster", type: "removed", key: cluster, at: at() });
     }),
   ];
-  return () => ends.forEach((end) => end());
+  return () => unsubscribes.forEach((unsubscribe) => unsubscribe());
 }

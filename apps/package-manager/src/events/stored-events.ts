@@ -1,17 +1,18 @@
 import { Fault, sleep, timestamp, type Ambient } from "@oaas/foundation";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import type { Collection, CollectionChange, Entry, KeyValueStore, Stored } from "@oaas/storage";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { EventTopic } from "../use-cases.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** A collection whose changes are events. */
 export interface StoredTopic {
   readonly topic: EventTopic;
-  /** Tells events in the order of their revisions, until the signal aborts, each time with the revision up to which the collection has been read. */
+  /** Passes events to `onEvents` in revision order until the signal aborts, with the revision that has been read completely. */
   follow(
     fromRevision: number,
     signal: AbortSignal,
-    tell: (revision: number, events: readonly StoredEvent[]) => void,
+    onEvents: (revision: number, events: readonly StoredEvent[]) => void,
   ): Promise<void>;
 }
 
@@ -19,42 +20,42 @@ export interface StoredEvent {
   readonly type: "added" | "changed" | "removed" | "progress";
   readonly key: string;
   readonly revision: number;
-  /** Makes the thing, as its own route answers it, of what is kept. */
-  readonly objectOf?: (kept: unknown) => unknown;
-  readonly kept?: unknown;
-  /** Roughly what it takes to keep the object. */
+  /** Creates the object in the form of its REST route from `source`. */
+  readonly createObject?: (source: unknown) => unknown;
+  readonly source?: unknown;
+  /** Estimated memory of the object. */
   readonly bytes: number;
 }
 
 export type FollowedCollection<T> = Pick<Collection<T>, "watch" | "recordIn">;
 
-/** Makes a topic of a collection; `objectOf` answers the thing as its own route does, `keyOf` the key it is followed by, or undefined for none. */
+/** A topic over a collection. `toObject` converts a record to its REST form; `keyOf` returns its key, or undefined to skip it. */
 export function storedTopic<T>(options: {
   readonly topic: EventTopic;
   readonly collection: FollowedCollection<T>;
-  readonly objectOf: (stored: Stored<T>) => unknown;
+  readonly toObject: (stored: Stored<T>) => unknown;
   readonly keyOf?: (id: string) => string | undefined;
-  /** In place of added and changed. */
+  /** Replaces added and changed. */
   readonly type?: "progress";
 }): StoredTopic {
   const { topic, collection, keyOf = (id) => id } = options;
-  const objectOf = (kept: unknown): unknown => options.objectOf(collection.recordIn(kept as Entry));
-  const eventOf = (change: CollectionChange<T>): StoredEvent[] => {
+  const createObject = (source: unknown): unknown => options.toObject(collection.recordIn(source as Entry));
+  const eventsOf = (change: CollectionChange<T>): StoredEvent[] => {
     if (change.type === "unreadable") return [];
     const key = keyOf(change.id);
     if (key === undefined) return [];
     const { revision } = change;
     if (change.type === "delete") return [{ type: "removed", key, revision, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
-    // Of thousands of events hardly one is asked for: what waits for that is the text, and not the many objects read from it.
+    // Few events are ever sent, so the log keeps the stored text instead of the decoded record.
     const { entry } = change.stored.source;
-    return [{ type, key, revision, objectOf, kept: entry, bytes: entry.value.length }];
+    return [{ type, key, revision, createObject, source: entry, bytes: entry.value.length }];
   };
   return {
     topic,
-    async follow(fromRevision, signal, tell) {
+    async follow(fromRevision, signal, onEvents) {
       for await (const { revision, changes } of collection.watch(fromRevision, { signal }))
-        tell(revision, changes.flatMap(eventOf));
+        onEvents(revision, changes.flatMap(eventsOf));
     },
   };
 }
@@ -65,13 +66,11 @@ export interface StoredEventsOptions {
   readonly log: EventLog;
   readonly ambient: Ambient;
   readonly logger?: Logger;
-  /** So many revisions before the present one are read at the start, so that followers can go on over a restart. Default 2,000. */
+  /** Revisions before the current one to read at start, so that followers can resume after a restart. Default 2,000. */
   readonly backlog?: number;
 }
 
-const RETRY_MS = 500;
-
-/** Writes every stored change into the log, whoever made it. */
+/** Appends every stored change of all processes to the log. */
 export class StoredEvents {
   readonly #options: StoredEventsOptions;
   readonly #stop = new AbortController();
@@ -82,18 +81,18 @@ export class StoredEvents {
     this.#options = options;
   }
 
-  /** Begins to follow; what happens from now on is in the log. */
+  /** Starts to follow the topics. */
   async start(): Promise<void> {
     const { store, topics, log, backlog = 2_000 } = this.#options;
-    const present = await store.revision();
-    // The first revision is that of the empty store.
-    const before = Math.max(1, present - backlog);
+    const current = await store.revision();
+    // Revision 1 is the empty store.
+    const before = Math.max(1, current - backlog);
     log.startFrom(before);
     for (const topic of topics) this.#read.set(topic, before);
     this.#running = Promise.all(topics.map((topic) => this.#follow(topic)));
   }
 
-  /** Repeatable. */
+  /** Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -107,38 +106,38 @@ export class StoredEvents {
         await topic.follow((this.#read.get(topic) ?? 0) + 1, signal, (revision, events) => {
           const at = timestamp(ambient.clock.now());
           for (const event of events) {
-            this.#settle(topic, event.revision - 1);
+            this.#markRead(topic, event.revision - 1);
             log.append({ ...event, topic: topic.topic, at });
           }
-          this.#settle(topic, revision);
+          this.#markRead(topic, revision);
         });
       } catch (thrown) {
         if (signal.aborted) return;
         const fault = Fault.from(thrown);
         if (fault.code === "OAAS_STORE_COMPACTED" && (await this.#skip(topic))) continue;
-        logger.warn("events of the store are not followed any more", { topic: topic.topic, fault });
-        await sleep(ambient.timers, RETRY_MS, signal).catch(() => undefined);
+        logger.warn("watch stored events failed", { topic: topic.topic, fault });
+        await sleep(ambient.timers, BACKOFF.eventWatch.baseMs, signal).catch(() => undefined);
       }
     }
   }
 
-  /** The topic has been read up to a revision. */
-  #settle(topic: StoredTopic, revision: number): void {
+  /** Records that a topic has been read up to a revision. */
+  #markRead(topic: StoredTopic, revision: number): void {
     if (revision <= (this.#read.get(topic) ?? 0)) return;
     this.#read.set(topic, revision);
-    // Every event passes here, so nothing is made to find the least.
+    // A loop without allocation, because every event passes here.
     let least = revision;
     for (const each of this.#options.topics) least = Math.min(least, this.#read.get(each) ?? 0);
     this.#options.log.markComplete(least);
   }
 
-  /** History is gone: everybody has to read anew. False when the store cannot be asked for its revision. */
+  /** Skips compacted history; all followers have to resync. Returns false if the store is unavailable. */
   async #skip(topic: StoredTopic): Promise<boolean> {
     const { store, log } = this.#options;
-    const present = await store.revision().catch(() => undefined);
-    if (present === undefined) return false;
-    this.#read.set(topic, present);
-    log.reset(present);
+    const current = await store.revision().catch(() => undefined);
+    if (current === undefined) return false;
+    this.#read.set(topic, current);
+    log.reset(current);
     return true;
   }
 }

@@ -7,37 +7,37 @@ import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { storedTopic, type FollowedCollection, type StoredTopic } from "./stored-events.ts";
 
-/** Sagas on deployments are subjects of this form; others are work of the inside. */
+/** The prefix of the subjects of deployment sagas; other sagas are internal. */
 const DEPLOYMENT_SUBJECT = "deployment/";
 
-/** The collections that others keep open already: what they have read need not be read again to tell it. */
-export interface KnownCollections {
+/** Collections that other parts have open, shared to avoid decoding records twice. */
+export interface SharedCollections {
   readonly packages: FollowedCollection<PackageRecord>;
   readonly deployments: FollowedCollection<DeploymentRecord>;
 }
 
-/** Everything stored that is told as events, each in the form that its own route answers. */
+/** The stored topics, with objects in the form of their REST routes. */
 export function storedTopics(
   store: KeyValueStore,
-  { packages, deployments }: KnownCollections,
+  { packages, deployments }: SharedCollections,
 ): readonly StoredTopic[] {
   return [
     storedTopic({
       topic: "package",
       collection: packages,
-      objectOf: ({ record }) => packageToWire(record.package),
+      toObject: ({ record }) => packageToWire(record.package),
     }),
     storedTopic({
       topic: "deployment",
       collection: deployments,
-      objectOf: ({ record }) => classDeploymentToWire(observedDeployment(record)),
+      toObject: ({ record }) => classDeploymentToWire(observedDeployment(record)),
     }),
     storedTopic({
       topic: "operation",
       type: "progress",
       collection: new Collection<SagaRecord>(store, SAGAS),
       keyOf: (id) => (id.startsWith(DEPLOYMENT_SUBJECT) ? id.slice(DEPLOYMENT_SUBJECT.length) : undefined),
-      objectOf: ({ record }) => {
+      toObject: ({ record }) => {
         const operation = operationStatus(record);
         return { ...operation, message: operation.message ?? null };
       },

@@ -5,7 +5,7 @@ import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { recordOf, reportOf } from "./testing/reports.ts";
 
 const key = "cart" as DeploymentKey;
-const seen = (cluster: string, condition: DeploymentCondition, message?: string): UnitObservation => ({
+const reported = (cluster: string, condition: DeploymentCondition, message?: string): UnitObservation => ({
   reachable: true,
   unit: {
     report: reportOf(cluster, `cart-${cluster}`, { condition, ...(message === undefined ? {} : { message }) }),
@@ -28,81 +28,82 @@ interface Case {
 
 const cases: Case[] = [
   {
-    name: "all run",
+    name: "all units run",
     record: recordOf({ a: {}, b: {} }),
-    observed: { a: seen("a", "running"), b: seen("b", "running") },
+    observed: { a: reported("a", "running"), b: reported("b", "running") },
     whole: "running",
     parts: { a: "running", b: "running" },
-    why: "nothing to say",
+    why: "no message",
   },
   {
-    name: "one is down",
+    name: "one unit is down",
     record: recordOf({ a: {}, b: {} }),
-    observed: { a: seen("a", "running"), b: seen("b", "down", "Degraded (ImagePull)") },
+    observed: { a: reported("a", "running"), b: reported("b", "down", "Degraded (ImagePull)") },
     whole: "down",
     parts: { a: "running", b: "down" },
-    message: /1 of 2 clusters run it; b: Degraded \(ImagePull\)/,
-    why: "the worst counts",
+    message: /running in 1 of 2 clusters; b: Degraded \(ImagePull\)/,
+    why: "the worst condition counts",
   },
   {
-    name: "one's turn in a roll-out has not come",
+    name: "a rollout has not reached one cluster",
     record: recordOf({ a: {}, b: { accepted: false } }),
-    observed: { a: seen("a", "down", "No image."), b: seen("b", "running", "Available") },
+    observed: { a: reported("a", "down", "No image."), b: reported("b", "running", "Available") },
     whole: "down",
     parts: { a: "down", b: "deploying" },
-    message: /^0 of 2 clusters run it; a: No image; b: it has not taken what is wanted yet; what it has: Available$/,
-    why: "what runs there is not what is wanted",
+    message:
+      /^running in 0 of 2 clusters; a: No image; b: the desired revision is not accepted yet; current state: Available$/,
+    why: "it runs an outdated revision",
   },
   {
-    name: "one is out of reach",
+    name: "one cluster is unreachable",
     record: recordOf({ a: {}, b: {} }),
-    observed: { a: seen("a", "running"), b: away },
+    observed: { a: reported("a", "running"), b: away },
     whole: "unknown",
     parts: { a: "running", b: "unknown" },
     message: /b: cluster "b" is dead/,
-    why: "nobody can say that it runs there",
+    why: "its condition is unknown",
   },
   {
-    name: "one was never accepted",
+    name: "one unit was never accepted",
     record: recordOf({ a: {}, b: { accepted: false } }),
-    observed: { a: seen("a", "running"), b: nothing },
+    observed: { a: reported("a", "running"), b: nothing },
     whole: "pending",
     parts: { a: "running", b: "pending" },
-    why: "it is on its way",
+    why: "it is pending",
   },
   {
-    name: "one was refused",
+    name: "one unit was rejected",
     record: recordOf({ a: {}, b: { accepted: false, fault: { ...refused, message: "ODGM is off" } } }),
-    observed: { a: seen("a", "running"), b: nothing },
+    observed: { a: reported("a", "running"), b: nothing },
     whole: "down",
     parts: { a: "running", b: "down" },
     message: /b: ODGM is off/,
-    why: "it will not come by itself",
+    why: "it is down",
   },
   {
-    name: "one went missing",
+    name: "one unit is missing",
     record: recordOf({ a: {} }),
     observed: { a: nothing },
     whole: "down",
     parts: { a: "down" },
-    message: /sent again/,
-    why: "it was there and is not",
+    message: /deployed again/,
+    why: "it is down until it is deployed again",
   },
   {
     name: "an update is not accepted yet",
     record: recordOf({ a: { accepted: false } }),
-    observed: { a: seen("a", "running") },
+    observed: { a: reported("a", "running") },
     whole: "deploying",
     parts: { a: "deploying" },
-    why: "what runs is the old one",
+    why: "it is deploying",
   },
   {
     name: "a removed target",
     record: recordOf({ a: {}, b: { state: "withdrawn" } }),
-    observed: { a: seen("a", "running"), b: away },
+    observed: { a: reported("a", "running"), b: away },
     whole: "running",
     parts: { a: "running", b: "unknown" },
-    why: "what is not wanted does not count, and is shown",
+    why: "it is listed but does not count",
   },
   {
     name: "being deleted",
@@ -110,12 +111,12 @@ const cases: Case[] = [
     observed: { a: nothing },
     whole: "deleted",
     parts: { a: "deleted" },
-    message: /^it is being deleted, as x asked at y$/,
-    why: "nothing is wanted any more",
+    message: /^being deleted, requested by x at y$/,
+    why: "it is deleted",
   },
 ];
 
-describe("the state of a deployment", () => {
+describe("aggregateStatus", () => {
   it.each(cases)("$name: $why", ({ record, observed, whole, parts, message }) => {
     const observations = new Map(Object.entries(observed).map(([name, one]) => [name as ClusterName, one]));
     const status = aggregateStatus(key, record, observations, undefined);
@@ -125,14 +126,14 @@ describe("the state of a deployment", () => {
     if (message !== undefined) expect(status.message).toMatch(message);
   });
 
-  it("has the revision of the wish in force, not of one that was undone", () => {
+  it("has the revision in force, not one that was rolled back", () => {
     const undone = recordOf({ a: {} }, { revision: 4, desired: { revision: 3, unitRevision: 5 } });
     expect(aggregateStatus(key, undone, new Map(), undefined).revision).toBe(3);
   });
 
-  it("carries the operation, the promise, and when it was last heard of", () => {
+  it("includes the operation, the planned availability and the last update", () => {
     const operation = { id: "s1", kind: "deploy", state: "running", done: 1, total: 2 } as const;
-    const observed = new Map([["a" as ClusterName, seen("a", "running")]]);
+    const observed = new Map([["a" as ClusterName, reported("a", "running")]]);
     expect(aggregateStatus(key, recordOf({ a: {} }), observed, operation)).toMatchObject({
       operation,
       revision: 3,

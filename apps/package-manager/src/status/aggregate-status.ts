@@ -5,16 +5,16 @@ import { placementEntries, type DeploymentRecord, type Placement } from "../reco
 import type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "../use-cases.ts";
 import type { ObservedUnit } from "./runtime-view.ts";
 
-/** What could be learnt of a unit in its cluster. */
+/** The observed state of a unit in one cluster. */
 export interface UnitObservation {
-  /** The newest there is, old when the cluster cannot be reached; absent when there is no such unit, or nobody ever told. */
+  /** The latest known state, outdated if the cluster is unreachable; absent if the unit is missing or was never reported. */
   readonly unit?: ObservedUnit;
   readonly reachable: boolean;
-  /** Why the cluster could not be asked. */
+  /** Why the cluster is unreachable. */
   readonly error?: string;
 }
 
-/** How a deployment is: cluster by cluster, and the worst of those in which it is wanted. */
+/** The status of a deployment: per cluster, and the worst condition of the desired clusters. */
 export function aggregateStatus(
   key: DeploymentKey,
   record: DeploymentRecord,
@@ -25,30 +25,30 @@ export function aggregateStatus(
     placement,
     status: clusterStatus(cluster, placement, observations.get(cluster) ?? { reachable: false }),
   }));
-  const wanted = parts.filter(({ placement }) => placement.state === "wanted").map(({ status }) => status);
+  const desired = parts.filter(({ placement }) => placement.state === "wanted").map(({ status }) => status);
   return present({
     key,
-    condition: conditionOf(record, wanted),
-    message: messageOf(record, wanted),
+    condition: conditionOf(record, desired),
+    message: messageOf(record, desired),
     revision: record.desired?.revision ?? record.revision,
     clusters: parts.map(({ status }) => status).toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1)),
     operation,
     achievedQuorumAvailability: record.summary.achievedQuorumAvailability,
-    updatedAt: newest(record, wanted),
+    updatedAt: latestUpdate(record, desired),
   });
 }
 
-function clusterStatus(cluster: ClusterName, placement: Placement, seen: UnitObservation): ClusterDeploymentStatus {
-  const { unit, reachable } = seen;
+function clusterStatus(cluster: ClusterName, placement: Placement, observed: UnitObservation): ClusterDeploymentStatus {
+  const { unit, reachable } = observed;
   return present({
     cluster,
     unitId: placement.unitId,
     reachable,
-    condition: unitCondition(placement, seen),
+    condition: unitCondition(placement, observed),
     phase: reachable ? unit?.report.phase : undefined,
-    message: unitMessage(placement, seen),
+    message: unitMessage(placement, observed),
     functions: unit?.report.runtime.status?.functions ?? [],
-    error: seen.error ?? placement.fault?.message,
+    error: observed.error ?? placement.fault?.message,
     observedAt: unit && timestamp(unit.observedAtMs),
   });
 }
@@ -65,40 +65,39 @@ function unitCondition(
 }
 
 function unitMessage({ state, accepted, fault }: Placement, { unit, reachable }: UnitObservation): string | undefined {
-  if (state === "withdrawn") return reachable ? "it is being removed" : "it is removed when the cluster returns";
+  if (state === "withdrawn") return reachable ? "being removed" : "will be removed when the cluster is reachable";
   if (state === "leaving")
-    return `it is removed when the others are in place${reachable ? "" : " and the cluster returns"}`;
-  if (!reachable && unit !== undefined) return `last heard of: ${unit.report.message ?? unit.report.condition}`;
-  if (reachable && unit === undefined && accepted) return "it is not there any more and is about to be sent again";
+    return `will be removed when the other units are in place${reachable ? "" : " and the cluster is reachable"}`;
+  if (!reachable && unit !== undefined) return `last known state: ${unit.report.message ?? unit.report.condition}`;
+  if (reachable && unit === undefined && accepted) return "missing in the cluster; it will be deployed again";
   if (unit !== undefined && !accepted && fault === undefined)
-    return `it has not taken what is wanted yet; what it has: ${unit.report.message ?? unit.report.condition}`;
+    return `the desired revision is not accepted yet; current state: ${unit.report.message ?? unit.report.condition}`;
   return unit?.report.message;
 }
 
-function conditionOf(record: DeploymentRecord, wanted: readonly ClusterDeploymentStatus[]): DeploymentCondition {
+function conditionOf(record: DeploymentRecord, desired: readonly ClusterDeploymentStatus[]): DeploymentCondition {
   if (record.deletion !== undefined) return DeploymentCondition.deleted;
   if (record.desired === undefined) return DeploymentCondition.down;
-  return worstCondition(wanted.map(({ condition }) => condition));
+  return worstCondition(desired.map(({ condition }) => condition));
 }
 
-/** In one sentence; nothing when all is well. */
-function messageOf(record: DeploymentRecord, wanted: readonly ClusterDeploymentStatus[]): string | undefined {
+/** A summary of the clusters that do not run the deployment; undefined if all do. */
+function messageOf(record: DeploymentRecord, desired: readonly ClusterDeploymentStatus[]): string | undefined {
   if (record.deletion !== undefined)
-    return `it is being deleted, as ${record.deletion.by} asked at ${record.deletion.at}`;
-  const running = wanted.filter(({ condition }) => condition === DeploymentCondition.running);
-  if (wanted.length > 0 && running.length === wanted.length) return undefined;
-  const others = wanted
+    return `being deleted, requested by ${record.deletion.by} at ${record.deletion.at}`;
+  const running = desired.filter(({ condition }) => condition === DeploymentCondition.running);
+  if (desired.length > 0 && running.length === desired.length) return undefined;
+  const others = desired
     .filter(({ condition }) => condition !== DeploymentCondition.running)
-    .map(({ cluster, condition, error, message }) => `${cluster}: ${withoutStop(error ?? message ?? condition)}`);
+    .map(({ cluster, condition, error, message }) => `${cluster}: ${withoutFinalStop(error ?? message ?? condition)}`);
   if (others.length === 0) return record.summary.lastError;
-  return `${running.length} of ${wanted.length} clusters run it; ${others.join("; ")}`;
+  return `running in ${running.length} of ${desired.length} clusters; ${others.join("; ")}`;
 }
 
-/** A sentence that goes on. */
-function withoutStop(sentence: string): string {
+function withoutFinalStop(sentence: string): string {
   return sentence.replace(/\.$/, "");
 }
 
-function newest({ updatedAt }: DeploymentRecord, wanted: readonly ClusterDeploymentStatus[]): string {
-  return [updatedAt, ...wanted.map(({ observedAt = "" }) => observedAt)].reduce((a, b) => (a > b ? a : b));
+function latestUpdate({ updatedAt }: DeploymentRecord, desired: readonly ClusterDeploymentStatus[]): string {
+  return [updatedAt, ...desired.map(({ observedAt = "" }) => observedAt)].reduce((a, b) => (a > b ? a : b));
 }

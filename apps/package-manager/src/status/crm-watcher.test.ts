@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-/** What a stream says before it hangs, ends or fails. */
+/** The events of a stream before it hangs, ends or fails. */
 type Script = readonly (RuntimeChange | "end" | Fault)[];
 
 function watching(scripts: readonly Script[], lists: () => readonly UnitReport[] | Fault = () => []) {
@@ -61,8 +61,8 @@ function watching(scripts: readonly Script[], lists: () => readonly UnitReport[]
 
 const account: Script = [{ type: "syncing" }, { type: "changed", report: reportOf("edge", "a") }, { type: "synced" }];
 
-describe("following clusters", () => {
-  it("by their stream; one that ends or fails is opened again, ever more slowly until it tells all", async () => {
+describe("CrmWatcher", () => {
+  it("reopens a stream that ends or fails, with backoff until the next complete list", async () => {
     const { view, counts, time } = watching([[...account, "end"], [unavailable("edge", "cut")], account]);
     await time.advance(0);
     expect(view.syncState(edge)).toBe("unknown");
@@ -74,7 +74,7 @@ describe("following clusters", () => {
     expect(view.syncState(edge)).toBe("live");
   });
 
-  it("a stream that fell silent is given up", async () => {
+  it("closes a silent stream", async () => {
     const { view, counts, time } = watching([account]);
     await time.advance(29_000);
     expect([view.syncState(edge), counts.streams]).toEqual(["live", 1]);
@@ -84,14 +84,14 @@ describe("following clusters", () => {
     expect([view.syncState(edge), counts.streams]).toEqual(["live", 2]);
   });
 
-  it("backs off while a cluster is dead", async () => {
+  it("backs off while a cluster is unreachable", async () => {
     const { counts, time } = watching([[unavailable("edge", "dead")]]);
     await time.advance(600_000);
     expect(counts.streams).toBeGreaterThan(15);
     expect(counts.streams).toBeLessThan(60);
   });
 
-  it("does not wait any longer for a cluster that is known to be back", async () => {
+  it("reconnects at once to a recovered cluster", async () => {
     const dead: Script = [unavailable("edge", "dead")];
     const { view, counts, time, watcher } = watching([dead, dead, dead, dead, dead, dead, dead, account]);
     while (counts.streams < 7) await time.advance(100);
@@ -105,7 +105,7 @@ describe("following clusters", () => {
     expect(counts.streams, "where nothing is waited for, nothing is done").toBe(8);
   });
 
-  it("by lists where there is no stream, asking for one again from time to time", async () => {
+  it("polls without watch support and tries watch again from time to time", async () => {
     let units: readonly UnitReport[] | Fault = [reportOf("edge", "a")];
     const { view, counts, time } = watching([[unimplemented]], () => units);
     await time.advance(0);
@@ -122,7 +122,7 @@ describe("following clusters", () => {
     expect(counts.streams).toBe(3);
   });
 
-  it("stops when told, and when the cluster is gone", async () => {
+  it("stops on close and when the cluster is removed", async () => {
     const { view, counts, time, remove, watcher } = watching([account]);
     await time.advance(0);
     remove();

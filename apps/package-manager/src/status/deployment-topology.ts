@@ -3,15 +3,15 @@ import { qualifyClassKey } from "@oaas/models";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
 
-/** What the graph is drawn from. */
+/** The inputs of a topology graph. */
 export interface TopologyInput {
   readonly records: Iterable<DeploymentRecord>;
   readonly readings: readonly HealthReading[];
-  /** Of all packages, by `package.Class`. */
+  /** The classes of all packages, with qualified keys. */
   readonly classes: readonly ClassDefinition[];
 }
 
-/** What is meant to run where: packages, their classes and functions, and the clusters they are in. */
+/** The desired topology: packages, their classes and functions, and the clusters they are placed in. */
 export function deploymentTopology({ records, readings, classes }: TopologyInput, at: string): Topology {
   const graph = new Graph();
   const bound = new Map<string, readonly string[]>(
@@ -22,7 +22,7 @@ export function deploymentTopology({ records, readings, classes }: TopologyInput
   return { ...graph.parts(), timestamp: at };
 }
 
-/** The graphs of several clusters as one; ids get the cluster's name, for two clusters may use the same. */
+/** Merges the graphs of several clusters. Ids are prefixed with the cluster, because clusters may use the same ids. */
 export function mergeTopologies(
   parts: readonly { readonly cluster: string; readonly topology: Topology | string }[],
   at: string,
@@ -57,20 +57,20 @@ function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMa
   const owner = graph.node("package", packageName, "healthy", {}, qualified);
   const status = healthOf(record);
   const partitions = odgm?.partitionCount;
-  const facts = { package: packageName, ...(partitions === undefined ? {} : { partitions: String(partitions) }) };
-  const own = graph.node("class", qualified, status, facts, qualified);
-  graph.edge(owner, own, "has");
+  const metadata = { package: packageName, ...(partitions === undefined ? {} : { partitions: String(partitions) }) };
+  const classNode = graph.node("class", qualified, status, metadata, qualified);
+  graph.edge(owner, classNode, "has");
   const listed = deployment.functions.map(({ functionKey }) => functionKey);
   for (const functionKey of listed.length > 0 ? listed : (bound.get(qualified) ?? [])) {
     graph.edge(
-      own,
+      classNode,
       graph.node("function", `${qualified}::${functionKey}`, status, { function: functionKey }, qualified),
       "has",
     );
   }
   for (const [cluster, placement] of placementEntries(record)) {
     if (placement.state === "withdrawn") continue;
-    graph.edge(own, graph.node("environment", cluster, "unknown", { name: cluster }, qualified), "runs-in", {
+    graph.edge(classNode, graph.node("environment", cluster, "unknown", { name: cluster }, qualified), "runs-in", {
       deployment: key,
       unit: placement.unitId,
     });
@@ -82,12 +82,12 @@ function healthOf({ condition }: DeploymentRecord): string {
   return condition === "down" ? "degraded" : "pending";
 }
 
-/** As clients of earlier releases know them. */
+/** The id format of earlier releases. */
 function idOf(nodeType: TopologyNodeType, name: string): string {
   return `${nodeType === "environment" ? "env" : nodeType}::${name}`;
 }
 
-/** Nodes and edges by id, each once however often it is met. */
+/** Collects nodes and edges without duplicates. */
 class Graph {
   readonly #nodes = new Map<string, TopologyNode & { readonly deployedClasses: string[] }>();
   readonly #edges = new Map<string, TopologyEdge>();

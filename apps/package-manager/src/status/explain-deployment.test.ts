@@ -23,29 +23,29 @@ const broken = createFinding("shop.Cart", "permanent", "degraded", {
 });
 const starting = createFinding("shop.Cart", "transient", "progressing");
 
-describe("why a deployment is as it is", () => {
+describe("explainDeployment", () => {
   const cases: { name: string; clusters: ClusterFinding[]; verdict: string; summary: RegExp; action: string }[] = [
-    { name: "nowhere", clusters: [], verdict: "transient", summary: /in no cluster yet/, action: "" },
+    { name: "no cluster", clusters: [], verdict: "transient", summary: /not placed in a cluster yet/, action: "" },
     {
-      name: "well everywhere",
+      name: "healthy in all clusters",
       clusters: [of("a", { finding: healthy }), of("b", { finding: healthy })],
       verdict: "healthy",
       summary: /healthy in all 2 clusters/,
       action: "",
     },
     {
-      name: "the deepest cause in the worst cluster",
+      name: "the root cause in the worst cluster",
       clusters: [of("a", { finding: starting }), of("b", { finding: broken }), of("c", { error: "dead" })],
       verdict: "permanent",
       summary: /^cart in b: pod add-1: image not found\.$/,
       action: "correct the image",
     },
     {
-      name: "a cluster that cannot be asked",
+      name: "an unreachable cluster",
       clusters: [of("a", { finding: healthy }), of("b", { error: 'cluster "b" is dead' })],
       verdict: "transient",
       summary: /cart in b: cluster "b" is dead/,
-      action: 'see why cluster "b" cannot be reached',
+      action: 'check why cluster "b" is unreachable',
     },
   ];
   it.each(cases)("$name", ({ clusters, verdict, summary, action }) => {
@@ -55,14 +55,14 @@ describe("why a deployment is as it is", () => {
     expect(explanation.clusters).toHaveLength(clusters.length);
   });
 
-  it("says that work is under way", () => {
+  it("reports a running operation", () => {
     const operation = { id: "s", kind: "deploy", state: "running", done: 1, total: 3 } as const;
     expect(explainDeployment(key, [of("a", { finding: starting })], operation, at).summary).toContain(
-      "A deploy is under way (1/3).",
+      "Operation deploy is in progress (1/3).",
     );
   });
 
-  it("makes do with a report where the manager cannot explain", () => {
+  it("uses the status report when the manager does not support explain", () => {
     expect(findingFromReport(reportOf("a", "u", { condition: "down", message: "Degraded" }))).toMatchObject({
       verdict: "permanent",
       message: "Degraded",

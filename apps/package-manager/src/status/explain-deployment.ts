@@ -3,18 +3,18 @@ import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import type { Explanation, OperationStatus } from "../use-cases.ts";
 
-/** What one cluster has to say about why a unit is as it is. */
+/** The explanation of a unit by one cluster. */
 export interface ClusterFinding {
   readonly cluster: ClusterName;
   readonly unitId: UnitId;
   readonly finding?: FindingWire;
-  /** Why the cluster could not be asked. */
+  /** Why the cluster is unreachable. */
   readonly error?: string;
 }
 
 const SEVERITY = { healthy: 0, transient: 1, permanent: 2 } as const satisfies Record<Explanation["verdict"], number>;
 
-/** The chain over all clusters: the verdict is the worst, and the summary names the deepest cause behind it. */
+/** Combines the findings of all clusters: the worst verdict, and a summary with its root cause. */
 export function explainDeployment(
   key: DeploymentKey,
   clusters: readonly ClusterFinding[],
@@ -36,7 +36,7 @@ export function explainDeployment(
   };
 }
 
-/** What can be said where the manager cannot explain: no more than its own words. */
+/** The finding for a manager that does not support explain, from its status report. */
 export function findingFromReport(report: UnitReport): FindingWire {
   const { condition, message = report.phase ?? condition, runtime } = report;
   const verdict = condition === "running" ? "healthy" : condition === "down" ? "permanent" : "transient";
@@ -44,13 +44,13 @@ export function findingFromReport(report: UnitReport): FindingWire {
     causes: (runtime.status?.functions ?? [])
       .filter(({ ready }) => ready === false)
       .map((one) => ({
-        ...createFinding(one.functionKey, "transient", one.message ?? "it is not ready", { reason: one.reason ?? "" }),
+        ...createFinding(one.functionKey, "transient", one.message ?? "not ready", { reason: one.reason ?? "" }),
         level: "function",
       })),
   });
 }
 
-/** A finding about a class, with what is said. */
+/** A finding about a class. */
 export function createFinding(
   name: string,
   verdict: FindingWire["verdict"],
@@ -72,15 +72,15 @@ export function createFinding(
   };
 }
 
-/** The last finding of the worst chain: what all above it follows from. */
-function deepestCause(finding: FindingWire): FindingWire {
+/** The deepest finding of the worst branch. */
+function rootCause(finding: FindingWire): FindingWire {
   const [worst] = finding.causes
     .filter(({ verdict }) => verdict !== "healthy")
     .toSorted((a, b) => SEVERITY[b.verdict] - SEVERITY[a.verdict]);
-  return worst === undefined ? finding : deepestCause(worst);
+  return worst === undefined ? finding : rootCause(worst);
 }
 
-/** A cluster that cannot be asked may be well again soon; nobody can call it healthy meanwhile. */
+/** An unreachable cluster may recover, so it counts as transient. */
 function verdictOf({ finding }: ClusterFinding): Explanation["verdict"] {
   return finding?.verdict ?? "transient";
 }
@@ -95,20 +95,22 @@ function summaryOf(
   all: readonly ClusterFinding[],
   operation: OperationStatus | undefined,
 ): string {
-  const work =
-    operation?.state === "running" ? ` A ${operation.kind} is under way (${operation.done}/${operation.total}).` : "";
-  if (worst === undefined) return `${key} is in no cluster yet.${work}`;
+  const progress =
+    operation?.state === "running"
+      ? ` Operation ${operation.kind} is in progress (${operation.done}/${operation.total}).`
+      : "";
+  if (worst === undefined) return `${key} is not placed in a cluster yet.${progress}`;
   if (verdictOf(worst) === "healthy") {
-    return `${key} is healthy in ${all.length === 1 ? "its cluster" : `all ${all.length} clusters`}.${work}`;
+    return `${key} is healthy in ${all.length === 1 ? "its cluster" : `all ${all.length} clusters`}.${progress}`;
   }
-  if (worst.finding === undefined) return `${key} in ${worst.cluster}: ${worst.error ?? "nothing is known"}.${work}`;
-  const { level, name, message } = deepestCause(worst.finding);
+  if (worst.finding === undefined) return `${key} in ${worst.cluster}: ${worst.error ?? "no information"}.${progress}`;
+  const { level, name, message } = rootCause(worst.finding);
   const where = level === "class" ? "" : ` ${level} ${name}:`;
-  return `${key} in ${worst.cluster}:${where} ${message}.${work}`.replaceAll("..", ".");
+  return `${key} in ${worst.cluster}:${where} ${message}.${progress}`.replaceAll("..", ".");
 }
 
 function actionOf({ cluster, finding, error }: ClusterFinding): string {
-  if (finding === undefined) return error === undefined ? "" : `see why cluster "${cluster}" cannot be reached`;
-  const cause = deepestCause(finding);
+  if (finding === undefined) return error === undefined ? "" : `check why cluster "${cluster}" is unreachable`;
+  const cause = rootCause(finding);
   return cause.suggested_action === "" ? finding.suggested_action : cause.suggested_action;
 }

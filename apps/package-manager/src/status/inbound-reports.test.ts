@@ -13,13 +13,13 @@ import { RuntimeView } from "./runtime-view.ts";
 
 const edge = "edge" as ClusterName;
 
-function inbound() {
+function createReports() {
   const view = new RuntimeView(virtualAmbient(1).clock);
   const reports = new InboundReports({
     view,
     isCluster: (name) => name === edge,
     readSummary: reportFromWire,
-    mostUnits: 2,
+    maxUnits: 2,
   });
   const status = (
     id: string,
@@ -51,9 +51,9 @@ function inbound() {
   return { view, reports, status, metrics };
 }
 
-describe("reports that come by themselves", () => {
-  it("are taken into the view; repeated and late ones are not", () => {
-    const { view, status } = inbound();
+describe("InboundReports", () => {
+  it("applies reports to the view, except repeated and late ones", () => {
+    const { view, status } = createReports();
     expect(status("a", 2)).toBe(true);
     expect(view.get(edge, "a" as UnitId)?.report.condition).toBe("running");
     expect(status("a", 2, { condition: DeploymentCondition.DOWN })).toBe(false);
@@ -63,21 +63,20 @@ describe("reports that come by themselves", () => {
     expect(view.get(edge, "a" as UnitId)?.report.condition).toBe("down");
   });
 
-  it("are refused from strangers and when they are about nothing", () => {
-    const { reports, status } = inbound();
+  it("rejects reports of unknown clusters and without a status", () => {
+    const { reports, status } = createReports();
     expect(() => status("a", 1, { cluster: "elsewhere" })).toThrow(/cluster "elsewhere" was not found/);
     expect(() => status("a", 1, { cluster: "" })).toThrow(/\$\.origin\.cluster/);
     const empty = create(ReportStatusRequestSchema, { deploymentId: "a", origin: { cluster: "edge" } });
     expect(() => reports.status(empty)).toThrow(/\$\.status\.class_runtime/);
   });
 
-  it("measurements: the newest counts, and units are bounded", () => {
-    const { reports, metrics } = inbound();
+  it("counts newer samples only, for a bounded number of units", () => {
+    const { metrics } = createReports();
     expect([metrics("a", 10, 5), metrics("a", 9, 5), metrics("a", 8, 4), metrics("a", 20, 6)]).toEqual([1, 0, 0, 1]);
     expect(metrics("a", Number.NaN, 9)).toBe(0);
-    expect(reports.metricsOf(edge, "a" as UnitId)).toMatchObject([{ metric: "rps", value: 20 }]);
     metrics("b", 1, 1);
     metrics("c", 1, 1);
-    expect(reports.metricsOf(edge, "a" as UnitId)).toEqual([]);
+    expect(metrics("a", 1, 1), "the oldest unit was evicted").toBe(1);
   });
 });

@@ -1,48 +1,40 @@
 import type {
-  ReportRuntimeMetricsRequest,
   ReportOrigin,
+  ReportRuntimeMetricsRequest,
   ReportStatusRequest,
   RuntimeMetricSample,
 } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound } from "@oaas/foundation";
-import type { ClusterName, UnitId } from "@oaas/models";
+import type { ClusterName } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import type { RuntimeView } from "./runtime-view.ts";
-
-/** The newest value of one measurement. */
-export interface RuntimeMetric {
-  readonly component: string;
-  readonly metric: string;
-  readonly value: number;
-  readonly observedAtMs: number;
-  readonly windowSeconds: number;
-}
 
 export interface InboundReportsOptions {
   readonly view: RuntimeView;
   readonly isCluster: (name: ClusterName) => boolean;
-  /** Reads a summary as the gateway does. */
+  /** Converts a summary as the CRM gateway does. */
   readonly readSummary: (
     cluster: ClusterName,
     summary: NonNullable<NonNullable<ReportStatusRequest["status"]>["classRuntime"]>,
   ) => UnitReport;
-  /** Units of which measurements are kept. Default 20,000. */
-  readonly mostUnits?: number;
+  /** Units to remember. Default 20,000. */
+  readonly maxUnits?: number;
 }
 
-/** What is kept of a unit that reported. */
+/** The last report of a unit. */
 interface ReportedUnit {
   last: { readonly epoch: string; readonly sequence: bigint } | undefined;
-  readonly metrics: Map<string, RuntimeMetric>;
+  /** Time of the latest sample, by component and metric. */
+  readonly sampledAtMs: Map<string, number>;
 }
 
-/** Measurements of one unit that are kept. */
-const MOST_METRICS = 256;
+/** Metrics to remember per unit. */
+const MAX_METRICS = 256;
 
 /**
- * Takes what clusters tell by themselves into the same view as what is read from them.
+ * Applies the reports that clusters push to the same view as watched and polled state.
  *
- * *Guarantees*: a report that is repeated or late changes nothing; only known clusters are believed; bounded.
+ * *Guarantees*: a repeated or late report has no effect; reports of unknown clusters are rejected; memory is bounded.
  */
 export class InboundReports {
   readonly #options: InboundReportsOptions;
@@ -52,38 +44,33 @@ export class InboundReports {
     this.#options = options;
   }
 
-  /** A unit's state changed. False when that was known already. */
+  /** Applies the status of a unit. Returns false if the same or a newer status is known. */
   status({ deploymentId, status, origin }: ReportStatusRequest): boolean {
     const cluster = this.#clusterOf(origin, deploymentId);
     const { view, readSummary } = this.#options;
     const summary = status?.classRuntime;
     if (summary === undefined) {
-      throw refusal("$.status.class_runtime", "is missing", "send the whole state, or let it be read");
+      throw invalidReport("$.status.class_runtime", "is missing", "send the complete class runtime");
     }
     const report = readSummary(cluster, summary);
     if (report.unitId !== deploymentId) {
-      throw refusal("$.status.class_runtime", "is about another deployment", "report each by itself");
+      throw invalidReport("$.status.class_runtime", "does not match deployment_id", "send one report per unit");
     }
-    return isNews(this.#unit(cluster, deploymentId), origin) && view.report(cluster, report);
+    return isNewer(this.#unit(cluster, deploymentId), origin) && view.applyReport(cluster, report);
   }
 
-  /** What a cluster measured. Answers how many samples were newer than what was known. */
+  /** Acknowledges metrics. Returns the number of samples that are newer than the known ones. */
   metrics({ deploymentId, samples, origin }: ReportRuntimeMetricsRequest): number {
     const cluster = this.#clusterOf(origin, deploymentId);
-    const { metrics } = this.#unit(cluster, deploymentId);
-    return samples.filter((sample) => keep(metrics, sample)).length;
-  }
-
-  /** The newest measurements of a unit. */
-  metricsOf(cluster: ClusterName, unitId: UnitId): readonly RuntimeMetric[] {
-    return [...(this.#units.get(`${cluster}/${unitId}`)?.metrics.values() ?? [])];
+    const { sampledAtMs } = this.#unit(cluster, deploymentId);
+    return samples.filter((sample) => recordSample(sampledAtMs, sample)).length;
   }
 
   #clusterOf(origin: ReportOrigin | undefined, deploymentId: string): ClusterName {
     if (origin === undefined || origin.cluster === "") {
-      throw refusal("$.origin.cluster", "is missing", "say which cluster reports");
+      throw invalidReport("$.origin.cluster", "is missing", "set the name of the reporting cluster");
     }
-    if (deploymentId === "") throw refusal("$.deployment_id", "is missing", "say which unit it is about");
+    if (deploymentId === "") throw invalidReport("$.deployment_id", "is missing", "set the id of the unit");
     const cluster = origin.cluster as ClusterName;
     if (!this.#options.isCluster(cluster)) throw notFound("cluster", cluster);
     return cluster;
@@ -91,34 +78,34 @@ export class InboundReports {
 
   #unit(cluster: ClusterName, unitId: string): ReportedUnit {
     const name = `${cluster}/${unitId}`;
-    const unit = this.#units.get(name) ?? { last: undefined, metrics: new Map<string, RuntimeMetric>() };
+    const unit = this.#units.get(name) ?? { last: undefined, sampledAtMs: new Map<string, number>() };
     this.#units.delete(name);
     this.#units.set(name, unit);
     const [oldest] = this.#units.keys();
-    if (this.#units.size > (this.#options.mostUnits ?? 20_000) && oldest !== undefined) this.#units.delete(oldest);
+    if (this.#units.size > (this.#options.maxUnits ?? 20_000) && oldest !== undefined) this.#units.delete(oldest);
     return unit;
   }
 }
 
-/** A reporter that restarted begins a new epoch; within one, only what is newer counts. */
-function isNews(unit: ReportedUnit, origin: ReportOrigin | undefined): boolean {
+/** A restarted reporter starts a new epoch; within one epoch, sequences increase. */
+function isNewer(unit: ReportedUnit, origin: ReportOrigin | undefined): boolean {
   if (origin === undefined || origin.epoch === "") return true;
   if (unit.last?.epoch === origin.epoch && origin.sequence <= unit.last.sequence) return false;
   unit.last = { epoch: origin.epoch, sequence: origin.sequence };
   return true;
 }
 
-function keep(kept: Map<string, RuntimeMetric>, sample: RuntimeMetricSample): boolean {
-  const { component, metric, value, windowSeconds } = sample;
+function recordSample(sampledAtMs: Map<string, number>, sample: RuntimeMetricSample): boolean {
+  const { component, metric, value, observedAt } = sample;
   const name = `${component}\u0000${metric}`;
-  const observedAtMs = Number(sample.observedAt?.seconds ?? 0n) * 1000 + (sample.observedAt?.nanos ?? 0) / 1_000_000;
-  const known = kept.get(name);
-  const isFull = known === undefined && kept.size >= MOST_METRICS;
-  if (isFull || !Number.isFinite(value) || (known !== undefined && known.observedAtMs >= observedAtMs)) return false;
-  kept.set(name, { component, metric, value, observedAtMs, windowSeconds });
+  const atMs = Number(observedAt?.seconds ?? 0n) * 1000 + (observedAt?.nanos ?? 0) / 1_000_000;
+  const knownMs = sampledAtMs.get(name);
+  const isFull = knownMs === undefined && sampledAtMs.size >= MAX_METRICS;
+  if (isFull || !Number.isFinite(value) || (knownMs !== undefined && knownMs >= atMs)) return false;
+  sampledAtMs.set(name, atMs);
   return true;
 }
 
-function refusal(path: string, message: string, fix: string): Error {
+function invalidReport(path: string, message: string, fix: string): Error {
   return invalidArgument("the report", [{ path, message, fix }]);
 }

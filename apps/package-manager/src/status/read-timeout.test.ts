@@ -8,7 +8,7 @@ import { reportOf } from "./testing/reports.ts";
 const edge = "edge" as ClusterName;
 const unit = "u" as UnitId;
 
-/** A cluster that takes its time for each answer. */
+/** A cluster that responds slowly. */
 function slowCluster(delayMs: number) {
   const ambient = virtualAmbient(1);
   const signals: AbortSignal[] = [];
@@ -34,33 +34,33 @@ const all = async (gateway: ReadGateway): Promise<number> => {
   return count;
 };
 
-const QUESTIONS: readonly { name: string; ask: (gateway: ReadGateway) => Promise<unknown> }[] = [
-  { name: "a unit", ask: (gateway) => gateway.unit(edge, unit) },
-  { name: "why", ask: (gateway) => gateway.explain(edge, unit) },
-  { name: "the topology", ask: (gateway) => gateway.topology(edge) },
-  { name: "all units", ask: all },
+const READS: readonly { name: string; read: (gateway: ReadGateway) => Promise<unknown> }[] = [
+  { name: "unit", read: (gateway) => gateway.unit(edge, unit) },
+  { name: "explain", read: (gateway) => gateway.explain(edge, unit) },
+  { name: "topology", read: (gateway) => gateway.topology(edge) },
+  { name: "runtimes", read: all },
 ];
 
-describe("reading from a cluster", () => {
-  it.each(QUESTIONS)("$name: whoever says nothing is not waited for, and is told so", async ({ ask }) => {
+describe("withReadTimeout", () => {
+  it.each(READS)("$name: fails when the cluster does not respond", async ({ read }) => {
     const { gateway, time, signals } = slowCluster(60_000);
-    const asked = expect(ask(gateway)).rejects.toMatchObject({ kind: "deadline-exceeded" });
+    const pending = expect(read(gateway)).rejects.toMatchObject({ kind: "deadline-exceeded" });
     await time.advance(5_000);
-    await asked;
+    await pending;
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
-  it.each(QUESTIONS)("$name: whoever is slow is waited for", async ({ ask }) => {
+  it.each(READS)("$name: waits for a slow cluster", async ({ read }) => {
     const { gateway, time } = slowCluster(4_000);
-    const asked = ask(gateway);
+    const pending = read(gateway);
     await time.advance(12_000);
-    await expect(asked).resolves.not.toThrow();
+    await expect(pending).resolves.not.toThrow();
   });
 
-  it("a long list is waited for part by part", async () => {
+  it("applies the timeout to each part of a long list", async () => {
     const { gateway, time } = slowCluster(4_000);
-    const asked = all(gateway);
+    const pending = all(gateway);
     await time.advance(12_000);
-    expect(await asked).toBe(3);
+    expect(await pending).toBe(3);
   });
 });

@@ -10,22 +10,22 @@ const changed = (id: string, condition: "running" | "down" = "running", updatedA
 
 function viewOf(most?: number) {
   const view = new RuntimeView(virtualAmbient(1).clock, most);
-  const told: string[] = [];
+  const notified: string[] = [];
   view.onChange((cluster, change) =>
-    told.push(
+    notified.push(
       change.type === "changed"
         ? `${change.report.unitId} ${change.report.condition}`
         : change.type === "removed"
-          ? `${change.unitId} gone`
+          ? `${change.unitId} removed`
           : `${cluster} ${change.type}`,
     ),
   );
-  return { view, told };
+  return { view, notified };
 }
 
-describe("what clusters said", () => {
-  it("is told once, and what a whole account leaves out is gone", () => {
-    const { view, told } = viewOf();
+describe("RuntimeView", () => {
+  it("notifies each change once and removes units that a complete list lacks", () => {
+    const { view, notified } = viewOf();
     view.apply(edge, { type: "syncing" }, "live");
     expect(view.syncState(edge)).toBe("unknown");
     view.apply(edge, changed("a"), "live");
@@ -38,33 +38,33 @@ describe("what clusters said", () => {
     view.apply(edge, { type: "syncing" }, "live");
     view.apply(edge, changed("a", "down"), "live");
     view.apply(edge, { type: "synced" }, "live");
-    expect(told).toEqual(["a running", "b running", "edge synced", "a down", "b gone", "edge synced"]);
+    expect(notified).toEqual(["a running", "b running", "edge synced", "a down", "b removed", "edge synced"]);
   });
 
-  it("stays when the cluster is lost, but is not called live", () => {
+  it("keeps the units of a lost cluster, not live", () => {
     const { view } = viewOf();
     view.apply(edge, { type: "syncing" }, "polled");
     view.apply(edge, changed("a"), "polled");
     view.apply(edge, { type: "synced" }, "polled");
     expect(view.syncState(edge)).toBe("polled");
-    view.markLost(edge, "nobody there");
-    expect([view.syncState(edge), view.syncError(edge)]).toEqual(["unknown", "nobody there"]);
+    view.markLost(edge, "connection refused");
+    expect([view.syncState(edge), view.syncError(edge)]).toEqual(["unknown", "connection refused"]);
     expect(view.get(edge, "a" as UnitId)).toBeDefined();
     view.apply(edge, { type: "alive" }, "polled");
     expect(view.syncState(edge)).toBe("polled");
   });
 
-  it("an account that was cut short removes nothing", () => {
-    const { view, told } = viewOf();
+  it("removes nothing after an incomplete list", () => {
+    const { view, notified } = viewOf();
     view.apply(edge, changed("a"), "live");
     view.apply(edge, { type: "syncing" }, "live");
     view.markLost(edge, "cut");
     view.apply(edge, { type: "synced" }, "live");
     expect(view.get(edge, "a" as UnitId)).toBeDefined();
-    expect(told).not.toContain("a gone");
+    expect(notified).not.toContain("a removed");
   });
 
-  it("is bounded, and says so when it is not all", () => {
+  it("is bounded and reports an overflow as unknown", () => {
     const { view } = viewOf(2);
     view.apply(edge, { type: "syncing" }, "live");
     for (const id of ["a", "b", "c"]) view.apply(edge, changed(id), "live");
@@ -73,18 +73,18 @@ describe("what clusters said", () => {
     expect(view.syncState(edge)).toBe("unknown");
   });
 
-  it("forgets a cluster with all it had", () => {
-    const { view, told } = viewOf();
+  it("removes a cluster with its units", () => {
+    const { view, notified } = viewOf();
     view.apply(edge, changed("a"), "live");
     view.forget(edge);
-    expect(told).toEqual(["a running", "a gone"]);
+    expect(notified).toEqual(["a running", "a removed"]);
     expect([...view.unitsOf(edge)]).toEqual([]);
   });
 
-  it("a report of its own that is older than what is known changes nothing", () => {
-    const { view, told } = viewOf();
-    expect(view.report(edge, changed("a", "down", "2026-01-02T00:00:00Z").report)).toBe(true);
-    expect(view.report(edge, changed("a", "running", "2026-01-01T00:00:00Z").report)).toBe(false);
-    expect(told).toEqual(["a down"]);
+  it("ignores a pushed report that is older than the known one", () => {
+    const { view, notified } = viewOf();
+    expect(view.applyReport(edge, changed("a", "down", "2026-01-02T00:00:00Z").report)).toBe(true);
+    expect(view.applyReport(edge, changed("a", "running", "2026-01-01T00:00:00Z").report)).toBe(false);
+    expect(notified).toEqual(["a down"]);
   });
 });

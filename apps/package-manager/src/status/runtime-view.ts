@@ -2,7 +2,7 @@ import { equalJson, type Clock } from "@oaas/foundation";
 import type { ClusterName, UnitId } from "@oaas/models";
 import type { RuntimeChange, UnitReport } from "../ports.ts";
 
-/** A report and when it was heard. */
+/** A report and the time it was received. */
 export interface ObservedUnit {
   readonly report: UnitReport;
   /** Epoch milliseconds. */
@@ -10,185 +10,182 @@ export interface ObservedUnit {
 }
 
 /**
- * How well a cluster is known. live: it tells every change by itself. polled: it is asked now and then. unknown: nothing can be relied on, because
- * it never told all it has, cannot be reached, or has more than is kept.
+ * How current the known units of a cluster are. live: followed by watch. polled: listed periodically. unknown: incomplete,
+ * because the first list is not finished, the cluster is unreachable, or it has too many units.
  */
 export type SyncState = "live" | "polled" | "unknown";
 
-/** Told of every change that is one. */
 export type RuntimeListener = (cluster: ClusterName, change: RuntimeChange) => void;
 
 interface ClusterUnits {
   units: Map<UnitId, ObservedUnit>;
-  /** Told in the account that is under way. */
-  fresh: Map<UnitId, ObservedUnit> | undefined;
+  /** Units of the list in progress. */
+  listed: Map<UnitId, ObservedUnit> | undefined;
   sorted: UnitReport[] | undefined;
-  how: "live" | "polled";
+  mode: "live" | "polled";
   complete: boolean;
   overflow: boolean;
-  heardAtMs: number;
   error: string | undefined;
 }
 
-/** Units of one cluster that are kept. */
-const MOST_UNITS = 50_000;
+/** Maximum units per cluster. */
+const MAX_UNITS = 50_000;
 
 /**
- * What clusters last said about their units, in memory.
+ * The last known units of all clusters, in memory.
  *
- * *Guarantees*: bounded; a change that changes nothing is not told; after a whole account, what was not in it is told as removed; when a
- * cluster is lost its units stay as they were last heard of, and are no longer called live.
+ * *Guarantees*: memory is bounded; listeners get only effective changes; after a complete list, missing units are reported
+ * as removed; the units of a lost cluster keep their last known state and are not live.
  */
 export class RuntimeView {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #accounts = new Map<ClusterName, ClusterUnits>();
+  readonly #maxUnits: number;
+  readonly #clusters = new Map<ClusterName, ClusterUnits>();
   readonly #listeners = new Set<RuntimeListener>();
 
-  constructor(clock: Clock, most: number = MOST_UNITS) {
+  constructor(clock: Clock, maxUnits: number = MAX_UNITS) {
     this.#clock = clock;
-    this.#most = most;
+    this.#maxUnits = maxUnits;
   }
 
-  /** The answer ends it. */
+  /** Returns the function that unsubscribes the listener. */
   onChange(listener: RuntimeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   syncState(cluster: ClusterName): SyncState {
-    const account = this.#accounts.get(cluster);
-    if (account === undefined || !account.complete || account.overflow || account.error !== undefined) return "unknown";
-    return account.how;
+    const state = this.#clusters.get(cluster);
+    if (state === undefined || !state.complete || state.overflow || state.error !== undefined) return "unknown";
+    return state.mode;
   }
 
-  /** Why the cluster is not followed at the moment. */
+  /** Why the cluster is not followed; undefined if it is. */
   syncError(cluster: ClusterName): string | undefined {
-    return this.#accounts.get(cluster)?.error;
+    return this.#clusters.get(cluster)?.error;
   }
 
   get(cluster: ClusterName, unitId: UnitId): ObservedUnit | undefined {
-    return this.#accounts.get(cluster)?.units.get(unitId);
+    return this.#clusters.get(cluster)?.units.get(unitId);
   }
 
-  /** Everything last heard of a cluster, in no order. */
+  /** The last known units of a cluster, unordered. */
   unitsOf(cluster: ClusterName): Iterable<ObservedUnit> {
-    return this.#accounts.get(cluster)?.units.values() ?? [];
+    return this.#clusters.get(cluster)?.units.values() ?? [];
   }
 
-  /** The same, by unit id; sorted once and kept until something changes. */
+  /** The last known reports of a cluster by unit id; cached until a change. */
   reportsOf(cluster: ClusterName): readonly UnitReport[] {
-    const account = this.#accounts.get(cluster);
-    if (account === undefined) return [];
-    account.sorted ??= [...account.units.values()]
+    const state = this.#clusters.get(cluster);
+    if (state === undefined) return [];
+    state.sorted ??= [...state.units.values()]
       .map(({ report }) => report)
       .sort((a, b) => (a.unitId < b.unitId ? -1 : 1));
-    return account.sorted;
+    return state.sorted;
   }
 
-  /** Takes in one change that a cluster told. */
-  apply(cluster: ClusterName, change: RuntimeChange, how: "live" | "polled"): void {
-    const account = this.#of(cluster);
-    account.how = how;
-    account.heardAtMs = this.#clock.now();
-    account.error = undefined;
+  /** Applies a change of a watch or list. */
+  apply(cluster: ClusterName, change: RuntimeChange, mode: "live" | "polled"): void {
+    const state = this.#stateOf(cluster);
+    state.mode = mode;
+    state.error = undefined;
     switch (change.type) {
       case "syncing":
-        account.fresh = new Map();
-        account.overflow = false;
+        state.listed = new Map();
+        state.overflow = false;
         return;
       case "changed":
-        return this.#put(cluster, account, change.report);
+        return this.#put(cluster, state, change.report);
       case "removed":
-        account.fresh?.delete(change.unitId);
-        return this.#remove(cluster, account, change.unitId);
+        state.listed?.delete(change.unitId);
+        return this.#remove(cluster, state, change.unitId);
       case "synced":
-        return this.#synced(cluster, account);
+        return this.#synced(cluster, state);
       case "alive":
         return;
     }
   }
 
-  /** Takes in a report that came by itself, outside any account. False when what is known is as new or newer. */
-  report(cluster: ClusterName, report: UnitReport): boolean {
-    const account = this.#of(cluster);
-    const known = account.units.get(report.unitId)?.report;
+  /** Applies a pushed report. Returns false if a newer one is known. */
+  applyReport(cluster: ClusterName, report: UnitReport): boolean {
+    const state = this.#stateOf(cluster);
+    const known = state.units.get(report.unitId)?.report;
     if (known !== undefined && known.runtime.updatedAt > report.runtime.updatedAt) return false;
-    this.#put(cluster, account, report);
+    this.#put(cluster, state, report);
     return true;
   }
 
-  /** The cluster cannot be heard any more. */
+  /** Marks a cluster as not followed. */
   markLost(cluster: ClusterName, error: string): void {
-    const account = this.#of(cluster);
-    account.error = error;
-    account.fresh = undefined;
+    const state = this.#stateOf(cluster);
+    state.error = error;
+    state.listed = undefined;
   }
 
-  /** The cluster is none of ours any more. */
+  /** Removes a cluster that is not registered any more. */
   forget(cluster: ClusterName): void {
-    const account = this.#accounts.get(cluster);
-    this.#accounts.delete(cluster);
-    for (const unitId of account?.units.keys() ?? []) this.#tell(cluster, { type: "removed", unitId });
+    const state = this.#clusters.get(cluster);
+    this.#clusters.delete(cluster);
+    for (const unitId of state?.units.keys() ?? []) this.#notify(cluster, { type: "removed", unitId });
   }
 
-  #of(cluster: ClusterName): ClusterUnits {
-    const account = this.#accounts.get(cluster) ?? {
+  #stateOf(cluster: ClusterName): ClusterUnits {
+    const state = this.#clusters.get(cluster) ?? {
       units: new Map(),
-      fresh: undefined,
+      listed: undefined,
       sorted: undefined,
-      how: "polled",
+      mode: "polled",
       complete: false,
       overflow: false,
-      heardAtMs: this.#clock.now(),
       error: undefined,
     };
-    this.#accounts.set(cluster, account);
-    return account;
+    this.#clusters.set(cluster, state);
+    return state;
   }
 
-  #put(cluster: ClusterName, account: ClusterUnits, report: UnitReport): void {
+  #put(cluster: ClusterName, state: ClusterUnits, report: UnitReport): void {
     const observed = { report, observedAtMs: this.#clock.now() };
-    const before = account.units.get(report.unitId);
-    if (before === undefined && account.units.size >= this.#most) {
-      account.overflow = true;
+    const before = state.units.get(report.unitId);
+    if (before === undefined && state.units.size >= this.#maxUnits) {
+      state.overflow = true;
       return;
     }
-    account.fresh?.set(report.unitId, observed);
-    account.units.set(report.unitId, observed);
-    account.sorted = undefined;
-    if (before === undefined || !isSameReport(before.report, report)) this.#tell(cluster, { type: "changed", report });
+    state.listed?.set(report.unitId, observed);
+    state.units.set(report.unitId, observed);
+    state.sorted = undefined;
+    if (before === undefined || !isSameReport(before.report, report))
+      this.#notify(cluster, { type: "changed", report });
   }
 
-  #remove(cluster: ClusterName, account: ClusterUnits, unitId: UnitId): void {
-    if (!account.units.delete(unitId)) return;
-    account.sorted = undefined;
-    this.#tell(cluster, { type: "removed", unitId });
+  #remove(cluster: ClusterName, state: ClusterUnits, unitId: UnitId): void {
+    if (!state.units.delete(unitId)) return;
+    state.sorted = undefined;
+    this.#notify(cluster, { type: "removed", unitId });
   }
 
-  #synced(cluster: ClusterName, account: ClusterUnits): void {
-    const { fresh } = account;
-    if (fresh !== undefined) {
-      for (const unitId of account.units.keys()) {
-        if (!fresh.has(unitId)) this.#remove(cluster, account, unitId);
+  #synced(cluster: ClusterName, state: ClusterUnits): void {
+    const { listed } = state;
+    if (listed !== undefined) {
+      for (const unitId of state.units.keys()) {
+        if (!listed.has(unitId)) this.#remove(cluster, state, unitId);
       }
     }
-    account.fresh = undefined;
-    account.complete = true;
-    this.#tell(cluster, { type: "synced" });
+    state.listed = undefined;
+    state.complete = true;
+    this.#notify(cluster, { type: "synced" });
   }
 
-  #tell(cluster: ClusterName, change: RuntimeChange): void {
+  #notify(cluster: ClusterName, change: RuntimeChange): void {
     for (const listener of this.#listeners) listener(cluster, change);
   }
 }
 
-/** Whether two reports say the same. The Rust manager dates every answer anew, which is no news. */
+/** Compares reports without timestamps, because the Rust manager changes them with every response. */
 function isSameReport(a: UnitReport, b: UnitReport): boolean {
-  return equalJson(undated(a), undated(b));
+  return equalJson(withoutTimestamps(a), withoutTimestamps(b));
 }
 
-function undated({ runtime, ...rest }: UnitReport): unknown {
+function withoutTimestamps({ runtime, ...rest }: UnitReport): unknown {
   const { updatedAt: _updatedAt, status, ...facts } = runtime;
   const { lastUpdated: _lastUpdated, ...state } = status ?? { lastUpdated: "" };
   return { ...rest, runtime: facts, state };

@@ -10,7 +10,7 @@ import { RuntimeView } from "./runtime-view.ts";
 import { ClusterStatusReader } from "./status-reader.ts";
 import { recordOf, reportOf } from "./testing/reports.ts";
 
-/** Clusters in memory; dead ones refuse, live ones are also in the view. */
+/** In-memory clusters: dead ones fail, live ones are also in the view. */
 function readerOver(
   clusters: Readonly<Record<string, readonly UnitReport[]>>,
   record?: DeploymentRecord,
@@ -21,9 +21,9 @@ function readerOver(
   const view = new RuntimeView(clock);
   const world = new Map(Object.entries(clusters));
   const dead = new Set<string>();
-  const asked: string[] = [];
+  const queried: string[] = [];
   const units = (cluster: ClusterName): readonly UnitReport[] => {
-    asked.push(cluster);
+    queried.push(cluster);
     if (dead.has(cluster)) throw unavailable(cluster, `cluster "${cluster}" is dead`);
     return world.get(cluster) ?? [];
   };
@@ -73,17 +73,17 @@ function readerOver(
     for (const report of world.get(name) ?? []) view.apply(cluster, { type: "changed", report }, "live");
     view.apply(cluster, { type: "synced" }, "live");
   };
-  return { reader, view, world, dead, asked, follow };
+  return { reader, view, world, dead, queried, follow };
 }
 
-describe("class runtimes over clusters", () => {
+describe("runtimes", () => {
   const inCluster = (name: string) =>
     fc
       .uniqueArray(fc.nat(400), { maxLength: 40 })
       .map((ids) => ids.map((id) => reportOf(name, `unit-${String(id).padStart(3, "0")}`)));
   const worlds = fc.record({ a: inCluster("a"), b: inCluster("b"), c: inCluster("c") });
 
-  it("pages are together everything, in order, once, however they are cut, also while things come and go", async () => {
+  it("returns every runtime once and in order over all pages, while units come and go", async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,
@@ -110,7 +110,7 @@ describe("class runtimes over clusters", () => {
             seen.push(...page.items.map(({ cluster, unitId }) => `${cluster}/${unitId}`));
             pageToken = page.next;
             pages += 1;
-            // Something new at the very front must move nothing.
+            // A new first item must not shift the pages.
             if (churn) over.world.set("a", [reportOf("a", `aaa-${pages}`), ...(over.world.get("a") ?? [])]);
             if (churn && live.includes("a")) over.follow("a");
           } while (pageToken !== undefined);
@@ -122,19 +122,19 @@ describe("class runtimes over clusters", () => {
     );
   });
 
-  it("asks a cluster that is only polled, which may have had something new since", async () => {
+  it("queries a polled cluster, because its view may be outdated", async () => {
     const over = readerOver({ a: [reportOf("a", "u1")], b: [reportOf("b", "u2")] });
     over.follow("a");
     over.view.apply("b" as ClusterName, { type: "syncing" }, "polled");
     over.view.apply("b" as ClusterName, { type: "synced" }, "polled");
     const { items, missing } = await over.reader.runtimes({});
     expect(items.map(({ unitId }) => unitId)).toEqual(["u1", "u2"]);
-    expect([missing, over.asked]).toEqual([[], ["b"]]);
+    expect([missing, over.queried]).toEqual([[], ["b"]]);
     over.dead.add("b");
     expect((await over.reader.runtimes({})).missing).toEqual(["b"]);
   });
 
-  it("takes offset and filters, counts all, and refuses tokens of others", async () => {
+  it("supports offset, filters and totals, and rejects foreign tokens", async () => {
     const over = readerOver({
       a: [reportOf("a", "x"), reportOf("a", "y", { condition: "down" })],
       b: [reportOf("b", "z")],
@@ -159,48 +159,48 @@ describe("class runtimes over clusters", () => {
   });
 });
 
-describe("one unit", () => {
-  it("is found wherever it is, without asking when its cluster told", async () => {
+describe("unit", () => {
+  it("finds a unit in any cluster, without a query if its cluster is watched", async () => {
     const over = readerOver({ a: [], b: [reportOf("b", "x")] });
     expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
     over.follow("b");
-    over.asked.splice(0);
+    over.queried.splice(0);
     expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
-    expect(over.asked).toEqual([]);
+    expect(over.queried).toEqual([]);
     await expect(over.reader.unit("y" as UnitId)).rejects.toMatchObject({ detail: { kind: "not-found" } });
     await expect(over.reader.unit("x" as UnitId, "a" as ClusterName)).rejects.toMatchObject({
       detail: { kind: "not-found" },
     });
   });
 
-  it("is that of the default cluster when several have one", async () => {
+  it("prefers the default cluster when several have the unit", async () => {
     const over = readerOver({ a: [reportOf("a", "x")], b: [reportOf("b", "x")] }, undefined, "b");
     expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
     expect(await over.reader.unit("x" as UnitId, "a" as ClusterName)).toMatchObject({ cluster: "a" });
   });
 
-  it("cannot be called missing while a cluster is out of reach", async () => {
+  it("returns unavailable instead of not-found while a cluster is unreachable", async () => {
     const over = readerOver({ a: [], b: [reportOf("b", "x")] });
     over.dead.add("b");
-    await expect(over.reader.unit("x" as UnitId)).rejects.toThrow(/not asked: b/);
+    await expect(over.reader.unit("x" as UnitId)).rejects.toThrow(/unreachable: b/);
   });
 });
 
-describe("a deployment", () => {
+describe("status, explain and topology", () => {
   const key = "cart" as DeploymentKey;
   const record = recordOf({ a: {}, b: {} });
 
-  it("is told from the view, and asked for where that is not about what was accepted", async () => {
+  it("reads from the view, and queries clusters whose report is not the accepted revision", async () => {
     const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b", { digest: "old" })] }, record);
     over.follow("a");
     over.follow("b");
     over.world.set("b", [reportOf("b", "cart-b")]);
-    over.asked.splice(0);
+    over.queried.splice(0);
     expect(await over.reader.status(key)).toMatchObject({ condition: "running" });
-    expect(over.asked).toEqual(["b"]);
+    expect(over.queried).toEqual(["b"]);
   });
 
-  it("shows a dead cluster with what was last heard of it", async () => {
+  it("reports an unreachable cluster with its last known state", async () => {
     const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b")] }, record);
     over.follow("b");
     over.view.markLost("b" as ClusterName, "cut");
@@ -210,12 +210,12 @@ describe("a deployment", () => {
     expect(clusters[1]).toMatchObject({
       reachable: false,
       condition: "unknown",
-      message: "last heard of: running",
+      message: "last known state: running",
       error: 'cluster "b" is dead',
     });
   });
 
-  it("is explained over clusters, also where a manager cannot", async () => {
+  it("explains over all clusters, with a fallback for managers without explain", async () => {
     const over = readerOver(
       { a: [reportOf("a", "cart-a", { condition: "down", message: "no image" })], b: [] },
       record,
@@ -230,21 +230,21 @@ describe("a deployment", () => {
     });
   });
 
-  it("in a cluster that is not known any more says so, and not that the class is about to be sent there", async () => {
+  it("explains a placement in a cluster that is not registered any more", async () => {
     const { reader } = readerOver({ a: [reportOf("a", "cart-a", { condition: "running" })] }, record);
     expect(await reader.explain(key, "b" as ClusterName)).toMatchObject({
-      summary: "cart in b: the cluster is not known any more.",
-      clusters: [{ cluster: "b", error: "the cluster is not known any more" }],
+      summary: "cart in b: the cluster is not registered any more.",
+      clusters: [{ cluster: "b", error: "the cluster is not registered any more" }],
     });
   });
 
-  it("that nobody knows is not found", async () => {
+  it("returns not-found for an unknown deployment", async () => {
     const { reader } = readerOver({});
     await expect(reader.status(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
     await expect(reader.explain(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
   });
 
-  it("is drawn with the functions that its class binds, when it lists none of its own", async () => {
+  it("draws the bound functions of a class if the deployment lists none", async () => {
     const bindings = ["Cart.add", "Cart.get", "Cart.add"].map((functionKey) => ({ functionKey }));
     const plain = { ...record, deployment: { ...record.deployment, functions: [] } };
     const { reader } = readerOver({ a: [] }, plain, undefined, [{ key: "shop.Cart", bindings } as never]);
@@ -256,7 +256,7 @@ describe("a deployment", () => {
     expect(edges.filter(({ to }) => to.startsWith("function::"))).toHaveLength(2);
   });
 
-  it("is drawn with its clusters; the live network names clusters that do not answer", async () => {
+  it("draws clusters, and names unreachable clusters in the live topology", async () => {
     const over = readerOver({ a: [], b: [] }, record);
     const { nodes, edges } = await over.reader.topology("deployments");
     expect(nodes.map(({ id }) => id).toSorted()).toEqual([

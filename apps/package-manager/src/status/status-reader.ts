@@ -22,10 +22,10 @@ import type { ReadGateway } from "./read-timeout.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
-/** What is known about deployments themselves. */
+/** The records and operations of deployments. */
 export interface DeploymentSource {
   record(key: DeploymentKey): Promise<DeploymentRecord | undefined>;
-  /** The operation that is under way or was the last. */
+  /** The current or last operation. */
   operation(key: DeploymentKey): OperationStatus | undefined;
   all(): Iterable<DeploymentRecord>;
 }
@@ -38,14 +38,14 @@ export interface StatusReaderDeps {
   readonly clock: Clock;
   /** The classes of all packages, by `package.Class`. */
   readonly classes: () => readonly ClassDefinition[];
-  /** Whose answer counts when several have one. */
+  /** Preferred when several clusters have the unit. */
   readonly defaultCluster?: ClusterName;
 }
 
 /**
- * How things are, from what clusters tell and, where that is not enough, from asking them.
+ * Reads the status of deployments from the runtime view, and from clusters where the view is not current.
  *
- * *Guarantees*: all clusters are asked at once; one that cannot be asked is named and hides nothing of the others.
+ * *Guarantees*: clusters are queried concurrently; an unreachable cluster is named and does not hide the others.
  */
 export class ClusterStatusReader implements StatusReader {
   readonly #deps: StatusReaderDeps;
@@ -68,17 +68,17 @@ export class ClusterStatusReader implements StatusReader {
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {
     this.#assertKnown(cluster);
     const names = cluster === undefined ? this.#defaultFirst() : [cluster];
-    const known = names.map((name) => this.#live(name, id)).find((report) => report !== undefined);
+    const known = names.map((name) => this.#liveReport(name, id)).find((report) => report !== undefined);
     if (known !== undefined) return known.runtime;
-    const asked = await Promise.all(names.map((name) => this.#ask(name, id)));
-    const found = asked.find(({ reachable, unit }) => reachable && unit !== undefined);
+    const queried = await Promise.all(names.map((name) => this.#queryUnit(name, id)));
+    const found = queried.find(({ reachable, unit }) => reachable && unit !== undefined);
     if (found?.unit !== undefined) return found.unit.report.runtime;
-    const away = names.filter((_, index) => asked[index]?.reachable === false);
-    if (away.length === 0) throw notFound("class runtime", id);
-    const error = asked.find(({ reachable }) => !reachable)?.error ?? "";
+    const unreachable = names.filter((_, index) => queried[index]?.reachable === false);
+    if (unreachable.length === 0) throw notFound("class runtime", id);
+    const error = queried.find(({ reachable }) => !reachable)?.error ?? "";
     throw unavailable(
-      away.join(", "),
-      `"${id}" is in no cluster that answers; not asked: ${away.join(", ")} (${error})`,
+      unreachable.join(", "),
+      `"${id}" was not found in the reachable clusters; unreachable: ${unreachable.join(", ")} (${error})`,
     );
   }
 
@@ -89,10 +89,10 @@ export class ClusterStatusReader implements StatusReader {
     const { cluster } = query;
     this.#assertKnown(cluster);
     const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
-    const told = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
-    const missing = names.filter((_, index) => told[index] === undefined);
-    // Clusters come by name and their units by id, so that the whole is in order already.
-    const items = told.flatMap((reports) => reports ?? []).map(({ runtime }) => runtime);
+    const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
+    const missing = names.filter((_, index) => reports[index] === undefined);
+    // Clusters are sorted by name and their units by id, so the list is sorted.
+    const items = reports.flatMap((ofCluster) => ofCluster ?? []).map(({ runtime }) => runtime);
     const list = { items, keys: items.map(({ cluster: name, unitId }) => `${name ?? ""}\u0000${unitId}`) };
     return { ...pageOf(list, { order: "cluster", ...boundedPage(query) }), missing };
   }
@@ -105,8 +105,8 @@ export class ClusterStatusReader implements StatusReader {
       assertKnownCluster(this.#deps.clusters, cluster);
       throw notFound("deployment", `${key} in ${cluster}`);
     }
-    const wanted = placements.filter(([, { state }]) => cluster !== undefined || state !== "withdrawn");
-    const findings = Promise.all(wanted.map(([name, placement]) => this.#explain(name, placement, record)));
+    const selected = placements.filter(([, { state }]) => cluster !== undefined || state !== "withdrawn");
+    const findings = Promise.all(selected.map(([name, placement]) => this.#explain(name, placement, record)));
     const operation = deployments.operation(key);
     return explainDeployment(key, await orAbort(findings, call?.signal), operation, timestamp(clock.now()));
   }
@@ -126,7 +126,7 @@ export class ClusterStatusReader implements StatusReader {
     );
     const errors = parts.map(({ topology }) => topology).filter((topology) => typeof topology === "string");
     if (parts.length > 0 && errors.length === parts.length) {
-      throw unavailable("every cluster", `no cluster could be asked: ${errors.join("; ")}`);
+      throw unavailable("every cluster", `no cluster is reachable: ${errors.join("; ")}`);
     }
     return mergeTopologies(parts, at);
   }
@@ -150,20 +150,20 @@ export class ClusterStatusReader implements StatusReader {
     return record;
   }
 
-  /** What a cluster that tells every change by itself has told. */
-  #live(cluster: ClusterName, unitId: UnitId): UnitReport | undefined {
+  /** The report of a unit in a watched cluster. */
+  #liveReport(cluster: ClusterName, unitId: UnitId): UnitReport | undefined {
     const { view } = this.#deps;
     return view.syncState(cluster) === "live" ? view.get(cluster, unitId)?.report : undefined;
   }
 
-  /** From what was told, when it is about the unit that was accepted last; else from asking. */
+  /** From the view if it has the accepted revision of the unit, else from the cluster. */
   async #observe(cluster: ClusterName, { unitId, digest, state }: Placement): Promise<UnitObservation> {
-    const unit = this.#live(cluster, unitId) && this.#deps.view.get(cluster, unitId);
+    const unit = this.#liveReport(cluster, unitId) && this.#deps.view.get(cluster, unitId);
     const isCurrent = unit !== undefined && state === "wanted" && unit.report.digest === digest;
-    return isCurrent ? { unit, reachable: true } : this.#ask(cluster, unitId);
+    return isCurrent ? { unit, reachable: true } : this.#queryUnit(cluster, unitId);
   }
 
-  async #ask(cluster: ClusterName, unitId: UnitId): Promise<UnitObservation> {
+  async #queryUnit(cluster: ClusterName, unitId: UnitId): Promise<UnitObservation> {
     const { gateway, view, clock } = this.#deps;
     try {
       const report = await gateway.unit(cluster, unitId);
@@ -174,10 +174,10 @@ export class ClusterStatusReader implements StatusReader {
     }
   }
 
-  /** By unit id; undefined when the cluster cannot be asked. */
+  /** Sorted by unit id; undefined if the cluster is unreachable. */
   async #runtimesOf(cluster: ClusterName, query: RuntimeQuery): Promise<readonly UnitReport[] | undefined> {
     const { gateway, view } = this.#deps;
-    // What a class's place is called, only its own cluster can tell. One that is polled may have had anything since, also what was just deployed.
+    // Only the cluster can match an environment. A polled view may lack recent deployments.
     if (view.syncState(cluster) === "live" && query.environment === undefined) {
       return view.reportsOf(cluster).filter((report) => matchesQuery(report, query));
     }
@@ -186,7 +186,7 @@ export class ClusterStatusReader implements StatusReader {
       for await (const report of gateway.runtimes(cluster, query)) reports.push(report);
       return reports.sort((a, b) => (a.unitId < b.unitId ? -1 : 1));
     } catch {
-      // Named in the answer, with its health to be asked for where clusters are listed.
+      // The response lists the cluster as missing.
       return undefined;
     }
   }
@@ -195,8 +195,9 @@ export class ClusterStatusReader implements StatusReader {
     const { gateway, clusters } = this.#deps;
     const { unitId, accepted, fault } = placement;
     const name = record.deployment.classKey;
-    // Otherwise its "not found" would be taken for the class's.
-    if (clusters.get(cluster) === undefined) return { cluster, unitId, error: "the cluster is not known any more" };
+    // Otherwise not-found of the cluster would be taken for not-found of the unit.
+    if (clusters.get(cluster) === undefined)
+      return { cluster, unitId, error: "the cluster is not registered any more" };
     if (!accepted && fault !== undefined) {
       const verdict = restoreFault(fault).retryable ? "transient" : "permanent";
       return { cluster, unitId, finding: createFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
@@ -209,7 +210,7 @@ export class ClusterStatusReader implements StatusReader {
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) return { cluster, unitId, error: Fault.from(thrown).message };
     }
-    const message = accepted ? "it is not there any more and is about to be sent again" : "it was not sent yet";
+    const message = accepted ? "missing in the cluster; it will be deployed again" : "not deployed yet";
     return { cluster, unitId, finding: createFinding(name, "transient", message, { reason: "Missing" }) };
   }
 }

@@ -2,7 +2,7 @@ import type { ClassRuntime, ClusterName, DeploymentCondition, DeploymentKey, Fun
 import type { DeploymentRecord, Placement } from "../../records/deployment-record.ts";
 import type { UnitReport } from "../../ports.ts";
 
-/** A report as a cluster would make it. */
+/** A report of a cluster. */
 export function reportOf(
   cluster: string,
   id: string,

@@ -8,9 +8,9 @@ const edge = "edge" as ClusterName;
 const summaries = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => create(ClassRuntimeSummarySchema, { id: `u${from + index}` }));
 
-async function idsOf(...[query, ask]: [Parameters<typeof listRuntimes>[1], Parameters<typeof listRuntimes>[2]]) {
+async function idsOf(...[query, fetchPage]: [Parameters<typeof listRuntimes>[1], Parameters<typeof listRuntimes>[2]]) {
   const ids: string[] = [];
-  for await (const { unitId } of listRuntimes(edge, query, ask)) ids.push(unitId);
+  for await (const { unitId } of listRuntimes(edge, query, fetchPage)) ids.push(unitId);
   return ids;
 }
 
@@ -25,23 +25,26 @@ test("a peer without page tokens is paged by offset until a page is not full", a
 });
 
 test.each([{}, { packageName: "other" }])(
-  "a peer that answers everything, whatever the limit and offset, is asked no more than twice (%j)",
+  "a peer that ignores limit and offset is queried at most twice (%j)",
   async (query) => {
-    let asked = 0;
+    let requests = 0;
     const ids = await idsOf(query, async () => {
-      asked += 1;
+      requests += 1;
       return create(ListClassRuntimesResponseSchema, { items: summaries(700) });
     });
-    expect([ids.length, asked]).toEqual(["packageName" in query ? 0 : 700, 2]);
+    expect([ids.length, requests]).toEqual(["packageName" in query ? 0 : 700, 2]);
   },
 );
 
-test("a page token that came before is a fault, for the list would have no end", async () => {
-  let asked = 0;
+test("a repeated page token is a fault", async () => {
+  let requests = 0;
   const list = idsOf({}, async () => {
-    asked += 1;
-    return create(ListClassRuntimesResponseSchema, { nextPageToken: asked % 2 === 0 ? "even" : "odd", totalCount: 9 });
+    requests += 1;
+    return create(ListClassRuntimesResponseSchema, {
+      nextPageToken: requests % 2 === 0 ? "even" : "odd",
+      totalCount: 9,
+    });
   });
   await expect(list).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("edge") });
-  expect(asked).toBe(3);
+  expect(requests).toBe(3);
 });

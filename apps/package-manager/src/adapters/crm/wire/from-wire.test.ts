@@ -19,8 +19,8 @@ import { reportFromWire } from "./report-from-wire.ts";
 const edge = "edge" as ClusterName;
 const now = Date.UTC(2026, 0, 1);
 
-describe("what managers say, in our words", () => {
-  it("a summary of ours, whole", () => {
+describe("conversions from the wire", () => {
+  it("converts a complete summary", () => {
     const summary = create(ClassRuntimeSummarySchema, {
       id: "u",
       deploymentUnitId: "u",
@@ -90,16 +90,16 @@ describe("what managers say, in our words", () => {
     });
   });
 
-  it("an empty summary, as a strange peer may send it", () => {
+  it("converts an empty summary", () => {
     const report = reportFromWire(edge, create(ClassRuntimeSummarySchema, { id: "u" }));
     expect(report).toMatchObject({ unitId: "u", condition: "unknown", runtime: { id: "u", partitionCount: 1 } });
     expect(report).not.toHaveProperty("digest");
   });
 
   const words: { word: string; status: string; why: string }[] = [
-    { word: "Healthy", status: "healthy", why: "as all say it" },
-    { word: "DEGRADED", status: "degraded", why: "in any letters" },
-    { word: "fine, thanks", status: "unknown", why: "a word of its own is none of ours" },
+    { word: "Healthy", status: "healthy", why: "the standard word" },
+    { word: "DEGRADED", status: "degraded", why: "in any case" },
+    { word: "fine, thanks", status: "unknown", why: "an unknown word" },
   ];
   it.each(words)("health $word is $status: $why", ({ word, status }) => {
     const wire = create(CrmEnvHealthSchema, { envName: "ns", status: word, nodeCount: 3, readyNodes: 2 });
@@ -113,17 +113,17 @@ describe("what managers say, in our words", () => {
   });
 
   it.each([
-    { said: 0.5, taken: 0.5 },
-    { said: 7, taken: 1 },
-    { said: -1, taken: 0 },
-    { said: Number.POSITIVE_INFINITY, taken: 1 },
-    { said: Number.NaN, taken: undefined },
-  ])("an availability of $said is taken as $taken", ({ said, taken }) => {
-    const wire = create(CrmEnvHealthSchema, { status: "Healthy", nodeCount: 3, readyNodes: 2, availability: said });
-    expect(healthFromWire(edge, wire, now).availability).toBe(taken);
+    { reported: 0.5, expected: 0.5 },
+    { reported: 7, expected: 1 },
+    { reported: -1, expected: 0 },
+    { reported: Number.POSITIVE_INFINITY, expected: 1 },
+    { reported: Number.NaN, expected: undefined },
+  ])("reads a reported availability of $reported as $expected", ({ reported, expected }) => {
+    const wire = create(CrmEnvHealthSchema, { status: "Healthy", nodeCount: 3, readyNodes: 2, availability: reported });
+    expect(healthFromWire(edge, wire, now).availability).toBe(expected);
   });
 
-  it("health of a peer that only serves", () => {
+  it("converts a standard gRPC health check", () => {
     const { SERVING, NOT_SERVING, UNKNOWN } = HealthCheckResponse_ServingStatus;
     expect([SERVING, NOT_SERVING, UNKNOWN].map((serving) => healthFromServing(edge, serving, now).status)).toEqual([
       "healthy",
@@ -132,7 +132,7 @@ describe("what managers say, in our words", () => {
     ]);
   });
 
-  it("findings, also of a kind that a newer peer may have", () => {
+  it("converts findings, including unknown levels and verdicts", () => {
     const finding = create(FindingSchema, {
       level: FindingLevel.CLASS,
       verdict: Verdict.PERMANENT,
@@ -148,7 +148,7 @@ describe("what managers say, in our words", () => {
     });
   });
 
-  it("a topology without parts of unknown kinds and what hangs on them", () => {
+  it("drops topology nodes of unknown types and their edges", () => {
     const wire = create(TopologySnapshotSchema, {
       nodes: [
         { id: "a", nodeType: "router", status: "healthy" },

@@ -82,10 +82,10 @@ const plan: DeploymentPlan = {
 
 const envelope: UnitEnvelope = { revision: 2, createdAtMs: 1_700_000_000_123, managedBy: "pm-1" };
 
-describe("a unit on the wire", () => {
+describe("unitToWire", () => {
   const wire = unitEncoder.withEnvelope(unitEncoder.encode(plan, unit), envelope);
 
-  it("says what was planned for its cluster", () => {
+  it("contains the plan of its cluster", () => {
     expect(wire).toMatchObject({
       id: "cart-1a2b",
       packageName: "shop",
@@ -112,14 +112,14 @@ describe("a unit on the wire", () => {
     ]);
   });
 
-  it("routes only to functions that are deployed, and takes the first node id of its own cluster", () => {
+  it("routes only to deployed functions and uses the first node id of the cluster", () => {
     const odgm = wire.odgmConfig;
     expect(Object.keys(odgm?.invocations?.fnRoutes ?? {})).toEqual(["add"]);
     expect(odgm).toMatchObject({ odgmNodeId: 7n, envNodeIds: { cloud: { ids: [9n] } }, shardType: "raft" });
     expect(odgm?.collectionAssignments["shop.Cart"]?.assignments[0]).toMatchObject({ primary: 1n, replica: [7n, 9n] });
   });
 
-  it("survives the wire", () => {
+  it("survives encoding and decoding", () => {
     expect(fromBinary(DeploymentUnitSchema, toBinary(DeploymentUnitSchema, wire))).toEqual(wire);
   });
 
@@ -129,7 +129,7 @@ describe("a unit on the wire", () => {
       plan,
       envelope: { revision: 9, createdAtMs: 0, managedBy: "pm-2" },
       same: true,
-      why: "who sends it when changes nothing that runs",
+      why: "the envelope is not desired content",
     },
     {
       name: "another image",
@@ -145,18 +145,18 @@ describe("a unit on the wire", () => {
       },
       envelope,
       same: false,
-      why: "what runs is another thing",
+      why: "the desired content differs",
     },
     {
       name: "other reasons",
       plan: { ...plan, digest: "q", achievedAvailability: 0.5, decisions: [] },
       envelope,
       same: true,
-      why: "words about a plan do not run",
+      why: "reasons are not desired content",
     },
   ];
-  it.each(digests)("digest with $name: $why", ({ plan: other, envelope: around, same }) => {
-    const encoded = unitEncoder.withEnvelope(unitEncoder.encode(other, unit), around);
+  it.each(digests)("digest with $name: $why", ({ plan: other, envelope: otherEnvelope, same }) => {
+    const encoded = unitEncoder.withEnvelope(unitEncoder.encode(other, unit), otherEnvelope);
     expect(encoded.digest === wire.digest).toBe(same);
   });
 });

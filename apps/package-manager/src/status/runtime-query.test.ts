@@ -2,11 +2,11 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { expect, it } from "vitest";
 import { unitIdOf } from "../planner/unit-id.ts";
-import { recommendedReplicas } from "./recommended-replicas.ts";
+import { recommendedReplicas } from "./runtime-query.ts";
 import { RuntimeView } from "./runtime-view.ts";
 import { reportOf } from "./testing/reports.ts";
 
-it("recommendations count while their cluster is known, and not when it is lost", () => {
+it("returns recommendations only while the cluster is followed", () => {
   const [key, edge] = ["cart" as DeploymentKey, "edge" as ClusterName];
   const view = new RuntimeView(virtualAmbient(1).clock);
   const report = reportOf("edge", unitIdOf(key, edge), { recommendedReplicas: { "Cart.add": 4 } });
