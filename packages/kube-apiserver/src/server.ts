@@ -18,38 +18,38 @@ import { Presenter, type TableMaker } from "./verbs/presenter.ts";
 import { ResourceEndpoint } from "./verbs/resource-endpoint.ts";
 import type { World } from "./verbs/world.ts";
 
-/** What a server is made of. Nothing starts by itself: see `start`. */
+/** Options of a server. Nothing starts before `start`. */
 export interface ApiServerOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly ids: Ids;
-  /** Kinds that are there from the beginning; those of definitions come and go. */
+  /** The initial kinds; custom kinds come and go. */
   readonly kinds: readonly Kind[];
-  /** How tables are made; by default from the columns of kinds. */
+  /** Builds tables; by default from the columns of kinds. */
   readonly tables?: TableMaker;
-  /** Keeps objects beyond the process; in memory alone without it. */
+  /** Keeps objects beyond the process; in memory only without it. */
   readonly journal?: Journal;
-  /** How many changes of each kind watches can go back. */
+  /** The number of changes per kind that watches can go back. */
   readonly historyLimit?: number;
-  /** Who may do what; everyone everything without it. */
+  /** Authorization; without it everything is allowed. */
   readonly gate?: Gate;
-  /** Answers what is never kept: reviews, tokens. */
+  /** Answers virtual resources: reviews, tokens. */
   readonly questions?: (objects: ClusterObjects) => Questions;
-  /** Who may give rights to others; everyone without it. */
+  /** Prevents privilege escalation; without it everything is allowed. */
   readonly grants?: Grants;
-  /** Discovery, schemas and whatever else is no object; asked in order, before objects are looked for. */
+  /** Discovery, schemas and other non-resource endpoints; tried in order, before objects. */
   readonly pages?: (kinds: KindRegistry) => readonly Page[];
-  /** Makes what every cluster has beside namespaces, before anyone else writes. */
+  /** Creates the initial objects of a cluster besides namespaces. */
   readonly prepare?: (objects: ClusterObjects) => Promise<void>;
-  /** What acts by itself, made when the server starts. */
+  /** Controllers, created when the server starts. */
   readonly controllers?: (objects: ClusterObjects) => readonly ServerController[];
 }
 
 /**
  * A Kubernetes API server without sockets.
  *
- * Guarantees: everything happens on the given clock, timers and ids, so that the same requests give the same answers, byte for byte. `close`
- * ends watches and controllers; what was answered is kept (with a journal).
+ * Guarantees: everything uses the given clock, timers and ids, so that the same requests give the same responses, byte
+ * for byte. `close` ends watches and controllers; acknowledged writes are kept (with a journal).
  */
 export class ApiServer implements Api {
   readonly objects: ClusterObjects;
@@ -89,11 +89,11 @@ export class ApiServer implements Api {
       pages: [serverPages, ...(pages?.(this.kinds) ?? [])],
       ...(gate === undefined ? {} : { gate }),
     });
-    // A watch of a kind that is no longer served must notice.
+    // A watch of a removed kind must notice.
     this.kinds.onChange(() => this.store.wakeAll());
   }
 
-  /** Reads what was kept, makes what every cluster has, and starts the controllers. */
+  /** Loads the journal, creates initial objects, and starts the controllers. */
   async start(): Promise<void> {
     await this.store.load();
     await this.#definitions.start();
@@ -107,14 +107,14 @@ export class ApiServer implements Api {
     try {
       return await this.#router.answer(request);
     } catch (error) {
-      // What is nested too deep for us is the sender's.
+      // Excessive nesting is a client error.
       if (error instanceof RangeError) return statusAnswer(badRequest("the body is nested too deep; flatten it"));
-      // Whatever comes in, something goes out; what goes wrong here is ours, and says so.
+      // Every request gets a response; an unexpected exception becomes a 500.
       return statusAnswer(unexpected(error));
     }
   }
 
-  /** Whether no controller has anything left to do now. */
+  /** Whether all controllers are idle. */
   isIdle(): boolean {
     return this.#definitions.isIdle() && this.#controllers.every((controller) => controller.isIdle());
   }

@@ -76,7 +76,7 @@ function withReferred(schemas: Readonly<Record<string, JsonObject>>, text: strin
   return Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The old form: every type in one document, without paths. */
+/** OpenAPI v2: every type in one document, without paths. */
 export function swagger(groups: readonly Group[]): JsonObject {
   const schemas: Record<string, JsonObject> = { ...KIND_DATA.schemas };
   for (const served of groups.flatMap(({ versions }) => versions.flatMap(({ kinds }) => kinds))) {
@@ -86,7 +86,7 @@ export function swagger(groups: readonly Group[]): JsonObject {
   return { swagger: "2.0", info: INFO, paths: {}, definitions: unwrapped(JSON.parse(text) as JsonValue) };
 }
 
-/** Version 2 has no `allOf` around a lone reference, no `nullable` and no `oneOf`. */
+/** Version 2 has no `allOf` around a single reference, no `nullable` and no `oneOf`. */
 function unwrapped(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(unwrapped);
   if (!isJsonObject(value)) return value;

@@ -6,7 +6,7 @@ import { reference, type KindSchemas } from "./kind-schemas.ts";
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const PATCH_TYPES = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const STRATEGIC = "application/strategic-merge-patch+json";
-/** By the first three clients see that the server can do dry runs and check fields itself. */
+/** The first three tell clients that the server supports dry run and field validation. */
 const WRITE_PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
 
 interface Operation {
@@ -17,7 +17,7 @@ interface Operation {
   readonly of: JsonObject;
 }
 
-/** The paths of a kind with what can be done there. */
+/** The paths of a kind with their operations. */
 export function kindPaths(served: ServedKind, { name, listName }: KindSchemas): Record<string, JsonObject> {
   const { kind, version } = served;
   const apiVersion = formatApiVersion({ group: kind.group, version: version.name });
@@ -80,7 +80,7 @@ export function kindPaths(served: ServedKind, { name, listName }: KindSchemas): 
   return paths;
 }
 
-/** The types of other groups that subresources use. */
+/** Types of other groups used by subresources. */
 function schemaNameOf({
   group,
   version,

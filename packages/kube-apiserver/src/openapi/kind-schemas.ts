@@ -6,7 +6,7 @@ const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const WITHOUT_PROSE =
   "This server knows the fields of its built-in kinds, not their descriptions: see https://kubernetes.io/docs/reference/kubernetes-api/";
 
-/** What the real server adds to every definition, and explains. */
+/** Fields that the real server adds to every definition. */
 const API_VERSION_PROSE =
   "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
 const KIND_PROSE =
@@ -14,14 +14,14 @@ const KIND_PROSE =
 const METADATA_PROSE =
   "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-/** The schemas of a kind and of its list, by name; other names are found in the server's own types. */
+/** The schemas of a kind and of its list, by name; other names refer to built-in types. */
 export interface KindSchemas {
   readonly name: string;
   readonly listName?: string;
   readonly schemas: Readonly<Record<string, JsonObject>>;
 }
 
-/** What OpenAPI says of a kind in one version. */
+/** The OpenAPI schema of a kind in one version. */
 export function kindSchemas({ kind, version }: ServedKind): KindSchemas {
   const own = KIND_DATA.resources.find(
     (each) => each.group === kind.group && each.version === version.name && each.resource === kind.resource,
@@ -78,7 +78,7 @@ function definedSchemas({ kind, version }: ServedKind): KindSchemas {
   return { name, listName, schemas: { [name]: own, [listName]: list } };
 }
 
-/** A definition's schema as OpenAPI shows it: a number or text says so in words that every reader knows. */
+/** A definition's schema in OpenAPI form: int-or-string is spelled out. */
 function shown(schema: JsonValue): JsonObject {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return {};
   const object = schema as JsonObject;

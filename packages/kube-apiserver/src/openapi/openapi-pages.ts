@@ -13,13 +13,13 @@ interface Edition {
   readonly documents: readonly OpenApiDocument[];
 }
 
-/** The schemas of what is there, for `kubectl explain` and for checks before a request. */
+/** OpenAPI documents, for `kubectl explain` and client-side validation. */
 export function openApiPages(kinds: KindRegistry): Page {
   let made: Edition | undefined;
   const edition = (): Edition => {
     if (made?.number !== kinds.edition) {
       const groups = groupsOf(kinds.all());
-      // What did not change keeps its text.
+      // Unchanged documents keep their text.
       const old = new Map(made?.documents.map((document) => [`${document.path}?${document.hash}`, document]));
       const documents = openApiDocuments(groups).map(
         (document) => old.get(`${document.path}?${document.hash}`) ?? document,
@@ -49,7 +49,7 @@ function index(documents: readonly OpenApiDocument[]): ApiResponse {
 function one(request: ApiRequest, document: OpenApiDocument): ApiResponse {
   const hash = new URLSearchParams(request.target.split("?")[1] ?? "").get("hash");
   const etag = `"${document.hash}"`;
-  // A hash names one document for ever; an old one leads to the document of today.
+  // A hash identifies a document; an outdated one redirects to the current document.
   if (hash !== null && hash !== document.hash) {
     const location = `${ROOT}/${document.path}?hash=${document.hash}`;
     return { status: 301, headers: { location }, body: "" };
@@ -60,7 +60,7 @@ function one(request: ApiRequest, document: OpenApiDocument): ApiResponse {
   return json(headers, document.text());
 }
 
-/** Clients that take only its binary form are told so; kubectl then does with version 3. */
+/** Clients that accept only the binary form get 406; kubectl then uses version 3. */
 function oldForm({ headers }: ApiRequest, { groups }: Edition): ApiResponse {
   const accept = headers["accept"] ?? "*/*";
   const takesJson = accept

@@ -5,11 +5,11 @@ import type { Representation } from "./media-types.ts";
 import { statusObject } from "./refusals.ts";
 
 const JSON_TYPE = "application/json";
-/** As Go writes it: sorted, lists not indented, quotes where YAML 1.1 would see something else than a text. */
+/** YAML as Go writes it: sorted, lists not indented, quoted where YAML 1.1 would not read a string. */
 const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" } as const;
 const NO_CACHE = { "cache-control": "no-cache, private" };
 
-/** A body that is JSON already, in the form that was asked for. */
+/** A JSON body in the requested form. */
 export function jsonAnswer(
   code: number,
   text: string,
@@ -33,7 +33,7 @@ function prettyOr(text: string, { isPretty }: Pick<Representation, "isPretty">):
   return isPretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`;
 }
 
-/** An object as the answer. */
+/** An object response. */
 export function objectAnswer(
   code: number,
   object: JsonObject,
@@ -45,7 +45,7 @@ export function objectAnswer(
 
 const PLAIN: Pick<Representation, "syntax" | "isPretty"> = { syntax: "json", isPretty: false };
 
-/** A refusal, or a success without an object. */
+/** A status response: an error, or a success without an object. */
 export function statusAnswer(
   status: Status,
   form: Pick<Representation, "syntax" | "isPretty"> = PLAIN,
@@ -57,7 +57,7 @@ export function statusAnswer(
   return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
 }
 
-/** What the server says of paths it has never heard of. */
+/** The response for unknown paths. */
 export function noSuchPage(): ApiResponse {
   return textAnswer(404, "404 page not found\n");
 }
@@ -70,19 +70,19 @@ export function textAnswer(code: number, text: string): ApiResponse {
   };
 }
 
-/** Lines of JSON as they come. */
+/** A stream of JSON lines. */
 export function streamAnswer(lines: AsyncIterable<string>): ApiResponse {
   return { status: 200, headers: { ...NO_CACHE, "content-type": JSON_TYPE }, body: lines };
 }
 
-/** The answer with one more thing to be told, before the others. */
+/** Prepends a warning to the response. */
 export function withWarning(answer: ApiResponse, text: string): ApiResponse {
   const { warning } = answer.headers;
   const all = warning === undefined ? warningText(text) : `${warningText(text)}, ${warning}`;
   return { ...answer, headers: { ...answer.headers, warning: all } };
 }
 
-/** A warning as its header has it (RFC 7234). */
+/** A warning header (RFC 7234). */
 function warningText(text: string): string {
   return `299 - "${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }

@@ -7,14 +7,14 @@ import { mediaRange } from "./media-types.ts";
 import { readProtobuf } from "./protobuf/protobuf-body.ts";
 import { badRequest, unknownBodyType } from "./refusals.ts";
 
-/** A body as it was sent, read. */
+/** A decoded body. */
 export interface ReadBody {
   readonly object: JsonObject;
-  /** Paths that stand there twice; the last one counts, as for the real server. */
+  /** Duplicate paths; the last one wins, as in the real server. */
   readonly duplicates: readonly string[];
 }
 
-/** Reads the body of an object; `kind` is what it should be. */
+/** Decodes the body of an object; `kind` is the expected one. */
 export function readObject(body: string, contentType: string | undefined, kind: string): Result<ReadBody, Status> {
   const { type } = mediaRange(contentType ?? "application/json");
   if (type === "application/json" || type === "") return readJsonObject(body, kind);
@@ -25,7 +25,7 @@ export function readObject(body: string, contentType: string | undefined, kind: 
   return objectOr(value.value, kind, body);
 }
 
-/** What typed clients write; bodies of it have one character for each byte. */
+/** Protobuf, used by typed clients; bodies have one character per byte. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 function readProtobufObject(body: string, kind: string): Result<ReadBody, Status> {
@@ -47,7 +47,7 @@ function readJsonObject(body: string, kind: string): Result<ReadBody, Status> {
 
 function objectOr(value: JsonValue, kind: string, body: string): Result<ReadBody, Status> {
   if (isJsonObject(value)) return typedOr(value, kind, body);
-  // Null is an object that says nothing.
+  // Null is an empty object.
   if (value === null) return ok({ object: {}, duplicates: [] });
   const wanted =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
@@ -57,7 +57,7 @@ function objectOr(value: JsonValue, kind: string, body: string): Result<ReadBody
 
 const SAMPLE_BYTES = 30;
 
-/** What an object is must be said in texts. */
+/** apiVersion and kind must be strings. */
 function typedOr(object: JsonObject, kind: string, body: string): Result<ReadBody, Status> {
   const wrong = ["apiVersion", "kind"].find((name) => !["string", "undefined"].includes(typeof (object[name] ?? "")));
   if (wrong === undefined) return ok({ object, duplicates: [] });
@@ -70,7 +70,7 @@ function unrecognized(kind: string, why: string, body: string): string {
   return `the object provided is unrecognized (must be of type ${kind}): ${why} (${sampleOf(body)})`;
 }
 
-/** A piece of what was sent, as the real server shows it: text of objects, bytes of anything else. */
+/** An excerpt of the body, as the real server shows it: text for objects, bytes for anything else. */
 function sampleOf(body: string): string {
   if (body === "") return "<empty>";
   const bytes = Buffer.from(body);
@@ -79,14 +79,14 @@ function sampleOf(body: string): string {
   return bytes.length > SAMPLE_BYTES ? `${shown} ...` : shown;
 }
 
-/** What Go calls the type of a JSON value. */
+/** Go's name for the type of a JSON value. */
 export function goTypeName(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** A JSON text as a value, or why it is none, in Go's words. */
+/** Parses JSON, or returns Go's error message. */
 export function jsonValue(text: string): Result<JsonValue, GoSyntaxError> {
   if (isTooDeep(text)) return err({ message: "invalid character '{' exceeded max depth" });
   try {
@@ -96,10 +96,10 @@ export function jsonValue(text: string): Result<JsonValue, GoSyntaxError> {
   }
 }
 
-/** Go's reader goes down so far. */
+/** Go's nesting limit. */
 const MOST_LEVELS = 10_000;
 
-/** Whether objects and lists are nested deeper than anybody reads; texts that are too short for it are not looked at. */
+/** Whether objects and lists exceed the nesting limit; short texts are not checked. */
 function isTooDeep(text: string): boolean {
   if (text.length < 2 * MOST_LEVELS) return false;
   let depth = 0;
@@ -111,14 +111,14 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** A YAML text as a value of JSON, or why it is none. */
+/** Parses YAML into JSON values, or returns the error. */
 export function yamlValue(text: string): Result<JsonValue, string> {
-  // Most of what is sent as YAML is JSON, which is YAML too, and read many times faster.
+  // Most YAML bodies are JSON, which is parsed much faster.
   const json = text.startsWith("{") ? jsonValue(text) : undefined;
   if (json?.ok === true) return json;
   try {
     const value: unknown = parseYaml(text, { uniqueKeys: false, maxAliasCount: 1000, schema: "yaml-1.1", merge: true });
-    // Through JSON, so that nothing is left that JSON cannot say: dates, maps, undefined.
+    // Through JSON, so that only JSON values remain: no dates, maps, undefined.
     return ok(JSON.parse(JSON.stringify(value ?? null)) as JsonValue);
   } catch (error) {
     const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);

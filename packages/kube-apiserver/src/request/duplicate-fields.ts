@@ -1,11 +1,11 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** A string of JSON, and whether it is the name of a member. */
+/** A JSON string, and whether it is a member name. */
 const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
- * The paths of members that a JSON text has twice (`spec.a`). Almost no text has any, so that they are only counted at first:
- * as many names in the text as members in what was read means that there are none.
+ * The paths of duplicate members in a JSON text (`spec.a`). Duplicates are rare, so members are only counted at first:
+ * as many names in the text as members in the value means that there are none.
  */
 export function duplicateFields(text: string, value: JsonValue): readonly string[] {
   return namesIn(text) === membersIn(value) ? [] : [...new Set(duplicatesIn(text))];
@@ -17,7 +17,7 @@ function namesIn(text: string): number {
   return count;
 }
 
-/** Without recursion: what is nested as deep as anybody may send would be too deep for it. */
+/** Without recursion, because nesting may be deep. */
 function membersIn(value: JsonValue): number {
   let count = 0;
   const open: JsonValue[] = [value];
@@ -43,7 +43,7 @@ interface Level {
   index: number;
 }
 
-/** Walks over a text that is known to be JSON. */
+/** Walks over valid JSON. */
 function duplicatesIn(text: string): readonly string[] {
   const found: string[] = [];
   const levels: Level[] = [];

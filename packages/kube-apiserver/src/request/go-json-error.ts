@@ -1,13 +1,13 @@
 import { goQuoted } from "./go-quoted.ts";
 
-/** Why a text is no JSON, as Go says it. */
+/** Why a text is not JSON, in Go's words. */
 export interface GoSyntaxError {
   readonly message: string;
 }
 
 const END = "unexpected end of JSON input";
 
-/** Finds out what Go's parser would say of a text that is no JSON: it reads on until the first character that cannot be. */
+/** Computes the error of Go's parser for invalid JSON: reads until the first invalid character. */
 export function goSyntaxError(text: string): GoSyntaxError {
   const reader = new Reader(text);
   try {
@@ -153,11 +153,11 @@ class Reader {
   }
 }
 
-/** A byte as Go's reader quotes it: it reads bytes, and takes each for a character. */
+/** A byte as Go's decoder quotes it: it treats each byte as a character. */
 function goCharacter(character: string): string {
   if (character === "'") return String.raw`'\''`;
   if (character === '"') return `'"'`;
-  // What was no UTF-8 has become this sign when it was read; which byte it was nobody knows any more.
+  // Invalid UTF-8 was replaced when it was read; the original byte is unknown.
   if (character === "\uFFFD") return "'ÿ'";
   const code = character.codePointAt(0) ?? 0;
   const byte = code < 0x1_00 ? character : String.fromCodePoint(Buffer.from(character)[0] ?? 0);

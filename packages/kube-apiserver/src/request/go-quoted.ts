@@ -10,7 +10,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "\\": String.raw`\\`,
 };
 
-/** A text in double quotes as Go's `%q` writes it. */
+/** A double-quoted string as Go's `%q` writes it. */
 export function goQuoted(text: string): string {
   return `"${text.replaceAll(/["\\\p{C}]/gu, goEscaped)}"`;
 }

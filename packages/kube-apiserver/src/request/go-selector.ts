@@ -1,6 +1,6 @@
 import { labelValue, qualifiedName } from "../kinds/validation/names.ts";
 
-/** Why a text is no selector of labels, in the words of Go's parser; undefined when it finds nothing wrong. */
+/** Why a text is not a label selector, in the words of Go's parser; undefined when it is valid. */
 export function selectorRefusal(text: string): string | undefined {
   try {
     new SelectorReader(text).read();
@@ -14,11 +14,11 @@ export function selectorRefusal(text: string): string | undefined {
 class Refusal extends Error {}
 
 const OPERATORS: ReadonlySet<string> = new Set(["=", "==", "!=", "in", "notin", ">", "<"]);
-/** How the refusal lists them. */
+/** How the error lists them. */
 const EXPECTED = "in, notin, =, ==, !=, gt, lt";
 const SYMBOLS: ReadonlySet<string> = new Set([")", ",", "!", "==", "=", ">", "<", "!=", "("]);
 
-/** Reads as Go does, from token to token; what it reads is of no use but for what it finds wrong. */
+/** Parses like Go, token by token, only to find errors. */
 class SelectorReader {
   readonly #tokens: readonly string[];
   #at = 0;
@@ -120,7 +120,7 @@ function isIdentifier(token: string): boolean {
   return token !== "" && !SYMBOLS.has(token);
 }
 
-/** Symbols as long as they make one, and words between them. */
+/** Operators as long as possible, and words between them. */
 function tokensOf(text: string): readonly string[] {
   return text.match(/==|!=|[=!()<>,]|[^\s=!()<>,]+/g) ?? [];
 }

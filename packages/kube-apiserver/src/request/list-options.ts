@@ -18,7 +18,7 @@ import { selectorRefusal } from "./go-selector.ts";
 import { isGoInteger, notInteger } from "./options.ts";
 import { badRequest, invalidOptions } from "./refusals.ts";
 
-/** Which objects, of which version, how many. */
+/** Selection, version and page of a list. */
 export interface ListOptions {
   readonly labels: LabelRequirements;
   readonly fields: FieldRequirements;
@@ -35,7 +35,7 @@ export interface ListOptions {
 
 const MATCHES: readonly string[] = ["Exact", "NotOlderThan", ""];
 
-/** Reads the options of a list or a watch. */
+/** Parses the options of a list or a watch. */
 export function listOptions(target: Target, query: URLSearchParams, isOldWatch: boolean): Result<ListOptions, Status> {
   const limit = query.get("limit") ?? "";
   const timeout = query.get("timeoutSeconds") ?? "";
@@ -64,7 +64,7 @@ export function listOptions(target: Target, query: URLSearchParams, isOldWatch: 
   return errors.length > 0 ? err(invalidOptions("ListOptions", errors)) : ok(options);
 }
 
-/** Go's conversion of queries: anything but these is yes. */
+/** Go's conversion of query booleans: anything else is true. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== "false" && value !== "0";
 }
@@ -72,7 +72,7 @@ export function isTrue(value: string | null): boolean {
 function selectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
   const parsed = parseFieldSelector(text);
   if (!parsed.ok) {
-    // A name that is missing is a name that nobody knows.
+    // A missing name is an unknown name.
     if (/^(?:=|==|!=)/.test(text)) return err(badRequest(unknownField("")));
     return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
   }
@@ -129,7 +129,7 @@ function optionErrors({
   return [];
 }
 
-/** Whether an object is among those that were asked for; undefined when all are. */
+/** A predicate for the selected objects; undefined when all are selected. */
 export function selectionOf(
   { kind }: Target,
   { labels, fields }: Pick<ListOptions, "labels" | "fields">,
@@ -144,7 +144,7 @@ export function selectionOf(
   };
 }
 
-/** Names are selected alike in all kinds; the rest each kind knows by itself. */
+/** Names are selectable in all kinds; other fields by kind. */
 function selectedText(kind: Kind, object: JsonObject, field: string): string {
   if (field === "metadata.name") return metadataText(object, "name");
   return field === "metadata.namespace" ? metadataText(object, "namespace") : kind.rules.selectableText(object, field);

@@ -2,10 +2,10 @@ import { err, ok, type Result } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
 import { formNotAccepted, notAcceptable } from "./refusals.ts";
 
-/** In which form an answer is wanted. */
+/** The requested response form. */
 export interface Representation {
   readonly syntax: "json" | "yaml";
-  /** What stands in for the object: rows of a table, or metadata alone. */
+  /** A substitute for the object: a table, or metadata only. */
   readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
   readonly isPretty: boolean;
 }
@@ -23,7 +23,7 @@ const SYNTAXES: Readonly<Record<string, Representation["syntax"]>> = {
 
 const STAND_INS: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
 
-/** The form an Accept header asks for: the first of its list that can be had. */
+/** The form of an Accept header: the first supported one. */
 export function representationOf(
   headers: Readonly<Record<string, string>>,
   query: URLSearchParams,
@@ -36,7 +36,7 @@ export function representationOf(
     isKnownType ||= syntax !== undefined || range.type === "application/vnd.kubernetes.protobuf";
     const { as, g, v } = range.parameters;
     if (syntax === undefined || (as !== undefined && !isStandIn(as, g, v))) continue;
-    // Lines of YAML are no stream.
+    // YAML cannot be streamed.
     if (isWatch && syntax === "yaml") continue;
     return ok({ syntax, isPretty: isPretty(headers, query), ...(isKnown(as) ? { as } : {}) });
   }
@@ -51,7 +51,7 @@ function isStandIn(as: string, group: string | undefined, version: string | unde
   return STAND_INS.has(as) && group === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
 }
 
-/** Browsers and curl get lines that people can read, as from the real server. */
+/** Browsers and curl get readable output, as from the real server. */
 function isPretty(headers: Readonly<Record<string, string>>, query: URLSearchParams): boolean {
   const asked = query.get("pretty");
   if (asked !== null) return asked === "" || asked === "1" || asked === "true";

@@ -5,17 +5,17 @@ import { badRequest, invalidOptions } from "./refusals.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** How an object is written. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Who owns what is written. */
+  /** The field manager. */
   readonly manager: string;
   readonly isDryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Of an apply: take what others own. */
+  /** For apply: take fields of other managers. */
   readonly isForced: boolean;
 }
 
-/** How an object is deleted. */
+/** Options of a deletion. */
 export interface DeletionOptions {
   readonly isDryRun: boolean;
   readonly propagation?: "Background" | "Foreground" | "Orphan";
@@ -30,7 +30,7 @@ const FIELD_VALIDATIONS: readonly string[] = ["", "Ignore", "Strict", "Warn"];
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 const MANAGER_LIMIT = 128;
 
-/** A text with a character that cannot be printed, and which one it is: as Go quotes it. */
+/** A text with an unprintable character, and the character as Go quotes it. */
 function unprintable(text: string): string {
   const position = text.search(/\p{C}/u);
   const code = (text.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -38,7 +38,7 @@ function unprintable(text: string): string {
   return `${quoted}: invalid character U+${code} (at position ${Buffer.byteLength(text.slice(0, position))})`;
 }
 
-/** Reads the options of a write; `kind` names them in refusals (`CreateOptions`). */
+/** Parses the options of a write; `kind` names them in errors (`CreateOptions`). */
 export function writeOptions(
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
   query: URLSearchParams,
@@ -76,13 +76,13 @@ export function writeOptions(
   });
 }
 
-/** Who writes when the request does not say: the program, as it calls itself. */
+/** The default manager: the program name in the user agent. */
 function managerOf(headers: Headers): string {
   const [program = ""] = (headers["user-agent"] ?? "").split("/");
   return program === "" ? "unknown" : program.slice(0, MANAGER_LIMIT);
 }
 
-/** Reads the options of a deletion: of its body when there is one, else of the query. */
+/** Parses the options of a deletion: from its body, else from the query. */
 export function deletionOptions(query: URLSearchParams, body: JsonObject | undefined): Result<DeletionOptions, Status> {
   const grace = query.get("gracePeriodSeconds");
   if (grace !== null && !isGoInteger(grace)) return err(badRequest(notInteger("ParseInt", grace)));
@@ -139,12 +139,12 @@ function unsupported(field: string, value: string, supported: readonly string[])
   return fieldError("FieldValueNotSupported", field, `Unsupported value: ${value}: supported values: ${choices}`);
 }
 
-/** Whether Go reads this as a whole number. */
+/** Whether Go parses this as an integer. */
 export function isGoInteger(text: string): boolean {
   return /^[+-]?\d+$/.test(text);
 }
 
-/** How Go refuses what is no whole number. */
+/** Go's error for an invalid integer. */
 export function notInteger(parser: "ParseInt" | "ParseUint", text: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(text)}: invalid syntax`;
 }

@@ -2,7 +2,7 @@ import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core
 import type { FieldError } from "../schema/field-error.ts";
 import { goQuoted } from "./go-quoted.ts";
 
-/** The server's refusals, in its own words. */
+/** Error responses, in the real server's words. */
 
 export interface ResourceText {
   readonly group: string;
@@ -25,7 +25,7 @@ export function methodNotAllowed(): Status {
   return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
-/** What kinds of definitions say of a verb that a subresource does not have. */
+/** The error of custom kinds for a verb that a subresource lacks. */
 export function verbNotSupported(verb: string, of: ResourceText): Status {
   const message = `${verb} is not supported on resources of kind ${JSON.stringify(groupResourceText(of))}`;
   return failure(405, "MethodNotAllowed", message, { group: of.group, kind: of.resource });
@@ -56,7 +56,7 @@ export function forbidden(of: ResourceText, name: string, why: string, causes?: 
   return failure(403, "Forbidden", message, { ...detailsOf(of, name), ...(causes === undefined ? {} : { causes }) });
 }
 
-/** An error the real server has no reason for. */
+/** An error without a reason in the real server. */
 export function internalError(message: string): Status {
   return { status: "Failure", message, code: 500 };
 }
@@ -85,14 +85,14 @@ export function unknownPatchType(): Status {
 
 const WATCH_TYPES = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
-/** No form of an answer that the client would take is one that we have. */
+/** No accepted response form is supported. */
 export function notAcceptable(isCollection = false): Status {
-  // What can be listed can be watched.
+  // Everything that can be listed can be watched.
   const available = isCollection ? `${BODY_TYPES}, ${WATCH_TYPES}` : BODY_TYPES;
   return failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available}`, {});
 }
 
-/** The same of a form that is known, but not for this. */
+/** The same for a known form that is unsupported here. */
 export function formNotAccepted(isWatch = false): Status {
   const accepted = isWatch ? WATCH_TYPES : BODY_TYPES;
   return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted}`);
@@ -102,19 +102,19 @@ export function tooLarge(limit: number): Status {
   return failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }
 
-/** Options of a request that are wrong. */
+/** Invalid request options. */
 export function invalidOptions(kind: string, errors: readonly FieldError[]): Status {
   return invalid({ group: "meta.k8s.io", kind }, "", errors);
 }
 
-/** The refusal of an object for what is wrong with its fields. */
+/** The rejection of an object with field errors. */
 export function invalid(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
   errors: readonly FieldError[],
 ): Status {
   const what = group === "" ? kind : `${kind}.${group}`;
-  // What is found twice is a cause twice, but said once.
+  // A duplicate error is listed twice as a cause, but once in the message.
   const [only, ...more] = new Set(errors.map(({ field, message }) => `${field}: ${message}`));
   const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
   return failure(422, "Invalid", `${what} ${goQuoted(name)} is invalid: ${list}`, {
@@ -125,7 +125,7 @@ export function invalid(
   });
 }
 
-/** A status as the body of an answer. */
+/** A status as a response body. */
 export function statusObject(status: Status): JsonObject {
   return { kind: "Status", apiVersion: "v1", metadata: {}, ...status } as unknown as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** What a path of `/api` or `/apis` speaks of. */
+/** The target of a path below `/api` or `/apis`. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -6,16 +6,16 @@ export interface ResourcePath {
   readonly resource?: string;
   readonly namespace?: string;
   readonly name?: string;
-  /** What stands behind the name, with slashes when there is more than one part. */
+  /** The rest behind the name, with slashes. */
   readonly subresource?: string;
-  /** Of the old form `/api/v1/watch/…`. */
+  /** The deprecated form `/api/v1/watch/…`. */
   readonly isOldWatch: boolean;
 }
 
-/** Parts of the path of a namespace itself, and not resources inside it. */
+/** Subresources of a namespace, not resources inside it. */
 const NAMESPACE_PARTS: ReadonlySet<string> = new Set(["status", "finalize"]);
 
-/** Reads a path; undefined for one that is not of a group and version. */
+/** Parses a path; undefined without group and version. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const [root, ...rest] = path.split("/").filter((part) => part !== "");
   if (root !== "api" && root !== "apis") return undefined;
@@ -48,7 +48,7 @@ function decoded(parts: readonly string[]): string[] | undefined {
   try {
     return parts.map(decodeURIComponent);
   } catch {
-    // What is no encoding names nothing.
+    // An invalid encoding names nothing.
     return undefined;
   }
 }

@@ -9,16 +9,16 @@ import { noSuchPage, statusAnswer } from "./answers.ts";
 import { badRequest, methodNotAllowed, notFound, unknownPath, verbNotSupported } from "./refusals.ts";
 import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
 
-/** Something that is no object: answers when the path is its own. */
+/** A non-resource endpoint: responds when the path is its own. */
 export interface Page {
   answer(request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
-/** What somebody wants to do, as rules of access speak of it. */
+/** A requested action, for authorization. */
 export interface Attempt {
   readonly verb: string;
   readonly path: string;
-  /** Missing for what is no object. */
+  /** Missing for non-resource paths. */
   readonly group?: string;
   readonly version?: string;
   readonly resource?: string;
@@ -27,23 +27,23 @@ export interface Attempt {
   readonly name?: string;
 }
 
-/** Something that is posted to be answered, and never kept. */
+/** A virtual resource: posted, answered, and never stored. */
 export interface Question {
   readonly request: ApiRequest;
   readonly kind: Kind;
   readonly namespace: string;
-  /** Of the object it is asked of, when there is one: `serviceaccounts/default/token`. */
+  /** The object of the request, if any: `serviceaccounts/default/token`. */
   readonly name?: string;
   readonly subresource?: string;
   readonly body: JsonObject;
 }
 
-/** Answers questions: reviews of access, tokens. Undefined when it has no answer to such a one. */
+/** Answers virtual resources: access reviews, tokens. Undefined for unsupported ones. */
 export interface Questions {
   answer(question: Question): Result<JsonObject, Status> | undefined;
 }
 
-/** A role or a binding that somebody wants to write, and what it replaces. */
+/** A role or binding to be written, and the one it replaces. */
 export interface Grant {
   readonly kind: Kind;
   readonly namespace: string;
@@ -52,12 +52,12 @@ export interface Grant {
   readonly live?: JsonObject;
 }
 
-/** Who may give rights to others: the refusal, or nothing. */
+/** Checks privilege escalation: the rejection, or undefined. */
 export interface Grants {
   refusal(request: ApiRequest, grant: Grant): Status | undefined;
 }
 
-/** Who may do what: the refusal (401 or 403), or nothing. */
+/** Checks access: the rejection (401 or 403), or undefined. */
 export interface Gate {
   refusal(request: ApiRequest, attempt: Attempt): Status | undefined;
 }
@@ -69,7 +69,7 @@ export interface RouterOptions {
   readonly gate?: Gate;
 }
 
-/** Finds out who answers a request. */
+/** Routes requests. */
 export class Router {
   readonly #options: RouterOptions;
 
@@ -113,7 +113,7 @@ export class Router {
     });
   }
 
-  /** Groups of the server itself know their resources; for all others the whole path is unknown. */
+  /** Built-in groups know their resources; for others the whole path is unknown. */
   #unknown({ group, version }: ResourcePath, found: FoundKind | undefined): ApiResponse {
     const isOwn =
       group === "" ||
@@ -128,7 +128,7 @@ export class Router {
 function isRightScope(kind: Kind, { namespace, name }: ResourcePath, method: string): boolean {
   if (!kind.isNamespaced) return namespace === undefined;
   if (namespace !== undefined) return true;
-  // All namespaces can be listed at once; for the server's own kinds the path of such a list is known, whatever the method.
+  // Lists over all namespaces; for built-in kinds such a path exists for every method.
   return name === undefined && (method === "GET" || isBuiltIn(kind));
 }
 
@@ -196,7 +196,7 @@ function attemptOf(
   return { verb: isWatch ? "watch" : verb, path, ...at, ...(name === undefined ? {} : { name }) };
 }
 
-/** The one name that a list or a watch is about: whoever may read that object may list it by this selector. */
+/** The single name that a list or watch selects: permission to read that object is sufficient. */
 function selectedName(query: URLSearchParams): string | undefined {
   const selected = parseFieldSelector(query.get("fieldSelector") ?? "");
   if (!selected.ok) return undefined;

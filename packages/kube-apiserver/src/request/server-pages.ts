@@ -3,7 +3,7 @@ import { statusAnswer, textAnswer } from "./answers.ts";
 import { methodNotAllowed } from "./refusals.ts";
 import type { Page } from "./router.ts";
 
-/** The release whose behaviour this server is held to; its build says that it is not that release itself. */
+/** The Kubernetes release that this server reproduces; the build suffix marks it as embedded. */
 const RELEASE = { major: "1", minor: "36", patch: "3" };
 
 const VERSION = {
@@ -22,14 +22,14 @@ const VERSION = {
   platform: "node",
 };
 
-/** What kubectl takes the second version of OpenAPI as, and nothing else. */
+/** The only content type kubectl accepts for OpenAPI v2. */
 const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-/** A document of that version that describes nothing, in protobuf: `swagger: "2.0"`. Clients then leave validation to the server. */
+/** An empty OpenAPI v2 document in protobuf: `swagger: "2.0"`. Clients then leave validation to the server. */
 const NOTHING_DESCRIBED = "\n\u00032.0";
 
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
 
-/** What the server says of itself: its version, that it is well, and that old clients need not validate for it. */
+/** Version, health, and OpenAPI for old clients. */
 export const serverPages: Page = {
   answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
     if (request.method !== "GET") return isVersion(path) ? statusAnswer(methodNotAllowed()) : undefined;

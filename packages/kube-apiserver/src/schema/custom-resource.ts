@@ -8,17 +8,17 @@ import { pruned } from "./pruning.ts";
 import { schemaErrors } from "./schema-validation.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
-/** A custom resource as the server takes it in: with defaults, without unknown fields and forbidden nulls. */
+/** A custom resource after admission: with defaults, without unknown fields and forbidden nulls. */
 export function admitted(object: object, schema: StructuralSchema): JsonObject {
   return withoutUnknown(withDefaults(object, schema) as JsonObject, schema);
 }
 
-/** A custom resource without what its schema does not know, and without forbidden nulls. */
+/** A custom resource without unknown fields and forbidden nulls. */
 export function withoutUnknown(object: JsonObject, schema: StructuralSchema): JsonObject {
   return withoutForbiddenNulls(pruned(object, schema), schema) as JsonObject;
 }
 
-/** After these nobody can tell what a rule would find. */
+/** After these errors rules are not evaluated. */
 const BLOCKING: ReadonlySet<string> = new Set([
   "FieldValueNotSupported",
   "FieldValueRequired",
@@ -28,8 +28,8 @@ const BLOCKING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Everything a custom resource that was taken in does wrong by its schema, in the server's words; metadata is not looked
- * at. `old` is the object it replaces, for rules that compare.
+ * All schema violations of an admitted custom resource, in the server's words; metadata is not checked. `old` is the
+ * object it replaces, for transition rules.
  */
 export function customResourceErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   const errors = [

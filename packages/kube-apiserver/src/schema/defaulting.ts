@@ -10,8 +10,8 @@ import {
 } from "./structural-schema.ts";
 
 /**
- * The value with every default of its schema that it lacks. A null counts as lacking unless the schema allows nulls;
- * defaults are looked for inside defaults too. The input is not changed; doing it twice is doing it once.
+ * Applies missing defaults of the schema. Null counts as missing unless the schema is nullable; defaults are applied
+ * inside defaults too. The input is not mutated; idempotent.
  */
 export function withDefaults(value: unknown, schema: StructuralSchema | undefined): JsonValue {
   return defaulted(value as JsonValue, schema);
@@ -44,8 +44,8 @@ function unlessNull(value: JsonValue, schema: StructuralSchema | undefined): Jso
 }
 
 /**
- * The value without the nulls that its schema forbids and has no default for: the server drops them before it validates.
- * Nulls in lists stay, and are refused there.
+ * Removes nulls that the schema forbids and has no default for: the server drops them before validation. Nulls in lists
+ * stay and are rejected.
  */
 export function withoutForbiddenNulls(value: unknown, schema: StructuralSchema | undefined): JsonValue {
   return nullsDropped(value as JsonValue, schema);

@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, memberOf, p
 import { invalidField, requiredField, type FieldError } from "./field-error.ts";
 import { memberSchema, type StructuralSchema } from "./structural-schema.ts";
 
-/** What objects embedded in an object lack: each must say its `apiVersion` and `kind`. */
+/** Violations of embedded objects: each needs `apiVersion` and `kind`. */
 export function embeddedResourceErrors(value: unknown, schema: StructuralSchema, field = ""): readonly FieldError[] {
   return errorsOf(value as JsonValue, schema, field);
 }

@@ -1,13 +1,13 @@
 import { canonicalJson } from "@oaas/foundation";
 import type { GroupVersionKind, Status, StatusCause } from "@oaas/kube-core";
 
-/** One thing that is wrong with an object, as a cause of the server's refusal. */
+/** One violation of an object, as a cause in the server's error. */
 export type FieldError = Required<StatusCause>;
 
-/** The place the server gives for what it cannot place. */
+/** The field of errors without a location. */
 const NOWHERE = "<nil>";
 
-/** A value that is not allowed there. */
+/** An invalid value. */
 export function invalidField(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${valueText(value)}: ${detail}` };
 }
@@ -22,27 +22,27 @@ export function mistypedField(field: string, value: string, type: string): Field
   };
 }
 
-/** A refusal whose place is only in its words. */
+/** An error whose location is only in its message. */
 export function invalidSomewhere(detail: string, value: "" | null = ""): FieldError {
   return invalidField(NOWHERE, value, detail);
 }
 
-/** A field that is missing. */
+/** A missing field. */
 export function requiredField(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: `Required value${detail === "" ? "" : `: ${detail}`}` };
 }
 
-/** A field that may not be there. */
+/** A forbidden field. */
 export function forbiddenField(field: string, detail: string): FieldError {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };
 }
 
-/** A value that was there before. */
+/** A duplicate value. */
 export function duplicateField(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${valueText(value)}` };
 }
 
-/** A value that is none of the few that may be there. */
+/** An unsupported value. */
 export function unsupportedField(field: string, value: unknown, supported: readonly unknown[]): FieldError {
   const choices = supported.map((choice) =>
     JSON.stringify(typeof choice === "string" ? choice : canonicalJson(choice)),
@@ -54,7 +54,7 @@ export function unsupportedField(field: string, value: unknown, supported: reado
   };
 }
 
-/** A text that is too long. */
+/** A string that is too long. */
 export function tooLongField(field: string, most: number): FieldError {
   return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${most} bytes` };
 }
@@ -64,17 +64,17 @@ export function tooManyField(field: string, count: number, most: number): FieldE
   return { reason: "FieldValueTooMany", field, message: `Too many: ${count}: must have at most ${most} items` };
 }
 
-/** How the server speaks of a place inside an object. */
+/** How the server writes a path. */
 export function placeText(field: string): string {
   return `${field} in body`;
 }
 
-/** One line: the place, and what is wrong there. */
+/** One line: path and message. */
 export function fieldErrorText({ field, message }: FieldError): string {
   return `${field}: ${message}`;
 }
 
-/** The refusal of an object for what is wrong with its fields, as the server answers it. */
+/** The rejection of an object with field errors, as the server returns it. */
 export function invalidStatus(
   kind: Pick<GroupVersionKind, "group" | "kind">,
   name: string,

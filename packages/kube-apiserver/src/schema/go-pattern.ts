@@ -1,4 +1,4 @@
-/** POSIX classes that Go knows inside brackets and JavaScript does not. */
+/** POSIX classes that Go supports inside brackets and JavaScript does not. */
 const POSIX: Readonly<Record<string, string>> = {
   alnum: "0-9A-Za-z",
   alpha: "A-Za-z",
@@ -15,8 +15,8 @@ const POSIX: Readonly<Record<string, string>> = {
 const known = new Map<string, RegExp | undefined>();
 
 /**
- * The server's pattern (Go's RE2) as one of JavaScript; undefined when it is no pattern there: look-around and back
- * references, which RE2 does not have, are none. The same pattern is read once.
+ * Converts the server's pattern (Go's RE2) to JavaScript; undefined when it is invalid there: RE2 has no look-around
+ * and back references. Cached.
  */
 export function goPattern(source: string): RegExp | undefined {
   if (!known.has(source)) known.set(source, read(source));
@@ -38,7 +38,7 @@ function read(source: string): RegExp | undefined {
 }
 
 function compiled(source: string, flags: string): RegExp | undefined {
-  // The engine alone can tell whether it takes a pattern, and says no by throwing.
+  // Only the engine can validate a pattern, by throwing.
   try {
     return new RegExp(source, flags);
   } catch {

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** A value as Go prints it, and so the server in some of its messages: `map[a:1 b:[x y]]`. */
+/** A value as Go prints it in some messages: `map[a:1 b:[x y]]`. */
 export function goText(value: JsonValue): string {
   if (value === null) return "<nil>";
   if (isJsonArray(value)) return `[${value.map(goText).join(" ")}]`;

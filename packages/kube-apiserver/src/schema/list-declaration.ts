@@ -6,7 +6,7 @@ type Errors = readonly FieldError[];
 const LIST_TYPES: readonly string[] = ["atomic", "set", "map"];
 const MAP_TYPES: readonly string[] = ["atomic", "granular"];
 
-/** What is wrong with what a schema says of how lists and maps merge, in the server's words. */
+/** Violations in list and map declarations of a schema, in the server's words. */
 export function listDeclarationErrors(schema: StructuralSchema, field: string): Errors {
   return [...mapTypeErrors(schema, field), ...listTypeErrors(schema, field), ...keysErrors(schema, field)];
 }

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, memberOf } 
 import { duplicateField, invalidField, type FieldError } from "./field-error.ts";
 import { memberSchema, type StructuralSchema } from "./structural-schema.ts";
 
-/** What occurs twice in lists whose items must differ: values in sets, keys in lists that are maps. Each is told once. */
+/** Duplicates in lists: values in sets, keys in map lists. Each is reported once. */
 export function listTypeErrors(value: unknown, schema: StructuralSchema, field = ""): readonly FieldError[] {
   return errorsOf(value as JsonValue, schema, field);
 }
@@ -22,7 +22,7 @@ function errorsOf(value: JsonValue, schema: StructuralSchema | undefined, field:
   ];
 }
 
-/** Unlike elsewhere, the server puts names that are not declared in brackets here. */
+/** Unlike elsewhere, the server puts undeclared names in brackets here. */
 function placeOf(schema: StructuralSchema, field: string, name: string): string {
   const isDeclared = schema.properties !== undefined && Object.hasOwn(schema.properties, name);
   if (!isDeclared) return `${field}[${name}]`;
@@ -47,7 +47,7 @@ function ownErrors(items: readonly JsonValue[], schema: StructuralSchema, field:
       );
 }
 
-/** The members that tell an item of a list map from the others; one that is missing is a key too. */
+/** The key members of an item in a map list; a missing one is a key too. */
 function keysOf(item: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key): [string, JsonValue][] => {

@@ -3,7 +3,7 @@ import type { StructuralSchema } from "./structural-schema.ts";
 
 const REFERENCE = "#/components/schemas/";
 
-/** What is for people, and what is about a kind as a whole and not about its shape. */
+/** Descriptions, and keywords about a kind as a whole. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "description",
   "title",
@@ -14,15 +14,15 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 type Filling = Record<string, unknown>;
 
 /**
- * The schemas of the built-in kinds by name, out of the server's OpenAPI v3 document: references are resolved (a recursive
- * type is the same object again), prose is left out, and so are defaults that only say what an absent value is in Go.
+ * The schemas of the built-in kinds by name, from the server's OpenAPI v3 document: references are resolved (recursive
+ * types share one object), descriptions and defaults that equal Go's zero values are removed.
  */
 export function openApiSchemas(document: JsonObject): ReadonlyMap<string, StructuralSchema> {
   const components = memberOf(document, "components");
   const sources = isJsonObject(components) ? memberOf(components, "schemas") : undefined;
   const entries = Object.entries(isJsonObject(sources) ? sources : {});
   const named = new Map(entries.map(([name]): [string, Filling] => [name, {}]));
-  // A schema that says more than its reference can be made only when what it refers to has been read.
+  // A schema with siblings of its reference can be built only after the referenced one.
   const later: (() => void)[] = [];
   for (const [name, source] of entries) Object.assign(named.get(name) ?? {}, membersOf(source, named, later));
   for (const finish of later) finish();
@@ -39,7 +39,7 @@ function schemaOf(source: JsonValue, named: ReadonlyMap<string, Filling>, later:
   return both;
 }
 
-/** The name a schema refers to, by itself or as the only part of what it must be: so that it may say more. */
+/** The type name a schema refers to, directly or as the only part of allOf. */
 function referenceOf(source: JsonValue): string | undefined {
   if (!isJsonObject(source)) return undefined;
   const allOf = memberOf(source, "allOf");

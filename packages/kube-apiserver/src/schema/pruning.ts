@@ -9,7 +9,7 @@ import {
   type StructuralSchema,
 } from "./structural-schema.ts";
 
-/** What metadata may hold; anything else in it is unknown in every kind. */
+/** The known metadata fields; others are unknown in every kind. */
 const METADATA_FIELDS: ReadonlySet<string> = new Set([
   "annotations",
   "creationTimestamp",
@@ -29,8 +29,8 @@ const METADATA_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The object without the fields its schema does not know. What every object has stays, at the root and in embedded
- * resources; below `x-kubernetes-preserve-unknown-fields` only what a declared property forbids goes.
+ * Removes fields that the schema does not declare. Common fields stay, at the root and in embedded resources; below
+ * `x-kubernetes-preserve-unknown-fields` only declared properties are pruned.
  */
 export function pruned(object: unknown, schema: StructuralSchema): JsonValue {
   return prunedBy(object as JsonValue, { ...schema, "x-kubernetes-embedded-resource": true });
@@ -65,11 +65,11 @@ function isImplied(schema: StructuralSchema, name: string): boolean {
   return schema["x-kubernetes-embedded-resource"] === true && IMPLIED_FIELDS.includes(name);
 }
 
-/** Metadata as the server holds it: known fields only, and none that is empty. */
+/** Metadata as the server keeps it: known, non-empty fields. */
 function knownMetadata(metadata: JsonValue): JsonValue {
   if (!isJsonObject(metadata)) return metadata;
   return mapMembers(metadata, (value, name) => {
-    // No time to go is a time too.
+    // A zero grace period is kept.
     const isSaid = !isNothing(value) || (name === "deletionGracePeriodSeconds" && value === 0);
     return METADATA_FIELDS.has(name) && isSaid ? value : undefined;
   });

@@ -20,15 +20,15 @@ type Errors = readonly FieldError[];
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /**
- * What a value does that its schema forbids, in the server's order and words. Unknown fields are no errors: they are
- * pruned before. The members of an object are looked at in the order of the object.
+ * Schema violations of a value, in the server's order and words. Unknown fields are not errors: they are pruned before.
+ * Members are checked in the order of the object.
  */
 export function schemaErrors(value: unknown, schema: StructuralSchema, field = ""): Errors {
   return errorsOf(value as JsonValue, schema, field);
 }
 
 function errorsOf(value: JsonValue, schema: StructuralSchema, field: string): Errors {
-  // Of nothing the server asks only whether it may stand there.
+  // Null is only checked for being allowed.
   if (value === null) {
     return [...(schema.nullable === true ? [] : typeErrors(value, schema, field)), ...enumErrors(value, schema, field)];
   }
@@ -91,7 +91,7 @@ function isSome(errors: Errors): boolean {
   return errors.length > 0;
 }
 
-/** The first of too long, too short and another pattern; then the format. */
+/** The first of too long, too short and pattern mismatch; then the format. */
 function stringErrors(text: string, schema: StructuralSchema, field: string): Errors {
   const format = schema.format ?? "";
   return [
@@ -100,7 +100,7 @@ function stringErrors(text: string, schema: StructuralSchema, field: string): Er
   ];
 }
 
-/** Rules for strings say nothing of a schema that wants another type. */
+/** String rules do not apply to other types. */
 function isText({ type }: StructuralSchema): boolean {
   return type === undefined || type === "string";
 }
@@ -134,7 +134,7 @@ function numberErrors(value: number, schema: StructuralSchema, field: string): E
   return [...found, ...integerErrors(value, schema, field)];
 }
 
-/** The server compares whole numbers with whole bounds: it cuts off their fraction. */
+/** The server compares integers with truncated bounds. */
 function boundFor(value: number, bound: number | undefined): number | undefined {
   return bound !== undefined && Number.isInteger(value) ? Math.trunc(bound) : bound;
 }
@@ -147,7 +147,7 @@ function integerErrors(value: number, { type, format }: StructuralSchema, field:
   return [invalidSomewhere(`Checked value must be of type integer ${which} in ${field}`)];
 }
 
-/** Null is never one of the choices, even where it is listed: the server compares typed values, and null has no type. */
+/** Null never matches an enum, even if listed: the server compares typed values. */
 function enumErrors(value: JsonValue, schema: StructuralSchema, field: string): Errors {
   const isMet = schema.enum === undefined || (value !== null && schema.enum.some((choice) => equalJson(choice, value)));
   return isMet ? [] : [unsupportedField(field, value, schema.enum ?? [])];

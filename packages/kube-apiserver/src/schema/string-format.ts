@@ -7,7 +7,7 @@ const GO_DURATION = /^[+-]?(?:0|(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$
 const LONG_DURATION =
   /^(?:\d+(?:\.\d+)?\s*(?:w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis?|us|ns)\s*)+$/;
 
-/** The formats of strings that the server checks and we too; any other says nothing. */
+/** The string formats that are checked; others are ignored. */
 const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   byte: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
   cidr: isCidr,
@@ -27,7 +27,7 @@ const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   uuid5: (text) => isUuid(text, "5"),
 };
 
-/** Whether a text is of a format; formats that nobody checks are always met. */
+/** Whether a string matches a format; unchecked formats always match. */
 export function hasFormat(text: string, format: string): boolean {
   return Object.hasOwn(CHECKS, format) ? (CHECKS[format]?.(text) ?? true) : true;
 }

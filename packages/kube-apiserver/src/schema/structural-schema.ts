@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** How the items of a list relate: one value, values that occur once, or objects told apart by some of their members. */
+/** List types: atomic, set of unique values, or map by key members. */
 export type ListType = "atomic" | "set" | "map";
 
 /** What a type may be. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean";
 
-/** What may be said of a value without giving it a shape; the parts of `allOf`, `anyOf`, `oneOf` and `not` say only this. */
+/** Value validations without structure; the only content of `allOf`, `anyOf`, `oneOf` and `not`. */
 export interface ValueRules {
   readonly format?: string;
   readonly enum?: readonly JsonValue[];
@@ -31,8 +31,8 @@ export interface ValueRules {
 }
 
 /**
- * The shape of a kind: OpenAPI v3 as far as Kubernetes uses it, in the very form of the document, so that a definition's
- * schema is one without conversion. Built-in kinds have the same form; their recursive types are the same object again.
+ * The structural schema of a kind: the Kubernetes subset of OpenAPI v3 in document form, so that a definition's schema
+ * needs no conversion. Built-in kinds use the same form; recursive types share one object.
  */
 export interface StructuralSchema extends ValueRules {
   readonly type?: SchemaType;
@@ -54,7 +54,7 @@ export interface StructuralSchema extends ValueRules {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
-/** A rule in the Common Expression Language that every value of a schema must keep. */
+/** A validation rule in the Common Expression Language. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;
@@ -64,26 +64,26 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What every object has beside what its schema says; never pruned at the root or in an embedded resource. */
+/** Fields of every object, never pruned at the root or in an embedded resource. */
 export const IMPLIED_FIELDS: readonly string[] = ["apiVersion", "kind", "metadata"];
 
-/** The schema of a named property, if it is declared. */
+/** The schema of a declared property. */
 export function propertyOf(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   const { properties } = schema;
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** The schema of what stands under any other name, if one is given; `true` allows everything and is no schema. */
+/** The schema of other names, if any; `true` allows everything and is not a schema. */
 export function additionalOf(schema: StructuralSchema): StructuralSchema | undefined {
   return isJsonObject(schema.additionalProperties) ? schema.additionalProperties : undefined;
 }
 
-/** Whether other names than the declared are kept: `additionalProperties` is there and not false. */
+/** Whether undeclared names are kept: `additionalProperties` is set and not false. */
 export function allowsAdditional(schema: StructuralSchema): boolean {
   return schema.additionalProperties !== undefined && schema.additionalProperties !== false;
 }
 
-/** The schema of a member: that of its property, or that of all others. */
+/** The schema of a member: of its property, or of additional properties. */
 export function memberSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   return propertyOf(schema, name) ?? additionalOf(schema);
 }
@@ -93,7 +93,7 @@ export function isForbiddenNull(value: JsonValue, schema: StructuralSchema | und
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 
-/** A copy with every member passed through; members for which undefined comes back are left out. Shares what is equal. */
+/** Maps every member; members mapped to undefined are dropped. Shares equal values. */
 export function mapMembers(
   object: JsonObject,
   change: (value: JsonValue, name: string) => JsonValue | undefined,
@@ -108,7 +108,7 @@ export function mapMembers(
   return isChanged ? Object.fromEntries(members) : object;
 }
 
-/** A copy with every item passed through, or the very list when no item changed. */
+/** Maps every item; returns the same list when no item changed. */
 export function mapItems(items: readonly JsonValue[], change: (value: JsonValue) => JsonValue): readonly JsonValue[] {
   const changed = items.map(change);
   return changed.every((item, index) => item === items[index]) ? items : changed;

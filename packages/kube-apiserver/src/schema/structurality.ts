@@ -17,15 +17,15 @@ const WITHOUT_TYPE: Readonly<Record<Level, string>> = {
 };
 
 /**
- * What keeps a definition's schema from being structural, in the server's words; `field` is where the schema stands. The
- * schema is taken as it came, so that nothing in it is trusted to be of its type.
+ * Why a definition's schema is not structural, in the server's words; `field` is the path of the schema. The schema is
+ * untrusted input.
  */
 export function structuralityErrors(schema: StructuralSchema, field: string): Errors {
   const errors = [
     ...shapeErrors(schema, "root", field),
     ...junctions(schema, field).flatMap(undeclaredErrors(schema, field)),
   ];
-  // Rules are read against types, and only a structural schema has them.
+  // Rules need types, which only a structural schema has.
   return errors.length > 0 ? errors : ruleDeclarationErrors(schema, field);
 }
 
@@ -88,7 +88,7 @@ function embeddedErrors(schema: StructuralSchema, field: string): Errors {
   return [requiredField(`${field}.properties`, detail)];
 }
 
-/** Of what every object has, a schema may restrict the name alone. */
+/** A schema may restrict only the name in the metadata. */
 function impliedErrors(schema: StructuralSchema, level: Level, field: string): Errors {
   if (level !== "root" && schema["x-kubernetes-embedded-resource"] !== true) return [];
   const { kind, apiVersion, metadata } = schema.properties ?? {};
@@ -148,7 +148,7 @@ interface Part {
   readonly at: string;
 }
 
-/** The parts of `allOf`, `anyOf`, `oneOf` and `not`, less the ones by which int-or-string may be spelled out. */
+/** The parts of `allOf`, `anyOf`, `oneOf` and `not`, except those that spell out int-or-string. */
 function junctions(schema: StructuralSchema, field: string): readonly Part[] {
   const { allOf = [], anyOf = [], oneOf = [], not } = schema;
   const [first, ...rest] = allOf;
@@ -173,7 +173,7 @@ function withoutAnyOf({ anyOf: _anyOf, ...rest }: StructuralSchema): StructuralS
   return rest;
 }
 
-/** What gives a value its shape, and may so stand outside junctions only; with the word the server has for its absence. */
+/** Structural keywords, which are allowed only outside of junctions; with the server's word for their absence. */
 const SHAPES: Readonly<Record<string, string>> = {
   type: "empty",
   additionalProperties: "undefined",
@@ -206,7 +206,7 @@ function nestedErrors(part: StructuralSchema, field: string): Errors {
   ];
 }
 
-/** Fields that the root's junctions speak of must be declared outside; deeper down the server does not insist. */
+/** Fields in the root's junctions must be declared outside; the server does not check deeper ones. */
 function undeclaredErrors(schema: StructuralSchema, field: string): (part: Part) => Errors {
   return ({ part, at }) =>
     Object.keys(part.properties ?? {})

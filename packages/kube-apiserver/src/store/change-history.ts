@@ -1,7 +1,10 @@
 import type { SortedObjects } from "./sorted-objects.ts";
 import type { StoredObject } from "./stored-object.ts";
 
-/** One commit of one object. `after` of a deletion is the last state under the deletion's revision, as watchers are told it. */
+/**
+ * One commit of one object. `after` of a deletion is the last state with the deletion's revision, as watchers receive
+ * it.
+ */
 export interface Change {
   readonly revision: number;
   readonly isDeletion: boolean;
@@ -10,28 +13,28 @@ export interface Change {
 }
 
 /**
- * The newest changes of one kind, a bounded number of them. Readers keep a place of their own and come back for more, so that a
- * slow one costs no memory: it finds out that history has gone past it.
+ * A bounded history of changes of one kind. Readers keep their own position, so a slow one costs no memory: it learns
+ * that its position expired.
  */
 export class ChangeHistory {
   readonly #limit: number;
   #changes: Change[] = [];
-  /** How many changes were forgotten: the place of the first that is still there. */
+  /** The number of forgotten changes: the position of the first one kept. */
   #first = 0;
   #compacted: number;
 
-  /** Nothing up to `compacted` is known. */
+  /** Changes up to `compacted` are forgotten. */
   constructor(limit: number, compacted: number) {
     this.#limit = limit;
     this.#compacted = compacted;
   }
 
-  /** The place behind the newest change. */
+  /** The position after the newest change. */
   get end(): number {
     return this.#first + this.#changes.length;
   }
 
-  /** Changes at or before this revision can no longer be told. */
+  /** Changes up to this revision are no longer available. */
   get compacted(): number {
     return this.#compacted;
   }
@@ -41,17 +44,17 @@ export class ChangeHistory {
     if (this.#changes.length >= this.#limit * 2) this.#forget(this.#changes.length - this.#limit);
   }
 
-  /** The change at a place; undefined when there is none yet, or no longer. */
+  /** The change at a position; undefined when it does not exist yet, or no longer. */
   at(place: number): Change | undefined {
     return this.#changes[place - this.#first];
   }
 
-  /** Whether a place is still there, or is the one behind the newest. */
+  /** Whether a position is available, or the next one. */
   reaches(place: number): boolean {
     return place >= this.#first;
   }
 
-  /** The place of the first change behind a revision; undefined when history does not reach back to it. */
+  /** The position of the first change after a revision; undefined when it expired. */
   placeAfter(revision: number): number | undefined {
     if (revision < this.#compacted) return undefined;
     let [low, high] = [0, this.#changes.length];
@@ -63,7 +66,7 @@ export class ChangeHistory {
     return this.#first + low;
   }
 
-  /** The objects as they were at a revision: the present ones with everything since undone. */
+  /** The objects at a revision: the current ones with later changes undone. */
   undone(present: SortedObjects, revision: number): SortedObjects | undefined {
     const place = this.placeAfter(revision);
     if (place === undefined) return undefined;

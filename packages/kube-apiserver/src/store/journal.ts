@@ -5,7 +5,7 @@ import type { StoredObject } from "./stored-object.ts";
 export interface JournalWrite {
   readonly kind: string;
   readonly key: string;
-  /** Missing when the object goes. */
+  /** Missing for a deletion. */
   readonly stored?: StoredObject;
 }
 
@@ -15,13 +15,13 @@ export interface KeptObject {
   readonly object: JsonObject;
 }
 
-/** Where writes are kept so that they survive the process. */
+/** Durable storage of writes. */
 export interface Journal {
-  /** Everything that was ever persisted and not removed, and the revision of the last batch. */
+  /** All stored objects, and the revision of the last batch. */
   load(): Promise<{ readonly objects: readonly KeptObject[]; readonly revision: number }>;
   /**
-   * Keeps a batch whole or not at all. Resolves when it is durable; rejects only when it is certain that nothing of it was kept.
-   * `revision` is the last of the batch and never goes back.
+   * Stores a batch atomically. Resolves when it is durable; rejects only when it is certain that nothing was stored.
+   * `revision` is the last of the batch and never decreases.
    */
   persist(writes: readonly JournalWrite[], revision: number): Promise<void>;
 }

@@ -10,24 +10,24 @@ const LONGEST_WAIT_MS = 2000;
 export interface KeyValueJournalOptions {
   readonly store: KeyValueStore;
   readonly timers: Timers;
-  /** Where in the store; one server per prefix. */
+  /** The key prefix; one server per prefix. */
   readonly prefix?: string;
 }
 
 /**
- * Keeps objects on the key-value port, one key each, and the newest revision beside them.
+ * Stores objects on the key-value port, one key each, with the newest revision.
  *
- * Guarantees: a batch and its revision are one transaction, so that revisions never go back, not even when the last thing written was a deletion.
- * Whoever else writes under the same prefix makes the next batch fail.
+ * Guarantees: a batch and its revision are one transaction, so revisions never decrease, even when the last write was a
+ * deletion. Another writer under the same prefix makes the next batch fail.
  *
- * Caveats: when the store cannot say whether a batch was kept, it is asked until it can; writes wait that long.
+ * Caveats: when the outcome of a batch is unknown, the store is queried until it is known; writes wait that long.
  */
 export class KeyValueJournal implements Journal {
   readonly #store: KeyValueStore;
   readonly #timers: Timers;
   readonly #prefix: string;
   readonly #revisionKey: string;
-  /** The store's own revision of the last batch; 0 when there was none. */
+  /** The store's revision of the last batch; 0 for none. */
   #lastBatch = 0;
 
   constructor({ store, timers, prefix = "kube/" }: KeyValueJournalOptions) {
@@ -61,7 +61,7 @@ export class KeyValueJournal implements Journal {
       this.#lastBatch = committed;
     } catch (error) {
       if (!outcomeUnknown(error)) throw error;
-      // The batch is there if its number is: they are one transaction.
+      // The batch exists if its number does: they are one transaction.
       const newest = await this.#untilKnown();
       if (newest?.value !== value) throw error;
       this.#lastBatch = newest.modRevision;
@@ -78,7 +78,7 @@ export class KeyValueJournal implements Journal {
       try {
         return await this.#store.get(this.#revisionKey);
       } catch (error) {
-        // A store that is away may come back; one that was closed never says.
+        // An unavailable store may recover; a closed one never responds.
         if (error instanceof Fault && error.kind === "failed-precondition") throw error;
         await sleep(this.#timers, waitMs);
       }

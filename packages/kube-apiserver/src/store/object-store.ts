@@ -5,33 +5,33 @@ import type { Journal } from "./journal.ts";
 import { SortedObjects } from "./sorted-objects.ts";
 import { StoredObject } from "./stored-object.ts";
 
-/** What a writer wants done with one object, having seen its present state. */
+/** A writer's decision about one object, given its current state. */
 export type Decision =
   | { readonly put: JsonObject }
-  /** `answer` is what the caller is told when that is not the state that was there. */
+  /** `answer` is the response if it differs from the stored state. */
   | { readonly remove: true; readonly answer?: JsonObject }
-  /** Nothing is written, no version is used up; `answer` as above. */
+  /** Nothing is written and no revision is used; `answer` as above. */
   | { readonly keep: true; readonly answer?: JsonObject };
 
 export type Decide = (live: StoredObject | undefined) => Result<Decision, Status>;
 
-/** What became of a write: the object to answer with, and whether it is gone now. */
+/** The result of a write: the object for the response, and whether it was deleted. */
 export interface Written {
   readonly object: JsonObject;
   readonly stored?: StoredObject;
   readonly isGone: boolean;
 }
 
-/** A commit, with the kind it belongs to (`deployments.apps`). */
+/** A commit with its kind (`deployments.apps`). */
 export interface Commit {
   readonly kind: string;
   readonly change: Change;
 }
 
 export interface ObjectStoreOptions {
-  /** How many changes of each kind can be told again; beyond that a reader must list anew. */
+  /** The number of changes per kind that are kept; an older reader must list again. */
   readonly historyLimit?: number;
-  /** Makes writes durable before anyone sees them. */
+  /** Makes writes durable before they are visible. */
   readonly journal?: Journal;
 }
 
@@ -51,18 +51,18 @@ interface PendingWrite {
 
 const DEFAULT_HISTORY = 2048;
 const BATCH_LIMIT = 100;
-/** Characters: in the worst case three bytes each, and a transaction of the port has 1.25 MiB. */
+/** In characters: at most three bytes each, and a transaction of the port has 1.25 MiB. */
 const BATCH_LENGTH = 400_000;
 
 /**
- * Every object, by kind and key, under one counter of revisions.
+ * Every object, by kind and key, with one revision counter.
  *
  * ```
- *   write ─▶ decide (sees the present state) ─▶ [journal: durable] ─▶ visible: objects, history, followers ─▶ answered
+ *   write ─▶ decide (sees the current state) ─▶ [journal: durable] ─▶ visible: objects, history, followers ─▶ response
  * ```
  *
- * Guarantees: what is in memory is what counts. Two writes of one key never overlap. Writes become visible in the order of their revisions,
- * and with a journal only after they are durable; those that arrive together share one transaction.
+ * Guarantees: memory is authoritative. Two writes of one key never overlap. Writes become visible in revision order,
+ * and with a journal only after they are durable; concurrent writes share one transaction.
  */
 export class ObjectStore {
   readonly #historyLimit: number;
@@ -74,7 +74,7 @@ export class ObjectStore {
   #queue: PendingWrite[] = [];
   #isFlushing = false;
   #revision = 1;
-  /** History from before this process cannot be told. */
+  /** History from before this process is not available. */
   #origin = 1;
 
   constructor({ historyLimit = DEFAULT_HISTORY, journal }: ObjectStoreOptions = {}) {
@@ -82,12 +82,12 @@ export class ObjectStore {
     this.#journal = journal;
   }
 
-  /** The newest revision anyone can see. */
+  /** The newest visible revision. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Reads what the journal kept. Once, before anything else. */
+  /** Loads the journal. Once, before anything else. */
   async load(): Promise<void> {
     const kept = await this.#journal?.load();
     if (kept === undefined) return;
@@ -107,12 +107,12 @@ export class ObjectStore {
     return this.#kinds.get(kind)?.objects.get(key);
   }
 
-  /** The present objects of a kind; the picture does not change. */
+  /** A snapshot of the current objects of a kind. */
   objects(kind: string): SortedObjects {
     return this.#kinds.get(kind)?.objects ?? SortedObjects.none;
   }
 
-  /** The objects of a kind as they were at a revision; undefined when history does not reach it. */
+  /** The objects of a kind at a revision; undefined when it expired. */
   asOf(kind: string, revision: number): SortedObjects | undefined {
     const { history, objects } = this.#state(kind);
     return history.undone(objects, revision);
@@ -122,25 +122,25 @@ export class ObjectStore {
     return this.#state(kind).history;
   }
 
-  /** Calls back after each commit of a kind. */
+  /** Called after each commit of a kind. */
   follow(kind: string, wake: () => void): () => void {
     const { followers } = this.#state(kind);
     followers.add(wake);
     return () => void followers.delete(wake);
   }
 
-  /** Lets whoever follows a kind look again. */
+  /** Wakes the followers of a kind. */
   wakeAll(): void {
     for (const { followers } of this.#kinds.values()) for (const wake of followers) wake();
   }
 
-  /** Calls back after each commit of whatever kind, in order, before the writer is answered. */
+  /** Called after each commit of any kind, in order, before the writer's response. */
   onCommit(listener: (commit: Commit) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Where the objects are that name this uid as an owner. */
+  /** The objects that reference this uid as an owner. */
   dependentsOf(uid: string): readonly { readonly kind: string; readonly stored: StoredObject }[] {
     return [...(this.#owned.get(uid)?.values() ?? [])].flatMap(({ kind, key }) => {
       const stored = this.get(kind, key);
@@ -148,7 +148,7 @@ export class ObjectStore {
     });
   }
 
-  /** Forgets the history of every kind: whoever comes with an older version must list anew. */
+  /** Forgets the history of every kind: clients with an older version must list again. */
   compact(): void {
     for (const { history, followers } of this.#kinds.values()) {
       history.compact(this.#revision);
@@ -157,7 +157,7 @@ export class ObjectStore {
     this.#origin = this.#revision;
   }
 
-  /** Writes one object by what the decision makes of its present state. */
+  /** Writes one object as decided from its current state. */
   async write(kind: string, key: string, decide: Decide): Promise<Result<Written, Status>> {
     const busyKey = `${kind} ${key}`;
     for (let other = this.#busy.get(busyKey); other !== undefined; other = this.#busy.get(busyKey)) await other;
@@ -177,7 +177,7 @@ export class ObjectStore {
 
   async #flush(journal: Journal): Promise<void> {
     this.#isFlushing = true;
-    // One turn, so that writes that were asked for together are written together.
+    // One turn, so that concurrent writes are batched.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const made = this.#nextBatch();
@@ -199,7 +199,7 @@ export class ObjectStore {
     this.#isFlushing = false;
   }
 
-  /** As many writes as one transaction holds; at least one, however large. */
+  /** As many writes as fit into a transaction; at least one of any size. */
   #nextBatch(): readonly { readonly write: PendingWrite; readonly next: StoredObject }[] {
     const batch: { readonly write: PendingWrite; readonly next: StoredObject }[] = [];
     let length = 0;
@@ -285,7 +285,7 @@ function ownersOf(object: JsonObject | undefined): readonly string[] {
   return references.flatMap((one) => (isJsonObject(one) && typeof one["uid"] === "string" ? [one["uid"]] : []));
 }
 
-/** A store that refuses to write is the server's trouble, not the caller's: it may come back. */
+/** A failing store is a server error and retryable. */
 function notWritten(error: unknown): Status {
   const why = error instanceof Error ? error.message : String(error);
   return { status: "Failure", code: 500, message: `the object could not be written: ${why}` };

@@ -1,14 +1,14 @@
 import type { StoredObject } from "./stored-object.ts";
 
-/** Objects of neighbouring keys, in order. */
+/** Objects of adjacent keys, in order. */
 type Chunk = readonly StoredObject[];
 
-/** A chunk is split in two beyond this: small enough to be copied for each write, large enough that there are few. */
+/** A chunk is split beyond this size: small enough to copy per write, large enough that there are few. */
 const CHUNK_LIMIT = 128;
 
 /**
- * Objects of one kind in order of their keys. Never changes: a write gives a new one that shares all but one chunk, so that a list that is
- * read page by page, or a watch that is catching up, costs nobody anything.
+ * Objects of one kind in key order. Immutable: a write returns a new one that shares all but one chunk, so that paged
+ * lists and watches are cheap.
  */
 export class SortedObjects {
   static readonly none: SortedObjects = new SortedObjects([], 0);
@@ -21,7 +21,7 @@ export class SortedObjects {
     this.size = size;
   }
 
-  /** From objects that are in order already. */
+  /** From sorted objects. */
   static of(objects: readonly StoredObject[]): SortedObjects {
     const chunks: Chunk[] = [];
     for (let at = 0; at < objects.length; at += CHUNK_LIMIT / 2) chunks.push(objects.slice(at, at + CHUNK_LIMIT / 2));
@@ -60,7 +60,7 @@ export class SortedObjects {
     return new SortedObjects(chunks, this.size - 1);
   }
 
-  /** Those from a key on (the key itself included), in order. */
+  /** Objects from a key on (inclusive), in order. */
   *from(start: string): Generator<StoredObject> {
     for (let at = this.#chunkOf(start); at < this.#chunks.length; at += 1) {
       const chunk = this.#chunks[at] ?? [];
@@ -70,7 +70,7 @@ export class SortedObjects {
     }
   }
 
-  /** Those whose keys begin with this, in order. */
+  /** Objects with a key prefix, in order. */
   withPrefix(prefix: string, start = prefix): readonly StoredObject[] {
     const found: StoredObject[] = [];
     for (const object of this.from(start)) {
@@ -80,7 +80,7 @@ export class SortedObjects {
     return found;
   }
 
-  /** The last chunk that begins at or before the key; 0 when all begin behind it. */
+  /** The last chunk that begins at or before the key; 0 when all begin after it. */
   #chunkOf(key: string): number {
     let [low, high] = [0, this.#chunks.length - 1];
     while (low < high) {
@@ -92,7 +92,7 @@ export class SortedObjects {
   }
 }
 
-/** Where a key stands or would stand in a chunk. */
+/** The position of a key in a chunk. */
 function placeIn(chunk: Chunk, key: string): number {
   let [low, high] = [0, chunk.length];
   while (low < high) {

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@oaas/kube-core";
 
-/** Who knows how a stored object is to be read. */
+/** Knows how to read a stored object. */
 interface Reader {
   readBack(object: JsonObject): JsonObject;
 }
 
 /**
- * An object as it was committed, for ever. Its text is made once, when the first reader needs it, and then shared by lists,
- * watches and single reads; versions of a kind differ only in the few characters that stand before it.
+ * A committed, immutable object. Its text is created once, on first use, and shared by lists, watches and reads;
+ * versions of a kind differ only in the prefix.
  */
 export class StoredObject {
   readonly key: string;
@@ -23,19 +23,19 @@ export class StoredObject {
     this.object = object;
   }
 
-  /** The same object under a later revision, for those who may see it no longer. */
+  /** The same object with a later revision, for watchers whose selector it left. */
   at(revision: number): StoredObject {
     const metadata = { ...(this.object["metadata"] as JsonObject), resourceVersion: String(revision) };
     return new StoredObject(this.key, revision, { ...this.object, metadata });
   }
 
-  /** The object as a reader of today has it: the definition of its kind may have changed since it was written. */
+  /** The object as read today: the definition of its kind may have changed since. */
   readBy(reader: Reader): JsonObject {
     if (this.#read?.reader !== reader) this.#read = { reader, object: reader.readBack(this.object) };
     return this.#read.object;
   }
 
-  /** Everything behind `apiVersion` and `kind`, with the closing brace: `"metadata":{…},…}`. */
+  /** Everything after `apiVersion` and `kind`, with the closing brace: `"metadata":{…},…}`. */
   get tail(): string {
     if (this.#tail === undefined) {
       const { apiVersion: _version, kind: _kind, ...rest } = this.object;
@@ -45,7 +45,7 @@ export class StoredObject {
   }
 }
 
-/** Where an object stands among its kind: in the order the real server lists them. Cluster-scoped ones have the empty namespace. */
+/** The sort key of an object: in the order of the real server's lists. Cluster-scoped ones have the empty namespace. */
 export function objectKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }

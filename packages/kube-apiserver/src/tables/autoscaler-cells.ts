@@ -12,7 +12,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 const SHOWN = 2;
 
-/** Autoscalers in version 2; those of version 1 are put in that dress first. */
+/** Autoscalers in version 2; version 1 is converted first. */
 export function autoscalerColumns(toV2: (object: JsonObject) => JsonObject): readonly Column[] {
   const cell =
     (read: Cell): Cell =>

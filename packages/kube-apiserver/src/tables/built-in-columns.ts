@@ -15,7 +15,7 @@ const inVersion =
 
 const eventColumns = cluster.eventColumns(inVersion(events, "v1"));
 
-/** The columns of `kubectl get` by `group/resource`; kinds that are not here show name and age of creation. */
+/** The columns of `kubectl get` by `group/resource`; others show name and creation time. */
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "/configmaps": cluster.configMapColumns,
   "/endpoints": network.endpointsColumns,
@@ -55,7 +55,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   "storage.k8s.io/storageclasses": cluster.storageClassColumns,
 };
 
-/** What `kubectl get` shows of a built-in kind. */
+/** The columns of a built-in kind. */
 export function builtInColumns({
   group,
   resource,

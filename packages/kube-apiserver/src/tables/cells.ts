@@ -14,7 +14,7 @@ interface ColumnOptions {
   readonly isWide?: boolean;
 }
 
-/** A column of a built-in kind. What it means is not told: the data has no prose. */
+/** A column of a built-in kind, without a description. */
 export function column(
   name: string,
   cell: Cell,
@@ -32,7 +32,7 @@ export function nameOf(object: JsonObject): string {
   return textAt(objectAt(object, "metadata"), "name");
 }
 
-/** How long ago a time was. */
+/** Age of a time. */
 export function since(time: string, now: number): string {
   return time === "" ? "<unknown>" : ageText(now - Date.parse(time));
 }
@@ -41,7 +41,7 @@ export function isGoing(object: JsonObject): boolean {
   return member(objectAt(object, "metadata"), "deletionTimestamp") !== undefined;
 }
 
-/** A text, or what stands for its absence. */
+/** A string, or the placeholder for a missing one. */
 export function orElse(text: string, other: string): string {
   return text === "" ? other : text;
 }
@@ -68,7 +68,7 @@ export function containerColumns(specOf: (object: JsonObject) => JsonObject): re
   return [column("Containers", joined("name"), { isWide: true }), column("Images", joined("image"), { isWide: true })];
 }
 
-/** At most so many, and how many more there are. */
+/** At most this many, and the number of further ones. */
 export function listText(items: readonly string[], most: number, nothing: string): string {
   if (items.length === 0) return nothing;
   const shown = items.slice(0, most).join(",");
@@ -90,7 +90,7 @@ const MODES: readonly (readonly [string, string])[] = [
   ["ReadWriteOncePod", "RWOP"],
 ];
 
-/** Access modes in short. */
+/** Abbreviated access modes. */
 export function modesText(modes: readonly string[]): string {
   return MODES.filter(([mode]) => modes.includes(mode))
     .map(([, short]) => short)

@@ -26,7 +26,7 @@ export const secretColumns: readonly Column[] = [
   AGE,
 ];
 export const nameAndAge: readonly Column[] = [NAME, AGE];
-/** What the real server shows of kinds without columns of their own. */
+/** The default columns of the real server. */
 export const createdColumns: readonly Column[] = [
   NAME,
   column("Created At", (object) => member(objectAt(object, "metadata"), "creationTimestamp") ?? null, { type: "date" }),
@@ -202,7 +202,7 @@ export const bindingColumns: readonly Column[] = [
   column("ServiceAccounts", subjects("ServiceAccount"), WIDE),
 ];
 
-/** Events as the core writes them; those of `events.k8s.io` are put in that dress first. */
+/** Events in the core form; `events.k8s.io` is converted first. */
 export function eventColumns(toCore: (event: JsonObject) => JsonObject): readonly Column[] {
   const cell =
     (read: (event: JsonObject, now: number) => JsonValue): Cell =>

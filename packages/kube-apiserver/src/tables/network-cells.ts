@@ -98,7 +98,7 @@ export const ingressClassColumns: readonly Column[] = [
   AGE,
 ];
 
-/** The name of a class, and whether it is the one that is taken when none is named. */
+/** The name of a class, and whether it is the default. */
 export function defaultName(object: JsonObject, annotation: string): string {
   const isDefault = objectAt(object, "metadata", "annotations")[annotation] === "true";
   return isDefault ? `${nameOf(object)} (default)` : nameOf(object);

@@ -3,13 +3,13 @@ import type { Column } from "../kinds/kind.ts";
 import { hasObject, isSet, member, numberAt, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
 import { AGE, column, isGoing, NAME, orElse, since } from "./cells.ts";
 
-/** What a pod's containers amount to, as `kubectl get pods` says it. */
+/** The status of a pod, as in `kubectl get pods`. */
 interface PodSummary {
   readonly reason: string;
   readonly ready: number;
   readonly total: number;
   readonly restarts: number;
-  /** When a container last ended before it was started again; empty for never. */
+  /** When a container last terminated before a restart; empty for never. */
   readonly lastRestart: string;
 }
 
@@ -90,14 +90,14 @@ function summaryOf(pod: JsonObject): PodSummary {
 }
 
 interface Initialising {
-  /** Why the pod does not start yet; undefined when it does. */
+  /** Why the pod is not started; undefined when it is. */
   readonly reason?: string;
   readonly ready: number;
   readonly restarts: number;
   readonly lastRestart: string;
 }
 
-/** Goes through the containers that come first, up to the one that is not done. */
+/** Checks init containers up to the first unfinished one. */
 function initialising(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): Initialising {
   const statuses = objectsAt(status, "initContainerStatuses");
   let ready = 0;
@@ -123,14 +123,14 @@ function initialising(spec: JsonObject, status: JsonObject, sidecars: ReadonlySe
   return { ready, restarts: 0, lastRestart: "" };
 }
 
-/** Why a container ended. */
+/** Why a container terminated. */
 function endText(terminated: JsonObject): string {
   const signal = numberAt(terminated, "signal") ?? 0;
   if (textAt(terminated, "reason") !== "") return textAt(terminated, "reason");
   return signal === 0 ? `ExitCode:${numberAt(terminated, "exitCode") ?? 0}` : `Signal:${signal}`;
 }
 
-/** The reason of the first container that has one; what is complete yields to what still runs or failed. */
+/** The reason of the first container that has one; completed ones yield to running or failed ones. */
 function runningReason(statuses: readonly JsonObject[], before: string, hasRunning: boolean, isReady: boolean): string {
   let reason = before;
   let failure = "";

@@ -15,24 +15,29 @@ import { circumstancesOf } from "./circumstances.ts";
 import { newObject, writerOf } from "./new-object.ts";
 import { apiVersionOf, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
 
-/** How an object is to become another. */
+/** The definition of a change. */
 export interface ObjectChange {
   readonly name: string;
-  /** `status` writes the status alone, everything else all but the status. Others (scale) own what they write under their name. */
+  /**
+   * `status` writes only the status, other paths everything except it. Other subresources (scale) own their writes
+   * under their name.
+   */
   readonly subresource?: string;
-  /** What the object should be, out of what it is, in the version that was asked for; the live one is empty when there is none. */
+  /**
+   * Computes the new object from the live one, in the requested version; the live one is empty when it does not exist.
+   */
   next(live: JsonObject): Result<JsonObject, Status>;
-  /** Whether `next` has named the managers of fields already, or they are to stay as they are. */
+  /** Whether `next` already set the field managers, or they stay unchanged. */
   readonly keepsManagers?: boolean;
-  /** Whether the whole object is written, by rules of its own: the server's own ways (binding). */
+  /** Whether the whole object is written, bypassing rules: for internal writes (binding). */
   readonly writesWhole?: boolean;
-  /** Whether an object that is not there is made. */
+  /** Whether a missing object is created. */
   readonly createsMissing?: boolean;
-  /** Whether the version must be named, unless the kind lets it be left out: for updates, not for patches. */
+  /** Whether the version is required, unless the kind allows to omit it: for updates, not for patches. */
   readonly needsVersion?: boolean;
 }
 
-/** Changes an object, or makes it when that is asked for. */
+/** Changes an object, or creates it on request. */
 export async function changeObject(
   world: World,
   target: Target,
@@ -83,7 +88,7 @@ function changed(
   if (refusal !== undefined) return err(refusal);
   const next = nextState(world, target, change, options, live, wanted.value);
   const errors = [
-    // Two parts of the real server find these.
+    // Two parts of the real server report these.
     ...metadataChangeErrors(wanted.value, live),
     ...metadataChangeErrors(wanted.value, live),
     ...foundAgain(target, next, live),
@@ -97,7 +102,9 @@ function changed(
   return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
 }
 
-/** What is wrong with the object; of an update the real server looks at some of the metadata more than once, and says so as often. */
+/**
+ * Violations of the object; for updates the real server checks some metadata more than once and reports it as often.
+ */
 function foundAgain(target: Target, next: JsonObject, live: JsonObject): readonly FieldError[] {
   const errors = objectErrors(target, next, live);
   const isOf = (...names: readonly string[]) => {
@@ -108,7 +115,7 @@ function foundAgain(target: Target, next: JsonObject, live: JsonObject): readonl
   return [...errors, ...labels, ...labels, ...whole];
 }
 
-/** What the object becomes: each endpoint writes its own part, the server's own fields stay, ownership and generation follow. */
+/** The new object: each endpoint writes its part, server-managed fields stay, ownership and generation follow. */
 function nextState(
   world: World,
   target: Target,
@@ -145,8 +152,8 @@ function prepared(
 }
 
 /**
- * Whether nothing is to be written. When somebody last wrote is no change by itself, as long as the object is what was read; what reading has added or left out
- * since it was written is a change.
+ * Whether nothing needs to be written. A changed timestamp in managed fields alone is not a change if the object equals
+ * what was read; fields added or dropped on read since the write are a change.
  */
 function isUnchanged(next: JsonObject, stored: JsonObject, isAsRead: boolean): boolean {
   return isAsRead ? equalJson(withoutTimes(next), withoutTimes(stored)) : equalJson(next, stored);
@@ -160,8 +167,8 @@ function withoutTimes(object: JsonObject): JsonObject {
 }
 
 /**
- * As the real server has it: who owns what is told in the version in which each manager wrote; when one of these versions does not know all fields of the
- * object, nobody owns anything any more.
+ * As in the real server: ownership is tracked in the version of each manager; if one of these versions does not know
+ * all fields of the object, all ownership is dropped.
  */
 function forgetsOwners({ kind, version }: Target, next: JsonObject, live: JsonObject): boolean {
   if (!kind.rules.isValidatedBySchema || kind.versions.length === 1) return false;
@@ -181,14 +188,14 @@ function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonOb
   return version.hasStatus ? withMember(wanted, "status", live["status"]) : wanted;
 }
 
-/** What a write of the status makes of the metadata. */
+/** The metadata after a status write. */
 function statusMetadata({ rules: { keptByStatus } }: Target["kind"], wanted: JsonObject, live: JsonObject): JsonObject {
   if (keptByStatus === "all") return withManagersOf(live, wanted);
   const before = metadataOf(live);
   return metadataOf(withMetadata(wanted, Object.fromEntries(keptByStatus.map((name) => [name, before[name]]))));
 }
 
-/** The metadata that is there, with the managers that a write names. */
+/** The existing metadata, with the managers of the write. */
 function withManagersOf(live: JsonObject, wanted: JsonObject): JsonObject {
   const { managedFields: before, ...metadata } = metadataOf(live);
   const managedFields = metadataOf(wanted)["managedFields"] ?? before;
@@ -218,7 +225,7 @@ function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
   return withMetadata(next, { ...own, name: before["name"] });
 }
 
-/** Whether nothing keeps an object that is to go any longer. */
+/** Whether nothing holds a deleted object any longer. */
 export function isReleased({ kind }: Pick<Target, "kind">, object: JsonObject): boolean {
   const grace = metadataOf(object)["deletionGracePeriodSeconds"];
   return (

@@ -5,7 +5,7 @@ import { isGoInteger, notInteger } from "../request/options.ts";
 import { badRequest, conflict, internalError, invalid, MODIFIED } from "../request/refusals.ts";
 import type { Target } from "./world.ts";
 
-/** Why an object cannot be in the namespace that the path names. */
+/** Why an object cannot be in the namespace of the path. */
 export function namespaceMismatch(
   { kind, namespace }: Pick<Target, "kind" | "namespace">,
   next: JsonObject,
@@ -15,7 +15,7 @@ export function namespaceMismatch(
   return badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
-/** Why an object cannot be the one that the path names. */
+/** Why an object does not match the name in the path. */
 export function nameRefusal(next: JsonObject, name: string): Status | undefined {
   const said = nameOf(next);
   if (said === name) return undefined;
@@ -24,7 +24,7 @@ export function nameRefusal(next: JsonObject, name: string): Status | undefined 
   return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
 }
 
-/** Why an object may not be written over the one that is there: it speaks of another version of it, or of another object. */
+/** Why an object cannot replace the existing one: another version or another uid. */
 export function versionRefusal(
   { kind }: Target,
   { name, needsVersion = false }: { readonly name: string; readonly needsVersion?: boolean },
@@ -56,12 +56,12 @@ function uidRefusal(kind: Target["kind"], next: JsonObject, live: JsonObject): S
   return conflict(kind, name, why);
 }
 
-/** What a write says of metadata that only the server changes. */
+/** Metadata that only the server changes. */
 export function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
   const [said, before] = [metadataOf(wanted), metadataOf(live)];
   const uidErrors =
     typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];
-  // Once an object is to go its time is kept, whatever is said; the time it was made always is.
+  // The deletion timestamp of a deleted object and the creation timestamp are always kept.
   const checked = isBeingDeleted(live)
     ? ["deletionGracePeriodSeconds"]
     : ["deletionTimestamp", "deletionGracePeriodSeconds"];

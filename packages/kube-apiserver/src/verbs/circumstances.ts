@@ -3,7 +3,7 @@ import type { Circumstances } from "../kinds/kind.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
 import type { World } from "./world.ts";
 
-/** What the rules of kinds may know of the world at a write. */
+/** The context that the rules of kinds receive at a write. */
 export function circumstancesOf(world: World): Circumstances {
   return {
     time: wholeSeconds(world.clock.now()),

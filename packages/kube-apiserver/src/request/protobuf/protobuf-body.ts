@@ -4,12 +4,12 @@ import data from "../../gen/protobuf.json" with { type: "json" };
 import { SPECIAL } from "./special-messages.ts";
 import { WireError, wireFields } from "./wire.ts";
 
-/** How bodies in protobuf begin. */
+/** The prefix of protobuf bodies. */
 const MAGIC = "k8s\0";
 const META = "k8s.io.apimachinery.pkg.apis.meta.v1";
 
 interface Field {
-  /** `-` when the members of its message stand in its place. */
+  /** `-` when the members of its message are inlined. */
   readonly name: string;
   readonly type: string;
   readonly form: "one" | "many" | "map";
@@ -21,7 +21,7 @@ const SOURCES = data.messages as Readonly<Record<string, readonly string[]>>;
 const PACKAGES = data.packages as Readonly<Record<string, string>>;
 const messages = new Map<string, Message>();
 
-/** Reads an object of a built-in kind that came in protobuf, as JSON would have said it. The body is one character for each byte. */
+/** Decodes a protobuf object of a built-in kind into JSON. The body has one character per byte. */
 export function readProtobuf(body: string): Result<JsonObject, string> {
   const bytes = Buffer.from(body, "latin1");
   if (bytes.subarray(0, MAGIC.length).toString("latin1") !== MAGIC) {
@@ -35,7 +35,7 @@ export function readProtobuf(body: string): Result<JsonObject, string> {
   }
 }
 
-/** A message that says what it carries: `runtime.Unknown`. */
+/** A message with its type: `runtime.Unknown`. */
 function envelope(bytes: Uint8Array): Result<JsonObject, string> {
   const parts = new Map<number, Uint8Array>();
   for (const { number, value } of wireFields(bytes)) if (value instanceof Uint8Array) parts.set(number, value);
@@ -55,7 +55,7 @@ function messageName(apiVersion: string, kind: string): string | undefined {
   const parsed = parseApiVersion(apiVersion);
   if (!parsed.ok) return undefined;
   const own = PACKAGES[`${parsed.value.group}/${parsed.value.version}`];
-  // Options of requests are of every group.
+  // Request options belong to every group.
   return [`${own}.${kind}`, `${META}.${kind}`].find((name) => Object.hasOwn(SOURCES, name));
 }
 
@@ -83,7 +83,7 @@ function messageValue(name: string, bytes: Uint8Array): JsonValue {
   }
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(object);
-  // A list of its own type is a message around its items.
+  // A named list type is a message around its items.
   const isList = message.size === 1 && message.get(1)?.name === "items" && message.get(1)?.form === "many";
   return isList ? (object["items"] ?? []) : object;
 }
@@ -100,11 +100,11 @@ function put(object: Record<string, JsonValue>, { name, type, form }: Field, val
   }
 }
 
-/** Numbers may be packed together; everything else is one. */
+/** Numbers may be packed; everything else is single. */
 function values(type: string, value: bigint | Uint8Array): readonly JsonValue[] {
   const isPacked = value instanceof Uint8Array && (type === "int32" || type === "int64" || type === "bool");
   if (!isPacked) return [valueOf(type, value)];
-  // A run of numbers reads like a message of alternating tags; each is read by itself.
+  // Packed numbers look like alternating tags; each is decoded separately.
   const found: JsonValue[] = [];
   let current = 0n;
   let shift = 0n;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 
-/** Messages that are no objects in JSON: what they are instead, out of their fields. */
+/** Messages that are not JSON objects: their JSON form. */
 export const SPECIAL: Readonly<Record<string, (fields: JsonObject) => JsonValue>> = {
   "k8s.io.apimachinery.pkg.apis.meta.v1.Time": (fields) => timeText(fields, 0),
   "k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime": (fields) => timeText(fields, 6),
@@ -22,7 +22,7 @@ export const SPECIAL: Readonly<Record<string, (fields: JsonObject) => JsonValue>
   }) => schema ?? property,
 };
 
-/** Bytes that are JSON already; under the name that stands for what has none. */
+/** Bytes that are already JSON, under a placeholder name. */
 function rawJson({ "-": raw }: JsonObject): JsonValue {
   const text = typeof raw === "string" ? Buffer.from(raw, "base64").toString() : "";
   return text === "" ? null : (JSON.parse(text) as JsonValue);

@@ -1,10 +1,10 @@
-/** One field as it stands in a message: its number, and its value by how it is written. */
+/** One field of a message: its number, and its value by wire type. */
 export interface WireField {
   readonly number: number;
   readonly value: bigint | Uint8Array;
 }
 
-/** What is no message. */
+/** Invalid message. */
 export class WireError extends Error {}
 
 const VARINT = 0;
