@@ -36,7 +36,7 @@ export const bench: Bench = {
           OPRC_CRM_HTTP_HOST: "127.0.0.1",
           OPRC_CRM_K8S_NAMESPACE: "*",
         },
-        '"the class runtime manager is ready"',
+        '"class runtime manager ready"',
       );
       log(`class runtime manager: ${crm.all.toFixed(0)} MiB`);
       const pm = await residentOf(

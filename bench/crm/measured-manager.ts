@@ -115,9 +115,9 @@ function listening(child: ChildProcess): Promise<{ readonly port: number; readon
   child.once("exit", (code) => listens.reject(new Error(`the manager ended with ${code}`)));
   if (child.stdout === null) throw new Error("no output");
   createInterface({ input: child.stdout }).on("line", (line) => {
-    if (line.includes('"the class runtime manager listens"'))
+    if (line.includes('"class runtime manager listening"'))
       listens.resolve((JSON.parse(line) as { readonly port: number }).port);
-    else if (line.includes('"the class runtime manager is ready"')) ready.resolve(now());
+    else if (line.includes('"class runtime manager ready"')) ready.resolve(now());
     if (process.env["OAAS_BENCH_VERBOSE"] && /"level":"(warn|error)"/.test(line)) console.log(line);
   });
   return listens.promise.finally(() => clearTimeout(timer)).then((port) => ({ port, readyAt: ready.promise }));

@@ -1,22 +1,24 @@
+import type { Server } from "node:http";
 import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { RpcServer } from "@oaas/rpc";
-import { openDoors } from "./adapters/listeners.ts";
-import { createEndpoints } from "./adapters/http-endpoints.ts";
-import { clusterResolver, odgmAsker, type GridResolver } from "./adapters/odgm-client.ts";
-import { pmSink } from "./adapters/pm-report-sink.ts";
-import { followSecrets, type FollowedSecrets } from "./adapters/secret-files.ts";
+import { openListeners } from "./adapters/listeners.ts";
+import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
+import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
+import { createPmReportSink } from "./adapters/pm-report-sink.ts";
+import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
 import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
+import type { Leadership } from "./grpc/access/leadership.ts";
 import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/access/authorize.ts";
-import { capabilityNames, kubeClusterReader, templateNames } from "./grpc/cluster/kube-cluster-reader.ts";
+import { capabilityNames, createKubeClusterReader, templateNames } from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
-import { whereAllowed } from "./classes/kube-directory.ts";
-import { kubeClasses } from "./classes/kube-store.ts";
+import { ignoreForbidden } from "./classes/kube-directory.ts";
+import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
@@ -26,25 +28,25 @@ import { PmReporter, reportingMetrics } from "./reporting/pm-reporter.ts";
 import { crmMetrics } from "./telemetry.ts";
 import { VERSION } from "./version.ts";
 
-/** The world around the manager; `main.ts` hands in the real one. */
+/** Ports of the manager; `main.ts` provides the real ones. */
 export interface AppPorts {
   readonly ambient: Ambient;
   readonly transport: Transport;
-  /** To the same server, for the Lease alone: it must be renewed in time however much else is sent. Without it: the other one. */
+  /** Separate connections for the Lease, so that renewals are never delayed by other requests. Default: `transport`. */
   readonly leaseTransport?: Transport;
-  /** The namespace of the pod or of the kubeconfig's context. */
+  /** The namespace of the pod or of the kubeconfig context. */
   readonly ownNamespace: string;
-  /** Differs between processes. */
+  /** Unique per process. */
   readonly identity: string;
   readonly logger: Logger;
   readonly meter: Meter;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   readonly context: ContextStore;
-  /** The configuration as its templateSources are now, for secrets in files that change. */
+  /** Loads the configuration again, for secrets in files that change. */
   readonly reread: () => CrmConfig;
-  /** Where state stores are, when not behind the cluster's own names. */
-  readonly gridResolver?: GridResolver;
+  /** Resolves the addresses of state stores. Default: cluster DNS. */
+  readonly odgmResolver?: OdgmResolver;
 }
 
 export interface RunningApp {
@@ -52,70 +54,45 @@ export interface RunningApp {
   readonly grpcPort: number | undefined;
   /** Resolves when every cache is synced. */
   readonly ready: Promise<void>;
-  /** Stops in order: no new calls, running ones end, workers end, the lease is given back, caches stop. Repeatable. */
+  /** Stops in order: listeners, running calls, controllers, the lease, caches. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts the class runtime manager: listens at once, so that probes are answered, and works as soon as it may. */
+/** What every construction step needs. */
+interface Setup {
+  readonly config: CrmConfig;
+  readonly ports: AppPorts;
+  readonly namespaces: NamespaceRules;
+}
+
+/** The class runtimes of the cluster, as directory and store. */
+interface Classes {
+  readonly directory: ClassDirectory;
+  readonly store: ClassStore;
+}
+
+type Clients = Pick<ClassManagerOptions, "client" | "leaseClient" | "fencedClient">;
+
+/** Starts the class runtime manager. It listens before its caches are synced, so that probes get a response. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
-  const { ambient, logger, meter } = ports;
-  const namespaces = namespaceRules(config.k8s.namespaces, ports.ownNamespace);
-  const served = namespaces.served === "all" ? undefined : namespaces.served;
-  const clients = clientsOf(ports);
-  const { client } = clients;
-  // `reporting` is made below: what it tells comes from the manager's own caches.
-  const reports: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
-  const crm = createClassManager({
-    ...clients,
-    ambient,
-    namespaces: served,
-    facts: configuredFacts(config),
-    identity: ports.identity,
-    concurrency: config.limits.concurrency,
-    tasks: [reports],
-    ...(config.odgmHealth.enabled ? { odgmHealth: odgmHealthOf(config, ports) } : {}),
-    ...(config.features.leaderElection ? { election: electionOf(config, namespaces) } : {}),
-    logger,
-    meter,
-  });
-  const records = crm.informers.view(DEPLOYMENT_RECORDS, served, {}, { mayBeRefused: true });
-  const classes = kubeClasses(client, [crm.classRuntimes, whereAllowed(records)], ambient.clock);
-  const services = servicesOf(config, ports, namespaces, client, crm, classes);
-  const secrets = followSecrets({
-    config,
-    reread: ports.reread,
-    timers: ambient.timers,
-    changed: () => logger.info("secrets were read again"),
-    failed: (fault) => logger.warn("secrets could not be read again; the last ones count", { fault }),
-  });
-  const reporting = reportingOf(config, ports, namespaces.fallback, crm, classes.directory, secrets);
-  const rpc = new RpcServer({
-    services: services.services,
-    ambient,
-    logger,
-    meter,
-    context: ports.context,
-    authorize: everyAuthorizer([
-      ...(config.security.mtls ? [certificateAuthorizer()] : []),
-      bearerAuthorizer(() => secrets.current().tokens),
-    ]),
-  });
-  const http = createEndpoints({
-    version: VERSION,
-    unhealthy: () => crm.manager.health().reasons,
-    notReady: () => crm.manager.readiness().reasons,
-    without: () => crm.informers.refused.map(({ fault }) => fault.message),
-    metrics: ports.metricsText,
-    metricsType: ports.metricsType,
-    leader: () => crm.elector?.leader,
-  });
+  const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, ports.ownNamespace) };
+  const clients = createClients(ports);
+  // The reporter reads the caches of the controllers, so it is created after them.
+  const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
+  const crm = createControllers(setup, clients, reporterTask);
+  const classes = createClasses(setup, clients.client, crm);
+  const services = createServices(setup, clients.client, crm, classes);
+  const secrets = startSecrets(setup);
+  const reporting = createReporting(setup, crm, classes.directory, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
     reporting?.close();
-    await client.close();
+    await clients.client.close();
     await clients.leaseClient?.close();
   };
-  const doors = await openDoors(config, { rpc, http }, { timers: ambient.timers, logger }).catch(
+  const handlers = { rpc: createRpcServer(setup, services, secrets), http: createHttpServer(setup, crm) };
+  const { ambient, logger } = ports;
+  const listeners = await openListeners(config, handlers, { timers: ambient.timers, logger }).catch(
     async (thrown: unknown) => {
       await release();
       throw thrown;
@@ -127,24 +104,18 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     services.setServing(false);
-    await doors.close();
+    await listeners.close();
     await crm.manager.stop();
     await crm.events.flush();
     await release();
   };
-  return { port: doors.port, grpcPort: doors.grpcPort, ready, close: () => (closing ??= close()) };
+  return { port: listeners.port, grpcPort: listeners.grpcPort, ready, close: () => (closing ??= close()) };
 }
 
-/** One for everything, one for the Lease, and one whose writes pass only while this process leads. */
-function clientsOf({
-  ambient,
-  logger,
-  meter,
-  transport,
-  leaseTransport,
-}: AppPorts): Pick<ClassManagerOptions, "client" | "leaseClient" | "fencedClient"> {
+/** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
+function createClients({ ambient, logger, meter, transport, leaseTransport }: AppPorts): Clients {
   const common = { ambient, meter, userAgent: `oprc-crm/${VERSION}` };
-  const onWarning = (text: string): void => logger.warn("the API server warns", { text });
+  const onWarning = (text: string): void => logger.warn("API server warning", { text });
   return {
     client: new KubeClient({ ...common, transport, onWarning }),
     ...(leaseTransport ? { leaseClient: new KubeClient({ ...common, transport: leaseTransport }) } : {}),
@@ -152,18 +123,43 @@ function clientsOf({
   };
 }
 
-function electionOf(
-  { leaderElection: { namespace, lease, leaseMs } }: CrmConfig,
-  { fallback }: NamespaceRules,
-): NonNullable<ClassManagerOptions["election"]> {
-  return { namespace: namespace ?? fallback, name: lease, leaseMs };
+function createControllers(
+  { config, ports, namespaces }: Setup,
+  clients: Clients,
+  reporterTask: LedTask,
+): ClassManager {
+  const { ambient, identity, logger, meter } = ports;
+  const { leaderElection } = config;
+  const election = {
+    namespace: leaderElection.namespace ?? namespaces.fallback,
+    name: leaderElection.lease,
+    leaseMs: leaderElection.leaseMs,
+  };
+  return createClassManager({
+    ...clients,
+    ambient,
+    namespaces: watchedNamespaces(namespaces),
+    facts: configuredFacts(config),
+    identity,
+    concurrency: config.limits.concurrency,
+    tasks: [reporterTask],
+    ...(config.odgmHealth.enabled ? { odgmHealth: createOdgmHealth(config, ports) } : {}),
+    ...(config.features.leaderElection ? { election } : {}),
+    logger,
+    meter,
+  });
 }
 
-function odgmHealthOf({ odgmHealth, k8s }: CrmConfig, { ambient, logger, meter, gridResolver }: AppPorts): OdgmHealth {
+function watchedNamespaces({ served }: NamespaceRules): readonly string[] | undefined {
+  return served === "all" ? undefined : served;
+}
+
+function createOdgmHealth({ odgmHealth, k8s }: CrmConfig, ports: AppPorts): OdgmHealth {
+  const { ambient, logger, meter, odgmResolver } = ports;
   const { everyMs, timeoutMs } = odgmHealth;
-  const resolve = gridResolver ?? clusterResolver(k8s.clusterDomain);
+  const resolve = odgmResolver ?? createDnsResolver(k8s.clusterDomain);
   return new OdgmHealth({
-    client: odgmAsker(resolve, ambient.clock, timeoutMs),
+    client: createOdgmClient(resolve, ambient.clock, timeoutMs),
     ambient,
     logger,
     meter,
@@ -172,17 +168,86 @@ function odgmHealthOf({ odgmHealth, k8s }: CrmConfig, { ambient, logger, meter, 
   });
 }
 
-/** Undefined when there is nobody to report to. */
-function reportingOf(
-  { pm, clusterName }: CrmConfig,
-  { ambient, logger, meter }: AppPorts,
-  ownName: string,
+function createClasses({ ports, namespaces }: Setup, client: KubeClient, crm: ClassManager): Classes {
+  const records = crm.informers.view(DEPLOYMENT_RECORDS, watchedNamespaces(namespaces), {}, { mayBeRefused: true });
+  return createKubeClasses(client, [crm.classRuntimes, ignoreForbidden(records)], ports.ambient.clock);
+}
+
+function createServices(
+  { config, ports, namespaces }: Setup,
+  client: KubeClient,
+  crm: ClassManager,
+  { directory, store }: Classes,
+): GrpcServices {
+  const { ambient, logger, meter } = ports;
+  const { templateSources, facts } = crm;
+  const { region, zone } = config.place;
+  return createGrpcServices({
+    ambient,
+    namespaces,
+    profile: config.profile,
+    directory,
+    store,
+    leadership: leadershipOf(crm, ports.identity),
+    check: createServeCheck({
+      facts: (namespace) => facts.read(namespace),
+      environmentOf: (namespace, name) => templateSources.resolveEnvironment(namespace, name),
+      userTemplates: (namespace) => templateSources.userTemplates(namespace),
+      exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
+        crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
+    }),
+    explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
+    cluster: createKubeClusterReader({
+      client,
+      ambient,
+      logger,
+      nodes: () => crm.pods.nodes,
+      apiFault: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
+      capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
+      templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
+      environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
+    }),
+    version: VERSION,
+    clusterName: config.clusterName,
+    labels: { ...(region === undefined ? {} : { region }), ...(zone === undefined ? {} : { zone }) },
+    mockAvailability: config.mockAvailability,
+    logger,
+    metrics: crmMetrics(meter),
+    maxWatchers: config.limits.watchers,
+  });
+}
+
+/** Without leader election this process is always the leader. */
+function leadershipOf({ elector }: ClassManager, identity: string): Leadership {
+  return {
+    get isLeading() {
+      return elector?.isLeading ?? true;
+    },
+    get leader() {
+      return elector ? elector.leader : identity;
+    },
+  };
+}
+
+function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): WatchedSecrets {
+  return watchSecrets({
+    config,
+    reread,
+    timers: ambient.timers,
+    changed: () => logger.info("secrets reloaded"),
+    failed: (fault) => logger.warn("reload secrets failed; keeping the last ones", { fault }),
+  });
+}
+
+/** Undefined without a package manager URL. */
+function createReporting(
+  { config: { pm, clusterName }, ports: { ambient, logger, meter }, namespaces }: Setup,
   crm: ClassManager,
   classes: ClassDirectory,
-  secrets: FollowedSecrets,
+  secrets: WatchedSecrets,
 ): { readonly reporter: PmReporter; close(): void } | undefined {
   if (pm.url === undefined) return undefined;
-  const sink = pmSink({
+  const sink = createPmReportSink({
     config: { ...pm, url: pm.url },
     clock: ambient.clock,
     token: () => secrets.current().pmToken,
@@ -190,7 +255,7 @@ function reportingOf(
   const reporter = new PmReporter({
     classes,
     sink,
-    cluster: clusterName ?? ownName,
+    cluster: clusterName ?? namespaces.fallback,
     ambient,
     logger,
     metrics: reportingMetrics(meter),
@@ -201,58 +266,23 @@ function reportingOf(
   return { reporter, close: () => sink.close() };
 }
 
-function servicesOf(
-  config: CrmConfig,
-  ports: AppPorts,
-  namespaces: NamespaceRules,
-  client: KubeClient,
-  crm: ClassManager,
-  { directory, store }: { readonly directory: ClassDirectory; readonly store: ClassStore },
-): GrpcServices {
-  const { ambient, logger, meter } = ports;
-  const { templateSources, facts } = crm;
-  return createGrpcServices({
-    ambient,
-    namespaces,
-    profile: config.profile,
-    directory,
-    store,
-    leadership: {
-      get isLeading() {
-        return crm.elector?.isLeading ?? true;
-      },
-      get leader() {
-        return crm.elector ? crm.elector.leader : ports.identity;
-      },
-    },
-    check: createServeCheck({
-      facts: (namespace) => facts.read(namespace),
-      environmentOf: (namespace, wanted) => templateSources.resolveEnvironment(namespace, wanted),
-      userTemplates: (namespace) => templateSources.userTemplates(namespace),
-      brokenQuotas: ({ metadata: { name, namespace = "" } }, wanted) =>
-        crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, wanted),
-    }),
-    explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
-    cluster: kubeClusterReader({
-      client,
-      ambient,
-      logger,
-      nodes: () => crm.pods.nodes,
-      trouble: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
-      capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
-      templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
-      environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
-    }),
+function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, secrets: WatchedSecrets): RpcServer {
+  const { ambient, logger, meter, context } = ports;
+  const authorize = everyAuthorizer([
+    ...(config.security.mtls ? [certificateAuthorizer()] : []),
+    bearerAuthorizer(() => secrets.current().tokens),
+  ]);
+  return new RpcServer({ services, ambient, logger, meter, context, authorize });
+}
+
+function createHttpServer({ ports }: Setup, crm: ClassManager): Server {
+  return createHttpEndpoints({
     version: VERSION,
-    clusterName: config.clusterName,
-    labels: Object.fromEntries(
-      Object.entries({ region: config.place.region, zone: config.place.zone }).filter(
-        (entry): entry is [string, string] => entry[1] !== undefined,
-      ),
-    ),
-    mockAvailability: config.mockAvailability,
-    logger,
-    metrics: crmMetrics(meter),
-    maxWatchers: config.limits.watchers,
+    unhealthyReasons: () => crm.manager.health().reasons,
+    notReadyReasons: () => crm.manager.readiness().reasons,
+    missingPermissions: () => crm.informers.refused.map(({ fault }) => fault.message),
+    metrics: ports.metricsText,
+    metricsType: ports.metricsType,
+    leader: () => crm.elector?.leader,
   });
 }

@@ -16,7 +16,7 @@ function configOf(env: Record<string, string>): CrmConfig {
   return parsed.value;
 }
 
-function refusalOf(env: Record<string, string>): string[] {
+function violationsOf(env: Record<string, string>): string[] {
   const parsed = parseConfig(crmConfig, { env });
   return parsed.ok ? [] : parsed.error.map(({ path, message, fix }) => [path, message, fix].join(" | "));
 }
@@ -54,11 +54,11 @@ describe("profiles are presets of defaults", () => {
     ]);
   });
 
-  test.each(["prod", "production", "FULL"])("%s is full", (word) => {
+  test.each(["prod", "production", "FULL"])("%s selects profile full", (word) => {
     expect(configOf({ ...FULL, OPRC_CRM_PROFILE: word }).profile).toBe("full");
   });
 
-  test("any variable overrides its profile", () => {
+  test("a variable overrides the default of the profile", () => {
     const { features, limits, security } = configOf({
       OPRC_CRM_PROFILE: "full",
       OPRC_CRM_FEATURES_PROMETHEUS: "false",
@@ -83,35 +83,37 @@ describe("namespaces", () => {
     expect(configOf({ OPRC_CRM_K8S_NAMESPACE: given }).k8s.namespaces).toEqual(want);
   });
 
-  test.each(["*,oaas", "Oaas", "a b", ","])("%s is refused", (given) => {
-    expect(refusalOf({ OPRC_CRM_K8S_NAMESPACE: given })).toEqual([expect.stringContaining("OPRC_CRM_K8S_NAMESPACE")]);
+  test.each(["*,oaas", "Oaas", "a b", ","])("rejects %s", (given) => {
+    expect(violationsOf({ OPRC_CRM_K8S_NAMESPACE: given })).toEqual([
+      expect.stringContaining("OPRC_CRM_K8S_NAMESPACE"),
+    ]);
   });
 });
 
-describe("what stops the start", () => {
+describe("rejected settings", () => {
   test.each([
     {
-      why: "a misspelt name, with the nearest one",
+      why: "a misspelt name, with the nearest name",
       env: { OPRC_CRM_FEATURES_HPAS: "true" },
       want: [/OPRC_CRM_FEATURES_HPAS.*unknown.*did you mean OPRC_CRM_FEATURES_HPA\?/],
     },
     {
-      why: "profile full without certificates: security is never weakened silently",
+      why: "profile full without certificates",
       env: { OPRC_CRM_PROFILE: "full" },
       want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/],
     },
     {
-      why: "half of TLS",
+      why: "a certificate without its key",
       env: { OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt" },
       want: [/KEY_FILE.*needs certificate and key/],
     },
     {
-      why: "authorities nobody would ask",
+      why: "client authorities without mTLS",
       env: { OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt" },
       want: [/CLIENT_CA_FILE.*no effect/],
     },
     {
-      why: "several mistakes are told together",
+      why: "several violations at once",
       env: { HTTP_PORT: "many", OPRC_CRM_PROFILE: "huge", OPRC_CRM_LIMITS_MAX_REPLICAS: "0" },
       want: [/OPRC_CRM_PROFILE/, /HTTP_PORT/, /MAX_REPLICAS/],
     },
@@ -121,7 +123,7 @@ describe("what stops the start", () => {
       want: [/PM_TLS_KEY_FILE.*needs its key/],
     },
     {
-      why: "a certificate that nobody would be shown",
+      why: "TLS files without an https URL",
       env: { OPRC_CRM_PM_URL: "http://pm", OPRC_CRM_PM_TLS_CA_FILE: "/tls/ca.crt" },
       want: [/PM_TLS_CA_FILE.*no effect without TLS/],
     },
@@ -137,11 +139,11 @@ describe("what stops the start", () => {
     },
     { why: "availability beyond 1", env: { OPRC_MOCK_CLUSTER_AVAILABILITY: "1.5" }, want: [/MOCK_CLUSTER/] },
   ])("$why", ({ env, want }) => {
-    expect(refusalOf(env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+    expect(violationsOf(env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 });
 
-test.each(["OPRC_CRM_LOG", "SERVICE_LOG", "RUST_LOG", "LOG_LEVEL"])("the log level by its name %s", (name) => {
+test.each(["OPRC_CRM_LOG", "SERVICE_LOG", "RUST_LOG", "LOG_LEVEL"])("reads the log level from %s", (name) => {
   expect(configOf({ [name]: "warn" }).log.level).toBe("warn");
 });
 
@@ -180,20 +182,20 @@ test.each([
 });
 
 test.each([
-  { why: "nothing but separators would let everybody in", text: " , ,", says: "holds no token" },
-  { why: "no header can carry it", text: "good,s3cret word", says: "token 2 has a character" },
-])("tokens refused: $why", ({ text, says }) => {
-  const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: text } });
-  const told = parsed.ok ? "" : JSON.stringify(parsed.error);
-  expect(told).toContain(says);
-  expect(told).not.toContain("s3cret");
+  { why: "only separators", text: " , ,", says: "contains no token" },
+  { why: "a character that is not valid in a header", text: "good,s3cret word", says: "token 2 has a character" },
+])("rejects tokens: $why", ({ text: tokens, says }) => {
+  const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: tokens } });
+  const text = parsed.ok ? "" : JSON.stringify(parsed.error);
+  expect(text).toContain(says);
+  expect(text).not.toContain("s3cret");
 });
 
-test("the token may stand in a file and is never shown", () => {
+test("reads the token from a file and never prints it", () => {
   const sources = { env: { OPRC_CRM_SECURITY_TOKEN_FILE: "/t" }, readFile: () => "s3cret\n" };
   const parsed = parseConfig(crmConfig, sources);
   expect(parsed.ok && parsed.value.security.tokens).toEqual(["s3cret"]);
-  const shown = configReportText(configReport(crmConfig, sources));
-  expect(shown).toContain("OPRC_CRM_SECURITY_TOKEN");
-  expect(shown).not.toContain("s3cret");
+  const report = configReportText(configReport(crmConfig, sources));
+  expect(report).toContain("OPRC_CRM_SECURITY_TOKEN");
+  expect(report).not.toContain("s3cret");
 });

@@ -32,14 +32,14 @@ await runService({
       context,
       reread: reloadConfig,
     });
-    log.info("the class runtime manager listens", {
+    log.info("class runtime manager listening", {
       port: app.port,
       grpc_port: app.grpcPort,
       cluster: access.server,
       from: access.origin,
     });
     app.ready.then(
-      () => log.info("the class runtime manager is ready"),
+      () => log.info("class runtime manager ready"),
       () => undefined,
     );
     return app;

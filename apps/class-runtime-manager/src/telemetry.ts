@@ -1,19 +1,19 @@
 import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
 
-/** What the class runtime manager counts beside what its parts count themselves. */
+/** Metrics of the class runtime manager beside those of its packages. */
 export interface CrmMetrics {
-  /** By what became of the request: created, updated, unchanged or deleted. */
+  /** By outcome: created, updated, unchanged or deleted. */
   readonly deployments: Counter<"outcome">;
   readonly activeDeployments: Gauge;
   readonly reconciliation: Histogram<"kind">;
 }
 
-/** The metrics that dashboards of earlier releases look for, under the same names. */
+/** Creates the metrics, with the names of earlier releases. */
 export function crmMetrics(meter: Meter): CrmMetrics {
   return {
     deployments: meter.counter({
       name: "crm_deployments_total",
-      help: "Deployment requests that were carried out, by outcome.",
+      help: "Completed deployment requests, by outcome.",
       labels: ["outcome"],
       startAtZero: ["created", "updated", "unchanged", "deleted"].map((outcome) => ({ outcome })),
     }),
@@ -24,7 +24,7 @@ export function crmMetrics(meter: Meter): CrmMetrics {
     }),
     reconciliation: meter.histogram({
       name: "crm_reconciliation_duration_seconds",
-      help: "Time of one reconcile, by kind.",
+      help: "Duration of a reconcile, by kind.",
       labels: ["kind"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     }),

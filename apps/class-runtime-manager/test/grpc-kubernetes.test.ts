@@ -8,8 +8,8 @@ import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
-import { kubeClasses } from "../src/classes/kube-store.ts";
-import { kubeClusterReader } from "../src/grpc/cluster/kube-cluster-reader.ts";
+import { createKubeClasses } from "../src/classes/kube-store.ts";
+import { createKubeClusterReader } from "../src/grpc/cluster/kube-cluster-reader.ts";
 import type { NodeFacts } from "../src/availability/capacity.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
@@ -27,13 +27,13 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
     const source = client.resource(CLASS_RUNTIMES).source();
     informer = new Informer({ name: "class-runtimes", source, ambient: realAmbient });
-    const { directory, store } = kubeClasses(client, [informer], realAmbient.clock);
+    const { directory, store } = createKubeClasses(client, [informer], realAmbient.clock);
     const nothing = (): [] => [];
-    const reader = kubeClusterReader({
+    const reader = createKubeClusterReader({
       client,
       ambient: realAmbient,
       nodes: () => nodes,
-      trouble: () => informer.trouble,
+      apiFault: () => informer.trouble,
       capabilities: nothing,
       templates: nothing,
       environments: nothing,
@@ -222,7 +222,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     await crm.deployments.deleteDeployment(address);
     const fault = await faultOf(send());
     expect([fault.kind, fault.retryable]).toEqual(["unavailable", true]);
-    expect((await crm.deployments.deleteDeployment(address)).message).toContain("already");
+    expect((await crm.deployments.deleteDeployment(address)).message).toBe("deletion in progress");
     await eventually(async () => {
       const { deployment } = await crm.deployments.getClassRuntime(address);
       expect(deployment?.status?.condition).toBe(DeploymentCondition.DELETED);
@@ -293,10 +293,13 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     const credentials = { type: "token", token: "nobody-token" } as const;
     const transport = createUndiciTransport({ ...access, credentials }, realAmbient);
     const poor = new KubeClient({ transport, ambient: realAmbient });
-    const { directory, store } = kubeClasses(poor, [informer], realAmbient.clock);
+    const { directory, store } = createKubeClasses(poor, [informer], realAmbient.clock);
     const serving = await serve({ directory, store, namespaces: { served: "all", fallback: "default" } });
     const fault = await faultOf(serving.deployments.deploy({ deploymentUnit: unit("x") }));
-    expect([fault.kind, fault.message]).toEqual(["failed-precondition", expect.stringMatching(/own account.*nobody/)]);
+    expect([fault.kind, fault.message]).toEqual([
+      "failed-precondition",
+      expect.stringMatching(/service account.*nobody/),
+    ]);
     await serving.close();
     await poor.close();
   });

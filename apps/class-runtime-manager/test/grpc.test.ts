@@ -178,7 +178,7 @@ test("a follower serves reads and names the leader to writers", async () => {
     deployments.deleteDeployment({ deploymentId: "x" }),
   ]) {
     const fault = await faultOf(write);
-    expect([fault.kind, fault.message]).toEqual(["unavailable", expect.stringContaining('"crm-1" leads')]);
+    expect([fault.kind, fault.message]).toEqual(["unavailable", expect.stringContaining('"crm-1" is the leader')]);
   }
 });
 
@@ -435,7 +435,7 @@ describe("CrmInfoService", () => {
     { why: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
     { why: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
     { why: "no node at all", over: { nodes: () => [] }, want: "Unhealthy" },
-    { why: "watches that break", over: { trouble: () => conflict("x", "y") }, want: "Unhealthy" },
+    { why: "watches that break", over: { apiFault: () => conflict("x", "y") }, want: "Unhealthy" },
     {
       why: "an API that does not serve, and would keep us waiting",
       over: { isServing: async () => false, demand: () => new Promise<never>(() => undefined) },

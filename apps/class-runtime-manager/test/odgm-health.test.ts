@@ -5,7 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { bindService, listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
 import { freePorts } from "@oaas/testkit";
 import { afterEach, expect, test } from "vitest";
-import { odgmAsker } from "../src/adapters/odgm-client.ts";
+import { createOdgmClient } from "../src/adapters/odgm-client.ts";
 import type { Grid } from "../src/odgm-health/grid.ts";
 
 const GRID: Grid = {
@@ -54,7 +54,7 @@ async function startNode(
 }
 
 const ask = (addresses: readonly string[], withinMs = 60_000) =>
-  odgmAsker(async () => addresses, realAmbient.clock, withinMs).query(GRID, new AbortController().signal);
+  createOdgmClient(async () => addresses, realAmbient.clock, withinMs).query(GRID, new AbortController().signal);
 
 test("every node tells its shards and abilities", async () => {
   const addresses = [await startNode([0, 1]), await startNode([1], "has no abilities")];
@@ -86,6 +86,6 @@ test("nodes that hang, are away, or speak something else are left out", async ()
 });
 
 test("a name that does not resolve is told, within the time", async () => {
-  const asker = odgmAsker(() => Promise.reject(new Error("no such name")), realAmbient.clock, 1_000);
-  await expect(asker.query(GRID, new AbortController().signal)).rejects.toThrow("no such name");
+  const client = createOdgmClient(() => Promise.reject(new Error("no such name")), realAmbient.clock, 1_000);
+  await expect(client.query(GRID, new AbortController().signal)).rejects.toThrow("no such name");
 });

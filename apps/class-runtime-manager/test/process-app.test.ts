@@ -129,7 +129,7 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
       metricsType: "text/plain",
       context: NOOP_CONTEXT,
       reread: () => config,
-      gridResolver: async () => [`127.0.0.1:${gridNode.port}`],
+      odgmResolver: async () => [`127.0.0.1:${gridNode.port}`],
     };
     start = () => startApp(config, { ...ports, transport });
     app = await start();

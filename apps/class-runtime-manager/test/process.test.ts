@@ -138,7 +138,7 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
         const refused = await deploymentsOf(second)
           .deploy({ deploymentUnit: { ...unit, id: "two-2" } })
           .catch((thrown: unknown) => thrown);
-        return isFault(refused, "unavailable") && refused.message.includes('"first" leads');
+        return isFault(refused, "unavailable") && refused.message.includes('"first" is the leader');
       },
       { what: "the second to name the first" },
     );

@@ -7,7 +7,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import { eventually, freePorts, makeAuthority } from "@oaas/testkit";
 import { afterEach, expect, test } from "vitest";
-import { pmSink } from "../src/adapters/pm-report-sink.ts";
+import { createPmReportSink } from "../src/adapters/pm-report-sink.ts";
 import { crmConfig } from "../src/config.ts";
 import { MemoryClasses } from "../src/classes/testing/memory-classes.ts";
 import { PmReporter, reportingMetrics } from "../src/reporting/pm-reporter.ts";
@@ -30,7 +30,7 @@ function reporting(env: Record<string, string>, token: () => string | undefined 
     env: { OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s", ...env },
   });
   const classes = new MemoryClasses();
-  const sink = pmSink({ config: { ...config, url: config.url ?? "" }, clock: realAmbient.clock, token });
+  const sink = createPmReportSink({ config: { ...config, url: config.url ?? "" }, clock: realAmbient.clock, token });
   const reporter = new PmReporter({
     classes,
     sink,

@@ -45,12 +45,12 @@ export async function runManager(
     const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
     return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
   };
-  let listens: LogLine | undefined;
+  let listening: LogLine | undefined;
   await untilReady(manager, async () => {
-    listens = (await log()).find(({ message }) => message.endsWith("listens"));
-    return listens !== undefined;
+    listening = (await log()).find(({ message }) => message.endsWith("listening"));
+    return listening !== undefined;
   });
-  const port = Number(listens?.["port"]);
+  const port = Number(listening?.["port"]);
   const channel = new RpcChannel({
     name: "crm",
     address: `localhost:${port}`,

@@ -1,51 +1,51 @@
 import { createServer, type Server } from "node:http";
 
-/** What everyone may ask, with or without a certificate. */
+/** Paths that need no client certificate. */
 export const HEALTH_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
 
-/** What the HTTP side of the port tells. */
-export interface EndpointSources {
+/** Sources of the HTTP responses. */
+export interface HttpEndpointsOptions {
   readonly version: string;
-  /** Why the process should be restarted; empty when it is well. */
-  readonly unhealthy: () => readonly string[];
-  /** Why it should get no traffic yet; empty when it is ready. */
-  readonly notReady: () => readonly string[];
-  /** What the process does without because it may not read it; no reason to be unhealthy. */
-  readonly without: () => readonly string[];
+  /** Why the process should be restarted; empty when it is healthy. */
+  readonly unhealthyReasons: () => readonly string[];
+  /** Why the process should get no traffic; empty when it is ready. */
+  readonly notReadyReasons: () => readonly string[];
+  /** Optional kinds without read permission. They do not make the process unhealthy. */
+  readonly missingPermissions: () => readonly string[];
   readonly metrics: () => Promise<string>;
   readonly metricsType: string;
   readonly leader: () => string | undefined;
 }
 
-/** `/health`, `/healthz`, `/readyz`, `/metrics`: open to everyone, changing nothing. Listens nowhere by itself. */
-export function createEndpoints(sources: EndpointSources): Server {
-  const verdict = (reasons: readonly string[]): [number, string, string] => {
+/** Serves `/health`, `/healthz`, `/readyz` and `/metrics` without authentication. The caller listens. */
+export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
+  const healthResponse = (reasons: readonly string[]): [number, string, string] => {
     const body = {
       status: reasons.length === 0 ? "healthy" : "unhealthy",
       service: "oprc-crm",
-      version: sources.version,
-      leader: sources.leader(),
+      version: options.version,
+      leader: options.leader(),
       reasons,
-      without: sources.without(),
+      without: options.missingPermissions(),
     };
     return [reasons.length === 0 ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`];
   };
-  const answers: Readonly<Record<string, () => Promise<[number, string, string]>>> = {
-    "/health": async () => verdict(sources.unhealthy()),
-    "/healthz": async () => verdict(sources.unhealthy()),
-    "/readyz": async () => verdict(sources.notReady()),
-    "/metrics": async () => [200, sources.metricsType, await sources.metrics()],
+  const handlers: Readonly<Record<string, () => Promise<[number, string, string]>>> = {
+    "/health": async () => healthResponse(options.unhealthyReasons()),
+    "/healthz": async () => healthResponse(options.unhealthyReasons()),
+    "/readyz": async () => healthResponse(options.notReadyReasons()),
+    "/metrics": async () => [200, options.metricsType, await options.metrics()],
   };
   return createServer((request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
-    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;
-    const known = Object.keys(answers).join(", ");
+    const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
+    const paths = Object.keys(handlers).join(", ");
     void (async (): Promise<[number, string, string]> => {
-      if (!answer) return [404, "text/plain", `There is no ${path} here; there are ${known}.\n`];
+      if (!handler) return [404, "text/plain", `${path} does not exist; use one of ${paths}.\n`];
       if (request.method !== "GET" && request.method !== "HEAD") return [405, "text/plain", "Use GET.\n"];
-      return answer();
+      return handler();
     })()
-      .catch((): [number, string, string] => [500, "text/plain", "The log has the details.\n"])
+      .catch((): [number, string, string] => [500, "text/plain", "Internal error; see the log for details.\n"])
       .then(([status, type, body]) => {
         response.writeHead(status, {
           "content-type": type,

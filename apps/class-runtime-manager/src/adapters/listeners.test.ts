@@ -6,12 +6,12 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import { RpcServer } from "@oaas/rpc";
 import { expect, test } from "vitest";
 import { crmConfig } from "../config.ts";
-import { openDoors, type Doors } from "./listeners.ts";
+import { openListeners, type Listeners } from "./listeners.ts";
 
-function doorsOn(env: Readonly<Record<string, string>>): Promise<Doors> {
+function listenersOn(env: Readonly<Record<string, string>>): Promise<Listeners> {
   const config = loadConfig(crmConfig, { env: { OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env } });
   const rpc = new RpcServer({ services: [], ambient: realAmbient });
-  return openDoors(config, { rpc, http: createServer() }, { timers: realAmbient.timers, logger: NOOP_LOGGER });
+  return openListeners(config, { rpc, http: createServer() }, { timers: realAmbient.timers, logger: NOOP_LOGGER });
 }
 
 async function takePort(port = 0): Promise<Server> {
@@ -26,21 +26,21 @@ async function takePort(port = 0): Promise<Server> {
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 const close = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
 
-test("one door, or two where gRPC has a port of its own", async () => {
-  const one = await doorsOn({ HTTP_PORT: "0" });
+test("opens one port, or two if gRPC has its own", async () => {
+  const one = await listenersOn({ HTTP_PORT: "0" });
   expect(one.grpcPort).toBeUndefined();
   await one.close();
-  const two = await doorsOn({ HTTP_PORT: "0", GRPC_PORT: "0" });
+  const two = await listenersOn({ HTTP_PORT: "0", GRPC_PORT: "0" });
   expect(two.grpcPort).toBeGreaterThan(0);
   expect(two.grpcPort).not.toBe(two.port);
   await two.close();
 });
 
-test("when the second cannot be opened the first is closed again", async () => {
+test("closes the first port if the second cannot be opened", async () => {
   const [taken, free] = [await takePort(), await takePort()];
   const first = portOf(free);
   await close(free);
-  await expect(doorsOn({ HTTP_PORT: String(first), GRPC_PORT: String(portOf(taken)) })).rejects.toThrow();
+  await expect(listenersOn({ HTTP_PORT: String(first), GRPC_PORT: String(portOf(taken)) })).rejects.toThrow();
   await close(await takePort(first));
   await close(taken);
 });

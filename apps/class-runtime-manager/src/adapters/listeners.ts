@@ -3,26 +3,26 @@ import type { Logger } from "@oaas/observability";
 import { listenOnePort, type OnePort, type OnePortOptions } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
 import { HEALTH_PATHS } from "./http-endpoints.ts";
-import { tlsFiles } from "./tls-files.ts";
+import { loadTlsFiles } from "./tls-files.ts";
 
-/** The ports on which calls are answered. */
-export interface Doors {
+/** The open ports. */
+export interface Listeners {
   readonly port: number;
   readonly grpcPort: number | undefined;
-  /** No new calls; those that run end, within the time of grace. */
+  /** Stops accepting calls; running ones may complete within the grace period. */
   close(): Promise<void>;
 }
 
-/** Opens the port of everything, and the one for gRPC alone where that is another. Certificates are followed in their files. */
-export async function openDoors(
+/** Opens the main port, and a second one if GRPC_PORT is different. Certificates are reloaded when their files change. */
+export async function openListeners(
   { server, security }: CrmConfig,
-  answering: Pick<OnePortOptions, "rpc" | "http">,
+  handlers: Pick<OnePortOptions, "rpc" | "http">,
   { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
-): Promise<Doors> {
-  const tls = tlsFiles(security);
+): Promise<Listeners> {
+  const tls = loadTlsFiles(security);
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
-      ...answering,
+      ...handlers,
       host: server.host,
       port,
       timers,
@@ -33,28 +33,30 @@ export async function openDoors(
   const main = await listen(server.httpPort);
   const { grpcPort } = server;
   const isSame = grpcPort === undefined || grpcPort === main.port;
-  const second = isSame ? undefined : await listen(grpcPort).catch(async (thrown: unknown) => closed(main, thrown));
-  const doors = [main, ...(second ? [second] : [])];
-  const unfollow = tls?.follow(
+  const second = isSame
+    ? undefined
+    : await listen(grpcPort).catch(async (thrown: unknown) => closeAndThrow(main, thrown));
+  const ports = [main, ...(second ? [second] : [])];
+  const unwatch = tls?.watch(
     timers,
     (options) => {
-      for (const door of doors) door.setTls(options);
-      logger.info("certificates were reloaded");
+      for (const port of ports) port.setTls(options);
+      logger.info("certificates reloaded");
     },
-    (fault) => logger.warn("certificates could not be reloaded", { fault }),
+    (fault) => logger.warn("reload certificates failed", { fault }),
   );
   return {
     port: main.port,
     grpcPort: second?.port,
     close: async () => {
-      unfollow?.();
-      await Promise.all(doors.map((door) => door.close(server.graceMs)));
+      unwatch?.();
+      await Promise.all(ports.map((port) => port.close(server.graceMs)));
     },
   };
 }
 
-/** One door without the other is none. */
-async function closed(door: OnePort, thrown: unknown): Promise<never> {
-  await door.close(0);
+/** Closes the first port if the second cannot be opened. */
+async function closeAndThrow(port: OnePort, thrown: unknown): Promise<never> {
+  await port.close(0);
   throw thrown;
 }

@@ -6,11 +6,11 @@ import type { Grid } from "../odgm-health/grid.ts";
 import type { NodeAnswer } from "../odgm-health/judge.ts";
 import type { OdgmClient } from "../odgm-health/odgm-health.ts";
 
-/** Where the nodes of a grid are: host and port each. */
-export type GridResolver = (grid: Grid) => Promise<readonly string[]>;
+/** Resolves the addresses (host:port) of the nodes of a state store. */
+export type OdgmResolver = (grid: Grid) => Promise<readonly string[]>;
 
-/** Inside the cluster: the Service of a single node, or the addresses behind the one that names them all. */
-export function clusterResolver(clusterDomain: string): GridResolver {
+/** Resolves by cluster DNS: the Service of a single node, or all addresses of the headless Service. */
+export function createDnsResolver(clusterDomain: string): OdgmResolver {
   return async ({ service, nodesService, nodes, port }) => {
     const host = `${nodes > 1 ? nodesService : service}.svc.${clusterDomain}`;
     const found = await lookup(host, { all: true });
@@ -18,25 +18,25 @@ export function clusterResolver(clusterDomain: string): GridResolver {
   };
 }
 
-/** Asks over the data grid's own gRPC: Stats, and Capabilities where it has them. */
-export function odgmAsker(resolve: GridResolver, clock: Clock, timeoutMs: number): OdgmClient {
+/** Reads Stats and, if supported, Capabilities from the gRPC API of the data grid. */
+export function createOdgmClient(resolve: OdgmResolver, clock: Clock, timeoutMs: number): OdgmClient {
   return {
     query: async (grid, signal) => {
       const addresses = await orAbort(resolve(grid), signal);
       const answers = await Promise.all(
-        addresses.map((address) => askNode(address, clock, timeoutMs, signal).catch(() => undefined)),
+        addresses.map((address) => readNode(address, clock, timeoutMs, signal).catch(() => undefined)),
       );
       return answers.filter((answer) => answer !== undefined);
     },
   };
 }
 
-async function askNode(address: string, clock: Clock, deadlineMs: number, signal: AbortSignal): Promise<NodeAnswer> {
-  // A connection per question: thousands that stay open would cost more than one now and then.
+async function readNode(address: string, clock: Clock, deadlineMs: number, signal: AbortSignal): Promise<NodeAnswer> {
+  // One connection per reading: thousands of idle connections would cost more.
   const channel = new RpcChannel({ name: "the state store", address, clock, deadlineMs });
   try {
     const client = channel.client(oprcData.DataService);
-    const [stats, abilities] = await Promise.all([
+    const [stats, capabilities] = await Promise.all([
       client.stats({}, { signal }),
       client.capabilities({}, { signal }).catch(() => undefined),
     ]);
@@ -46,22 +46,22 @@ async function askNode(address: string, clock: Clock, deadlineMs: number, signal
         partition: partitionId,
         objects: Number(count),
       })),
-      ...(abilities ? { capabilities: namesOf(abilities) } : {}),
+      ...(capabilities ? { capabilities: capabilityNames(capabilities) } : {}),
     };
   } finally {
     channel.close();
   }
 }
 
-function namesOf(abilities: oprcData.CapabilitiesResponse): string[] {
-  const { stringIds, stringEntryKeys, granularEntryStorage, eventPipelineV2 } = abilities;
-  const named = {
+function capabilityNames(response: oprcData.CapabilitiesResponse): string[] {
+  const { stringIds, stringEntryKeys, granularEntryStorage, eventPipelineV2 } = response;
+  const flags = {
     string_ids: stringIds,
     string_entry_keys: stringEntryKeys,
     granular_entry_storage: granularEntryStorage,
     event_pipeline_v2: eventPipelineV2,
   };
-  return Object.entries(named)
-    .filter(([, on]) => on)
+  return Object.entries(flags)
+    .filter(([, isSet]) => isSet)
     .map(([name]) => name);
 }

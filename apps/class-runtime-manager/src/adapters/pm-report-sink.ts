@@ -5,17 +5,17 @@ import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
 import type { ReportSink } from "../reporting/reports.ts";
 
-export interface PmSinkOptions {
+export interface PmReportSinkOptions {
   readonly config: CrmConfig["pm"] & { readonly url: string };
   readonly clock: Clock;
-  /** Asked for each call. */
+  /** Read for each call. */
   readonly token: () => string | undefined;
 }
 
 const DEFAULT_PORT = { "http:": "80", "https:": "443" } as const;
 
-/** The package manager over gRPC. After failures the connection is made anew, with the certificates as the files have them then. */
-export function pmSink({ config, clock, token }: PmSinkOptions): ReportSink & { close(): void } {
+/** Sends reports to the package manager over gRPC. A reconnect loads the certificate files again. */
+export function createPmReportSink({ config, clock, token }: PmReportSinkOptions): ReportSink & { close(): void } {
   const url = new URL(config.url);
   const connect = (): RpcChannel => {
     const tls = url.protocol === "https:" ? tlsOf(config) : undefined;
@@ -43,7 +43,7 @@ export function pmSink({ config, clock, token }: PmSinkOptions): ReportSink & { 
       try {
         channel = connect();
       } catch {
-        // A file is just being replaced: the old ones may still do, and this is asked again.
+        // A file is being replaced: keep the old connection until the next reconnect.
         return;
       }
       old.close();
@@ -57,7 +57,7 @@ function tlsOf({ caFile, certFile, keyFile }: CrmConfig["pm"]): ChannelTls {
     try {
       return readFileSync(file, "utf8");
     } catch (error) {
-      throw failedPrecondition(file, `${file} cannot be read: ${(error as Error).message}`, { cause: error });
+      throw failedPrecondition(file, `cannot read ${file}: ${(error as Error).message}`, { cause: error });
     }
   };
   return {

@@ -3,10 +3,10 @@ import type { Fault } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { expect, test } from "vitest";
 import { crmConfig, type CrmConfig } from "../config.ts";
-import { followSecrets } from "./secret-files.ts";
+import { watchSecrets } from "./secret-files.ts";
 
-/** A manager whose token stands in a file that the test writes. */
-function following(first: string) {
+/** Secrets from a token file that the test writes. */
+function watchToken(first: string) {
   const { time, timers } = virtualAmbient(1);
   let content: string | undefined = first;
   const reread = (): CrmConfig =>
@@ -19,7 +19,7 @@ function following(first: string) {
     });
   const changes: string[] = [];
   const faults: Fault[] = [];
-  const secrets = followSecrets({
+  const secrets = watchSecrets({
     config: reread(),
     reread,
     timers,
@@ -33,8 +33,8 @@ function following(first: string) {
   return { secrets, write, changes, faults, time };
 }
 
-test("a token that is written anew counts without a restart", async () => {
-  const { secrets, write, changes } = following("one\n");
+test("loads a replaced token without a restart", async () => {
+  const { secrets, write, changes } = watchToken("one\n");
   expect(secrets.current().tokens).toEqual(["one"]);
   await write("two\n");
   expect(secrets.current().tokens).toEqual(["two"]);
@@ -42,8 +42,8 @@ test("a token that is written anew counts without a restart", async () => {
   expect(changes).toHaveLength(1);
 });
 
-test("the old and the new token both count while both stand there, so that a change has no gap", async () => {
-  const { secrets, write, changes } = following("old\n");
+test("accepts the old and the new token while the file contains both", async () => {
+  const { secrets, write, changes } = watchToken("old\n");
   await write("old\nnew\n");
   expect(secrets.current().tokens).toEqual(["old", "new"]);
   await write("new\n");
@@ -52,12 +52,12 @@ test("the old and the new token both count while both stand there, so that a cha
 });
 
 test.each([
-  { why: "a file that is gone", content: undefined },
+  { why: "a missing file", content: undefined },
   { why: "an empty file", content: "" },
   { why: "a file of empty lines", content: "\n , \n" },
-  { why: "a file with something that cannot be sent", content: "two words" },
-])("$why does not open the door; the next token counts again", async ({ content }) => {
-  const { secrets, write, faults } = following("one");
+  { why: "a file with an invalid token", content: "two words" },
+])("keeps the last token for $why, and loads the next valid one", async ({ content }) => {
+  const { secrets, write, faults } = watchToken("one");
   await write(content);
   await write(content);
   expect(secrets.current().tokens).toEqual(["one"]);
@@ -66,8 +66,8 @@ test.each([
   expect(secrets.current().tokens).toEqual(["two"]);
 });
 
-test("closed, it looks no more", async () => {
-  const { secrets, write } = following("one");
+test("stops polling after close", async () => {
+  const { secrets, write } = watchToken("one");
   secrets.close();
   await write("two");
   expect(secrets.current().tokens).toEqual(["one"]);

@@ -1,25 +1,25 @@
 import { Fault, type Timers } from "@oaas/foundation";
 import type { CrmConfig } from "../config.ts";
 
-/** The secrets that count now. */
+/** The current secrets. */
 export interface Secrets {
-  /** Of which callers must send one; empty when nothing was configured. */
+  /** The accepted bearer tokens; empty when none are configured. */
   readonly tokens: readonly string[];
-  /** What we send to the package manager. */
+  /** The token sent to the package manager. */
   readonly pmToken: string | undefined;
 }
 
-/** Secrets that are followed. `close` ends that. */
-export interface FollowedSecrets {
+/** Secrets that are reloaded until `close`. */
+export interface WatchedSecrets {
   readonly current: () => Secrets;
   close(): void;
 }
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
-export interface FollowOptions {
+export interface WatchSecretsOptions {
   readonly config: CrmConfig;
-  /** Reads the configuration again, files included. */
+  /** Loads the configuration again, including files. */
   readonly reread: () => CrmConfig;
   readonly timers: Timers;
   readonly changed: () => void;
@@ -27,18 +27,19 @@ export interface FollowOptions {
 }
 
 /**
- * Secrets from files, read again from time to time.
+ * Polls the secrets in files.
  *
- * Guarantees: a file that cannot be read, or is empty, changes nothing: a door with a lock never opens because its key got lost. Told once, until it can be read again.
+ * Guarantees: a missing or empty file keeps the last secrets, so that a lost token file never disables authentication. `failed` is called once
+ * per outage.
  */
-export function followSecrets({ config, reread, timers, changed, failed }: FollowOptions): FollowedSecrets {
+export function watchSecrets({ config, reread, timers, changed, failed }: WatchSecretsOptions): WatchedSecrets {
   let secrets = secretsOf(config);
   let hasFailed = false;
-  const look = (): void => {
+  const poll = (): void => {
     try {
-      const found = secretsOf(reread());
-      const tokens = found.tokens.length > 0 ? found.tokens : secrets.tokens;
-      const next = { tokens, pmToken: found.pmToken ?? secrets.pmToken };
+      const loaded = secretsOf(reread());
+      const tokens = loaded.tokens.length > 0 ? loaded.tokens : secrets.tokens;
+      const next = { tokens, pmToken: loaded.pmToken ?? secrets.pmToken };
       hasFailed = false;
       if (next.tokens.join() !== secrets.tokens.join() || next.pmToken !== secrets.pmToken) {
         secrets = next;
@@ -48,9 +49,9 @@ export function followSecrets({ config, reread, timers, changed, failed }: Follo
       if (!hasFailed) failed(Fault.from(thrown));
       hasFailed = true;
     }
-    timer = timers.after(LOOK_EVERY_MS, look);
+    timer = timers.after(POLL_INTERVAL_MS, poll);
   };
-  let timer = timers.after(LOOK_EVERY_MS, look);
+  let timer = timers.after(POLL_INTERVAL_MS, poll);
   return { current: () => secrets, close: () => timer.cancel() };
 }
 

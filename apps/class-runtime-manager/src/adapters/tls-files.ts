@@ -3,42 +3,42 @@ import type { TlsOptions } from "node:tls";
 import { failedPrecondition, Fault, type Timers } from "@oaas/foundation";
 import type { CrmConfig } from "../config.ts";
 
-/** Certificates from files, read again when they are replaced. */
+/** TLS options from certificate files. */
 export interface TlsFiles {
   readonly options: TlsOptions;
-  /** Looks at the files from time to time and hands out what changed. The answer ends that. */
-  follow(timers: Timers, changed: (options: TlsOptions) => void, failed: (fault: Fault) => void): () => void;
+  /** Polls the files and calls `changed` with the new options. Returns the function that stops it. */
+  watch(timers: Timers, changed: (options: TlsOptions) => void, failed: (fault: Fault) => void): () => void;
 }
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
-/** The TLS of the configuration, or undefined when none is configured. */
-export function tlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsFiles | undefined {
+/** Loads the configured certificates; undefined when TLS is off. */
+export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsFiles | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const files = [certFile, keyFile, ...(clientCaFile === undefined ? [] : [clientCaFile])];
-  const stamps = (): string => files.map((file) => statSync(file).mtimeMs).join();
+  const modifiedAt = (): string => files.map((file) => statSync(file).mtimeMs).join();
   const load = (): TlsOptions => ({
     cert: read(certFile),
     key: read(keyFile),
     ...(clientCaFile === undefined ? {} : { ca: read(clientCaFile) }),
-    // Not refused here: health is for everyone. The port ends connections whose certificate does not verify, and calls without one are refused.
+    // Accepted here without a certificate, because health needs none. The port closes connections with an invalid one.
     ...(mtls ? { requestCert: true, rejectUnauthorized: false } : {}),
   });
   return {
     options: load(),
-    follow: (timers, changed, failed) => {
-      let last = stamps();
-      const look = (): void => {
+    watch: (timers, changed, failed) => {
+      let last = modifiedAt();
+      const poll = (): void => {
         try {
-          const now = stamps();
-          if (now !== last) changed(load());
-          last = now;
+          const current = modifiedAt();
+          if (current !== last) changed(load());
+          last = current;
         } catch (thrown) {
           failed(Fault.from(thrown));
         }
-        timer = timers.after(LOOK_EVERY_MS, look);
+        timer = timers.after(POLL_INTERVAL_MS, poll);
       };
-      let timer = timers.after(LOOK_EVERY_MS, look);
+      let timer = timers.after(POLL_INTERVAL_MS, poll);
       return () => timer.cancel();
     },
   };
@@ -48,6 +48,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw failedPrecondition(file, `${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw failedPrecondition(file, `cannot read ${file}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -4,22 +4,22 @@ import { phaseOf } from "../mapping/status/class-runtime-to-wire.ts";
 import { isNodeReady, type NodeFacts } from "./capacity.ts";
 import type { Readiness } from "./readiness-window.ts";
 
-/** How available a cluster is, and what that was measured by. */
+/** The availability of a cluster and the inputs of its measurement. */
 export interface Availability {
-  /** 0 to 1; undefined when nothing could be measured. */
+  /** 0 to 1; undefined without any measurement. */
   readonly value: number | undefined;
   readonly nodeRatio: number | undefined;
   readonly readiness: Readiness;
-  /** Set by configuration instead. */
+  /** Whether the value comes from the configuration. */
   readonly mocked: boolean;
 }
 
-/** Most that the readiness of class runtimes counts beside the nodes. */
-const MOST_WEIGHT = 0.5;
+/** Maximum weight of the readiness of class runtimes beside the nodes. */
+const MAX_READINESS_WEIGHT = 0.5;
 
 /**
- * Ready nodes of all nodes, blended with the share of time that class runtimes were ready. The latter counts the more the longer there was
- * something to observe: one class over the whole window gives it half the weight, nothing observed gives it none.
+ * Blends the share of ready nodes with the share of time that class runtimes were ready. The weight of the latter grows with the observed
+ * time: one class over the whole window reaches the maximum.
  */
 export function measureAvailability(
   nodes: readonly NodeFacts[] | undefined,
@@ -33,12 +33,12 @@ export function measureAvailability(
   const { ratio, observedMs, windowMs } = readiness;
   if (ratio === undefined) return { ...measured, value: nodeRatio, mocked: false };
   if (nodeRatio === undefined) return { ...measured, value: nodes === undefined ? ratio : undefined, mocked: false };
-  const weight = MOST_WEIGHT * Math.min(1, observedMs / windowMs);
+  const weight = MAX_READINESS_WEIGHT * Math.min(1, observedMs / windowMs);
   return { ...measured, value: nodeRatio * (1 - weight) + ratio * weight, mocked: false };
 }
 
-/** Reasons for which the cluster is to blame; the others are about the class, and say nothing of where it runs. */
-const CLUSTER_AT_FAULT: ReadonlySet<string> = new Set<Reason>([
+/** Degraded reasons that the cluster causes. The others concern only the class. */
+const CLUSTER_REASONS: ReadonlySet<string> = new Set<Reason>([
   "NodeLost",
   "Evicted",
   "Unschedulable",
@@ -46,12 +46,9 @@ const CLUSTER_AT_FAULT: ReadonlySet<string> = new Set<Reason>([
   "ApiUnavailable",
 ]);
 
-/**
- * What a class runtime says of its cluster: it serves, it does not though it should, or nothing. One that is still on its way, or whose own
- * image or spec is at fault, says nothing.
- */
-export function witness(object: ClassRuntime): "ready" | "not-ready" | undefined {
+/** The readiness that a class runtime contributes. A class that is starting, or degraded by its own image or spec, contributes none. */
+export function readinessSignal(object: ClassRuntime): "ready" | "not-ready" | undefined {
   const phase = phaseOf(object);
   if (phase === "available") return "ready";
-  return phase === "degraded" && CLUSTER_AT_FAULT.has(object.status?.reason ?? "") ? "not-ready" : undefined;
+  return phase === "degraded" && CLUSTER_REASONS.has(object.status?.reason ?? "") ? "not-ready" : undefined;
 }

@@ -2,7 +2,7 @@ import { parseQuantity, quantityUnits } from "@oaas/kube-core";
 
 type Quantities = Readonly<Record<string, string | number>>;
 
-/** The part of a Kubernetes node that is counted. */
+/** The fields of a Kubernetes node that capacity needs. */
 export interface NodeFacts {
   readonly spec?: { readonly unschedulable?: boolean };
   readonly status?: {
@@ -11,29 +11,29 @@ export interface NodeFacts {
   };
 }
 
-/** The part of a pod that says what it asks for. */
+/** The fields of a pod that capacity needs. */
 export interface PodFacts {
   readonly spec?: {
     readonly nodeName?: string;
-    readonly containers?: readonly Asking[];
-    readonly initContainers?: readonly (Asking & { readonly restartPolicy?: string })[];
+    readonly containers?: readonly ContainerRequests[];
+    readonly initContainers?: readonly (ContainerRequests & { readonly restartPolicy?: string })[];
     readonly overhead?: Quantities;
   };
   readonly status?: { readonly phase?: string };
 }
 
-interface Asking {
+interface ContainerRequests {
   readonly resources?: { readonly requests?: Quantities };
 }
 
-/** What pods that run or are about to ask of the cluster. */
+/** Resource requests of the scheduled pods. */
 export interface PodDemand {
   readonly cpuMillicores: bigint;
   readonly memoryBytes: bigint;
   readonly pods: number;
 }
 
-/** What the ready nodes offer and what is asked of them already. */
+/** Allocatable resources of the ready nodes, and the requests of all pods. */
 export interface Capacity {
   readonly allocatableCpuMillicores: bigint;
   readonly allocatableMemoryBytes: bigint;
@@ -47,11 +47,11 @@ export function isNodeReady({ status }: NodeFacts): boolean {
   return status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
 }
 
-/** What the cluster offers and what is asked of it; a cordoned node offers nothing. */
+/** Sums the allocatable resources of the ready nodes. Cordoned nodes do not count. */
 export function capacityOf(nodes: readonly NodeFacts[], demand: PodDemand): Capacity {
-  const offering = nodes.filter((node) => isNodeReady(node) && node.spec?.unschedulable !== true);
+  const schedulable = nodes.filter((node) => isNodeReady(node) && node.spec?.unschedulable !== true);
   const sum = (resource: string, scale = 0): bigint =>
-    offering.reduce((total, { status }) => total + amount(status?.allocatable, resource, scale), 0n);
+    schedulable.reduce((total, { status }) => total + amount(status?.allocatable, resource, scale), 0n);
   return {
     allocatableCpuMillicores: sum("cpu", -3),
     allocatableMemoryBytes: sum("memory"),
@@ -62,8 +62,8 @@ export function capacityOf(nodes: readonly NodeFacts[], demand: PodDemand): Capa
   };
 }
 
-/** What these pods ask for together. Pods that have ended ask for nothing. */
-export function demandOf(pods: Iterable<PodFacts>): PodDemand {
+/** Sums the requests of the scheduled pods that have not completed. */
+export function sumDemand(pods: Iterable<PodFacts>): PodDemand {
   let cpuMillicores = 0n;
   let memoryBytes = 0n;
   let count = 0;
@@ -77,10 +77,10 @@ export function demandOf(pods: Iterable<PodFacts>): PodDemand {
   return { cpuMillicores, memoryBytes, pods: count };
 }
 
-/** As the scheduler counts: all containers together with the sidecars, or the largest step of the start, whichever is more. */
+/** The request of a pod as the scheduler computes it: the maximum of all containers with sidecars and of each init step. */
 function podRequest({ spec = {} }: PodFacts, resource: string, scale: number): bigint {
-  const of = ({ resources }: Asking): bigint => amount(resources?.requests, resource, scale);
-  const running = (spec.containers ?? []).reduce((total, one) => total + of(one), 0n);
+  const of = ({ resources }: ContainerRequests): bigint => amount(resources?.requests, resource, scale);
+  const running = (spec.containers ?? []).reduce((sum, container) => sum + of(container), 0n);
   let sidecars = 0n;
   let largestStep = 0n;
   for (const one of spec.initContainers ?? []) {
@@ -88,8 +88,8 @@ function podRequest({ spec = {} }: PodFacts, resource: string, scale: number): b
     const step = one.restartPolicy === "Always" ? sidecars : sidecars + of(one);
     if (step > largestStep) largestStep = step;
   }
-  const whole = running + sidecars;
-  return (whole > largestStep ? whole : largestStep) + amount(spec.overhead, resource, scale);
+  const total = running + sidecars;
+  return (total > largestStep ? total : largestStep) + amount(spec.overhead, resource, scale);
 }
 
 function amount(quantities: Quantities | undefined, resource: string, scale: number): bigint {

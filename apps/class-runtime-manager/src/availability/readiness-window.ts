@@ -1,13 +1,13 @@
 import type { Clock } from "@oaas/foundation";
 
-/** How class runtimes stood over the window. */
+/** Readiness of class runtimes over the window. */
 export interface Readiness {
-  /** Share of their time that they were ready; undefined when none was there. */
+  /** Share of time in the ready state; undefined without class runtimes. */
   readonly ratio: number | undefined;
-  /** Time of all class runtimes together, in milliseconds. */
+  /** Observed time of all class runtimes in total, in milliseconds. */
   readonly observedMs: number;
   readonly windowMs: number;
-  /** Changes that were seen. */
+  /** Number of changes. */
   readonly samples: number;
 }
 
@@ -18,11 +18,7 @@ interface Slice {
   samples: number;
 }
 
-/**
- * How many of how many were ready, over a sliding window of time.
- *
- * Told of each change, it adds up the time in between: a thousand changes in a second weigh no more than one. Its memory does not grow.
- */
+/** Time-weighted readiness over a sliding window. Frequent changes do not distort it, and its memory is constant. */
 export class ReadinessWindow {
   readonly #clock: Clock;
   readonly #windowMs: number;
@@ -39,7 +35,7 @@ export class ReadinessWindow {
     this.#at = clock.monotonic();
   }
 
-  /** From now on so many of so many are ready. */
+  /** Sets the current number of ready and of all class runtimes. */
   set(ready: number, total: number): void {
     this.#advance();
     if (ready === this.#ready && total === this.#total) return;
@@ -48,7 +44,7 @@ export class ReadinessWindow {
     this.#slice(this.#at).samples += 1;
   }
 
-  /** How it was over the window that ends now. */
+  /** Reads the window that ends now. */
   read(): Readiness {
     this.#advance();
     const sum = (part: "readyMs" | "totalMs" | "samples"): number =>
@@ -62,7 +58,7 @@ export class ReadinessWindow {
     };
   }
 
-  /** Adds up the time since the last look, slice by slice, and forgets what is older than the window. */
+  /** Adds the time since the last update to the slices and drops slices older than the window. */
   #advance(): void {
     const now = this.#clock.monotonic();
     let from = Math.max(this.#at, now - this.#windowMs);

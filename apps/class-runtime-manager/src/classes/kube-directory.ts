@@ -6,11 +6,11 @@ import { deploymentIdOf } from "../mapping/object-identity.ts";
 import { readDeploymentRecord } from "../mapping/record/read-class-runtime.ts";
 import type { ClassChange, ClassDirectory, StoredClass } from "./ports.ts";
 
-/** An informer of class runtimes, or of records that stand for them. */
+/** An informer of class runtimes or deployment records. */
 export type ClassInformer = Pick<InformerView<KubeObject>, "isSynced" | "onChange">;
 
-/** The same for a kind that we may not be allowed to read: what is refused is nothing to wait for. */
-export function whereAllowed(informer: InformerView<KubeObject>): ClassInformer {
+/** Treats an informer without read permission as synced, so that an optional kind does not block readiness. */
+export function ignoreForbidden(informer: InformerView<KubeObject>): ClassInformer {
   return {
     get isSynced() {
       return informer.isSynced || isFault(informer.trouble, "permission-denied");
@@ -19,15 +19,10 @@ export function whereAllowed(informer: InformerView<KubeObject>): ClassInformer 
   };
 }
 
-/** A write that no event has confirmed for so long was undone before anyone saw it. */
-const UNCONFIRMED_MS = 30_000;
+/** A write without a watch event for this long was reverted. */
+const UNCONFIRMED_WRITE_MS = 30_000;
 
-/**
- * The directory of class runtimes over informers.
- *
- * *Guarantees*: what this process wrote is found at once, before the watch tells of it. *Caveats*: what others write shows when the
- * watch does.
- */
+/** Indexes class runtimes from informers. Own writes are visible at once; writes of other processes when the watch delivers them. */
 export class KubeClassDirectory implements ClassDirectory {
   readonly #informers: readonly ClassInformer[];
   readonly #clock: Clock;
@@ -39,7 +34,7 @@ export class KubeClassDirectory implements ClassDirectory {
   constructor(informers: readonly ClassInformer[], clock: Clock) {
     this.#informers = informers;
     this.#clock = clock;
-    for (const informer of informers) informer.onChange((change) => this.#follow(change));
+    for (const informer of informers) informer.onChange((change) => this.#handleChange(change));
   }
 
   get isSynced(): boolean {
@@ -47,16 +42,17 @@ export class KubeClassDirectory implements ClassDirectory {
   }
 
   get size(): number {
-    let unseen = 0;
-    for (const key of this.#fresh().keys()) if (!this.#cached.has(key)) unseen += 1;
-    return this.#cached.size + unseen;
+    let uncached = 0;
+    for (const key of this.#unconfirmedWrites().keys()) if (!this.#cached.has(key)) uncached += 1;
+    return this.#cached.size + uncached;
   }
 
   find(deploymentId: string): readonly StoredClass[] {
     const keys = new Set(this.#keysById.get(deploymentId));
-    for (const [key, { object }] of this.#fresh()) if (deploymentIdOf(object) === deploymentId) keys.add(key);
+    for (const [key, { object }] of this.#unconfirmedWrites())
+      if (deploymentIdOf(object) === deploymentId) keys.add(key);
     const found = [...keys].flatMap((key) => this.#get(key) ?? []);
-    return found.toSorted((a, b) => Number(a.writtenAs !== undefined) - Number(b.writtenAs !== undefined));
+    return found.toSorted((a, b) => Number(a.storedAs !== undefined) - Number(b.storedAs !== undefined));
   }
 
   *list(): Iterable<StoredClass> {
@@ -74,10 +70,10 @@ export class KubeClassDirectory implements ClassDirectory {
     };
   }
 
-  /** Shows a write of our own until the watch tells of it. */
-  noteWritten(object: StoredClass): void {
+  /** Makes an own write visible until the watch delivers it. */
+  recordWrite(object: StoredClass): void {
     const key = idOf(object);
-    if (isAsNew(this.#cached.get(key), object)) return;
+    if (isNotOlder(this.#cached.get(key), object)) return;
     this.#written.set(key, { object, at: this.#clock.monotonic() });
   }
 
@@ -86,24 +82,24 @@ export class KubeClassDirectory implements ClassDirectory {
   }
 
   #keys(): Set<string> {
-    return new Set([...this.#cached.keys(), ...this.#fresh().keys()]);
+    return new Set([...this.#cached.keys(), ...this.#unconfirmedWrites().keys()]);
   }
 
-  #fresh(): ReadonlyMap<string, { readonly object: StoredClass }> {
-    const oldest = this.#clock.monotonic() - UNCONFIRMED_MS;
+  #unconfirmedWrites(): ReadonlyMap<string, { readonly object: StoredClass }> {
+    const oldest = this.#clock.monotonic() - UNCONFIRMED_WRITE_MS;
     for (const [key, { at }] of this.#written) if (at < oldest) this.#written.delete(key);
     return this.#written;
   }
 
-  #follow(raw: Change<KubeObject>): void {
-    const object = asClass(raw.object);
+  #handleChange(raw: Change<KubeObject>): void {
+    const object = toStoredClass(raw.object);
     const key = idOf(object);
     const written = this.#written.get(key)?.object;
-    if (raw.type === "deleted" ? written?.metadata.uid === object.metadata.uid : isAsNew(object, written)) {
+    if (raw.type === "deleted" ? written?.metadata.uid === object.metadata.uid : isNotOlder(object, written)) {
       this.#written.delete(key);
     }
     const previous = this.#cached.get(key);
-    if (previous !== undefined) this.#unlist(key, previous);
+    if (previous !== undefined) this.#removeId(key, previous);
     if (raw.type === "deleted") this.#cached.delete(key);
     else {
       this.#cached.set(key, object);
@@ -115,7 +111,7 @@ export class KubeClassDirectory implements ClassDirectory {
     for (const handler of this.#handlers) handler(change);
   }
 
-  #unlist(key: string, object: StoredClass): void {
+  #removeId(key: string, object: StoredClass): void {
     const id = deploymentIdOf(object);
     const keys = this.#keysById.get(id);
     keys?.delete(key);
@@ -123,32 +119,32 @@ export class KubeClassDirectory implements ClassDirectory {
   }
 }
 
-/** A class runtime and a record may bear the same name. */
+/** Includes the kind: a class runtime and a record may have the same name. */
 function idOf(object: StoredClass): string {
-  return `${object.writtenAs ?? object.kind} ${formatObjectKey(keyOf(object))}`;
+  return `${object.storedAs ?? object.kind} ${formatObjectKey(keyOf(object))}`;
 }
 
-/** Whether one state of an object is the other or a later one. */
-function isAsNew(state: StoredClass | undefined, other: StoredClass | undefined): boolean {
+/** Whether `state` is the same generation of an object as `other`, or a later one. */
+function isNotOlder(state: StoredClass | undefined, other: StoredClass | undefined): boolean {
   if (state === undefined || other === undefined || state.metadata.uid !== other.metadata.uid) return false;
   return (state.metadata.generation ?? 0) >= (other.metadata.generation ?? 0);
 }
 
 /**
- * An object of the server as a class runtime. The server has checked it and filled in defaults already; only the nulls that an earlier manager
- * wrote are taken out here. What cannot be read even so shows with an empty spec.
+ * Converts an object of the API server to a class runtime. The server has validated it and applied defaults; only nulls of earlier releases
+ * are removed. An object that does not parse gets an empty spec.
  */
-export function asClass(raw: Stored<KubeObject>): StoredClass {
-  if (raw.kind === "DeploymentRecord") return recordAsClass(raw);
+export function toStoredClass(raw: Stored<KubeObject>): StoredClass {
+  if (raw.kind === "DeploymentRecord") return recordToStoredClass(raw);
   if (!hasNull(raw)) return raw as unknown as StoredClass;
   const parsed = classRuntime.safeParse(raw);
   return (parsed.success ? parsed.data : withoutSpec(raw)) as StoredClass;
 }
 
-/** A record as the class it stands for, with its own status. */
-function recordAsClass(raw: Stored<KubeObject>): StoredClass {
+/** Converts a deployment record, with its own status. */
+function recordToStoredClass(raw: Stored<KubeObject>): StoredClass {
   const read = readDeploymentRecord(raw);
-  return { ...(read.ok ? read.value : withoutSpec(raw)), writtenAs: "DeploymentRecord" } as StoredClass;
+  return { ...(read.ok ? read.value : withoutSpec(raw)), storedAs: "DeploymentRecord" } as StoredClass;
 }
 
 function withoutSpec({ metadata, ...raw }: Stored<KubeObject>): ClassRuntime {

@@ -2,40 +2,40 @@ import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { ObjectKey } from "@oaas/kube-core";
 import type { UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 
-/** A class runtime as the server has it. */
+/** A class runtime in the cluster. */
 export type StoredClass = ClassRuntime & {
   readonly metadata: { readonly uid: string; readonly resourceVersion: string; readonly namespace: string };
-  /** The kind it is written as, when it is another than ClassRuntime. Such a class is read here, but changed only where it was made. */
-  readonly writtenAs?: "DeploymentRecord";
+  /** The kind of the object if it is not a ClassRuntime. Such a class is read-only over gRPC. */
+  readonly storedAs?: "DeploymentRecord";
 };
 
-/** How one class runtime changed. */
+/** A change of one class runtime. */
 export type ClassChange =
   | { readonly type: "added"; readonly object: StoredClass }
   | { readonly type: "updated"; readonly object: StoredClass; readonly previous: StoredClass }
   | { readonly type: "deleted"; readonly object: StoredClass };
 
-/** The class runtimes of all served namespaces, from a cache; what this process wrote shows at once. */
+/** The class runtimes of all served namespaces, from a cache. Own writes are visible at once. */
 export interface ClassDirectory {
-  /** Whether it holds everything that is there. */
+  /** Whether the cache has completed its first list. */
   readonly isSynced: boolean;
   readonly size: number;
-  /** Those known by this id, one per namespace and kind at most; class runtimes before those written as another kind. */
+  /** The objects with this deployment id: at most one per namespace and kind, class runtimes first. */
   find(deploymentId: string): readonly StoredClass[];
   list(): Iterable<StoredClass>;
-  /** Tells of everything there, then of every change, in order. The answer ends that. */
+  /** Calls the handler for every existing object, then for every change in order. Returns the unsubscribe function. */
   onChange(handler: (change: ClassChange) => void): () => void;
 }
 
-/** Class runtimes on the server itself. */
+/** Class runtimes on the API server. */
 export interface ClassStore {
-  /** As it is at this moment. */
+  /** Reads the current object. */
   read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined>;
   /**
-   * Makes the object be what the unit says, over what was read; a conflict fault when it has changed since. Without `over` it is
-   * made anew; a conflict fault when there is one of that name.
+   * Writes the object of a unit over the version that was read. Without `over` it creates the object. Throws a conflict fault if the object
+   * changed since, or already exists.
    */
   write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
-  /** Asks for the deletion of this very object: a later one of the same name is a conflict fault. */
+  /** Deletes this object by uid. Throws a conflict fault if another object has its name. */
   remove(object: StoredClass, signal: AbortSignal): Promise<void>;
 }

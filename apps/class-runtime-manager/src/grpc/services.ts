@@ -4,17 +4,17 @@ import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts"
 import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
 import { topologyService } from "./cluster/topology-service.ts";
 
-/** Everything the gRPC services need from the process around them. */
+/** Dependencies of the gRPC services. */
 export type GrpcServicesDeps = DeploymentServiceDeps & Omit<CrmInfoDeps, "clock">;
 
-/** The services, ready for an `RpcServer`. */
+/** The services of an `RpcServer`. */
 export interface GrpcServices {
   readonly services: readonly BoundService[];
-  /** Starts as not serving; set it serving when the caches are synced, and not serving when the process stops. */
+  /** Sets the health of all services. They start as not serving. */
   setServing(serving: boolean): void;
 }
 
-/** Every service of a class runtime manager: deployments, cluster information, topology, both healths, reflection. */
+/** Creates the services of a class runtime manager: deployments, cluster information, topology, health and reflection. */
 export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
   const { clock } = deps.ambient;
   const clusterName = deps.clusterName ?? deps.namespaces.fallback;

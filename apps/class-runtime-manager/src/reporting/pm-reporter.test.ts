@@ -7,37 +7,37 @@ import { MemoryClasses } from "../classes/testing/memory-classes.ts";
 import { PmReporter, reportingMetrics } from "./pm-reporter.ts";
 import type { ReportSink } from "./reports.ts";
 
-/** A reporter over classes in memory and a package manager that does as it is told, on virtual time. */
-function lab() {
+/** A reporter over classes in memory and a scripted package manager, on virtual time. */
+function setUp() {
   const ambient = virtualAmbient(7);
   const classes = new MemoryClasses();
   const meter = createRecordingMeter();
-  const told: string[] = [];
+  const reports: string[] = [];
   const sequences: bigint[] = [];
   const epochs = new Set<string>();
-  let most = 0;
-  let underWay = 0;
-  const pm = { mood: "well" as "well" | "down" | "hangs" | "picky", leading: true, anew: 0 };
-  const answer = async (what: string, signal: AbortSignal): Promise<void> => {
-    underWay += 1;
-    most = Math.max(most, underWay);
+  let peak = 0;
+  let active = 0;
+  const pm = { state: "healthy" as "healthy" | "down" | "hanging" | "rejecting", isLeading: true, reconnects: 0 };
+  const receive = async (text: string, signal: AbortSignal): Promise<void> => {
+    active += 1;
+    peak = Math.max(peak, active);
     try {
-      if (pm.mood === "hangs") await sleep(ambient.timers, 5_000, signal);
-      if (pm.mood === "down" || pm.mood === "hangs") throw unavailable("the package manager", "it is down");
-      if (pm.mood === "picky" && what.includes("odd")) throw invalidArgument("the report", []);
-      told.push(what);
+      if (pm.state === "hanging") await sleep(ambient.timers, 5_000, signal);
+      if (pm.state === "down" || pm.state === "hanging") throw unavailable("the package manager", "connection refused");
+      if (pm.state === "rejecting" && text.includes("odd")) throw invalidArgument("the report", []);
+      reports.push(text);
     } finally {
-      underWay -= 1;
+      active -= 1;
     }
   };
   const sink: ReportSink = {
     status: async ({ deploymentId, status, origin }, correlationId, signal) => {
-      await answer(`${deploymentId} ${status?.status}${correlationId ? ` by ${correlationId}` : ""}`, signal);
+      await receive(`${deploymentId} ${status?.status}${correlationId ? ` by ${correlationId}` : ""}`, signal);
       sequences.push(BigInt(origin?.sequence ?? 0));
       epochs.add(origin?.epoch ?? "");
     },
-    metrics: ({ deploymentId, samples = [] }, signal) => answer(`${deploymentId} ${samples.length} numbers`, signal),
-    reconnect: () => void (pm.anew += 1),
+    metrics: ({ deploymentId, samples = [] }, signal) => receive(`${deploymentId} ${samples.length} samples`, signal),
+    reconnect: () => void (pm.reconnects += 1),
   };
   const reporter = new PmReporter({
     classes,
@@ -46,7 +46,7 @@ function lab() {
     ambient,
     logger: NOOP_LOGGER,
     metrics: reportingMetrics(meter),
-    isLeading: () => pm.leading,
+    isLeading: () => pm.isLeading,
     metricsEveryMs: 60_000,
     drainMs: 3_000,
     concurrency: 4,
@@ -59,53 +59,53 @@ function lab() {
       spec: { odgm_config: { collections: ["c"] } },
       status: { phase, ...more },
     });
-  const begin = () => {
+  const startTerm = () => {
     const term = new AbortController();
-    const over = reporter.run(term.signal);
-    return { end: () => (term.abort(cancelled()), over), over };
+    const done = reporter.run(term.signal);
+    return { end: () => (term.abort(cancelled()), done) };
   };
   const count = (outcome: string, about = "status") => meter.value("crm_pm_reports_total", { about, outcome });
   const queued = () => meter.value("crm_pm_reports_queued");
-  return { ambient, classes, told, sequences, epochs, pm, put, begin, count, queued, most: () => most };
+  return { ambient, classes, reports, sequences, epochs, pm, put, startTerm, count, queued, peak: () => peak };
 }
 
-test("a term tells every class as it is, then every change, each with a greater number", async () => {
-  const { ambient, classes, put, begin, told, sequences, epochs } = lab();
+test("reports every class at the start of a term, then every change, with increasing sequences", async () => {
+  const { ambient, classes, put, startTerm, reports, sequences, epochs } = setUp();
   put("a", "available");
   put("b", "degraded");
-  const first = begin();
+  const first = startTerm();
   await ambient.time.advance(1);
-  expect(told).toEqual(["a RUNNING by c", "b DOWN by c"]);
+  expect(reports).toEqual(["a RUNNING by c", "b DOWN by c"]);
   put("b", "available");
   classes.drop({ namespace: "shop", name: "a" });
   await ambient.time.advance(1);
-  expect(told.slice(2)).toEqual(["b RUNNING by c", "a DELETED by c"]);
+  expect(reports.slice(2)).toEqual(["b RUNNING by c", "a DELETED by c"]);
   expect(sequences).toEqual([1n, 2n, 3n, 4n]);
   await first.end();
-  const second = begin();
+  const second = startTerm();
   await ambient.time.advance(1);
-  expect(told.slice(4)).toEqual(["b RUNNING by c"]);
+  expect(reports.slice(4)).toEqual(["b RUNNING by c"]);
   expect(epochs.size).toBe(2);
   await second.end();
 });
 
-test("a package manager that is down: one try at a time, ever more rarely; when it is back, the newest state of each class", async () => {
-  const { ambient, pm, put, begin, told, count, queued, most } = lab();
-  pm.mood = "down";
+test("retries one report with backoff during an outage, then sends the newest state of each class", async () => {
+  const { ambient, pm, put, startTerm, reports, count, queued, peak } = setUp();
+  pm.state = "down";
   for (const name of ["a", "b", "c", "d", "e"]) put(name, "available");
-  const term = begin();
+  const term = startTerm();
   await ambient.time.advance(30_000);
-  expect(told).toEqual([]);
+  expect(reports).toEqual([]);
   expect(queued()).toBe(5);
   const after30s = count("failed") ?? 0;
   expect(after30s).toBeLessThan(15);
   for (const phase of ["degraded", "available", "degraded"] as const) put("a", phase);
   await ambient.time.advance(300_000);
   expect((count("failed") ?? 0) - after30s).toBeLessThan(15);
-  expect(pm.anew).toBeGreaterThan(0);
-  pm.mood = "well";
+  expect(pm.reconnects).toBeGreaterThan(0);
+  pm.state = "healthy";
   await ambient.time.advance(120_000);
-  const states = told.filter((each) => !each.includes("numbers"));
+  const states = reports.filter((each) => !each.includes("samples"));
   expect(states.toSorted()).toEqual([
     "a DOWN by c",
     "b RUNNING by c",
@@ -114,50 +114,50 @@ test("a package manager that is down: one try at a time, ever more rarely; when 
     "e RUNNING by c",
   ]);
   expect(queued()).toBe(0);
-  expect(most()).toBeLessThanOrEqual(4);
+  expect(peak()).toBeLessThanOrEqual(4);
   await term.end();
 });
 
-test("a report that is not wanted is let go, and holds up no other", async () => {
-  const { ambient, pm, put, begin, told, count } = lab();
-  pm.mood = "picky";
+test("drops a rejected report and sends the others", async () => {
+  const { ambient, pm, put, startTerm, reports, count } = setUp();
+  pm.state = "rejecting";
   put("odd", "available");
   put("even", "available");
-  const term = begin();
+  const term = startTerm();
   await ambient.time.advance(1);
-  expect(told).toEqual(["even RUNNING by c"]);
+  expect(reports).toEqual(["even RUNNING by c"]);
   expect([count("refused"), count("failed")]).toEqual([1, 0]);
   await term.end();
 });
 
-test("numbers come by and by, of classes that have some", async () => {
-  const { ambient, put, begin, told, count } = lab();
+test("sends metrics at the interval for classes that have samples", async () => {
+  const { ambient, put, startTerm, reports, count } = setUp();
   put("a", "available", { odgm_cluster_status: { ready_replicas: 1 } });
   put("b", "available");
-  const term = begin();
+  const term = startTerm();
   await ambient.time.advance(119_000);
-  expect(told.filter((each) => each.includes("numbers"))).toEqual(["a 1 numbers"]);
+  expect(reports.filter((each) => each.includes("samples"))).toEqual(["a 1 samples"]);
   await ambient.time.advance(2_000);
   expect(count("sent", "metrics")).toBe(2);
   await term.end();
 });
 
 describe("the end of a term", () => {
-  test("the process stops: what waits is told within the limit", async () => {
-    const { pm, ambient, put, begin, told, queued } = lab();
-    const term = begin();
+  test("sends pending reports when the process stops", async () => {
+    const { pm, ambient, put, startTerm, reports, queued } = setUp();
+    const term = startTerm();
     await ambient.time.advance(1);
     for (let n = 0; n < 20; n += 1) put(`c${n}`, "available");
     await term.end();
-    expect(told).toHaveLength(20);
-    expect([pm.leading, queued()]).toEqual([true, 0]);
+    expect(reports).toHaveLength(20);
+    expect([pm.isLeading, queued()]).toEqual([true, 0]);
   });
 
-  test("a package manager that hangs holds the stop up no longer than that", async () => {
-    const { pm, ambient, put, begin, count } = lab();
-    const term = begin();
+  test("stops within the drain limit although the package manager hangs", async () => {
+    const { pm, ambient, put, startTerm, count } = setUp();
+    const term = startTerm();
     await ambient.time.advance(1);
-    pm.mood = "hangs";
+    pm.state = "hanging";
     put("a", "available");
     const ended = term.end();
     await ambient.time.advance(3_000);
@@ -165,25 +165,25 @@ describe("the end of a term", () => {
     expect(count("dropped")).toBe(1);
   });
 
-  test("the lead was lost: nothing more is told", async () => {
-    const { pm, ambient, put, begin, told } = lab();
-    const term = begin();
+  test("sends nothing after leadership was lost", async () => {
+    const { pm, ambient, put, startTerm, reports } = setUp();
+    const term = startTerm();
     await ambient.time.advance(1);
-    pm.leading = false;
+    pm.isLeading = false;
     put("a", "available");
     await term.end();
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 });
 
-test("faults of all kinds end no term", async () => {
-  const { ambient, pm, put, begin, told } = lab();
-  const term = begin();
-  for (const mood of ["hangs", "down", "picky", "well"] as const) {
-    pm.mood = mood;
-    put("a", mood === "well" ? "available" : "degraded");
+test("keeps running after faults of every kind", async () => {
+  const { ambient, pm, put, startTerm, reports } = setUp();
+  const term = startTerm();
+  for (const state of ["hanging", "down", "rejecting", "healthy"] as const) {
+    pm.state = state;
+    put("a", state === "healthy" ? "available" : "degraded");
     await ambient.time.advance(200_000);
   }
-  expect(told.at(-1)).toBe("a RUNNING by c");
+  expect(reports.at(-1)).toBe("a RUNNING by c");
   await expect(term.end()).resolves.toBeUndefined();
 });

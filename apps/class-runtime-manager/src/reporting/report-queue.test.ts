@@ -16,7 +16,7 @@ const report = (name: string, version: number, over: Partial<Report> = {}): Repo
 const names = (reports: readonly Report[]): string[] =>
   reports.map(({ about, object }) => `${about} ${object.metadata.name}@${object.metadata.resourceVersion}`);
 
-test("of each class the newest state waits; states go before numbers", () => {
+test("keeps the newest report of each class, status before metrics", () => {
   const queue = new ReportQueue();
   queue.put(report("a", 1, { about: "metrics" }));
   queue.put(report("a", 1));
@@ -27,7 +27,7 @@ test("of each class the newest state waits; states go before numbers", () => {
   expect(names(queue.take(9))).toEqual(["metrics a@1"]);
 });
 
-test("what is put back never replaces something newer", () => {
+test("putBack never replaces a newer report", () => {
   const queue = new ReportQueue();
   const old = report("a", 1);
   queue.put(report("a", 2));
@@ -37,34 +37,35 @@ test("what is put back never replaces something newer", () => {
   expect(names(queue.take(9))).toEqual(["status a@1"]);
 });
 
-test("classes that are gone are remembered up to a limit, those that are there always", () => {
+test("limits the pending deletions, but not other reports", () => {
   const queue = new ReportQueue(2);
-  queue.put(report("there", 1));
+  queue.put(report("existing", 1));
   const dropped = ["x", "y", "z"].map((name) => queue.put(report(name, 1, { isDeleted: true })));
   expect(dropped).toEqual([0, 0, 1]);
-  expect(names(queue.take(9))).toEqual(["status there@1", "status y@1", "status z@1"]);
+  expect(names(queue.take(9))).toEqual(["status existing@1", "status y@1", "status z@1"]);
 });
 
-test("whatever happens: no class twice, never more than there are, and versions of a class only grow", () => {
+test("returns no class twice, stays bounded, and never returns an older version of a class", () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant("put"), name: fc.constantFrom("a", "b", "c"), gone: fc.boolean() }),
-    fc.record({ do: fc.constantFrom("take", "back") }),
+    fc.record({ action: fc.constant("put"), name: fc.constantFrom("a", "b", "c"), isDeleted: fc.boolean() }),
+    fc.record({ action: fc.constantFrom("take", "putBack") }),
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const queue = new ReportQueue(2);
-      const told = new Map<string, number>();
+      const sent = new Map<string, number>();
       let version = 0;
-      let inHand: Report[] = [];
+      let taken: Report[] = [];
       for (const each of steps) {
-        if (each.do === "put" && "name" in each) queue.put(report(each.name, (version += 1), { isDeleted: each.gone }));
-        if (each.do === "back") for (const one of inHand.splice(0)) queue.putBack(one);
-        if (each.do === "take") {
-          for (const { object } of inHand) told.set(object.metadata.name, Number(object.metadata.resourceVersion));
-          inHand = queue.take(2);
-          expect(new Set(names(inHand)).size).toBe(inHand.length);
-          for (const { object } of inHand) {
-            expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(told.get(object.metadata.name) ?? 0);
+        if (each.action === "put" && "name" in each)
+          queue.put(report(each.name, (version += 1), { isDeleted: each.isDeleted }));
+        if (each.action === "putBack") for (const one of taken.splice(0)) queue.putBack(one);
+        if (each.action === "take") {
+          for (const { object } of taken) sent.set(object.metadata.name, Number(object.metadata.resourceVersion));
+          taken = queue.take(2);
+          expect(new Set(names(taken)).size).toBe(taken.length);
+          for (const { object } of taken) {
+            expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(sent.get(object.metadata.name) ?? 0);
           }
         }
         expect(queue.size).toBeLessThanOrEqual(3);

@@ -72,5 +72,5 @@ export class ReportQueue {
 }
 
 function keyOf({ object }: Report): string {
-  return `${object.writtenAs ?? object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
+  return `${object.storedAs ?? object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
 }

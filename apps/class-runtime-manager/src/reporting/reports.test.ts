@@ -28,42 +28,42 @@ const RUNNING = {
   last_updated: "2026-11-14T12:00:00.250Z",
 } as never;
 
-describe("what is news", () => {
+describe("isReportable", () => {
   const before = stored(RUNNING);
-  const rows: readonly { why: string; change: ClassChange; news: boolean }[] = [
-    { why: "a class with a state appears", change: { type: "added", object: before }, news: true },
-    { why: "a class without one says nothing yet", change: { type: "added", object: stored(undefined) }, news: false },
-    { why: "it is gone", change: { type: "deleted", object: before }, news: true },
+  const rows: readonly { why: string; change: ClassChange; expected: boolean }[] = [
+    { why: "a class with a status is added", change: { type: "added", object: before }, expected: true },
+    { why: "a class without a status is added", change: { type: "added", object: stored(undefined) }, expected: false },
+    { why: "a class is deleted", change: { type: "deleted", object: before }, expected: true },
     {
       why: "only a label changed",
       change: { type: "updated", object: stored(RUNNING, { labels: { a: "b" } }), previous: before },
-      news: false,
+      expected: false,
     },
     {
-      why: "a new spec",
+      why: "the spec changed",
       change: { type: "updated", object: stored(RUNNING, { generation: 2 }), previous: before },
-      news: true,
+      expected: true,
     },
     {
-      why: "it is asked to go",
+      why: "the deletion is requested",
       change: {
         type: "updated",
         object: stored(RUNNING, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
         previous: before,
       },
-      news: true,
+      expected: true,
     },
     {
-      why: "another state",
+      why: "the status changed",
       change: { type: "updated", object: stored({ phase: "degraded" }), previous: before },
-      news: true,
+      expected: true,
     },
   ];
-  test.each(rows)("$why: $news", ({ change, news }) => expect(isReportable(change)).toBe(news));
+  test.each(rows)("is $expected when $why", ({ change, expected }) => expect(isReportable(change)).toBe(expected));
 });
 
-describe("the state in a report", () => {
-  test("the word, the sentence, when it changed, and the whole summary", () => {
+describe("status report", () => {
+  test("contains condition, message, time of change and summary", () => {
     const report = statusReport({ about: "status", object: stored(RUNNING), isDeleted: false }, origin, NOW);
     expect(report).toMatchObject({
       deploymentId: "Order.1",
@@ -78,19 +78,19 @@ describe("the state in a report", () => {
     expect(report.status?.classRuntime).toMatchObject({ namespace: "shop", name: "order", id: "Order.1" });
   });
 
-  test("a class that is gone is deleted, whatever it was before", () => {
+  test("reports a deleted class as DELETED", () => {
     const report = statusReport({ about: "status", object: stored(RUNNING), isDeleted: true }, origin, NOW);
     expect(report.status).toMatchObject({ status: "DELETED", updatedAt: { seconds: BigInt(NOW / 1000) } });
     expect(report.status?.classRuntime?.status?.condition).toBe(DeploymentCondition.DELETED);
   });
 });
 
-describe("numbers in a report", () => {
-  const numbers = (status: ClassRuntimeInput["status"]) =>
+describe("metrics report", () => {
+  const reportOf = (status: ClassRuntimeInput["status"]) =>
     metricsReport({ about: "metrics", object: stored(status), isDeleted: false }, origin, NOW);
 
-  test("replicas of functions and store, and what analysis measured, dated by it", () => {
-    const report = numbers({
+  test("contains replicas, and measurements with the time of the analysis", () => {
+    const report = reportOf({
       functions: [{ function_key: "f", service: "f", predicted_url: "", template: "dev", ready_replicas: 2 }] as never,
       odgm_cluster_status: { ready_replicas: 1 },
       nfr_compliance: {
@@ -116,7 +116,7 @@ describe("numbers in a report", () => {
     ]);
   });
 
-  test.each([[undefined], [{ phase: "pending" } as const]])("nothing known, nothing told", (status) => {
-    expect(numbers(status)).toBeUndefined();
+  test.each([[undefined], [{ phase: "pending" } as const]])("is undefined without samples", (status) => {
+    expect(reportOf(status)).toBeUndefined();
   });
 });

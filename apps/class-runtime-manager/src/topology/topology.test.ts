@@ -1,6 +1,6 @@
 import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
 import { expect, test } from "vitest";
-import { topologyOf } from "./topology.ts";
+import { buildTopology } from "./topology.ts";
 
 function object(name: string, spec: object, status?: ClassRuntimeInput["status"]) {
   return classRuntime.parse({
@@ -20,9 +20,9 @@ const fn = (key: string, ready: boolean) => ({
   ready,
 });
 
-test("each part once, with its state, and how they hang together", () => {
+test("contains each node once with its status, and the edges between them", () => {
   const routers = [{ service: "router", port: 17_447 }];
-  const { nodes, edges } = topologyOf("east", [
+  const { nodes, edges } = buildTopology("east", [
     object(
       "order",
       { package_class_key: "shop.Order" },

@@ -5,14 +5,14 @@ import { deploymentIdOf } from "../../mapping/object-identity.ts";
 import type { UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import type { ClassChange, ClassDirectory, ClassStore, StoredClass } from "../ports.ts";
 
-/** Class runtimes in memory, with the server's rules about versions: for tests of the services alone. */
+/** Class runtimes in memory, with the versioning of the API server, for tests of the services. */
 export class MemoryClasses implements ClassDirectory, ClassStore {
   isSynced = true;
-  /** Everything that was asked to be written, in order. */
+  /** All writes in order. */
   readonly writes: string[] = [];
-  /** What the next calls fail with, in order; undefined lets one pass. */
+  /** Faults of the next writes, in order; undefined succeeds. */
   readonly failures: (Fault | undefined)[] = [];
-  /** Called before each answer, with the signal that came along. */
+  /** Called before each response, with the signal of the call. */
   onCall: (call: string, signal: AbortSignal) => Promise<void> = async () => undefined;
   readonly #objects = new Map<string, StoredClass>();
   readonly #handlers = new Set<(change: ClassChange) => void>();
@@ -46,22 +46,25 @@ export class MemoryClasses implements ClassDirectory, ClassStore {
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     const { namespace = "", name } = manifest.metadata;
-    const now = this.#objects.get(formatObjectKey({ namespace, name }));
-    if (now?.metadata.resourceVersion !== over?.metadata.resourceVersion) throw conflict("class runtime", name);
+    const current = this.#objects.get(formatObjectKey({ namespace, name }));
+    if (current?.metadata.resourceVersion !== over?.metadata.resourceVersion) throw conflict("class runtime", name);
     this.writes.push(`${over === undefined ? "create" : "update"} ${namespace}/${name}`);
     return this.put(manifest);
   }
 
   async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
     await this.onCall("remove", signal);
-    const now = this.#objects.get(formatObjectKey(keyOf(object)));
-    if (now === undefined) throw notFound("class runtime", object.metadata.name);
-    if (now.metadata.uid !== object.metadata.uid) throw conflict("class runtime", object.metadata.name);
+    const current = this.#objects.get(formatObjectKey(keyOf(object)));
+    if (current === undefined) throw notFound("class runtime", object.metadata.name);
+    if (current.metadata.uid !== object.metadata.uid) throw conflict("class runtime", object.metadata.name);
     this.writes.push(`delete ${formatObjectKey(keyOf(object))}`);
-    this.put({ ...now, metadata: { ...now.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } } as ClassRuntimeInput);
+    this.put({
+      ...current,
+      metadata: { ...current.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+    } as ClassRuntimeInput);
   }
 
-  /** Stores an object as someone else would, and tells of it. */
+  /** Stores an object as another client would, and notifies the handlers. */
   put(input: ClassRuntimeInput): StoredClass {
     const key = formatObjectKey({ namespace: input.metadata.namespace ?? "", name: input.metadata.name });
     const previous = this.#objects.get(key);
@@ -78,19 +81,19 @@ export class MemoryClasses implements ClassDirectory, ClassStore {
       },
     }) as StoredClass;
     this.#objects.set(key, object);
-    this.#tell(previous === undefined ? { type: "added", object } : { type: "updated", object, previous });
+    this.#notify(previous === undefined ? { type: "added", object } : { type: "updated", object, previous });
     return object;
   }
 
-  /** Lets an object disappear, as when its last finalizer went. */
+  /** Removes an object, as after its last finalizer. */
   drop(key: ObjectKey): void {
     const object = this.#objects.get(formatObjectKey(key));
     if (object === undefined) return;
     this.#objects.delete(formatObjectKey(key));
-    this.#tell({ type: "deleted", object });
+    this.#notify({ type: "deleted", object });
   }
 
-  #tell(change: ClassChange): void {
+  #notify(change: ClassChange): void {
     for (const handler of this.#handlers) handler(change);
   }
 }

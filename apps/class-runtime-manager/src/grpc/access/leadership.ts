@@ -1,25 +1,25 @@
 import { unavailable, type Fault } from "@oaas/foundation";
 
-/** Who acts. */
+/** The leader of the replicas. */
 export interface Leadership {
   readonly isLeading: boolean;
-  /** Who leads, as last seen. */
+  /** Identity of the last observed leader. */
   readonly leader: string | undefined;
 }
 
-/** The answer of a replica that may not write, naming the one that may. */
-export function notLeading({ leader }: Leadership): Fault {
-  const who = leader === undefined ? "none leads at the moment" : `"${leader}" leads`;
-  return unavailable("the leader", `this replica serves reads only; ${who}`, { retryAfterMs: 1_000 });
+/** The fault of a write on a replica that is not the leader. Names the leader. */
+export function notLeaderFault({ leader }: Leadership): Fault {
+  const detail = leader === undefined ? "no replica is the leader" : `"${leader}" is the leader`;
+  return unavailable("the leader", `this replica serves reads only; ${detail}`, { retryAfterMs: 1_000 });
 }
 
-/** Does a write, and only while leading; leadership that is lost on the way is told as such. */
-export async function whileLeading<T>(leadership: Leadership, write: () => Promise<T>): Promise<T> {
-  if (!leadership.isLeading) throw notLeading(leadership);
+/** Runs a write on the leader. A failure after leadership was lost is reported as such. */
+export async function writeAsLeader<T>(leadership: Leadership, write: () => Promise<T>): Promise<T> {
+  if (!leadership.isLeading) throw notLeaderFault(leadership);
   try {
     return await write();
   } catch (thrown) {
-    if (!leadership.isLeading) throw notLeading(leadership);
+    if (!leadership.isLeading) throw notLeaderFault(leadership);
     throw thrown;
   }
 }

@@ -2,20 +2,20 @@ import { failedPrecondition, invalidArgument, violationsUnder } from "@oaas/foun
 import { checkName } from "@oaas/kube-core";
 import type { NamespaceScope } from "../../config.ts";
 
-/** Which namespaces requests may name, and which one is meant when they name none. */
+/** The served namespaces, and the default of requests without one. */
 export interface NamespaceRules {
   readonly served: NamespaceScope;
   readonly fallback: string;
 }
 
-/** The rules of a configured scope; `own` is the namespace of the pod or of the kubeconfig's context. */
+/** Derives the rules from the configured scope; `own` is the namespace of the pod or of the kubeconfig context. */
 export function namespaceRules(scope: NamespaceScope | undefined, own: string | undefined): NamespaceRules {
   const fallback = own === undefined || own === "" ? "default" : own;
   if (scope === undefined) return { served: [fallback], fallback };
   return { served: scope, fallback: scope === "all" ? fallback : (scope[0] ?? fallback) };
 }
 
-/** The namespace a request names; undefined when it names none. One that is not served, or is none, is refused. */
+/** The namespace of a request, if it has one. Throws if the name is invalid or the namespace is not served. */
 export function requestedNamespace({ served }: NamespaceRules, requested: string | undefined): string | undefined {
   if (requested === undefined || requested === "") return undefined;
   const violations = violationsUnder("$.namespace", checkName("dns-1123-label", requested));
@@ -23,6 +23,6 @@ export function requestedNamespace({ served }: NamespaceRules, requested: string
   if (served === "all" || served.includes(requested)) return requested;
   throw failedPrecondition(
     `namespace "${requested}"`,
-    `namespace "${requested}" is not served here; served are: ${served.join(", ")}`,
+    `namespace "${requested}" is not served; use one of ${served.join(", ")}`,
   );
 }

@@ -1,7 +1,7 @@
 import { CrmInfoService } from "@oaas/contracts/grpc";
 import type { Clock } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
-import { measureAvailability, witness, type Availability } from "../../availability/availability.ts";
+import { measureAvailability, readinessSignal, type Availability } from "../../availability/availability.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
 import { omitUndefined } from "../../mapping/omit-empty.ts";
@@ -10,29 +10,29 @@ import type { ClassDirectory } from "../../classes/ports.ts";
 import type { Leadership } from "../access/leadership.ts";
 import type { ClusterReader } from "./kube-cluster-reader.ts";
 
-/** What the service that describes the cluster needs. */
+/** Dependencies of CrmInfoService. */
 export interface CrmInfoDeps {
   readonly clock: Clock;
   readonly namespaces: NamespaceRules;
   readonly directory: ClassDirectory;
   readonly cluster: ClusterReader;
   readonly leadership: Leadership;
-  /** Of this program. */
+  /** Version of the manager. */
   readonly version: string;
-  /** Without it the default namespace names the cluster. */
+  /** Default: the default namespace. */
   readonly clusterName?: string | undefined;
   /** Such as region and zone. */
   readonly labels: Readonly<Record<string, string>>;
-  /** To be reported in place of what is measured. */
+  /** Replaces the measured availability. */
   readonly mockAvailability?: number | undefined;
 }
 
-/** What callers may rely on beyond the contract of earlier releases. */
+/** API features beyond the contract of earlier releases. */
 const API_FEATURES = ["watch", "explain", "page-token", "revision", "namespace", "upsert", "filters"] as const;
 
-/** Tells health, size and abilities of the cluster, in the words of today and of August 2025. */
+/** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */
 export function crmInfoService(deps: CrmInfoDeps): BoundService {
-  const window = followReadiness(deps);
+  const window = trackReadiness(deps);
   return bindService(CrmInfoService, {
     getEnvHealth: async ({ env }, call) => ({ envName: nameOf(env, deps), ...(await healthOf(call, window, deps)) }),
     getClusterHealth: async ({ cluster }, call) => ({
@@ -42,22 +42,22 @@ export function crmInfoService(deps: CrmInfoDeps): BoundService {
   });
 }
 
-function nameOf(asked: string, { clusterName, namespaces }: CrmInfoDeps): string {
-  return asked === "" ? (clusterName ?? namespaces.fallback) : asked;
+function nameOf(requested: string, { clusterName, namespaces }: CrmInfoDeps): string {
+  return requested === "" ? (clusterName ?? namespaces.fallback) : requested;
 }
 
-/** Keeps count of the class runtimes that say something of the cluster, as they change. */
-function followReadiness({ clock, directory }: CrmInfoDeps): ReadinessWindow {
+/** Counts the ready and not ready class runtimes over a sliding window. */
+function trackReadiness({ clock, directory }: CrmInfoDeps): ReadinessWindow {
   const window = new ReadinessWindow(clock);
   const counts = { ready: 0, "not-ready": 0 };
   directory.onChange((change) => {
     const before =
       change.type === "updated"
-        ? witness(change.previous)
+        ? readinessSignal(change.previous)
         : change.type === "deleted"
-          ? witness(change.object)
+          ? readinessSignal(change.object)
           : undefined;
-    const after = change.type === "deleted" ? undefined : witness(change.object);
+    const after = change.type === "deleted" ? undefined : readinessSignal(change.object);
     if (before !== undefined) counts[before] -= 1;
     if (after !== undefined) counts[after] += 1;
     window.set(counts.ready, counts.ready + counts["not-ready"]);
@@ -68,7 +68,7 @@ function followReadiness({ clock, directory }: CrmInfoDeps): ReadinessWindow {
 async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) {
   const { cluster, namespaces, leadership } = deps;
   const isServing = await cluster.isServing(call.signal);
-  // Nobody waits for what a server that does not serve would have to tell.
+  // An API that is not ready would only delay the response.
   const [demand, kubernetesVersion] = isServing
     ? await Promise.all([cluster.demand(call.signal), cluster.kubernetesVersion(call.signal)])
     : [];
@@ -97,9 +97,9 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
   });
 }
 
-/** Healthy while work can be done: peers plan for healthy clusters only, and a few lost nodes are no reason to avoid one. */
+/** Healthy as long as at least half of the nodes are ready: package managers place classes on healthy clusters only. */
 function statusOf(nodes: readonly NodeFacts[] | undefined, { cluster, directory }: CrmInfoDeps): string {
-  if (cluster.trouble() !== undefined || !directory.isSynced) return "Unhealthy";
+  if (cluster.apiFault() !== undefined || !directory.isSynced) return "Unhealthy";
   if (nodes === undefined) return "Healthy";
   const ready = nodes.filter(isNodeReady).length;
   if (ready === 0) return "Unhealthy";

@@ -2,7 +2,7 @@ import { Fault, orAbort, startDeadline, type Ambient } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { resourceType, type KubeClient } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
-import { demandOf, type NodeFacts, type PodDemand, type PodFacts } from "../../availability/capacity.ts";
+import { sumDemand, type NodeFacts, type PodDemand, type PodFacts } from "../../availability/capacity.ts";
 import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
 
@@ -14,18 +14,18 @@ const PODS = resourceType<KubeObject & PodFacts>({
   namespaced: true,
 });
 
-/** What is known of the cluster as a whole. */
+/** Reads facts about the whole cluster. */
 export interface ClusterReader {
-  /** From a cache; undefined when nodes may not be read. */
+  /** From a cache; undefined without read permission. */
   nodes(): readonly NodeFacts[] | undefined;
-  /** What pods ask for by now; undefined when that may not be read. */
+  /** The resource requests of all pods; undefined without read permission. */
   demand(signal: AbortSignal): Promise<PodDemand | undefined>;
-  /** Why the cluster's API does not answer at the moment, as far as watches have noticed. */
-  trouble(): Fault | undefined;
-  /** Whether the cluster's API serves: it says so itself, also of what is behind it. Soon answered. */
+  /** The fault of the watches if the Kubernetes API fails. */
+  apiFault(): Fault | undefined;
+  /** Whether the Kubernetes API reports itself ready. Returns within a short timeout. */
   isServing(signal: AbortSignal): Promise<boolean>;
   kubernetesVersion(signal: AbortSignal): Promise<string | undefined>;
-  /** Such as odgm, knative, hpa, prometheus: on and usable at this moment. */
+  /** Enabled and available features, such as odgm, knative, hpa, prometheus. */
   capabilities(): readonly string[];
   /** Names that `selected_template` may take. */
   templates(): readonly string[];
@@ -33,48 +33,48 @@ export interface ClusterReader {
   environments(): readonly string[];
 }
 
-/** What the reader of the cluster is made of. */
-export interface KubeClusterOptions extends Pick<
+/** Dependencies of the cluster reader. */
+export interface KubeClusterReaderOptions extends Pick<
   ClusterReader,
-  "trouble" | "capabilities" | "templates" | "environments"
+  "apiFault" | "capabilities" | "templates" | "environments"
 > {
   readonly client: KubeClient;
   readonly ambient: Ambient;
-  /** From a cache; undefined when nodes may not be read. */
+  /** From a cache; undefined without read permission. */
   readonly nodes: () => Iterable<NodeFacts> | undefined;
   readonly logger?: Logger;
 }
 
-/** How old the sum of all pods' requests may be: it is read only when asked for, and not for each who asks. */
-const DEMAND_AGE_MS = 30_000;
-const VERSION_AGE_MS = 300_000;
-const READ_WITHIN_MS = 10_000;
-/** Whether the API serves is worth knowing while it is news. A server that takes longer to say so is of no use to anybody. */
-const SERVING_AGE_MS = 1_000;
-const SERVING_WITHIN_MS = 2_000;
+/** Lifetime of the cached sum of all pod requests. */
+const DEMAND_TTL_MS = 30_000;
+const VERSION_TTL_MS = 300_000;
+const READ_TIMEOUT_MS = 10_000;
+/** Readiness is cached only briefly; a slower response counts as not ready. */
+const SERVING_TTL_MS = 1_000;
+const SERVING_TIMEOUT_MS = 2_000;
 
-/** What is known of the cluster, from caches, and for what no cache holds from the server, at most now and then. */
-export function kubeClusterReader(options: KubeClusterOptions): ClusterReader {
+/** Reads cluster facts from caches, and the others from the server with a time to live. */
+export function createKubeClusterReader(options: KubeClusterReaderOptions): ClusterReader {
   const { client } = options;
-  const demand = new Remembered<PodDemand>(options, "pods", DEMAND_AGE_MS, async (signal) => {
+  const demand = new CachedValue<PodDemand>(options, "pods", DEMAND_TTL_MS, async (signal) => {
     const pods: PodFacts[] = [];
     const running = "status.phase!=Succeeded,status.phase!=Failed";
     for await (const pod of client.resource(PODS).listAll({ fieldSelector: running }, { signal })) pods.push(slim(pod));
-    return demandOf(pods);
+    return sumDemand(pods);
   });
-  const version = new Remembered<string>(
+  const version = new CachedValue<string>(
     options,
     "version",
-    VERSION_AGE_MS,
+    VERSION_TTL_MS,
     async (signal) => (await client.discovery.version({ signal })).gitVersion,
   );
-  const serving = new Remembered<boolean>(
+  const serving = new CachedValue<boolean>(
     options,
     "readyz",
-    SERVING_AGE_MS,
-    // A server that has much to do may miss one of its own checks: it is believed when it says no twice.
+    SERVING_TTL_MS,
+    // A busy server may fail one of its own checks, so one retry follows.
     async (signal) => (await client.isReady({ signal })) || client.isReady({ signal }),
-    SERVING_WITHIN_MS,
+    SERVING_TIMEOUT_MS,
   );
   return {
     nodes: () => {
@@ -83,7 +83,7 @@ export function kubeClusterReader(options: KubeClusterOptions): ClusterReader {
     },
     demand: (signal) => demand.read(signal),
     kubernetesVersion: (signal) => version.read(signal),
-    trouble: () => options.trouble(),
+    apiFault: () => options.apiFault(),
     isServing: async (signal) => (await serving.read(signal)) ?? false,
     capabilities: () => options.capabilities(),
     templates: () => options.templates(),
@@ -95,42 +95,43 @@ function slim({ spec, status }: PodFacts): PodFacts {
   return { ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) };
 }
 
-/** One value that is read when it is asked for and too old; those who ask meanwhile share the reading. What cannot be read is undefined. */
-class Remembered<T> {
-  readonly #options: KubeClusterOptions;
-  readonly #what: string;
-  readonly #ageMs: number;
-  readonly #get: (signal: AbortSignal) => Promise<T>;
-  readonly #withinMs: number;
+/** A value with a time to live. Concurrent readers share one request; a failed request yields undefined. */
+class CachedValue<T> {
+  readonly #options: KubeClusterReaderOptions;
+  readonly #name: string;
+  readonly #ttlMs: number;
+  readonly #load: (signal: AbortSignal) => Promise<T>;
+  readonly #timeoutMs: number;
   #value: { readonly of: Promise<T | undefined>; readonly at: number } | undefined;
 
   constructor(
-    options: KubeClusterOptions,
-    what: string,
-    ageMs: number,
-    get: (signal: AbortSignal) => Promise<T>,
-    withinMs: number = READ_WITHIN_MS,
+    options: KubeClusterReaderOptions,
+    name: string,
+    ttlMs: number,
+    load: (signal: AbortSignal) => Promise<T>,
+    timeoutMs: number = READ_TIMEOUT_MS,
   ) {
     this.#options = options;
-    this.#what = what;
-    this.#ageMs = ageMs;
-    this.#get = get;
-    this.#withinMs = withinMs;
+    this.#name = name;
+    this.#ttlMs = ttlMs;
+    this.#load = load;
+    this.#timeoutMs = timeoutMs;
   }
 
   async read(signal: AbortSignal): Promise<T | undefined> {
     const now = this.#options.ambient.clock.monotonic();
-    if (this.#value === undefined || now - this.#value.at >= this.#ageMs) this.#value = { of: this.#load(), at: now };
+    if (this.#value === undefined || now - this.#value.at >= this.#ttlMs)
+      this.#value = { of: this.#loadInTime(), at: now };
     return orAbort(this.#value.of, signal);
   }
 
-  async #load(): Promise<T | undefined> {
-    using deadline = startDeadline(this.#options.ambient, this.#withinMs);
+  async #loadInTime(): Promise<T | undefined> {
+    using deadline = startDeadline(this.#options.ambient, this.#timeoutMs);
     try {
-      return await this.#get(deadline.signal);
+      return await this.#load(deadline.signal);
     } catch (thrown) {
-      (this.#options.logger ?? NOOP_LOGGER).warn("a fact of the cluster cannot be read", {
-        fact: this.#what,
+      (this.#options.logger ?? NOOP_LOGGER).warn("read cluster fact failed", {
+        fact: this.#name,
         fault: Fault.from(thrown),
       });
       return undefined;
@@ -149,10 +150,10 @@ export function capabilityNames({
     hpa: features.hpa && capabilities.horizontalPodAutoscaler,
     prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
   };
-  return Object.entries(usable).flatMap(([name, is]) => (is ? [name] : []));
+  return Object.entries(usable).flatMap(([name, isUsable]) => (isUsable ? [name] : []));
 }
 
-/** Every name that `selected_template` may take: built-in ones with their other names, then those of users. */
-export function templateNames(ofUsers: Iterable<string>): readonly string[] {
-  return [...new Set([...BUILTIN_TEMPLATES.flatMap(({ id, aliases }) => [id, ...aliases]), ...ofUsers])];
+/** The valid values of `selected_template`: built-in templates with their aliases, then user templates. */
+export function templateNames(userTemplates: Iterable<string>): readonly string[] {
+  return [...new Set([...BUILTIN_TEMPLATES.flatMap(({ id, aliases }) => [id, ...aliases]), ...userTemplates])];
 }

@@ -13,31 +13,31 @@ const text = fc.oneof(
 );
 const small = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const optional = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-const given = (members: object) =>
-  fc.record(members as Record<string, fc.Arbitrary<unknown>>).map((made) => {
-    const entries = Object.entries(made).filter(([, value]) => value !== undefined);
+const definedRecord = (members: object) =>
+  fc.record(members as Record<string, fc.Arbitrary<unknown>>).map((record) => {
+    const entries = Object.entries(record).filter(([, value]) => value !== undefined);
     return Object.fromEntries(entries);
   });
 
-const nfr = given({
+const nfr = definedRecord({
   maxLatencyMs: optional(small),
   availability: optional(fc.double()),
   cpuUtilizationTarget: optional(fc.double()),
   consistency: optional(fc.nat(9)),
 });
 
-const unit = given({
+const unit = definedRecord({
   id: text,
   packageName: text,
   classKey: text,
   functions: fc.array(
-    given({
+    definedRecord({
       functionKey: text,
       functionType: optional(fc.nat(9)),
       nfrRequirements: optional(nfr),
       config: fc.dictionary(text, text, { maxKeys: 3 }),
       provisionConfig: optional(
-        given({
+        definedRecord({
           containerImage: optional(text),
           wasmModuleUrl: optional(text),
           port: optional(small),
@@ -50,17 +50,17 @@ const unit = given({
     }),
     { maxLength: 3 },
   ),
-  functionBindings: fc.array(given({ name: text, functionKey: text, accessModifier: optional(text) }), {
+  functionBindings: fc.array(definedRecord({ name: text, functionKey: text, accessModifier: optional(text) }), {
     maxLength: 2,
   }),
   createdAt: optional(
-    given({
+    definedRecord({
       seconds: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       nanos: fc.integer({ min: -5, max: 2 ** 31 - 1 }),
     }),
   ),
   odgmConfig: optional(
-    given({
+    definedRecord({
       collections: fc.array(text, { maxLength: 3 }),
       partitionCount: optional(small),
       shardType: optional(text),
@@ -69,14 +69,14 @@ const unit = given({
   ),
   selectedTemplate: optional(text),
   revision: optional(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
-  state: optional(given({ consistencyModel: fc.nat(9), shape: fc.nat(9), storageRequest: optional(text) })),
-  enforcement: optional(given({ mode: fc.nat(9), dimensions: fc.array(fc.nat(9), { maxLength: 3 }) })),
+  state: optional(definedRecord({ consistencyModel: fc.nat(9), shape: fc.nat(9), storageRequest: optional(text) })),
+  enforcement: optional(definedRecord({ mode: fc.nat(9), dimensions: fc.array(fc.nat(9), { maxLength: 3 }) })),
   nfrRequirements: optional(nfr),
   deploymentKey: optional(text),
 });
 
-test("whatever is sent is taken whole or refused with every violation, and what is refused writes nothing", async () => {
-  let taken = 0;
+test("any unit is accepted, or rejected with violations and without a write", async () => {
+  let accepted = 0;
   await fc.assert(
     fc.asyncProperty(unit, optional(text), async (deploymentUnit, namespace) => {
       const classes = new MemoryClasses();
@@ -85,7 +85,7 @@ test("whatever is sent is taken whole or refused with every violation, and what 
         ...(namespace === undefined ? {} : { namespace }),
       });
       const call = { signal: new AbortController().signal, correlationId: "c" as CorrelationId } as never;
-      const answer: unknown = await deploy(request, call, {
+      const result: unknown = await deploy(request, call, {
         namespaces: { served: ["shop"], fallback: "shop" },
         store: classes,
         directory: classes,
@@ -94,17 +94,17 @@ test("whatever is sent is taken whole or refused with every violation, and what 
         queue: new KeyedQueue(),
         profile: "dev",
       }).catch((thrown: unknown) => thrown);
-      if (!(answer instanceof Error)) {
-        taken += 1;
+      if (!(result instanceof Error)) {
+        accepted += 1;
         expect(classes.writes).toHaveLength(1);
         return;
       }
-      const fault = Fault.from(answer);
+      const fault = Fault.from(result);
       expect(["invalid-argument", "failed-precondition"], fault.message).toContain(fault.kind);
       expect(fault.kind === "failed-precondition" || fault.violations.length > 0).toBe(true);
       expect(classes.writes).toEqual([]);
     }),
     { numRuns: 500, examples: [[{ id: "a", classKey: "B", state: {} }, undefined]] },
   );
-  expect(taken).toBeGreaterThan(0);
+  expect(accepted).toBeGreaterThan(0);
 });

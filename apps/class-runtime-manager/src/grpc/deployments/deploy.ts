@@ -13,13 +13,13 @@ import type { Call } from "@oaas/rpc";
 import { classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
 import { isObjectOf } from "../../mapping/object-identity.ts";
 import { isUnchanged, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
-import { notLeading, whileLeading, type Leadership } from "../access/leadership.ts";
+import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { candidateNames } from "./find-class.ts";
 import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { ServeCheck } from "./serve-check.ts";
 
-/** What Deploy needs. */
+/** Dependencies of Deploy. */
 export interface DeployDeps {
   readonly namespaces: NamespaceRules;
   readonly store: ClassStore;
@@ -27,26 +27,26 @@ export interface DeployDeps {
   readonly leadership: Leadership;
   readonly check: ServeCheck;
   readonly queue: KeyedQueue;
-  /** Profile of this manager, kept as an annotation. */
+  /** Profile of this manager, stored as an annotation. */
   readonly profile: string;
 }
 
-/** What became of a unit, and the object it is now. */
-export interface Deployed {
+/** The outcome of Deploy and the stored object. */
+export interface DeployResult {
   readonly outcome: DeployOutcome;
   readonly object: StoredClass;
 }
 
-/** How often a write is tried again that someone else's write went before. */
-const ATTEMPTS = 5;
+/** Attempts of a write that conflicts with other writes. */
+const MAX_ATTEMPTS = 5;
 
 /**
- * Makes the cluster want what the unit says: creates, converges, or finds that it says so already.
+ * Creates or updates the class runtime of a unit.
  *
- * Guarantees: nothing is written for a unit that is refused, and every violation is told; the same unit again writes nothing; an older
- * revision never goes over a newer one; calls for one id go one after another.
+ * Guarantees: a rejected unit writes nothing and all its violations are returned; an unchanged unit writes nothing; an older revision never
+ * replaces a newer one; calls for the same id run one after another.
  */
-export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<Deployed> {
+export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<DeployResult> {
   const { deploymentUnit: unit } = request;
   const namespace = requestedNamespace(deps.namespaces, request.namespace) ?? deps.namespaces.fallback;
   if (unit === undefined) {
@@ -55,46 +55,47 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
     ]);
   }
   const { profile } = deps;
-  const made = unitToClassRuntime(unit, { namespace, correlationId: call.correlationId, profile });
-  if (!made.ok) throw invalidArgument("the unit", made.error);
-  if (!deps.leadership.isLeading) throw notLeading(deps.leadership);
-  return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(made.value, unit.id, call, deps));
+  const converted = unitToClassRuntime(unit, { namespace, correlationId: call.correlationId, profile });
+  if (!converted.ok) throw invalidArgument("the unit", converted.error);
+  if (!deps.leadership.isLeading) throw notLeaderFault(deps.leadership);
+  return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(converted.value, unit.id, call, deps));
 }
 
-async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDeps): Promise<Deployed> {
+async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDeps): Promise<DeployResult> {
   for (let attempt = 1; ; attempt += 1) {
-    const existing = attempt === 1 && isNews(unit, id, deps) ? undefined : await findOwn(unit, id, call.signal, deps);
-    const wanted = existing === undefined ? unit : underName(unit, existing.metadata.name);
+    const existing =
+      attempt === 1 && isUnknown(unit, id, deps) ? undefined : await findExisting(unit, id, call.signal, deps);
+    const desired = existing === undefined ? unit : withName(unit, existing.metadata.name);
     if (existing !== undefined) {
-      refuseWhileDeleting(existing);
-      refuseOlder(existing, wanted);
-      if (isUnchanged(existing, wanted.desired)) return { outcome: DeployOutcome.UNCHANGED, object: existing };
+      rejectIfDeleting(existing);
+      rejectOlderRevision(existing, desired);
+      if (isUnchanged(existing, desired.desired)) return { outcome: DeployOutcome.UNCHANGED, object: existing };
     }
-    const servable = deps.check.canServe(wanted.desired);
+    const servable = deps.check.canServe(desired.desired);
     if (!servable.ok) throw servable.error;
     try {
-      const object = await whileLeading(deps.leadership, () => deps.store.write(wanted, existing, call.signal));
+      const object = await writeAsLeader(deps.leadership, () => deps.store.write(desired, existing, call.signal));
       return { outcome: existing === undefined ? DeployOutcome.CREATED : DeployOutcome.UPDATED, object };
     } catch (thrown) {
-      if (isFault(thrown, "conflict") && attempt < ATTEMPTS) continue;
-      throw isFault(thrown, "not-found") ? noPlace(unit, thrown) : thrown;
+      if (isFault(thrown, "conflict") && attempt < MAX_ATTEMPTS) continue;
+      throw isFault(thrown, "not-found") ? namespaceFault(unit, thrown) : thrown;
     }
   }
 }
 
 /**
- * Whether nothing is known of this id, so that the object is made without a look for it: should there be one after all, the store refuses to make
- * another, and the next attempt looks.
+ * Whether the cache knows no object of this id. Then the first attempt creates it without a read: if an object exists after all, the create
+ * conflicts and the next attempt reads it.
  */
-function isNews({ manifest }: UnitObject, id: string, { directory }: DeployDeps): boolean {
+function isUnknown({ manifest }: UnitObject, id: string, { directory }: DeployDeps): boolean {
   const { namespace } = manifest.metadata;
   return (
     candidateNames(id).length === 1 && directory.find(id).every(({ metadata }) => metadata.namespace !== namespace)
   );
 }
 
-/** The object of this id, under its own name or that of an earlier manager; a namesake of another id is refused. */
-async function findOwn(
+/** Reads the object of this id by its current or former name. Throws if another deployment has the name. */
+async function findExisting(
   unit: UnitObject,
   id: string,
   signal: AbortSignal,
@@ -111,53 +112,56 @@ async function findOwn(
   }
   const record = deps.directory
     .find(id)
-    .find(({ writtenAs, metadata }) => writtenAs && metadata.namespace === namespace);
-  if (record?.writtenAs) throw alreadyExists(record.writtenAs, `${namespace}/${record.metadata.name}`);
+    .find(({ storedAs: writtenAs, metadata }) => writtenAs && metadata.namespace === namespace);
+  if (record?.storedAs) throw alreadyExists(record.storedAs, `${namespace}/${record.metadata.name}`);
   return undefined;
 }
 
-/** The same unit as an object of this name: objects of an earlier manager keep theirs. */
-function underName({ manifest, desired }: UnitObject, name: string): UnitObject {
+/** Renames the object of a unit: objects of earlier releases keep their names. */
+function withName({ manifest, desired }: UnitObject, name: string): UnitObject {
   return {
     manifest: { ...manifest, metadata: { ...manifest.metadata, name } },
     desired: { ...desired, metadata: { ...desired.metadata, name } },
   };
 }
 
-function refuseWhileDeleting({ metadata }: StoredClass): void {
+function rejectIfDeleting({ metadata }: StoredClass): void {
   if (metadata.deletionTimestamp === undefined) return;
   throw unavailable(
     `class runtime "${metadata.name}"`,
-    `class runtime "${metadata.namespace}/${metadata.name}" is being deleted; deploy again when it is gone`,
+    `class runtime "${metadata.namespace}/${metadata.name}" is being deleted; deploy again when it is deleted`,
     { retryAfterMs: 1_000 },
   );
 }
 
-function refuseOlder(existing: StoredClass, { desired }: UnitObject): void {
+function rejectOlderRevision(existing: StoredClass, { desired }: UnitObject): void {
   const stored = existing.spec.origin?.revision;
   const sent = desired.spec.origin?.revision;
   if (stored === undefined || sent === undefined || sent >= stored) return;
   throw failedPrecondition(
     `revision ${sent}`,
-    `revision ${sent} is older than revision ${stored}, which the cluster has; send a newer one`,
+    `revision ${sent} is older than revision ${stored} in the cluster; send a newer revision`,
   );
 }
 
-function noPlace({ manifest }: UnitObject, fault: Fault): Fault {
+function namespaceFault({ manifest }: UnitObject, fault: Fault): Fault {
   const { namespace = "" } = manifest.metadata;
   return failedPrecondition(
     `namespace "${namespace}"`,
-    `the class cannot be put into namespace "${namespace}": ${fault.message}`,
+    `cannot create the class in namespace "${namespace}": ${fault.message}`,
     { cause: fault },
   );
 }
 
-/** The answer to Deploy. */
-export function deployReply(id: string, { outcome, object }: Deployed): MessageInitShape<typeof DeployResponseSchema> {
+/** Builds the response of Deploy. */
+export function deployReply(
+  id: string,
+  { outcome, object }: DeployResult,
+): MessageInitShape<typeof DeployResponseSchema> {
   return {
     status: StatusCode.OK,
     deploymentId: id,
-    message: outcome === DeployOutcome.UNCHANGED ? "accepted; it is so already" : "accepted",
+    message: outcome === DeployOutcome.UNCHANGED ? "accepted; unchanged" : "accepted",
     accepted: true,
     classRuntime: classRuntimeToSummary(object),
     outcome,

@@ -14,16 +14,16 @@ import { classRuntimeToStatusReply, classRuntimeToSummary } from "../../mapping/
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
 import { deploy, deployReply } from "./deploy.ts";
-import { notLeading, whileLeading, type Leadership } from "../access/leadership.ts";
+import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { listClasses } from "../listing/list-classes.ts";
-import { locate } from "./find-class.ts";
+import { findClass } from "./find-class.ts";
 import type { NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { Explainer } from "./explainer.ts";
 import type { ServeCheck } from "./serve-check.ts";
 import { watchClasses } from "../listing/watch-classes.ts";
 
-/** What the service that deploys classes needs. */
+/** Dependencies of DeploymentService. */
 export interface DeploymentServiceDeps {
   readonly ambient: Ambient;
   readonly namespaces: NamespaceRules;
@@ -35,7 +35,7 @@ export interface DeploymentServiceDeps {
   readonly explainer: Explainer;
   readonly logger: Logger;
   readonly metrics: CrmMetrics;
-  /** Watch calls at the same time. Default 256. */
+  /** Limit of concurrent watch calls. Default 256. */
   readonly maxWatchers?: number;
   readonly bookmarkMs?: number;
 }
@@ -47,10 +47,7 @@ const OUTCOMES = {
   [DeployOutcome.UNCHANGED]: "unchanged",
 } as const satisfies Record<DeployOutcome, string>;
 
-/**
- * Deploys classes to this cluster and tells how they are. Every replica answers reads from its cache; writes are the leader's, and
- * others say who that is.
- */
+/** DeploymentService of this cluster. Every replica serves reads from its cache; only the leader writes. */
 export function deploymentService(deps: DeploymentServiceDeps): BoundService {
   const queue = new KeyedQueue();
   const log = new ChangeLog(deps.directory, deps.ambient.ids.uuid());
@@ -63,27 +60,28 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
       const deployed = await deploy(request, call, writing);
       const outcome = OUTCOMES[deployed.outcome as keyof typeof OUTCOMES];
       deps.metrics.deployments.add(1, { outcome });
-      if (outcome !== "unchanged") deps.logger.info(`a class runtime was ${outcome}`, factsOf(deployed.object));
+      if (outcome !== "unchanged") deps.logger.info(`class runtime ${outcome}`, logFields(deployed.object));
       return deployReply(deploymentId, deployed);
     },
-    getDeploymentStatus: async (request, call) => classRuntimeToStatusReply(await locate(request, deps, call.signal)),
+    getDeploymentStatus: async (request, call) =>
+      classRuntimeToStatusReply(await findClass(request, deps, call.signal)),
     deleteDeployment: async (request, call) => {
-      const message = await remove(request, call, deps);
+      const message = await deleteClass(request, call, deps);
       deps.metrics.deployments.add(1, { outcome: "deleted" });
       return { status: StatusCode.OK, message };
     },
     listClassRuntimes: async (request) => {
-      refuseUnsynced(deps.directory);
+      rejectIfUnsynced(deps.directory);
       return listClasses(request, reading);
     },
     getClassRuntime: async (request, call) => ({
-      deployment: classRuntimeToSummary(await locate(request, deps, call.signal)),
+      deployment: classRuntimeToSummary(await findClass(request, deps, call.signal)),
     }),
     watchClassRuntimes: async function* (request, call) {
-      refuseUnsynced(deps.directory);
-      const most = deps.maxWatchers ?? 256;
-      if (watchers >= most) {
-        throw resourceExhausted("watchers", `${most} callers watch already; try again when one of them has gone`);
+      rejectIfUnsynced(deps.directory);
+      const limit = deps.maxWatchers ?? 256;
+      if (watchers >= limit) {
+        throw resourceExhausted("watchers", `the limit of ${limit} watch calls is reached; try again later`);
       }
       watchers += 1;
       try {
@@ -93,55 +91,55 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
       }
     },
     explainClassRuntime: async (request, call) => {
-      const object = await locate(request, deps, call.signal);
+      const object = await findClass(request, deps, call.signal);
       const functionKey = request.functionKey === "" ? undefined : request.functionKey;
       return explanationToWire(await deps.explainer.explain(object, functionKey, call.signal));
     },
   });
 }
 
-function refuseUnsynced({ isSynced }: ClassDirectory): void {
+function rejectIfUnsynced({ isSynced }: ClassDirectory): void {
   if (isSynced) return;
-  throw unavailable("the Kubernetes API", "the class runtimes are not read yet; try again in a moment", {
+  throw unavailable("the Kubernetes API", "the class runtimes are not loaded yet; try again", {
     retryAfterMs: 500,
   });
 }
 
-/** Asks for the removal of exactly what was meant; a late retry never removes what was made since. */
-async function remove(request: DeleteDeploymentRequest, call: Call, deps: DeploymentServiceDeps): Promise<string> {
-  const meant = await locate(request, deps, call.signal);
-  const { namespace, name } = meant.metadata;
-  if (meant.writtenAs !== undefined) {
+/** Deletes the requested object by uid, so that a late retry cannot delete a newer one. */
+async function deleteClass(request: DeleteDeploymentRequest, call: Call, deps: DeploymentServiceDeps): Promise<string> {
+  const found = await findClass(request, deps, call.signal);
+  const { namespace, name } = found.metadata;
+  if (found.storedAs !== undefined) {
     throw failedPrecondition(
       `deployment "${request.deploymentId}"`,
-      `deployment "${request.deploymentId}" is the ${meant.writtenAs} ${namespace}/${name}; delete it where it was made, by kubectl say`,
+      `deployment "${request.deploymentId}" is the ${found.storedAs} ${namespace}/${name}; delete it with kubectl`,
     );
   }
-  if (!deps.leadership.isLeading) throw notLeading(deps.leadership);
+  if (!deps.leadership.isLeading) throw notLeaderFault(deps.leadership);
   const object = await deps.store.read({ namespace, name }, call.signal);
-  if (object === undefined) return "it is gone";
-  refuseNewer(object, request.revision);
-  if (object.metadata.deletionTimestamp !== undefined) return "it is being deleted already";
+  if (object === undefined) return "already deleted";
+  rejectNewerRevision(object, request.revision);
+  if (object.metadata.deletionTimestamp !== undefined) return "deletion in progress";
   try {
-    await whileLeading(deps.leadership, () => deps.store.remove(object, call.signal));
+    await writeAsLeader(deps.leadership, () => deps.store.remove(object, call.signal));
   } catch (thrown) {
-    if (isFault(thrown, "not-found")) return "it is gone";
+    if (isFault(thrown, "not-found")) return "already deleted";
     throw thrown;
   }
-  deps.logger.info("the deletion of a class runtime was asked for", factsOf(object));
+  deps.logger.info("class runtime deletion requested", logFields(object));
   return "deletion accepted";
 }
 
-function refuseNewer({ spec }: StoredClass, sent: bigint | undefined): void {
+function rejectNewerRevision({ spec }: StoredClass, sent: bigint | undefined): void {
   const stored = spec.origin?.revision;
   if (stored === undefined || sent === undefined || BigInt(stored) <= sent) return;
   throw failedPrecondition(
     `revision ${sent}`,
-    `the cluster has revision ${stored}, which is newer than the revision ${sent} that is to be deleted`,
+    `revision ${sent} is older than revision ${stored} in the cluster; delete with the current revision`,
   );
 }
 
-function factsOf({ metadata, spec }: StoredClass) {
+function logFields({ metadata, spec }: StoredClass) {
   const { namespace, name } = metadata;
   return { deployment_id: spec.origin?.deployment_id ?? name, object: `${namespace}/${name}` };
 }

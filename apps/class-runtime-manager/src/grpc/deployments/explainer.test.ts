@@ -6,7 +6,7 @@ import { problem } from "../../lifecycle/observation/problem.ts";
 import { createExplainer } from "./explainer.ts";
 import type { StoredClass } from "../../classes/ports.ts";
 
-test("asks about this very object and passes the caller's patience on", async () => {
+test("observes the object with the signal of the caller", async () => {
   const object = classRuntime.parse({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
@@ -14,7 +14,7 @@ test("asks about this very object and passes the caller's patience on", async ()
     spec: { package_class_key: "shop.Order", state_spec: {}, origin: { deployment_id: "My.App" } },
   }) as StoredClass;
   const { signal } = new AbortController();
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   const observation: Observation = {
     subject: { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "my-app-1", namespace: "shop" },
     generation: 1,
@@ -26,12 +26,12 @@ test("asks about this very object and passes the caller's patience on", async ()
     nodes: [],
     events: [],
   };
-  const explainer = createExplainer(async (...given) => {
-    seen.push(...given);
+  const explainer = createExplainer(async (...args) => {
+    received.push(...args);
     return observation;
   }, new VirtualTime());
   const explanation = await explainer.explain(object, undefined, signal);
-  expect(seen).toEqual([object, signal]);
+  expect(received).toEqual([object, signal]);
   expect(explanation).toMatchObject({ deploymentId: "My.App", verdict: "permanent", root: { name: "Order" } });
   expect(explanation.summary).toContain("gpu");
 });

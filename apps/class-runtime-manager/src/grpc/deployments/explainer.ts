@@ -6,12 +6,12 @@ import { classParts } from "../../mapping/unit/class-runtime-to-unit.ts";
 import { deploymentIdOf } from "../../mapping/object-identity.ts";
 import type { StoredClass } from "../../classes/ports.ts";
 
-/** Tells why a class runtime is as it is. */
+/** Explains the state of a class runtime. */
 export interface Explainer {
   explain(object: StoredClass, functionKey: string | undefined, signal: AbortSignal): Promise<Explanation>;
 }
 
-/** Explains from a look at the cluster now; `observe` is the same look the controller takes. */
+/** Explains a class from a new observation, taken as the controller takes it. */
 export function createExplainer(
   observe: (object: StoredClass, signal: AbortSignal) => Promise<Observation>,
   clock: Clock,

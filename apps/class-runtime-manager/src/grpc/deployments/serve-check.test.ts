@@ -31,13 +31,13 @@ function environmentConfigSpec(over: object): EnvironmentConfigSpec {
   }).spec;
 }
 
-function verdict(spec: object, facts: ClusterFacts = FACTS): string {
+function checkClass(spec: object, facts: ClusterFacts = FACTS): string {
   const check = createServeCheck({
     facts: () => facts,
-    environmentOf: (_, wanted) =>
-      wanted === "small" ? { name: wanted, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) } : undefined,
+    environmentOf: (_, name) =>
+      name === "small" ? { name, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) } : undefined,
     userTemplates: () => [],
-    brokenQuotas: ({ metadata }, { environment, children }) =>
+    exceededQuotas: ({ metadata }, { environment, children }) =>
       environment.spec.quotas?.max_classes === 0 && metadata.name === "order" && children.length > 0
         ? [{ path: "$", message: "is full (quotas.max_classes)", fix: "raise it" }]
         : [],
@@ -52,32 +52,36 @@ function verdict(spec: object, facts: ClusterFacts = FACTS): string {
       ...spec,
     },
   });
-  const answer = check.canServe(object);
-  return answer.ok ? "ok" : `${answer.error.kind}: ${answer.error.message}`;
+  const result = check.canServe(object);
+  return result.ok ? "ok" : `${result.error.kind}: ${result.error.message}`;
 }
 
 test.each([
-  { why: "nothing special", spec: {}, want: /^ok$/ },
-  { why: "a template by another name", spec: { selected_template: "prod" }, want: /^ok$/ },
+  { why: "accepts a simple class", spec: {}, want: /^ok$/ },
+  { why: "accepts a template alias", spec: { selected_template: "prod" }, want: /^ok$/ },
   {
-    why: "no such template: known ones are listed",
+    why: "rejects an unknown template and lists the known ones",
     spec: { selected_template: "gpu" },
     want: /^failed-precondition: .*gpu.*known templates: dev, .*edge/,
   },
-  { why: "Knative that is not there", spec: { selected_template: "knative" }, want: /^failed-precondition: .*knative/ },
   {
-    why: "an environment that is full",
+    why: "rejects knative where it is not installed",
+    spec: { selected_template: "knative" },
+    want: /^failed-precondition: .*knative/,
+  },
+  {
+    why: "rejects a class above the quota",
     spec: { target_environment: "small" },
     want: /^failed-precondition: is full \(quotas.max_classes\); raise it$/,
   },
-  { why: "an addon nobody has", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
+  { why: "rejects an unknown addon", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
 ])("$why", ({ spec, want }) => {
-  expect(verdict(spec)).toMatch(want);
+  expect(checkClass(spec)).toMatch(want);
 });
 
-test("state where ODGM is switched off", () => {
+test("rejects state where ODGM is disabled", () => {
   const facts = { ...FACTS, features: { ...FACTS.features, odgm: false } };
-  expect(verdict({ state_spec: {} }, facts)).toMatch(/^failed-precondition: .*/);
+  expect(checkClass({ state_spec: {} }, facts)).toMatch(/^failed-precondition: .*/);
 });
 
 test("capabilities are the features that are enabled and available", () => {

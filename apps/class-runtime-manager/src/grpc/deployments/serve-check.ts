@@ -15,26 +15,26 @@ import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import type { Refusal, Template } from "../../templates/template.ts";
 
-/** Whether a class could be brought about here: template, addons and rendering are asked before anything is written. */
+/** Checks whether this cluster can run a class: template, addons, rendering and quotas, before anything is written. */
 export interface ServeCheck {
   canServe(object: ClassRuntime): Result<void, Fault>;
 }
 
-/** What decides about a class besides the class itself, as it is at the moment. */
-export interface Circumstances {
+/** Dependencies of the check; each is read when a class is checked. */
+export interface ServeCheckDeps {
   readonly facts: (namespace: string) => ClusterFacts;
-  readonly environmentOf: (namespace: string, wanted: string | undefined) => Environment | undefined;
+  readonly environmentOf: (namespace: string, name: string | undefined) => Environment | undefined;
   readonly userTemplates: (namespace: string) => readonly Template[];
-  /** Which quotas of its environment the class would break. */
-  readonly brokenQuotas: (
+  /** The quotas of its environment that a class would exceed. */
+  readonly exceededQuotas: (
     object: ClassRuntime,
-    wanted: { readonly environment: Environment; readonly children: readonly Manifest[] },
+    demand: { readonly environment: Environment; readonly children: readonly Manifest[] },
   ) => readonly Violation[];
 }
 
-/** Renders a class as the controller would, without writing anything, so that what cannot become anything is refused at once. */
-export function createServeCheck(circumstances: Circumstances): ServeCheck {
-  const { facts, environmentOf, userTemplates, brokenQuotas } = circumstances;
+/** Renders a class as the controller does, so that Deploy rejects a class that cannot run here. */
+export function createServeCheck(deps: ServeCheckDeps): ServeCheck {
+  const { facts, environmentOf, userTemplates, exceededQuotas } = deps;
   return {
     canServe: (object) => {
       const { apiVersion, kind, metadata, spec } = object;
@@ -49,20 +49,20 @@ export function createServeCheck(circumstances: Circumstances): ServeCheck {
       const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...userTemplates(namespace)]);
       if (!chosen.ok) return err(refusalFault(chosen.error));
       if (environment === undefined) return ok(undefined);
-      const broken = brokenQuotas(object, { environment, children: chosen.value.rendered.children });
-      return broken.length === 0 ? ok(undefined) : err(quotaFault(environment.name, broken));
+      const exceeded = exceededQuotas(object, { environment, children: chosen.value.rendered.children });
+      return exceeded.length === 0 ? ok(undefined) : err(quotaFault(environment.name, exceeded));
     },
   };
 }
 
-/** A class that cannot be brought about here, as callers are told. */
+/** The fault of a class that cannot be rendered. */
 function refusalFault({ kind, message, addon, violations }: Refusal): Fault {
   if (kind === "invalid") return invalidArgument("the unit", violationsUnder("$.deployment_unit", violations));
   return failedPrecondition(addon ?? "template", message);
 }
 
-/** A class for which its environment has no room. */
-function quotaFault(environment: string, broken: readonly Violation[]): Fault {
-  const why = broken.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`)).join("; ");
+/** The fault of a class that exceeds the quotas of its environment. */
+function quotaFault(environment: string, exceeded: readonly Violation[]): Fault {
+  const why = exceeded.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`)).join("; ");
   return failedPrecondition(`the quotas of environment "${environment}"`, why);
 }

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { ChangeLog } from "./change-log.ts";
 import type { ClassChange } from "../../classes/ports.ts";
 
-/** A log of the given size and what feeds it. */
-function logOf(capacity: number) {
+/** A log of the given capacity and its input. */
+function createLog(capacity: number) {
   let append: (change: ClassChange) => void = () => undefined;
   const log = new ChangeLog(
     {
@@ -19,38 +19,38 @@ function logOf(capacity: number) {
   return { log, append: () => append({ type: "added", object: {} as never }) };
 }
 
-test("answers every change after a position, or none at all", () => {
+test("since returns every change after a position, or undefined", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.nat(40), fc.nat(40), (capacity, count, from) => {
-      const { log, append } = logOf(capacity);
+      const { log, append } = createLog(capacity);
       for (let n = 0; n < count; n += 1) append();
       const position = Math.min(from, count);
-      const kept = count - position <= capacity;
+      const isComplete = count - position <= capacity;
       const want = Array.from({ length: count - position }, (_, index) => position + index + 1);
-      expect(log.since(position)?.map((one) => one.position)).toEqual(kept ? want : undefined);
+      expect(log.since(position)?.map((one) => one.position)).toEqual(isComplete ? want : undefined);
     }),
   );
 });
 
 test.each([
-  { why: "its own", token: "epoch.1", want: 1 },
+  { why: "of this log", token: "epoch.1", want: 1 },
   { why: "of another process", token: "other.1", want: undefined },
-  { why: "of the future", token: "epoch.3", want: undefined },
+  { why: "beyond the head", token: "epoch.3", want: undefined },
   { why: "without a number", token: "epoch", want: undefined },
-  { why: "with something else", token: "epoch.-1", want: undefined },
+  { why: "with a negative number", token: "epoch.-1", want: undefined },
 ])("a token $why", ({ token, want }) => {
-  const { log, append } = logOf(4);
+  const { log, append } = createLog(4);
   append();
   append();
   expect(log.position(token)).toBe(want);
 });
 
-test("waiting ends with a change, or when the caller leaves", async () => {
-  const { log, append } = logOf(4);
+test("next resolves on a change or an abort", async () => {
+  const { log, append } = createLog(4);
   const abort = new AbortController();
-  const [changed, left] = [log.next(new AbortController().signal), log.next(abort.signal)];
+  const [changed, aborted] = [log.next(new AbortController().signal), log.next(abort.signal)];
   abort.abort();
-  await left;
+  await aborted;
   append();
   await changed;
   await log.next(abort.signal);

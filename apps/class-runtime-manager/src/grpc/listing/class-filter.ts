@@ -7,63 +7,66 @@ import { deploymentIdOf } from "../../mapping/object-identity.ts";
 import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
 import type { StoredClass } from "../../classes/ports.ts";
 
-/** Whether a class runtime is among those a caller asks for. */
+/** Selects class runtimes. */
 export type ClassFilter = (object: StoredClass) => boolean;
 
 const STATES: readonly string[] = [
   ...new Set([...Object.values(LifecyclePhase), ...Object.values(DeploymentCondition)]),
 ];
 
-/** The filters of a list; each one that is given must hold. A state that does not exist is refused. */
+/** The filters of a list; all that are set must match. Throws on an unknown status. */
 export function listFilter(request: ListClassRuntimesRequest, namespaces: NamespaceRules): ClassFilter {
   const { status, targetEnv } = request;
-  if (given(status) && !STATES.includes(status.toLowerCase())) {
+  if (isSet(status) && !STATES.includes(status.toLowerCase())) {
     throw invalidArgument("the request", [
-      { path: "$.status", message: `"${status}" is no state`, fix: `use one of ${STATES.join(", ")}` },
+      { path: "$.status", message: `"${status}" is not a status`, fix: `use one of ${STATES.join(", ")}` },
     ]);
   }
-  return all([
+  return allOf([
     commonFilter(request, namespaces),
-    given(status) && ((object) => isInState(object, status)),
-    given(targetEnv) && ((object) => environmentsOf(object).includes(targetEnv)),
+    isSet(status) && ((object) => isInState(object, status)),
+    isSet(targetEnv) && ((object) => environmentsOf(object).includes(targetEnv)),
   ]);
 }
 
-/** The filters of a watch; each one that is given must hold. */
+/** The filters of a watch; all that are set must match. */
 export function watchFilter(request: WatchClassRuntimesRequest, namespaces: NamespaceRules): ClassFilter {
   const { deploymentId } = request;
-  return all([
+  return allOf([
     commonFilter(request, namespaces),
-    given(deploymentId) && ((object) => deploymentIdOf(object) === deploymentId),
+    isSet(deploymentId) && ((object) => deploymentIdOf(object) === deploymentId),
   ]);
 }
 
-type Common = Pick<ListClassRuntimesRequest, "packageName" | "classKey" | "namespace" | "deploymentKey" | "managedBy">;
+type CommonFilters = Pick<
+  ListClassRuntimesRequest,
+  "packageName" | "classKey" | "namespace" | "deploymentKey" | "managedBy"
+>;
 
-function commonFilter(request: Common, rules: NamespaceRules): ClassFilter {
+function commonFilter(request: CommonFilters, rules: NamespaceRules): ClassFilter {
   const { packageName, classKey, deploymentKey, managedBy } = request;
   const namespace = requestedNamespace(rules, request.namespace);
-  return all([
+  return allOf([
     namespace !== undefined && (({ metadata }) => metadata.namespace === namespace),
-    given(packageName) && (({ spec }) => classParts(spec.package_class_key ?? "").packageName === packageName),
-    given(classKey) &&
+    isSet(packageName) && (({ spec }) => classParts(spec.package_class_key ?? "").packageName === packageName),
+    isSet(classKey) &&
       (({ spec: { package_class_key: key = "" } }) => key === classKey || classParts(key).classKey === classKey),
-    given(deploymentKey) && (({ spec }) => spec.origin?.deployment_key === deploymentKey),
-    given(managedBy) && (({ spec }) => spec.origin?.managed_by === managedBy),
+    isSet(deploymentKey) && (({ spec }) => spec.origin?.deployment_key === deploymentKey),
+    isSet(managedBy) && (({ spec }) => spec.origin?.managed_by === managedBy),
   ]);
 }
 
-/** What peers call the place of a class: the cluster it was sent to, the namespace it is in, or its environment. */
+/** The values that target_env may match: the target cluster, the namespace or the environment. */
 function environmentsOf({ spec, metadata }: StoredClass): readonly (string | undefined)[] {
   return [spec.origin?.target_env, metadata.namespace, spec.target_environment];
 }
 
-/** On the wire an empty text is none. */
-function given(text: string | undefined): text is string {
+/** An empty string on the wire means not set. */
+function isSet(text: string | undefined): text is string {
   return text !== undefined && text !== "";
 }
 
-function all(filters: readonly (ClassFilter | false)[]): ClassFilter {
-  const real = filters.filter((filter) => filter !== false);
-  return (object) => real.every((filter) => filter(object));
+function allOf(filters: readonly (ClassFilter | false)[]): ClassFilter {
+  const active = filters.filter((filter) => filter !== false);
+  return (object) => active.every((filter) => filter(object));
 }

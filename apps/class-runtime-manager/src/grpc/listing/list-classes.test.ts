@@ -6,7 +6,7 @@ import { listClasses } from "./list-classes.ts";
 import { MemoryClasses } from "../../classes/testing/memory-classes.ts";
 import type { StoredClass } from "../../classes/ports.ts";
 
-test("a record of a class runtime's very name is on a page of its own, too", () => {
+test("pages through a record with the name of a class runtime", () => {
   const classes = new MemoryClasses();
   const input = (name: string) => ({
     apiVersion: "oaas.io/v1alpha1" as const,
@@ -15,21 +15,21 @@ test("a record of a class runtime's very name is on a page of its own, too", () 
     spec: { odgm_config: { collections: ["c"] } },
   });
   const stored = ["a", "b"].map((name) => classes.put(input(name)));
-  const record: StoredClass = { ...(stored[0] as StoredClass), writtenAs: "DeploymentRecord" };
-  const directory = { ...everything(classes), list: () => [record, ...stored] };
+  const record: StoredClass = { ...(stored[0] as StoredClass), storedAs: "DeploymentRecord" };
+  const directory = { ...directoryOf(classes), list: () => [record, ...stored] };
   const log = new ChangeLog(classes, "e");
   const deps = { directory, log, namespaces: { served: "all" as const, fallback: "shop" } };
-  const seen: string[] = [];
+  const listed: string[] = [];
   for (let pageToken = "", pages = 0; pages < 5; pages += 1) {
     const page = listClasses(create(ListClassRuntimesRequestSchema, { limit: 1, pageToken }), deps);
-    seen.push(...(page.items ?? []).map(({ name }) => name ?? ""));
+    listed.push(...(page.items ?? []).map(({ name }) => name ?? ""));
     pageToken = page.nextPageToken ?? "";
     if (pageToken === "") break;
   }
-  expect(seen).toEqual(["a", "a", "b"]);
+  expect(listed).toEqual(["a", "a", "b"]);
 });
 
-function everything(classes: MemoryClasses) {
+function directoryOf(classes: MemoryClasses) {
   return {
     isSynced: true,
     size: 3,

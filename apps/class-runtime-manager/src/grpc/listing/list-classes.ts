@@ -10,64 +10,68 @@ import type { NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, StoredClass } from "../../classes/ports.ts";
 
 /**
- * One page of the class runtimes that match, by namespace and name. A page token is the last key of the page before, so that what comes and
- * goes in between neither repeats nor hides anything else.
+ * Returns one page of the matching class runtimes, sorted by namespace and name. A page token is the last key of the previous page, so that
+ * objects created or deleted meanwhile neither repeat nor hide others.
  */
 export function listClasses(
   request: ListClassRuntimesRequest,
   deps: { readonly directory: ClassDirectory; readonly namespaces: NamespaceRules; readonly log: ChangeLog },
 ): MessageInitShape<typeof ListClassRuntimesResponseSchema> {
-  const matches = sorted([...deps.directory.list()].filter(listFilter(request, deps.namespaces)));
-  const start = startOf(request, matches);
+  const matches = sortClasses([...deps.directory.list()].filter(listFilter(request, deps.namespaces)));
+  const start = startIndex(request, matches);
   const limit = request.limit === undefined || request.limit === 0 ? Infinity : request.limit;
   const page = matches.slice(start, start + limit);
   const last = page.at(-1);
-  const isWhole = start + page.length >= matches.length;
+  const isLastPage = start + page.length >= matches.length;
   return {
     items: page.map(classRuntimeToSummary),
-    nextPageToken: isWhole || last === undefined ? "" : pageToken(placeOf(last)),
+    nextPageToken: isLastPage || last === undefined ? "" : pageToken(positionOf(last)),
     totalCount: matches.length,
     resumeToken: deps.log.token(deps.log.head),
   };
 }
 
-/** In the order of lists and snapshots. */
-export function sorted(objects: readonly StoredClass[]): readonly StoredClass[] {
-  return objects.toSorted((a, b) => comparePlaces(placeOf(a), placeOf(b)));
+/** Sorts in the order of lists and snapshots. */
+export function sortClasses(objects: readonly StoredClass[]): readonly StoredClass[] {
+  return objects.toSorted((a, b) => comparePositions(positionOf(a), positionOf(b)));
 }
 
-function startOf({ pageToken: token, offset }: ListClassRuntimesRequest, matches: readonly StoredClass[]): number {
+function startIndex({ pageToken: token, offset }: ListClassRuntimesRequest, matches: readonly StoredClass[]): number {
   if (token === undefined || token === "") return offset ?? 0;
-  const after = placeOfToken(token);
-  const start = matches.findIndex((one) => comparePlaces(placeOf(one), after) > 0);
+  const after = positionOfToken(token);
+  const start = matches.findIndex((one) => comparePositions(positionOf(one), after) > 0);
   return start === -1 ? matches.length : start;
 }
 
-/** Where an object stands in the order; a record may bear the name of a class runtime and comes after it. */
-interface Place extends ObjectKey {
+/** The sort position of an object. A record may have the name of a class runtime and follows it. */
+interface ListPosition extends ObjectKey {
   readonly isRecord: boolean;
 }
 
-function placeOf(object: StoredClass): Place {
-  return { ...keyOf(object), isRecord: object.writtenAs !== undefined };
+function positionOf(object: StoredClass): ListPosition {
+  return { ...keyOf(object), isRecord: object.storedAs !== undefined };
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function comparePositions(a: ListPosition, b: ListPosition): number {
   return (
     compareText(a.namespace, b.namespace) || compareText(a.name, b.name) || Number(a.isRecord) - Number(b.isRecord)
   );
 }
 
-function pageToken(place: Place): string {
+function pageToken(place: ListPosition): string {
   return `${place.isRecord ? "v1r" : "v1"}:${formatObjectKey(place)}`;
 }
 
-function placeOfToken(token: string): Place {
+function positionOfToken(token: string): ListPosition {
   const [, kind, text = ""] = /^(v1r?):(.*)$/s.exec(token) ?? [];
   const parsed = kind === undefined ? undefined : parseObjectKey(text);
   if (parsed?.ok !== true) {
     throw invalidArgument("the request", [
-      { path: "$.page_token", message: "is none of ours", fix: "send next_page_token of the page before, unchanged" },
+      {
+        path: "$.page_token",
+        message: "is not a page token of this service",
+        fix: "send next_page_token of the previous page unchanged",
+      },
     ]);
   }
   return { ...parsed.value, isRecord: kind === "v1r" };

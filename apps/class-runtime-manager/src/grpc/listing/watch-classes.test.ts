@@ -16,8 +16,8 @@ import { MemoryClasses } from "../../classes/testing/memory-classes.ts";
 
 type Event = Pick<WatchClassRuntimesResponse, "type" | "resumeToken">;
 
-/** The watch of a service whose world stands in memory and on virtual time. */
-function world(over: Partial<DeploymentServiceDeps> = {}) {
+/** Watch calls of a service over classes in memory, on virtual time. */
+function setUp(over: Partial<DeploymentServiceDeps> = {}) {
   const ambient = virtualAmbient(1);
   const classes = new MemoryClasses();
   const service = deploymentService({
@@ -28,7 +28,7 @@ function world(over: Partial<DeploymentServiceDeps> = {}) {
     store: classes,
     leadership: { isLeading: true, leader: undefined },
     check: { canServe: () => ok(undefined) },
-    explainer: { explain: () => Promise.reject(new Error("nobody asks")) },
+    explainer: { explain: () => Promise.reject(new Error("not called")) },
     logger: NOOP_LOGGER,
     metrics: crmMetrics(NOOP_METER),
     ...over,
@@ -44,7 +44,7 @@ function world(over: Partial<DeploymentServiceDeps> = {}) {
   return { time: ambient.time, classes, watch };
 }
 
-function touch(classes: MemoryClasses, name: string): void {
+function putClass(classes: MemoryClasses, name: string): void {
   classes.put({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
@@ -53,28 +53,28 @@ function touch(classes: MemoryClasses, name: string): void {
   });
 }
 
-test("there is a bound on watchers, and one who leaves makes room", async () => {
-  const { watch } = world({ maxWatchers: 1 });
+test("rejects watch calls above the limit until one ends", async () => {
+  const { watch } = setUp({ maxWatchers: 1 });
   const first = watch();
   expect((await first.next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
-  const refused: unknown = await watch()
+  const rejected: unknown = await watch()
     .next()
     .catch((thrown: unknown) => thrown);
-  expect(isFault(refused, "resource-exhausted")).toBe(true);
+  expect(isFault(rejected, "resource-exhausted")).toBe(true);
   await first.next();
   first.stop();
   expect((await first.ended()).done).toBe(true);
   expect((await watch().next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
 });
 
-test("a stream that has nothing to say says so from time to time, also while others are busy", async () => {
-  const { time, classes, watch } = world({ bookmarkMs: 1_000 });
+test("sends bookmarks on an idle stream, also while other objects change", async () => {
+  const { time, classes, watch } = setUp({ bookmarkMs: 1_000 });
   const watcher = watch();
   await watcher.next();
   const { resumeToken: first } = await watcher.next();
   const bookmark = watcher.next();
   for (let n = 0; n < 20; n += 1) {
-    touch(classes, "somebody-else");
+    putClass(classes, "another-class");
     await time.advance(100);
   }
   const { type, resumeToken } = await bookmark;
