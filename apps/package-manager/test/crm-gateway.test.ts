@@ -222,15 +222,15 @@ describe("GrpcCrmGateway with failing clusters", () => {
     const book = new FakeClusterBook();
     const gateway = gatewayOver(book);
     const caller = new AbortController();
-    const patient = book.put("patient", hung.url, { timeoutSeconds: 300 });
-    const held = faultOf(gateway.deploy(patient, unitOf("a"), { signal: caller.signal }));
+    const slow = book.put("slow", hung.url, { timeoutSeconds: 300 });
+    const held = faultOf(gateway.deploy(slow, unitOf("a"), { signal: caller.signal }));
     await eventually(() => hung.callsOf("Deploy").length === 1);
     const good = book.put("well", well.url);
     await Promise.all(Array.from({ length: 20 }, (_, n) => gateway.deploy(good, unitOf(`u-${n}`))));
     caller.abort();
     expect((await held).kind, "the call was pending until the abort").toBe("cancelled");
-    const impatient = book.put("impatient", hung.url, { timeoutSeconds: 1 });
-    expect((await faultOf(gateway.deploy(impatient, unitOf("a")))).kind).toBe("deadline-exceeded");
+    const fast = book.put("fast", hung.url, { timeoutSeconds: 1 });
+    expect((await faultOf(gateway.deploy(fast, unitOf("a")))).kind).toBe("deadline-exceeded");
   });
 
   it("rejects calls to a dead cluster after some failures, until it responds again", async () => {
@@ -307,13 +307,13 @@ describe("GrpcCrmGateway with the Rust manager", () => {
     expect(await gateway.health(name)).toMatchObject({ status: "healthy", availability: 0.99, cluster: "edge" });
   });
 
-  const updates: { learnt: "by health" | "by the first response"; why: string }[] = [
-    { learnt: "by health", why: "the usual order" },
-    { learnt: "by the first response", why: "a deployment before the first health check" },
+  const updates: { detected: "by health" | "by the first response"; why: string }[] = [
+    { detected: "by health", why: "the usual order" },
+    { detected: "by the first response", why: "a deployment before the first health check" },
   ];
-  it.each(updates)("replaces a changed unit, detected $learnt", async ({ learnt }) => {
+  it.each(updates)("replaces a changed unit, detected $detected", async ({ detected }) => {
     const { crm, gateway, name } = await edge({ flavour: "rust" });
-    if (learnt === "by health") await gateway.health(name);
+    if (detected === "by health") await gateway.health(name);
     await gateway.deploy(name, unitOf("a", { classKey: "Old" }));
     await gateway.deploy(name, unitOf("a", { classKey: "Old" }));
     expect(crm.callsOf("DeleteDeployment")).toHaveLength(0);
@@ -413,23 +413,23 @@ describe("TLS and tokens", () => {
       {
         file: tls.certificateFile,
         text: second!.certificate,
-        good: first!.certificate,
-        says: "does not match the certificate in",
+        valid: first!.certificate,
+        message: "does not match the certificate in",
       },
-      { file: tls.keyFile, text: "nonsense", good: first!.key, says: "does not contain a usable private key" },
-      { file: tls.caFile, text: "", good: authority.certificate, says: "does not contain a certificate" },
-      { file: tokenFile, text: "\n", good: "old", says: "is empty" },
-      { file: tokenFile, text: "two\nlines\n", good: "new", says: "does not contain a single valid token" },
+      { file: tls.keyFile, text: "nonsense", valid: first!.key, message: "does not contain a usable private key" },
+      { file: tls.caFile, text: "", valid: authority.certificate, message: "does not contain a certificate" },
+      { file: tokenFile, text: "\n", valid: "old", message: "is empty" },
+      { file: tokenFile, text: "two\nlines\n", valid: "new", message: "does not contain a single valid token" },
     ];
-    for (const { file, text, good, says } of invalid) {
+    for (const { file, text, valid, message } of invalid) {
       logged.length = 0;
       writeFileSync(file, text);
       await eventually(async () => {
         await gateway.health(name);
-        expect(logged).toEqual([expect.stringContaining(says)]);
+        expect(logged).toEqual([expect.stringContaining(message)]);
       });
       expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-1", authorization: "Bearer old" });
-      writeFileSync(file, good);
+      writeFileSync(file, valid);
     }
     await eventually(async () => {
       await gateway.health(name);

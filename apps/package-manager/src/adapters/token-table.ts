@@ -1,7 +1,7 @@
 import { invalidArgument, type Clock } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { readTokens, type TokenTable } from "../access/token-file.ts";
-import { ReloadedFiles, nodeSecretFiles, type SecretFiles } from "./crm/connection/secret-files.ts";
+import { ReloadedFiles, nodeSecretFiles, type SecretFiles } from "./secret-files.ts";
 
 /** The tokens of a file that may change while we run. */
 export interface FollowedTokens {

@@ -34,7 +34,7 @@ export function failedReading(
   return { ...before, health: { ...before.health, status: ClusterStatus.unhealthy }, breaker, error };
 }
 
-/** What a plan knows about the health of a cluster. */
+/** The health of a cluster as an input of a plan. */
 export interface HealthFacts {
   /** The last successful reading, however old. */
   readonly reading?: ClusterHealth;

@@ -215,7 +215,7 @@ export type Remedy =
   | { readonly kind: "lower-replica-count"; readonly replicaCount: number; readonly text: string }
   | { readonly kind: "allow-best-effort"; readonly text: string };
 
-/** What is refused, and what was found out on the way. */
+/** The parts that all refusals have. */
 interface RefusalBase {
   /** The complete explanation, safe to return to clients. */
   readonly message: string;

@@ -27,9 +27,9 @@ const cluster = fc
       breaker,
       readingAgeMs,
     });
-    const { reading: _reading, ...dark } = known;
+    const { reading: _reading, ...unread } = known;
     return availability === undefined
-      ? dark
+      ? unread
       : { ...known, reading: { cluster: clusterName(name), status, availability } };
   });
 
@@ -137,9 +137,9 @@ test("the order of clusters does not change the plan", () => {
 
 test("digests are equal exactly when the plans have the same content", () => {
   fc.assert(
-    fc.property(input, input, fc.boolean(), (given, other, alike) => {
+    fc.property(input, input, fc.boolean(), (given, other, isSameDeployment) => {
       const one = planDeployment(given);
-      const another = planDeployment(alike ? { ...given, clusters: other.clusters } : other);
+      const another = planDeployment(isSameDeployment ? { ...given, clusters: other.clusters } : other);
       if (!one.ok || !another.ok) return;
       const sameContent = canonicalJson(planContent(one.value)) === canonicalJson(planContent(another.value));
       expect(one.value.digest === another.value.digest).toBe(sameContent);

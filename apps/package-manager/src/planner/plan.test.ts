@@ -25,9 +25,13 @@ describe("clusters", () => {
   });
 
   test("uses an unhealthy cluster in target_clusters and reports the reasons against it", () => {
-    const sick = clusterOf("c01", 0.99, { breaker: "open", readingAgeMs: 3_600_000, problem: "connection refused" });
+    const unhealthy = clusterOf("c01", 0.99, {
+      breaker: "open",
+      readingAgeMs: 3_600_000,
+      problem: "connection refused",
+    });
     const plan = expectPlan({
-      clusters: [clusterOf("c00", 0.99), sick],
+      clusters: [clusterOf("c00", 0.99), unhealthy],
       deployment: { targetClusters: [clusterName("c00"), clusterName("c01")] },
     });
     expect(clustersIn(plan)).toEqual(["c00", "c01"]);
@@ -57,13 +61,15 @@ describe("clusters", () => {
         clusterOf("better", 0.9999),
         clusterOf("open", 0.999, { breaker: "open" }),
         clusterOf("stale", 0.999, { readingAgeMs: 600_000 }),
-        clusterOf("ill", 0.999, {
-          reading: { cluster: clusterName("ill"), status: ClusterStatus.unhealthy, availability: 0.999 },
+        clusterOf("unhealthy", 0.999, {
+          reading: { cluster: clusterName("unhealthy"), status: ClusterStatus.unhealthy, availability: 0.999 },
         }),
-        { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "deadline exceeded" },
-        clusterOf("dead", 0),
+        { name: clusterName("unread"), labels: {}, breaker: "closed", problem: "deadline exceeded" },
+        clusterOf("never-up", 0),
       ],
-      deployment: { availableClusters: ["allowed", "open", "stale", "ill", "dark", "dead"].map(clusterName) },
+      deployment: {
+        availableClusters: ["allowed", "open", "stale", "unhealthy", "unread", "never-up"].map(clusterName),
+      },
     });
     expect(clustersIn(plan)).toEqual(["allowed"]);
     const against = Object.fromEntries(plan.clusters.map((one) => [one.cluster, one.reasonsAgainst[0]?.code]));
@@ -72,9 +78,9 @@ describe("clusters", () => {
       better: "not-allowed",
       open: "breaker-open",
       stale: "stale",
-      ill: "unhealthy",
-      dark: "no-reading",
-      dead: "never-up",
+      unhealthy: "unhealthy",
+      unread: "no-reading",
+      "never-up": "never-up",
     });
   });
 
@@ -95,10 +101,10 @@ describe("clusters", () => {
   });
 
   test("skips a named cluster without a reading if best effort is allowed and another is usable", () => {
-    const dark = { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "refused" } as const;
+    const unread = { name: clusterName("unread"), labels: {}, breaker: "closed", problem: "refused" } as const;
     const given = {
-      clusters: [clusterOf("a", 0.99), dark],
-      deployment: { targetClusters: [clusterName("a"), clusterName("dark")], allowBestEffort: true },
+      clusters: [clusterOf("a", 0.99), unread],
+      deployment: { targetClusters: [clusterName("a"), clusterName("unread")], allowBestEffort: true },
     };
     expect(clustersIn(expectPlan(given))).toEqual(["a"]);
   });
@@ -118,13 +124,13 @@ describe("what_if", () => {
   });
 
   test("plans with an assumed availability, even for a cluster without a reading", () => {
-    const dark = { name: clusterName("dark"), labels: {}, breaker: "closed" } as const;
+    const unread = { name: clusterName("unread"), labels: {}, breaker: "closed" } as const;
     const plan = expectPlan({
-      clusters: [clusterOf("a", 0.5), dark],
+      clusters: [clusterOf("a", 0.5), unread],
       deployment: { nfr: { availability: 0.9 } },
-      whatIf: { clusterAvailability: { dark: 0.999 } },
+      whatIf: { clusterAvailability: { unread: 0.999 } },
     });
-    expect(clustersIn(plan)).toContain("dark");
+    expect(clustersIn(plan)).toContain("unread");
   });
 });
 

@@ -10,10 +10,10 @@ const HASH_LENGTH = 12;
  * deployment and cluster.
  */
 export function unitIdOf(key: DeploymentKey, cluster: ClusterName): UnitId {
-  const words = `${key}-${cluster}`
+  const text = `${key}-${cluster}`
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
     .replaceAll(/[^a-z0-9]+/g, "-");
-  const named = /^[a-z]/.test(words) ? words : `u${words}`;
+  const named = /^[a-z]/.test(text) ? text : `u${text}`;
   const head = named.slice(0, HEAD_LENGTH).replace(/-$/, "");
   return `${head}-${hashJson([key, cluster]).slice(0, HASH_LENGTH)}` as UnitId;
 }

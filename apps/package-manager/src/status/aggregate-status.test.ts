@@ -13,7 +13,7 @@ const reported = (cluster: string, condition: DeploymentCondition, message?: str
   },
 });
 const nothing: UnitObservation = { reachable: true };
-const away: UnitObservation = { reachable: false, error: 'cluster "b" is dead' };
+const unreachable: UnitObservation = { reachable: false, error: 'cluster "b" is unreachable' };
 const refused = { detail: { kind: "failed-precondition", subject: "odgm" }, code: "OAAS_FAILED_PRECONDITION" } as const;
 
 interface Case {
@@ -57,10 +57,10 @@ const cases: Case[] = [
   {
     name: "one cluster is unreachable",
     record: recordOf({ a: {}, b: {} }),
-    observed: { a: reported("a", "running"), b: away },
+    observed: { a: reported("a", "running"), b: unreachable },
     whole: "unknown",
     parts: { a: "running", b: "unknown" },
-    message: /b: cluster "b" is dead/,
+    message: /b: cluster "b" is unreachable/,
     why: "its condition is unknown",
   },
   {
@@ -100,7 +100,7 @@ const cases: Case[] = [
   {
     name: "a removed target",
     record: recordOf({ a: {}, b: { state: "withdrawn" } }),
-    observed: { a: reported("a", "running"), b: away },
+    observed: { a: reported("a", "running"), b: unreachable },
     whole: "running",
     parts: { a: "running", b: "unknown" },
     why: "it is listed but does not count",

@@ -85,15 +85,24 @@ describe("CrmWatcher", () => {
   });
 
   it("backs off while a cluster is unreachable", async () => {
-    const { counts, time } = watching([[unavailable("edge", "dead")]]);
+    const { counts, time } = watching([[unavailable("edge", "connection refused")]]);
     await time.advance(600_000);
     expect(counts.streams).toBeGreaterThan(15);
     expect(counts.streams).toBeLessThan(60);
   });
 
   it("reconnects at once to a recovered cluster", async () => {
-    const dead: Script = [unavailable("edge", "dead")];
-    const { view, counts, time, watcher } = watching([dead, dead, dead, dead, dead, dead, dead, account]);
+    const refused: Script = [unavailable("edge", "connection refused")];
+    const { view, counts, time, watcher } = watching([
+      refused,
+      refused,
+      refused,
+      refused,
+      refused,
+      refused,
+      refused,
+      account,
+    ]);
     while (counts.streams < 7) await time.advance(100);
     await time.advance(1_000);
     expect(counts.streams, "it waits").toBe(7);

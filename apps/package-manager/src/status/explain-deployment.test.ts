@@ -35,16 +35,16 @@ describe("explainDeployment", () => {
     },
     {
       name: "the root cause in the worst cluster",
-      clusters: [of("a", { finding: starting }), of("b", { finding: broken }), of("c", { error: "dead" })],
+      clusters: [of("a", { finding: starting }), of("b", { finding: broken }), of("c", { error: "unreachable" })],
       verdict: "permanent",
       summary: /^cart in b: pod add-1: image not found\.$/,
       action: "correct the image",
     },
     {
       name: "an unreachable cluster",
-      clusters: [of("a", { finding: healthy }), of("b", { error: 'cluster "b" is dead' })],
+      clusters: [of("a", { finding: healthy }), of("b", { error: 'cluster "b" is unreachable' })],
       verdict: "transient",
-      summary: /cart in b: cluster "b" is dead/,
+      summary: /cart in b: cluster "b" is unreachable/,
       action: 'check why cluster "b" is unreachable',
     },
   ];

@@ -10,7 +10,7 @@ import { RuntimeView } from "./runtime-view.ts";
 import { ClusterStatusReader } from "./status-reader.ts";
 import { recordOf, reportOf } from "./testing/reports.ts";
 
-/** In-memory clusters: dead ones fail, live ones are also in the view. */
+/** In-memory clusters: unreachable ones fail, live ones are also in the view. */
 function readerOver(
   clusters: Readonly<Record<string, readonly UnitReport[]>>,
   record?: DeploymentRecord,
@@ -20,11 +20,11 @@ function readerOver(
   const { clock } = virtualAmbient(1);
   const view = new RuntimeView(clock);
   const world = new Map(Object.entries(clusters));
-  const dead = new Set<string>();
+  const unreachable = new Set<string>();
   const queried: string[] = [];
   const units = (cluster: ClusterName): readonly UnitReport[] => {
     queried.push(cluster);
-    if (dead.has(cluster)) throw unavailable(cluster, `cluster "${cluster}" is dead`);
+    if (unreachable.has(cluster)) throw unavailable(cluster, `cluster "${cluster}" is unreachable`);
     return world.get(cluster) ?? [];
   };
   const gateway = {
@@ -73,7 +73,7 @@ function readerOver(
     for (const report of world.get(name) ?? []) view.apply(cluster, { type: "changed", report }, "live");
     view.apply(cluster, { type: "synced" }, "live");
   };
-  return { reader, view, world, dead, queried, follow };
+  return { reader, view, world, unreachable, queried, follow };
 }
 
 describe("runtimes", () => {
@@ -91,11 +91,11 @@ describe("runtimes", () => {
         fc.subarray(["a", "b", "c"]),
         fc.subarray(["a", "b", "c"]),
         fc.boolean(),
-        async (clusters, limit, live, dead, churn) => {
+        async (clusters, limit, live, unreachable, churn) => {
           const over = readerOver(clusters);
           for (const name of live) over.follow(name);
-          const down = dead.filter((name) => !live.includes(name));
-          for (const name of down) over.dead.add(name);
+          const down = unreachable.filter((name) => !live.includes(name));
+          for (const name of down) over.unreachable.add(name);
           const stable = Object.entries(clusters)
             .filter(([name]) => !down.includes(name))
             .flatMap(([name, reports]) => reports.map(({ unitId }) => `${name}/${unitId}`))
@@ -130,7 +130,7 @@ describe("runtimes", () => {
     const { items, missing } = await over.reader.runtimes({});
     expect(items.map(({ unitId }) => unitId)).toEqual(["u1", "u2"]);
     expect([missing, over.queried]).toEqual([[], ["b"]]);
-    over.dead.add("b");
+    over.unreachable.add("b");
     expect((await over.reader.runtimes({})).missing).toEqual(["b"]);
   });
 
@@ -181,7 +181,7 @@ describe("unit", () => {
 
   it("returns unavailable instead of not-found while a cluster is unreachable", async () => {
     const over = readerOver({ a: [], b: [reportOf("b", "x")] });
-    over.dead.add("b");
+    over.unreachable.add("b");
     await expect(over.reader.unit("x" as UnitId)).rejects.toThrow(/unreachable: b/);
   });
 });
@@ -204,14 +204,14 @@ describe("status, explain and topology", () => {
     const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b")] }, record);
     over.follow("b");
     over.view.markLost("b" as ClusterName, "cut");
-    over.dead.add("b");
+    over.unreachable.add("b");
     const { clusters, condition } = await over.reader.status(key);
     expect(condition).toBe("unknown");
     expect(clusters[1]).toMatchObject({
       reachable: false,
       condition: "unknown",
       message: "last known state: running",
-      error: 'cluster "b" is dead',
+      error: 'cluster "b" is unreachable',
     });
   });
 
@@ -220,7 +220,7 @@ describe("status, explain and topology", () => {
       { a: [reportOf("a", "cart-a", { condition: "down", message: "no image" })], b: [] },
       record,
     );
-    over.dead.add("b");
+    over.unreachable.add("b");
     const explanation = await over.reader.explain(key);
     expect(explanation).toMatchObject({ verdict: "permanent", clusters: [{ cluster: "a" }, { cluster: "b" }] });
     expect(explanation.summary).toContain("cart in a");
@@ -271,12 +271,12 @@ describe("status, explain and topology", () => {
       metadata: { name: "a" },
       deployedClasses: ["shop.Cart"],
     });
-    over.dead.add("b");
+    over.unreachable.add("b");
     expect((await over.reader.topology("zenoh")).nodes.map(({ id, status }) => [id, status])).toEqual([
       ["a/environment::x", "healthy"],
       ["b/env::b", "unreachable"],
     ]);
-    over.dead.add("a");
+    over.unreachable.add("a");
     await expect(over.reader.topology("zenoh")).rejects.toMatchObject({ detail: { kind: "unavailable" } });
   });
 });

@@ -17,7 +17,7 @@ import { listRuntimes } from "./calls/list-runtimes.ts";
 import { queryHealth } from "./calls/query-health.ts";
 import { replaceUnit, SentDigests } from "./calls/replace-unit.ts";
 import { CrmConnection, type CrmServices } from "./connection/crm-connection.ts";
-import { nodeSecretFiles, type SecretFiles } from "./connection/secret-files.ts";
+import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
 import type { BreakerState } from "./guard/circuit-breaker.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";

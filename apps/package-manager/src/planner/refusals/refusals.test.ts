@@ -14,7 +14,7 @@ import {
 } from "../testing/plan-inputs.ts";
 
 describe("refusals", () => {
-  const dark = { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "connection refused" } as const;
+  const unread = { name: clusterName("unread"), labels: {}, breaker: "closed", problem: "connection refused" } as const;
 
   test.each([
     {
@@ -151,10 +151,10 @@ describe("refusals", () => {
     },
     {
       why: "no cluster with a reading",
-      given: { clusters: [dark] },
+      given: { clusters: [unread] },
       want: {
         kind: "no-usable-cluster",
-        unusable: ["dark"],
+        unusable: ["unread"],
         assumed: false,
         message: expect.stringContaining("connection refused"),
       },
@@ -171,8 +171,8 @@ describe("refusals", () => {
     },
     {
       why: "one cluster assumed to be down and one without a reading",
-      given: { clusters: [clusterOf("a", 0.99), dark], whatIf: { clustersDown: [clusterName("a")] } },
-      want: { kind: "no-usable-cluster", unusable: ["a", "dark"], assumed: false },
+      given: { clusters: [clusterOf("a", 0.99), unread], whatIf: { clustersDown: [clusterName("a")] } },
+      want: { kind: "no-usable-cluster", unusable: ["a", "unread"], assumed: false },
     },
     {
       why: "a named cluster assumed to be down",
@@ -186,10 +186,10 @@ describe("refusals", () => {
     {
       why: "a named cluster without a reading",
       given: {
-        clusters: [clusterOf("a", 0.99), dark],
-        deployment: { targetClusters: ["a", "dark"].map(clusterName) },
+        clusters: [clusterOf("a", 0.99), unread],
+        deployment: { targetClusters: ["a", "unread"].map(clusterName) },
       },
-      want: { kind: "no-usable-cluster", unusable: ["dark"] },
+      want: { kind: "no-usable-cluster", unusable: ["unread"] },
     },
     {
       why: "a cluster that reports no nodes",

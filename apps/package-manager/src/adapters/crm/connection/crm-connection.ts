@@ -6,7 +6,7 @@ import { RpcChannel, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { ClusterRegistration } from "../../../use-cases.ts";
 import { peerName } from "../guard/cluster-guard.ts";
 import { tlsProblem, tokenProblem, type ClusterTls, type TlsTexts } from "./secret-checks.ts";
-import { ReloadedFiles, type ReloadOptions, type SecretFiles } from "./secret-files.ts";
+import { ReloadedFiles, type ReloadOptions, type SecretFiles } from "../../secret-files.ts";
 
 /** The gRPC services of one class runtime manager. */
 export interface CrmServices {
