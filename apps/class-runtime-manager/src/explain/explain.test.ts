@@ -12,7 +12,7 @@ import { explanationToWire } from "./explanation-to-wire.ts";
 const folder = new URL("testdata/", import.meta.url);
 const QUESTION = { deploymentId: "order-1", classKey: "shop.Order" };
 
-describe("explanations, recorded (UPDATE_GOLDEN=1 records anew)", () => {
+describe("explanations match their recording (UPDATE_GOLDEN=1 updates it)", () => {
   test.each(readdirSync(folder).filter((name) => name.endsWith(".txt")))("%s", (name) => {
     const file = new URL(name, folder);
     const text = readFileSync(file, "utf8");
@@ -53,7 +53,7 @@ function brokenWorld(): SimulatedCluster {
   return world;
 }
 
-test("on the wire: a chain of class, function, workload, pod, event", () => {
+test("converts the chain class, function, workload, pod, event to protobuf", () => {
   const world = brokenWorld();
   const { explanation } = explanationToWire(explain(QUESTION, world.observation(), world.nowMs));
   expect(explanation).toMatchObject({
@@ -74,7 +74,7 @@ test("on the wire: a chain of class, function, workload, pod, event", () => {
   ]);
 });
 
-test("says the same as the status", () => {
+test("agrees with the status", () => {
   const world = brokenWorld();
   const { status } = evaluate(undefined, world.observation(), world.nowMs);
   const answer = explain({ ...QUESTION, status }, world.observation(), world.nowMs);
@@ -82,7 +82,7 @@ test("says the same as the status", () => {
   expect(answer.root.reason).toBe(status.reason);
 });
 
-test("a thousand broken pods are told in few words", () => {
+test("summarizes a thousand failing pods", () => {
   const world = brokenWorld();
   for (let index = 0; index < 1000; index += 1) {
     world.addPod(`order-${index}`, refFrom("deployment/order"), {
@@ -94,20 +94,20 @@ test("a thousand broken pods are told in few words", () => {
   expect(text).toContain("991 more pods");
 });
 
-describe("the template's choice", () => {
+describe("template selection", () => {
   const scores = [
     { name: "dev", score: 10 },
     { name: "edge", score: 30, because: "profile edge" },
   ];
   test.each([
     {
-      why: "asked for, by an alias",
+      why: "named by an alias",
       choice: { name: "full", basis: "explicit" as const },
       requested: { selected_template: "prod" },
       want: { chosen: "full", rule: "explicit", requested: "prod" },
     },
     {
-      why: "wished for",
+      why: "hinted",
       choice: { name: "full", basis: "hint" as const },
       requested: { template_hint: "production" },
       want: { chosen: "full", rule: "hint", requested: "production" },
@@ -119,7 +119,7 @@ describe("the template's choice", () => {
       want: { chosen: "edge", rule: "environment", wouldChange: expect.stringContaining("default_template") },
     },
     {
-      why: "by score, against the wish",
+      why: "by score, in spite of a hint",
       choice: { name: "edge", basis: "score" as const, scores },
       requested: { template_hint: "knative" },
       want: {
@@ -133,11 +133,11 @@ describe("the template's choice", () => {
     expect(explainTemplate(choice, requested)).toMatchObject(want);
   });
 
-  test("before there is one", () => {
+  test("is undefined before the selection", () => {
     expect(explainTemplate(undefined)).toBeUndefined();
   });
 
-  test("on the wire", () => {
+  test("converts to protobuf", () => {
     const world = brokenWorld();
     world.template = { name: "edge", basis: "score", scores };
     const { explanation } = explanationToWire(explain(QUESTION, world.observation(), world.nowMs));

@@ -119,8 +119,8 @@ function timeless(status: ClassRuntimeStatus): object {
 const SECOND = 1000;
 const START = Date.parse("2026-01-01T00:00:00Z");
 
-describe("whatever is observed in whatever order", () => {
-  test("the last observation alone decides phase, conditions and reasons", () => {
+describe("any sequence of observations", () => {
+  test("derives phase, conditions and reasons from the last observation only", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 5 }), observation, (before, last) => {
         // Functions of the last rendered spec stay observed while a new spec cannot be rendered, so this depends on the
@@ -137,7 +137,7 @@ describe("whatever is observed in whatever order", () => {
     );
   });
 
-  test("saying it twice is saying it once", () => {
+  test("does not change when evaluated again", () => {
     fc.assert(
       fc.property(fc.array(observation, { minLength: 1, maxLength: 4 }), (all) => {
         let status: ClassRuntimeStatus | undefined;
@@ -154,7 +154,7 @@ describe("whatever is observed in whatever order", () => {
     );
   });
 
-  test("times tell when something changed, and nothing else does", () => {
+  test("changes times only with the values they date", () => {
     fc.assert(
       fc.property(fc.array(observation, { minLength: 1, maxLength: 6 }), (all) => {
         const changedAt = new Map<string, string>();
@@ -175,7 +175,7 @@ describe("whatever is observed in whatever order", () => {
     );
   });
 
-  test("the status is one that the API server takes, and says no reason that is not on the list", () => {
+  test("produces a valid status with known reasons", () => {
     fc.assert(
       fc.property(observation, (one) => {
         const { status, events } = evaluate(undefined, one, START);
@@ -200,14 +200,14 @@ describe("whatever is observed in whatever order", () => {
   });
 });
 
-describe("what other writers own", () => {
+describe("fields of other writers", () => {
   const world = new SimulatedCluster();
   world.addFunction("A.one", refFrom("deployment/one"), "workload");
   world.applyAll();
   world.change(refFrom("deployment/one"), as("ready", 1));
   const look = (previous: ClassRuntimeStatus | undefined) => evaluate(previous, world.observation(), START).status;
 
-  test("recommendations, compliance and conditions of other loops are handed on", () => {
+  test("keeps recommendations, compliance and conditions of other writers", () => {
     const previous: ClassRuntimeStatus = {
       nfr_recommendations: [{ component: "A.one", dimension: "replicas", target: 3 }],
       nfr_compliance: { overall_status: "Compliant" },
@@ -234,7 +234,7 @@ describe("what other writers own", () => {
     expect(own.conditions?.map(({ type }) => type)).toEqual(["Available", "Progressing", "Degraded"]);
   });
 
-  test("what the Rust manager left is taken over once, and then stays", () => {
+  test("takes over the status of the Rust manager once", () => {
     const upstream: ClassRuntimeStatus = {
       phase: "progressing",
       observed_generation: 1,
@@ -260,7 +260,7 @@ describe("what other writers own", () => {
     expect(look(undefined)).not.toHaveProperty("routers");
   });
 
-  test("numbers that always move are news only together with something else", () => {
+  test("ignores changes of volatile fields alone", () => {
     const grid = new SimulatedCluster();
     grid.odgm = {
       workloads: [refFrom("deployment/store")],
@@ -289,7 +289,7 @@ describe("what other writers own", () => {
 
 describe("conditions", () => {
   const at = (now: string) => ({ generation: 1, now });
-  test("a transition time moves with the status, not with reason or message", () => {
+  test("changes the transition time with the status only", () => {
     const first = nextConditions([], [markUnavailable("Starting", "a")], at("2026-01-01T00:00:00Z"));
     const second = nextConditions(first, [markUnavailable("CrashLoop", "b")], at("2026-01-01T00:00:01Z"));
     const third = nextConditions(second, [markAvailable("c")], at("2026-01-01T00:00:02Z"));

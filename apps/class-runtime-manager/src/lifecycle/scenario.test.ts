@@ -4,7 +4,7 @@ import { runScenario } from "./testing/scenario.ts";
 
 const folder = new URL("testdata/", import.meta.url);
 
-describe("scenarios: what is recorded is what happens (UPDATE_GOLDEN=1 records anew)", () => {
+describe("scenarios match their recording (UPDATE_GOLDEN=1 updates it)", () => {
   test.each(readdirSync(folder).filter((name) => name.endsWith(".txt")))("%s", (name) => {
     const file = new URL(name, folder);
     const text = readFileSync(file, "utf8");

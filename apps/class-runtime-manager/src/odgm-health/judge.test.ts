@@ -21,19 +21,24 @@ const node = (...partitions: number[]): NodeAnswer => ({
   capabilities: ["string_ids"],
 });
 
-describe("what answers mean", () => {
+describe("assesses responses", () => {
   test.each([
-    { why: "nobody answered: not known, not ill", grid: grid(), answers: [], healthy: undefined },
+    { why: "no response: unknown, not unhealthy", grid: grid(), answers: [], healthy: undefined },
     { why: "all partitions are served", grid: grid(), answers: [node(0), node(1)], healthy: true },
-    { why: "one node is enough when it serves all", grid: grid(), answers: [node(0, 1)], healthy: true },
-    { why: "one is missing, and everyone was asked", grid: grid(), answers: [node(0), node(0)], healthy: false },
-    { why: "one is missing, but a node was silent", grid: grid(), answers: [node(0)], healthy: undefined },
+    { why: "one node that serves all partitions is enough", grid: grid(), answers: [node(0, 1)], healthy: true },
+    { why: "a partition is missing in all responses", grid: grid(), answers: [node(0), node(0)], healthy: false },
+    { why: "a partition is missing, but a node did not respond", grid: grid(), answers: [node(0)], healthy: undefined },
     { why: "no shard at all", grid: grid({ nodes: 1 }), answers: [node()], healthy: false },
-    { why: "partitions may live in other clusters", grid: grid({ isShared: true }), answers: [node(0)], healthy: true },
+    {
+      why: "partitions may be served in other clusters",
+      grid: grid({ isShared: true }),
+      answers: [node(0)],
+      healthy: true,
+    },
     { why: "a class without collections", grid: grid({ collections: [] }), answers: [node()], healthy: true },
   ])("$why", ({ grid: asked, answers, healthy }) => expect(assessAnswers(asked, answers, NOW)?.healthy).toBe(healthy));
 
-  test("what goes into status: shards, partitions, objects once however many copies, and abilities", () => {
+  test("reports shards, partitions, capabilities, and objects once per partition", () => {
     expect(assessAnswers(grid(), [node(0, 1), node(1)], NOW)).toEqual({
       healthy: true,
       checkedAt: "2026-11-15T00:00:00.000Z",
@@ -44,12 +49,12 @@ describe("what answers mean", () => {
     });
   });
 
-  test("a message says which and how many", () => {
+  test("names the collection and the number of missing partitions", () => {
     expect(assessAnswers(grid(), [node(0), node(0)], NOW)?.message).toBe("serves 1 of 2 partitions of shop.Order");
   });
 });
 
-test("more objects and a later time are no news; a lost shard or the silence after a word is", () => {
+test("ignores object counts and times; detects lost shards and expired readings", () => {
   const before = assessAnswers(grid(), [node(0, 1)], NOW);
   const fuller: NodeAnswer = { ...node(0, 1), shards: node(0, 1).shards.map((shard) => ({ ...shard, objects: 99 })) };
   expect(isSameReading(before, assessAnswers(grid(), [fuller], NOW + 5_000))).toBe(true);
@@ -59,9 +64,9 @@ test("more objects and a later time are no news; a lost shard or the silence aft
 });
 
 test.each([
-  { why: "well", answers: [node(0, 1)] },
-  { why: "ill", answers: [node(0), node(0)] },
-])("a store that was $why when its status was written says the same to the manager that starts", ({ answers }) => {
+  { why: "healthy", answers: [node(0, 1)] },
+  { why: "unhealthy", answers: [node(0), node(0)] },
+])("restores a reading that was $why from the status", ({ answers }) => {
   const reading = assessAnswers(grid(), answers, NOW);
   const written = {
     ...reading?.details,
@@ -76,7 +81,7 @@ test.each([
   expect(lastReading({}, false)).toBeUndefined();
 });
 
-describe("which stores can be asked", () => {
+describe("state stores to query", () => {
   const metadata = { name: "order", namespace: "shop", uid: "u", resourceVersion: "1" };
   const object = { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", metadata };
   const odgm = {
@@ -86,13 +91,13 @@ describe("which stores can be asked", () => {
     collections_status: [{ name: "shop.Order", partition_count: 4 }],
   };
 
-  test("where it is and what it should serve, as status says", () => {
+  test("reads endpoints and collections from the status", () => {
     expect(gridOf(object, { odgm_cluster_status: odgm }, {})).toEqual(
       grid({ nodes: 1, collections: [{ name: "shop.Order", partitions: 4 }] }),
     );
   });
 
-  test("nodes in other clusters make it a shared one", () => {
+  test("is shared with nodes in other clusters", () => {
     const spec = { odgm_config: { env_node_ids: { here: [1], there: [2, 3] } } };
     expect(gridOf(object, { odgm_cluster_status: odgm }, spec as never)?.isShared).toBe(true);
   });
@@ -100,11 +105,11 @@ describe("which stores can be asked", () => {
   test.each([
     { why: "no status", status: undefined, of: object },
     { why: "no store", status: {}, of: object },
-    { why: "none that is up", status: { odgm_cluster_status: { ...odgm, ready_replicas: 0 } }, of: object },
+    { why: "no available state store", status: { odgm_cluster_status: { ...odgm, ready_replicas: 0 } }, of: object },
     {
-      why: "a class that goes away",
+      why: "a class that is being deleted",
       status: { odgm_cluster_status: odgm },
       of: { ...object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
     },
-  ])("$why: nobody to ask", ({ status, of }) => expect(gridOf(of, status, {})).toBeUndefined());
+  ])("no state store to query: $why", ({ status, of }) => expect(gridOf(of, status, {})).toBeUndefined());
 });

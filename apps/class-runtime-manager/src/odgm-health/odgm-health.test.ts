@@ -64,7 +64,7 @@ function lab(names: readonly string[]) {
   return { health, asked, woken, stores, store, rounds, end, meter, most: () => most };
 }
 
-test("a class is woken when its store says something new, and not when it only counts more objects", async () => {
+test("enqueues a class when its reading changes, but not for object counts", async () => {
   const { health, woken, store, rounds, end } = lab(["a"]);
   expect(health.readingOf("a")).toBeUndefined();
   await rounds(1);
@@ -103,7 +103,7 @@ test.each(["is away", "hangs"])(
   },
 );
 
-test("until it has asked, what the status says counts", async () => {
+test("uses the reading of the status before the first check", async () => {
   const { health, rounds, end } = lab(["told"]);
   expect(health.readingOf("told")?.checkedAt).toBe("before");
   await rounds(1);
@@ -111,7 +111,7 @@ test("until it has asked, what the status says counts", async () => {
   await end();
 });
 
-test("few at once; stores that hang hold no others up; what is gone is forgotten", async () => {
+test("limits concurrency; a hanging state store does not block others; removed ones are forgotten", async () => {
   const names = Array.from({ length: 20 }, (_, n) => `s${n}`);
   const { health, store, stores, rounds, end, most } = lab(names);
   store("s0").mood = "hangs";

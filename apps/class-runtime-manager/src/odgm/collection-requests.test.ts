@@ -33,7 +33,7 @@ const functions = [
   { function_key: "Record.run", provision_config: { wasm_module_url: "http://pm/artifacts/1" } },
 ];
 
-test("the text has exactly the members of the contract, in its order", () => {
+test("renders ODGM_COLLECTION with the members and order of the contract", () => {
   const env = gridEnv({
     spec: {
       functions: [containerFunction("Record.echo")],
@@ -54,17 +54,17 @@ describe("routes", () => {
   test.each<{ why: string; spec: object; want: object }>([
     { why: "predicted under the last part of the key", spec: { addons: ["odgm"] }, want: { echo: { url }, run: wasm } },
     {
-      why: "bindings name them",
+      why: "uses binding names",
       spec: { function_bindings: [{ name: "say", function_key: "Record.echo", stateless: false }] },
       want: { say: { url, stateless: false }, run: wasm },
     },
     {
-      why: "an empty address is filled in",
+      why: "fills in an empty URL",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "", function_key: "Record.echo" } } } } },
       want: { x: { url }, run: wasm },
     },
     {
-      why: "one that its sender had to guess is put right",
+      why: "replaces a predicted URL",
       spec: {
         odgm_config: {
           invocations: { fn_routes: { x: { url: "http://order-fn-7:80/", function_key: "Record.echo" } } },
@@ -73,17 +73,17 @@ describe("routes", () => {
       want: { x: { url }, run: wasm },
     },
     {
-      why: "a short host becomes a full one",
+      why: "expands a short host",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:80/a" } } } } },
       want: { x: { url: "http://legacy.shop.svc.cluster.local/a" }, echo: { url }, run: wasm },
     },
     {
-      why: "another port stays",
+      why: "keeps another port",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:9000" } } } } },
       want: { x: { url: "http://legacy.shop.svc.cluster.local:9000/" }, echo: { url }, run: wasm },
     },
     {
-      why: "a full address stays",
+      why: "keeps a full URL",
       spec: {
         odgm_config: {
           invocations: { fn_routes: { x: { url: "https://a.b/c?d", standby: true, active_group: [1] } } },
@@ -97,7 +97,7 @@ describe("routes", () => {
     expect(Object.keys(routes ?? {}).sort()).toEqual(Object.keys(want).sort());
   });
 
-  test("two functions of one short name: both can be reached, whatever their order", () => {
+  test("routes two functions with the same short name, in any order", () => {
     const two = [containerFunction("A.x"), containerFunction("B.x")];
     const keys = (list: typeof two) =>
       Object.keys(requestsOf({ spec: { functions: list, addons: ["odgm"] } })[0]?.invocations?.fn_routes ?? {});
@@ -120,24 +120,24 @@ describe("shard assignments", () => {
       invocations: { fn_routes: {}, disabled_fn: [] },
     });
 
-  test("that fit are passed on", () => {
+  test("passes valid assignments", () => {
     expect(made(good)).toMatchObject({ requests: [{ shard_assignments: good, invocations: null }], warnings: [] });
   });
 
   test.each([
-    { why: "one too few", given: good.slice(1), says: "expected 2 assignments, got 1" },
+    { why: "too few assignments", given: good.slice(1), says: "expected 2 assignments, got 1" },
     {
-      why: "too many copies",
+      why: "too many replicas",
       given: [good[0]!, { primary: 2, replica: [9, 8], shard_ids: [2, 3] }],
       says: "2 nodes and 2 shards",
     },
     {
-      why: "a primary elsewhere",
+      why: "a primary outside of its shards",
       given: [good[0]!, { primary: 5, replica: [9], shard_ids: [2] }],
       says: "not one of its shards",
     },
     { why: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
-  ])("that do not are left out with a warning: $why", ({ given, says }) => {
+  ])("ignores invalid assignments with a warning: $why", ({ given, says }) => {
     const { requests, warnings } = made(given);
     expect(requests[0]?.shard_assignments).toEqual([]);
     expect(warnings).toMatchObject([
@@ -145,15 +145,15 @@ describe("shard assignments", () => {
     ]);
   });
 
-  test("an id that another collection uses does not fit", () => {
+  test("rejects an id that another collection uses", () => {
     expect(made(good, [collection, collection]).requests[1]?.shard_assignments).toEqual([]);
   });
 });
 
-describe("nodes of the grid", () => {
+describe("nodes of the state store", () => {
   const spec = { functions, odgm_config: { node_id: 7, env_node_ids: { here: [7, 8], there: [3] }, replica_count: 3 } };
 
-  test("fixed ids: one workload each, which select their own pods", () => {
+  test("renders one workload per fixed id with its own pods", () => {
     const workloads = gridWorkloads({ spec });
     expect(workloads.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       "Deployment order-odgm",
@@ -166,7 +166,7 @@ describe("nodes of the grid", () => {
     expect(gridEnv({ spec }).get("ODGM_NODE_ID")).toBe("7");
   });
 
-  test("several of our own: one StatefulSet whose pods make their id of their number, and find each other", () => {
+  test("renders one StatefulSet whose pods derive their id from the index and know their peers", () => {
     const given = { spec: { functions, odgm_config: { replica_count: 2 } } };
     expect(gridWorkloads(given).map(({ kind }) => kind)).toEqual(["StatefulSet"]);
     const env = gridEnv(given);
@@ -177,7 +177,7 @@ describe("nodes of the grid", () => {
     );
   });
 
-  test("persistent state: a StatefulSet with a volume each, that goes with the class", () => {
+  test("renders a StatefulSet with volumes that are deleted with the class", () => {
     const [set] = gridWorkloads({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
     expect(set).toMatchObject({
       kind: "StatefulSet",
@@ -189,7 +189,7 @@ describe("nodes of the grid", () => {
   });
 });
 
-test("more than a variable can hold is said before the pod fails", () => {
+test("warns when ODGM_COLLECTION exceeds the size of an environment variable", () => {
   const options = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`o${index}`, "x".repeat(20_000)]));
   const input = inputOf({ spec: { functions, odgm_config: { options } } });
   const rendered = BUILTIN_TEMPLATES[0]!.render(input);
@@ -198,7 +198,7 @@ test("more than a variable can hold is said before the pod fails", () => {
   ]);
 });
 
-test("variables that the operator adds replace ours, and none is there twice", () => {
+test("overrides variables with those of the operator, without duplicates", () => {
   const extraEnv = { POD_IP: "10.0.0.1", ODGM_MAX_SESSIONS: "9", MORE: "1" };
   const [workload] = gridWorkloads({ spec: { functions, state_spec: {} }, cluster: { odgm: { extraEnv } } });
   const [container] = podSpecOf(workload!)!["containers"] as { env: { name: string; value: string }[] }[];
@@ -209,7 +209,7 @@ test("variables that the operator adds replace ours, and none is there twice", (
   );
 });
 
-test("the port that functions are told is one that the Service has", () => {
+test("gives functions a port that the Service has", () => {
   const input = inputOf({ spec: { functions, state_spec: {} } });
   for (const template of BUILTIN_TEMPLATES) {
     const rendered = template.render(input);
@@ -224,7 +224,7 @@ test("the port that functions are told is one that the Service has", () => {
   }
 });
 
-test("the text reads back as what was meant, for any collections, in any order of options and routes", () => {
+test("round-trips any collections, independent of the order of options and routes", () => {
   const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9._-]{0,20}[A-Za-z0-9]$/);
   const map = fc.dictionary(name, fc.string({ maxLength: 20 }), { maxKeys: 6 });
   fc.assert(

@@ -19,18 +19,23 @@ test.each([
   expect(partitionsFor(rps)).toBe(partitions);
 });
 
-test("an environment may count partitions its own way", () => {
+test("uses the partition strategies of the environment", () => {
   expect(partitionsFor(10, { low_throughput: 2, standard: 3, high_throughput: 5, very_high: 7 })).toBe(2);
 });
 
 test.each([
-  { copies: 1, demand: {}, want: "basic", why: "one copy needs nothing" },
-  { copies: 3, demand: {}, want: "raft", why: "copies agree" },
-  { copies: 3, demand: { latencyMs: 49 }, want: "basic", why: "too fast to agree" },
-  { copies: 3, demand: { latencyMs: 50 }, want: "raft", why: "just slow enough" },
-  { copies: 3, demand: { consistency: "eventual" }, want: "mst", why: "state that may lag merges" },
-  { copies: 1, demand: { consistency: "strong" }, want: "raft", why: "strong always agrees" },
-  { copies: 3, demand: { consistency: "strong", latencyMs: 10 }, want: "raft", why: "strong goes before fast" },
+  { copies: 1, demand: {}, want: "basic", why: "basic for one replica" },
+  { copies: 3, demand: {}, want: "raft", why: "raft for several replicas" },
+  { copies: 3, demand: { latencyMs: 49 }, want: "basic", why: "latency too low for consensus" },
+  { copies: 3, demand: { latencyMs: 50 }, want: "raft", why: "at the latency threshold" },
+  { copies: 3, demand: { consistency: "eventual" }, want: "mst", why: "mst for eventual consistency" },
+  { copies: 1, demand: { consistency: "strong" }, want: "raft", why: "raft for strong consistency" },
+  {
+    copies: 3,
+    demand: { consistency: "strong", latencyMs: 10 },
+    want: "raft",
+    why: "strong consistency takes precedence over latency",
+  },
 ] as const)("$copies copies, $demand: $want, $why", ({ copies, demand, want }) => {
   expect(shardTypeFor(copies, demand)).toBe(want);
 });
@@ -73,12 +78,12 @@ describe("collections", () => {
       want: [["Order_data", 16, 2, "raft", false]],
     },
     {
-      why: "never more copies than nodes, when nobody states them",
+      why: "limits unstated replicas to the number of nodes",
       got: row({ state_spec: {} }, 1),
       want: [["Order_data", 4, 1, "basic", false]],
     },
     {
-      why: "neither state nor names: one for the class",
+      why: "one collection for the class without state and names",
       got: row({ addons: ["odgm"] }, 1),
       want: [["shop.Order", 4, 1, "basic", false]],
     },
@@ -105,7 +110,7 @@ describe("collections", () => {
       want: [["a", 9, 2, "mst", true]],
     },
     {
-      why: "what Package Manager allocated",
+      why: "the allocation of the package manager",
       got: row({ state_spec: {}, resource_allocation: { replication_factor: 1 } }),
       want: [["Order_data", 4, 1, "basic", false]],
     },
@@ -119,7 +124,7 @@ describe("collections", () => {
       want: [["Order_singleton", 2, 2, "raft", true]],
     },
     {
-      why: "the class goes before its environment",
+      why: "the class takes precedence over its environment",
       got: row({ state_spec: {}, odgm_config: { partition_count: 3, replica_count: 1, shard_type: "none" } }, 3, {
         collection_templates: { normal_state: { partition_count: 2, replica_count: 2 } },
       }),
@@ -139,7 +144,7 @@ describe("collections", () => {
     expect(got).toEqual(want);
   });
 
-  test("what cannot work is said and not changed", () => {
+  test("warns about settings that the nodes cannot provide", () => {
     const { warnings } = collections({
       state_spec: { consistency_model: "STRONG" },
       odgm_config: { replica_count: 5, shard_type: "none" },
@@ -150,7 +155,7 @@ describe("collections", () => {
     ]);
   });
 
-  test("copies that somebody stated decide how many nodes there are", () => {
+  test("derives the number of nodes from the stated replicas", () => {
     const copies = (odgm_config: object) => statedReplicas(inputOf({ spec: { functions, odgm_config } }));
     expect(copies({})).toBeUndefined();
     expect(copies({ replication_factor: 3 })).toBe(3);
@@ -165,7 +170,7 @@ describe("nodes", () => {
       replicas,
     );
 
-  test("of their own: always the same ids, different for another class", () => {
+  test("generates stable ids that differ between classes", () => {
     const three = nodes({}, 3);
     expect(three).toEqual(nodes({}, 3));
     expect(three.ids.map((id) => String(id))).toEqual([0, 1, 2].map((index) => `${three.prefix}${index}`));
@@ -182,7 +187,7 @@ describe("nodes", () => {
       members: [3, 5, 7],
     },
     {
-      why: "found by its own id when nobody says which cluster this is",
+      why: "by its own id without a cluster name",
       config: { node_id: 7, env_node_ids: { a: [9, 7], b: [1] } },
       ids: [7, 9],
       members: [1, 7, 9],
@@ -192,7 +197,7 @@ describe("nodes", () => {
     expect(nodes(config, 5)).toMatchObject({ kind: "fixed", ids, members });
   });
 
-  test("given, and made of one prefix and numbers: one workload holds them all", () => {
+  test("runs given ids with a common prefix in one workload", () => {
     const given = { env_node_ids: { here: [4712, 4710, 4711], there: [9] } };
     expect(nodes(given, 1, "here")).toEqual({
       kind: "numbered",
@@ -210,7 +215,7 @@ describe("nodes", () => {
     }
   });
 
-  test("fixed: several for this cluster by its name", () => {
+  test("finds several fixed ids by the name of the cluster", () => {
     expect(nodes({ env_node_ids: { here: [4, 2], there: [3] } }, 1, "here")).toMatchObject({
       kind: "fixed",
       ids: [4, 2],
@@ -236,7 +241,7 @@ describe("events", () => {
     });
   });
 
-  test("a binding that changes of state run is a trigger on the class's collections", () => {
+  test("converts a state-change binding to a trigger on the collections of the class", () => {
     expect(
       eventsOf(inputOf({ spec: { package_class_key: "shop.Order", functions, function_bindings: [binding] } })),
     ).toMatchObject({
@@ -252,7 +257,7 @@ describe("events", () => {
     });
   });
 
-  test("one trigger per function and cause; what the class says itself wins, and it may switch all off", () => {
+  test("keeps one trigger per function and type; the class takes precedence and can disable all", () => {
     const event_triggers = [{ function_key: "Order.place", collection_filters: ["x"] }];
     const { enabled, triggers } = eventsOf(
       inputOf({

@@ -11,7 +11,7 @@ import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.t
  * after an intended change: UPDATE_GOLDEN=1 vitest run --project unit apps/class-runtime-manager/src/templates/golden
  */
 describe.each(goldenInputs)("%s", (file) => {
-  test("renders as its golden file says", () => {
+  test("renders its golden file", () => {
     const { children, ...about } = renderGolden(file).rendered;
     const documents = [about, ...children];
     const golden = path.join(GOLDEN_FOLDER, file.replace(".input.", ".golden."));
@@ -25,7 +25,7 @@ describe.each(goldenInputs)("%s", (file) => {
     expect(JSON.stringify(documents)).toBe(JSON.stringify(expected));
   });
 
-  test("every child is owned, labelled and in the class's namespace", () => {
+  test("owns, labels and places every child", () => {
     const { input, rendered } = renderGolden(file);
     for (const { metadata } of rendered.children) {
       expect(metadata.namespace).toBe(input.owner.namespace);
@@ -36,7 +36,7 @@ describe.each(goldenInputs)("%s", (file) => {
     }
   });
 
-  test("every pod keeps the restricted standard", () => {
+  test("meets the restricted pod security standard", () => {
     const pods = renderGolden(file)
       .rendered.children.map(podSpecOf)
       .filter((pod) => pod !== undefined);
@@ -45,12 +45,12 @@ describe.each(goldenInputs)("%s", (file) => {
   });
 });
 
-test("each built-in template has a golden file of its own", () => {
+test("has a golden file for each built-in template", () => {
   const shown = goldenInputs.map((file) => renderGolden(file).rendered.template);
   expect(shown).toEqual(expect.arrayContaining(BUILTIN_TEMPLATES.map(({ id }) => id)));
 });
 
-test("no two goldens of one class under different templates are the same", () => {
+test("renders a class differently with each template", () => {
   const bodies = goldenInputs
     .filter((file) => file.startsWith("same-class-"))
     .map((file) => JSON.stringify(renderGolden(file).rendered.children));
@@ -58,7 +58,7 @@ test("no two goldens of one class under different templates are the same", () =>
   expect(new Set(bodies).size).toBe(bodies.length);
 });
 
-test("the checker of the restricted standard can say no", () => {
+test("the checker of the restricted standard reports violations", () => {
   expect(
     restrictedProblems({ hostNetwork: true, containers: [{ name: "a", securityContext: { privileged: true } }] }),
   ).toEqual([

@@ -30,7 +30,7 @@ const find = ({ children }: Rendered, kind: string, name?: string): Manifest | u
 const container = (object: Manifest | undefined) =>
   (podSpecOf(object ?? {})?.["containers"] as Record<string, unknown>[] | undefined)?.[0];
 
-describe("functions by what they are", () => {
+describe("function types", () => {
   const spec: Spec = {
     functions: [
       containerFunction("C.run"),
@@ -41,7 +41,7 @@ describe("functions by what they are", () => {
     ],
   };
 
-  test("a module runs in the data grid, which comes by itself; a name runs nowhere", () => {
+  test("runs a module in an implied state store, and nothing for a builtin function", () => {
     const rendered = render({ spec });
     expect(
       rendered.functions.map(({ functionKey, runtime, service, predictedUrl }) => [
@@ -61,7 +61,7 @@ describe("functions by what they are", () => {
     expect(rendered.children.filter(({ kind }) => kind === "Deployment")).toHaveLength(2);
   });
 
-  test("a module without a data grid is refused with its place", () => {
+  test("rejects a module without a state store, with its path", () => {
     expect(refusalOf({ spec: { ...spec, addons: [] } })).toMatchObject({
       kind: "invalid",
       violations: [{ path: "$.functions[1].provision_config.wasm_module_url" }],
@@ -74,10 +74,10 @@ describe("addons", () => {
   test.each<{ why: string; given: PartialInput; has: boolean }>([
     { why: "none for a class without state", given: { spec: { functions } }, has: false },
     { why: "odgm for state", given: { spec: { functions, state_spec: {} } }, has: true },
-    { why: "odgm when asked for", given: { spec: { functions, addons: ["ODGM"] } }, has: true },
+    { why: "odgm when listed", given: { spec: { functions, addons: ["ODGM"] } }, has: true },
     { why: "an empty list means none", given: { spec: { functions, state_spec: {}, addons: [] } }, has: false },
     {
-      why: "switched off in its own block",
+      why: "disabled in its own settings",
       given: { spec: { functions, addons: ["odgm"], odgm_config: { enabled: false } } },
       has: false,
     },
@@ -91,10 +91,10 @@ describe("addons", () => {
   });
 });
 
-describe("what surrounds a function", () => {
+describe("objects around a function", () => {
   const functions = [{ function_key: "a", provision_config: { container_image: "a", min_scale: 2, max_scale: 5 } }];
 
-  test("an autoscaler takes over replicas only where the cluster has them and there is room", () => {
+  test("renders an autoscaler only when supported and the maximum is above the minimum", () => {
     const scaled = render({ spec: { functions } });
     expect(find(scaled, "HorizontalPodAutoscaler")?.["spec"]).toMatchObject({ minReplicas: 2, maxReplicas: 5 });
     expect(find(scaled, "Deployment")?.["spec"]).not.toHaveProperty("replicas");
@@ -116,7 +116,7 @@ describe("what surrounds a function", () => {
     });
   });
 
-  test("a disruption budget only in templates that promise one, for more than one pod, where the cluster has them", () => {
+  test("renders a disruption budget only for templates with one, several pods and a cluster that supports it", () => {
     const one = [{ function_key: "a", provision_config: { container_image: "a", min_scale: 1 } }];
     const budget = (given: PartialInput) => find(render(given), "PodDisruptionBudget") !== undefined;
     expect(budget({ spec: { functions, selected_template: "full" } })).toBe(true);
@@ -143,12 +143,12 @@ describe("what surrounds a function", () => {
     { why: "off", cluster: {}, want: undefined },
     { why: "a ServiceMonitor", cluster: { features: { prometheus: true } }, want: "ServiceMonitor order-svcmon" },
     {
-      why: "a PodMonitor where only that is there",
+      why: "a PodMonitor when only that kind is served",
       cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false } },
       want: "PodMonitor order-podmon",
     },
     {
-      why: "a PodMonitor when asked for",
+      why: "a PodMonitor when configured",
       cluster: { features: { prometheus: true }, monitors: { scrapeKind: "pod", matchLabels: {} } },
       want: "PodMonitor order-podmon",
     },
@@ -162,7 +162,7 @@ describe("what surrounds a function", () => {
     expect(found && `${found.kind} ${found.metadata.name}`).toBe(want);
   });
 
-  test("functions wait for the state store where the template says so and there is an image to wait with", () => {
+  test("renders the wait container when the template and the wait image are set", () => {
     const waits = (given: Omit<PartialInput, "spec"> & { template: string }) => {
       const spec = { functions, state_spec: {}, selected_template: given.template };
       return podSpecOf(find(render({ ...given, spec }), "Deployment", "order") ?? {})?.["initContainers"] !== undefined;
@@ -174,15 +174,15 @@ describe("what surrounds a function", () => {
   });
 });
 
-describe("variables of a function", () => {
-  test("its own win over ours", () => {
+describe("environment variables of a function", () => {
+  test("prefers the config of the function", () => {
     const functions = [{ ...containerFunction("a"), config: { FUNCTION_KEY: "mine", EXTRA: "1" } }];
     const env = container(find(render({ spec: { functions } }), "Deployment"))?.["env"];
     expect(env).toContainEqual({ name: "FUNCTION_KEY", value: "mine" });
     expect(env).toContainEqual({ name: "EXTRA", value: "1" });
   });
 
-  test("a name that is none, and one that Knative keeps for itself, are refused with their place", () => {
+  test("rejects invalid and reserved names, with their paths", () => {
     const functions = [{ ...containerFunction("a"), config: { "A=B": "1", PORT: "80" } }];
     expect(refusalOf({ spec: { functions } })?.violations.map(({ path }) => path)).toEqual([
       "$.functions[0].config['A=B']",
@@ -193,7 +193,7 @@ describe("variables of a function", () => {
   });
 });
 
-test("the lifecycle takes what was rendered as it is", () => {
+test("renders a class that the lifecycle accepts as expected state", () => {
   const spec = { functions: [containerFunction("a"), { function_key: "b", function_type: "builtin" }], state_spec: {} };
   const chosen = chooseAndRender(inputOf({ spec }), BUILTIN_TEMPLATES);
   if (!chosen.ok) throw new Error(chosen.error.message);
@@ -209,7 +209,7 @@ test("the lifecycle takes what was rendered as it is", () => {
   });
 });
 
-test("everything that is wrong with a class comes back at once", () => {
+test("returns all violations of a class at once", () => {
   const functions = [
     { function_key: "a", provision_config: { container_image: "evil.local/a", min_scale: 9 } },
     { function_key: "b", provision_config: { container_image: "evil.local/b" } },
@@ -246,21 +246,21 @@ describe("quotas of an environment", () => {
   const { children } = render({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
   const own = demandOf(children);
 
-  test("count every pod at its lowest scale, and every volume", () => {
+  test("sums pods at minimum scale and all volumes", () => {
     expect(own.classes).toBe(1);
     expect(own.cpu.nano).toBe(1_550_000_000n);
     expect(own.memory.nano).toBe((3n * 1024n + 128n) * 1024n * 1024n * 1_000_000_000n);
     expect(own.storage.nano).toBe(5n * 1024n ** 3n * 1_000_000_000n);
   });
 
-  test("are the same of children as the server has them: an autoscaler's present number does not count", () => {
+  test("ignores the current replicas of an autoscaled child", () => {
     const there = children.map((child) =>
       child.kind === "Deployment" ? { ...child, spec: { ...(child["spec"] as object), replicas: 7 } } : child,
     );
     expect(demandOf(there)).toEqual(own);
   });
 
-  test("tell what would be broken, with field, numbers and fix", () => {
+  test("reports exceeded quotas with field, numbers and fix", () => {
     const used = addDemand(NO_DEMAND, own);
     const question = { used, held: NO_DEMAND, requested: own };
     expect(checkQuotas("e", { max_classes: 2, cpu: "4", memory: "7Gi", storage: "10Gi" }, question)).toEqual([]);
@@ -316,8 +316,8 @@ function inputFor({ name, keys, provisions, template, persistent, copies }: AnyC
   };
 }
 
-describe("for any class under any template", () => {
-  test("every child is named legally and once, owned and labelled; every pod is restricted", () => {
+describe("any class with any template", () => {
+  test("names, owns and labels every child, and restricts every pod", () => {
     fc.assert(
       fc.property(anyClass, (given) => {
         const { children } = render(inputFor(given));
@@ -338,7 +338,7 @@ describe("for any class under any template", () => {
     );
   });
 
-  test("rendering twice is rendering once, and a workload's selector finds its own pods and no other's", () => {
+  test("renders deterministically, with selectors that match only own pods", () => {
     fc.assert(
       fc.property(anyClass, (given) => {
         const rendered = render(inputFor(given));
@@ -359,7 +359,7 @@ describe("for any class under any template", () => {
     );
   });
 
-  test("with names once given, the order of functions changes nothing", () => {
+  test("ignores the order of functions with assigned names", () => {
     fc.assert(
       fc.property(anyClass, (given) => {
         const input = inputFor(given);

@@ -45,17 +45,17 @@ const node = (name: string, status: string): Node => ({
 describe("why a pod is not ready", () => {
   test.each([
     {
-      why: "an image nobody has",
+      why: "a missing image",
       pod: podOf(waiting("ErrImagePull", "manifest unknown")),
       want: ["ImagePull", "permanent"],
     },
     {
-      why: "an image nobody may have",
+      why: "an image without access",
       pod: podOf(waiting("ErrImagePull", "pull access denied, repository does not exist")),
       want: ["ImagePull", "permanent"],
     },
     {
-      why: "a registry that is away",
+      why: "an unreachable registry",
       pod: podOf(waiting("ErrImagePull", "dial tcp: i/o timeout")),
       want: ["ImagePull", "transient"],
     },
@@ -64,9 +64,9 @@ describe("why a pod is not ready", () => {
       pod: podOf(waiting("ErrImagePull", "429 Too Many Requests")),
       want: ["ImagePull", "transient"],
     },
-    { why: "a name that is none", pod: podOf(waiting("InvalidImageName")), want: ["ImagePull", "permanent"] },
+    { why: "an invalid name", pod: podOf(waiting("InvalidImageName")), want: ["ImagePull", "permanent"] },
     {
-      why: "backing off; the event knows why",
+      why: "backing off, with the reason in the event",
       pod: podOf(waiting("ImagePullBackOff", "Back-off pulling image")),
       events: [event("Failed", "Error: ErrImagePull"), event("Failed", "Failed to pull image: connection refused")],
       want: ["ImagePull", "transient"],
@@ -77,7 +77,7 @@ describe("why a pod is not ready", () => {
       want: ["ContainerConfig", "permanent"],
     },
     {
-      why: "crashed once: it may find its feet",
+      why: "crashed once: transient",
       pod: podOf(
         container({
           restartCount: 1,
@@ -88,7 +88,7 @@ describe("why a pod is not ready", () => {
       want: ["CrashLoop", "transient"],
     },
     {
-      why: "crashing again and again",
+      why: "crash loop",
       pod: podOf(
         container({
           restartCount: 8,
@@ -141,7 +141,7 @@ describe("why a pod is not ready", () => {
       want: ["CrashLoop", "permanent"],
     },
     {
-      why: "no node has room",
+      why: "no node with enough capacity",
       pod: podOf({
         conditions: [
           { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes: 3 Insufficient cpu." },
@@ -164,7 +164,7 @@ describe("why a pod is not ready", () => {
       want: ["Unschedulable", "transient"],
     },
     {
-      why: "a gate",
+      why: "a scheduling gate",
       pod: podOf({ conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] }),
       want: ["SchedulingGated", "transient"],
     },
@@ -174,19 +174,19 @@ describe("why a pod is not ready", () => {
       want: ["Evicted", "transient"],
     },
     {
-      why: "a volume that does not come",
+      why: "a volume that is not attached",
       pod: podOf(waiting("ContainerCreating")),
       events: [event("FailedMount", "MountVolume.SetUp failed: timed out")],
       want: ["VolumeMount", "transient"],
     },
     {
-      why: "a volume of a ConfigMap that is not there",
+      why: "a volume of a missing ConfigMap",
       pod: podOf(waiting("ContainerCreating")),
       events: [event("FailedMount", 'configmap "x" not found')],
       want: ["VolumeMount", "permanent"],
     },
     {
-      why: "an old mount trouble of a container that runs by now",
+      why: "ignores a past mount failure of a running container",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("FailedMount", "timed out")],
       want: ["PodStarting", "transient"],
@@ -198,13 +198,13 @@ describe("why a pod is not ready", () => {
       want: ["PodSandbox", "transient"],
     },
     {
-      why: "a probe that does not succeed yet",
+      why: "a failing probe",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("Unhealthy", "Readiness probe failed")],
       want: ["ProbeFailing", "transient"],
     },
     {
-      why: "an event about an earlier pod of that name tells nothing",
+      why: "ignores events of an earlier pod of the same name",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("Unhealthy", "x", { involvedObject: { kind: "Pod", name: "p", uid: "other" } })],
       want: ["PodStarting", "transient"],
@@ -216,14 +216,18 @@ describe("why a pod is not ready", () => {
       want: ["NodeLost", "transient"],
     },
     {
-      why: "the node is gone",
+      why: "the node no longer exists",
       pod: podOf({}, { spec: { nodeName: "n1" } }),
       nodes: [node("n2", "True")],
       want: ["NodeLost", "transient"],
     },
-    { why: "nodes may not be read", pod: podOf({}, { spec: { nodeName: "n1" } }), want: ["PodStarting", "transient"] },
     {
-      why: "nothing known yet",
+      why: "no permission to read nodes",
+      pod: podOf({}, { spec: { nodeName: "n1" } }),
+      want: ["PodStarting", "transient"],
+    },
+    {
+      why: "no observation yet",
       pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" } } as Pod,
       want: ["PodStarting", "transient"],
     },
@@ -236,12 +240,12 @@ describe("why a pod is not ready", () => {
   test.each([
     { why: "ready", pod: podOf({ conditions: [{ type: "Ready", status: "True" }] }) },
     { why: "done", pod: podOf({ phase: "Succeeded" }) },
-    { why: "on its way out", pod: podOf({}, { metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } }) },
-  ])("nothing to say: $why", ({ pod }) => {
+    { why: "terminating", pod: podOf({}, { metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } }) },
+  ])("no finding: $why", ({ pod }) => {
     expect(diagnosePod(pod, { events: [], nodes: [] })).toBeUndefined();
   });
 
-  test("a pod that cannot end on a lost node is told, though it is on its way out", () => {
+  test("reports a terminating pod on a lost node", () => {
     const pod = podOf(
       {},
       { spec: { nodeName: "n1" }, metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } },
@@ -249,7 +253,7 @@ describe("why a pod is not ready", () => {
     expect(diagnosePod(pod, { events: [], nodes: [node("n1", "False")] })?.reason).toBe("NodeLost");
   });
 
-  test("kubelets that try and kubelets that back off say the same in the end", () => {
+  test("gives the same message while pulling and while backing off", () => {
     const events = [event("Failed", "Failed to pull image: not found")];
     const messages = [podOf(waiting("ErrImagePull", "not found")), podOf(waiting("ImagePullBackOff", "Back-off"))].map(
       (pod) => diagnosePod(pod, { events, nodes: [] })?.message,
@@ -258,7 +262,7 @@ describe("why a pod is not ready", () => {
   });
 });
 
-test("both kinds of event are read", () => {
+test("reads events of both APIs", () => {
   const about = { kind: "Pod", name: "p" };
   const base = { apiVersion: "v1", kind: "Event", metadata: { name: "e" }, type: "Normal", reason: "R" };
   const core = {

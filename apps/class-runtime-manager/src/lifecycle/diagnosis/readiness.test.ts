@@ -32,7 +32,7 @@ describe("Deployment: as kubectl rollout status", () => {
   test.each([
     { why: "complete", status: full, want: { ready: true, serving: true, reason: "Ready", readyReplicas: 2 } },
     {
-      why: "just made",
+      why: "just created",
       status: undefined,
       want: { ready: false, serving: false, reason: "Starting", readyReplicas: 0 },
     },
@@ -47,7 +47,7 @@ describe("Deployment: as kubectl rollout status", () => {
       status: { ...full, updatedReplicas: 1, replicas: 3 },
       want: { ready: false, serving: true, reason: "RollingOut" },
     },
-    { why: "old ones still end", status: { ...full, replicas: 3 }, want: { ready: false, reason: "RollingOut" } },
+    { why: "old pods still terminate", status: { ...full, replicas: 3 }, want: { ready: false, reason: "RollingOut" } },
     {
       why: "not all are available",
       status: { ...full, availableReplicas: 1 },
@@ -59,12 +59,12 @@ describe("Deployment: as kubectl rollout status", () => {
       want: { ready: false, serving: false, reason: "Starting" },
     },
     {
-      why: "too few by its own rule",
+      why: "below its own minimum",
       status: { ...full, availableReplicas: 1, conditions: [condition("Available", "False")] },
       want: { ready: false, serving: false },
     },
     {
-      why: "its deadline has passed",
+      why: "progress deadline exceeded",
       status: {
         ...full,
         updatedReplicas: 1,
@@ -73,7 +73,7 @@ describe("Deployment: as kubectl rollout status", () => {
       want: { ready: false, failed: true, reason: "ProgressDeadline" },
     },
     {
-      why: "a deadline about an older spec does not count",
+      why: "ignores a deadline of an older generation",
       status: { ...full, conditions: [condition("Progressing", "False", "ProgressDeadlineExceeded")] },
       generation: 2,
       want: { ready: false, failed: false },
@@ -82,7 +82,7 @@ describe("Deployment: as kubectl rollout status", () => {
     expect(readinessOf(workload("Deployment", { replicas: 2 }, status, generation))).toMatchObject(want);
   });
 
-  test("none wanted is none missing", () => {
+  test("is ready with zero desired replicas", () => {
     expect(readinessOf(workload("Deployment", { replicas: 0 }, { observedGeneration: 1 }))).toMatchObject({
       ready: true,
       desired: 0,
@@ -166,7 +166,7 @@ describe("DaemonSet", () => {
   test.each([
     { why: "complete", status: full, want: { ready: true, desired: 3 } },
     {
-      why: "being rolled out",
+      why: "rolling out",
       status: { ...full, updatedNumberScheduled: 1 },
       want: { ready: false, reason: "RollingOut" },
     },
@@ -176,11 +176,11 @@ describe("DaemonSet", () => {
       want: { ready: false, serving: true, reason: "Scaling" },
     },
     {
-      why: "no node fits: nobody is served",
+      why: "no matching node",
       status: { observedGeneration: 1, desiredNumberScheduled: 0 },
       want: { ready: false, failed: true, reason: "Unschedulable" },
     },
-    { why: "its controller has not looked yet", status: undefined, want: { ready: false, failed: false } },
+    { why: "not observed by its controller yet", status: undefined, want: { ready: false, failed: false } },
   ])("$why", ({ status, want }) => {
     expect(readinessOf(workload("DaemonSet", {}, status))).toMatchObject(want);
   });
@@ -194,10 +194,10 @@ describe("Job", () => {
       status: { succeeded: 1, conditions: [condition("Complete", "True")] },
       want: { ready: true },
     },
-    { why: "at it", spec: {}, status: { active: 1, ready: 1 }, want: { ready: true } },
+    { why: "running", spec: {}, status: { active: 1, ready: 1 }, want: { ready: true } },
     { why: "starting", spec: {}, status: { active: 1, ready: 0 }, want: { ready: false, reason: "Starting" } },
     {
-      why: "part done, the rest at it",
+      why: "partly complete, the rest running",
       spec: { parallelism: 3, completions: 4 },
       status: { succeeded: 2, ready: 2 },
       want: { ready: true },

@@ -24,29 +24,29 @@ test.each([
     want: { reason: "Conflict", verdict: "permanent", message: expect.stringMatching(/kubectl-edit.*replicas/) },
   },
   {
-    why: "the role is too narrow",
+    why: "missing permissions",
     fault: refused(403, "Forbidden", 'deployments.apps is forbidden: User "crm" cannot patch resource "deployments"'),
     want: { reason: "Forbidden", message: expect.stringContaining("cannot patch") },
   },
   {
-    why: "the quota is full",
+    why: "the quota is exceeded",
     fault: refused(403, "Forbidden", "pods x is forbidden: exceeded quota: small"),
     want: { reason: "Quota" },
   },
   {
-    why: "a policy objects",
+    why: "an admission policy rejects it",
     fault: refused(403, "Forbidden", 'admission webhook "x" denied the request: no'),
     want: { reason: "AdmissionDenied" },
   },
   {
-    why: "the namespace is going",
+    why: "the namespace is terminating",
     fault: refused(403, "Forbidden", "namespace is being terminated", {
       causes: [{ reason: "NamespaceTerminating", message: "" }],
     }),
     want: { reason: "NamespaceTerminating" },
   },
   {
-    why: "a field is wrong",
+    why: "a field is invalid",
     fault: refused(422, "Invalid", "invalid", {
       causes: [{ reason: "FieldValueInvalid", message: "must be positive", field: "spec.replicas" }],
     }),
@@ -57,17 +57,17 @@ test.each([
     },
   },
   {
-    why: "nobody serves the kind",
+    why: "the kind is not served",
     fault: refused(404, "NotFound", "the server could not find the requested resource"),
     want: { reason: "KindMissing" },
   },
   {
-    why: "the server is away",
+    why: "the API server is unavailable",
     fault: unavailable("the Kubernetes API", "no answer"),
     want: { reason: "ApiUnavailable", verdict: "transient" },
   },
   {
-    why: "somebody wrote in between",
+    why: "a concurrent write",
     fault: refused(409, "Conflict", "the object has been modified"),
     want: { reason: "ApiUnavailable", verdict: "transient" },
   },
@@ -82,7 +82,7 @@ test.each([
   expect(problemFromFault(fault)).toMatchObject(want);
 });
 
-test("a spec that is wrong names every field", () => {
+test("names every field of an invalid spec", () => {
   const wrong = [
     { path: "$.spec.a", message: "is missing", fix: "add it" },
     { path: "$.spec.b", message: "is wrong" },

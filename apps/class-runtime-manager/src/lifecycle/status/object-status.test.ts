@@ -8,7 +8,7 @@ const found = (violations: typeof BAD, used: number, generation = 1): ObjectFind
   extra: { used_by: used },
 });
 
-test("the first look tells everything; the same again changes nothing", () => {
+test("sets a complete status once and does not change it again", () => {
   const first = nextObjectStatus(undefined, found(BAD, 0), 1_000);
   expect(first).toMatchObject({
     changed: true,
@@ -27,7 +27,7 @@ test("the first look tells everything; the same again changes nothing", () => {
   expect([again.changed, again.status]).toEqual([false, first.status]);
 });
 
-test("numbers alone are told apart from news; transition times move with the status only", () => {
+test("reports changes of extra fields only; keeps transition times", () => {
   const first = nextObjectStatus(undefined, found([], 1), 1_000).status;
   const more = nextObjectStatus(first, found([], 2), 2_000);
   expect(more).toMatchObject({ changed: true, onlyExtra: true, status: { used_by: 2 } });

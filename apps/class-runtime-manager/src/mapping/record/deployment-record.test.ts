@@ -26,8 +26,8 @@ function mapped(spec: DeploymentRecordInput["spec"], defaults?: RecordDefaults) 
   return deploymentRecordToClassRuntime(record, defaults);
 }
 
-describe("what a record means", () => {
-  test("the README's sample", () => {
+describe("converts a record", () => {
+  test("the sample of the README", () => {
     expect(deploymentRecordToClassRuntime(deploymentRecord.parse(README_SAMPLE))).toEqual({
       ok: true,
       value: {
@@ -56,7 +56,7 @@ describe("what a record means", () => {
 
   test.each([
     {
-      why: "the short form takes the environment's image",
+      why: "the short form uses the image of the environment",
       spec: { function: {} },
       defaults: { functionImage: "registry.local/default:1" },
       want: { functions: [{ provision_config: { container_image: "registry.local/default:1", port: 8080 } }] },
@@ -154,7 +154,7 @@ describe("what a record means", () => {
       },
     },
     {
-      why: "enforcement at its older place",
+      why: "enforcement in its legacy field",
       spec: { state_spec: {}, nfr: { enforcement: { mode: "enforce", dimensions: ["replicas"] } } },
       want: { enforcement: { mode: "enforce", dimensions: ["replicas"] } },
     },
@@ -188,7 +188,7 @@ describe("what a record means", () => {
   );
 });
 
-describe("what is wrong is told by its place in the record", () => {
+describe("reports violations with paths in the record", () => {
   test.each([
     { why: "no image anywhere", spec: { function: {} }, path: "$.spec.function.image" },
     {
@@ -200,7 +200,7 @@ describe("what is wrong is told by its place in the record", () => {
     },
     { why: "nothing to run and no state", spec: { deployment_unit: { id: "order-1" } }, path: "$.spec" },
     {
-      why: "a container that asks for more than its limit only together with its unit",
+      why: "a container whose request exceeds the limit of its unit",
       spec: {
         deployment_unit: {
           id: "order-1",
@@ -218,7 +218,7 @@ describe("what is wrong is told by its place in the record", () => {
   });
 });
 
-test("a record's status has each function in the older words too", () => {
+test("adds the legacy function status to a record", () => {
   const one = { service: "a", predicted_url: "http://a", template: "dev" };
   expect(
     classStatusToRecordStatus({

@@ -9,7 +9,7 @@ const objectOf = (kind: string, spec: unknown): object => ({
   spec,
 });
 
-describe("an object that is wrong is told field by field", () => {
+describe("reports every invalid field", () => {
   test.each([
     {
       why: "a quantity and an image",
@@ -23,7 +23,7 @@ describe("an object that is wrong is told field by field", () => {
         "$.spec.functions[0].provision_config.cpu_request",
       ],
     },
-    { why: "nothing in it", read: readClassRuntime(objectOf("ClassRuntime", {})), paths: ["$.spec.functions"] },
+    { why: "empty placeholder", read: readClassRuntime(objectOf("ClassRuntime", {})), paths: ["$.spec.functions"] },
     {
       why: "a record with both forms of its function",
       read: readDeploymentRecord(
@@ -35,7 +35,7 @@ describe("an object that is wrong is told field by field", () => {
       paths: ["$.spec.function"],
     },
     {
-      why: "a record that is fine by itself and lacks an image here",
+      why: "a valid record without an image in this cluster",
       read: readDeploymentRecord(objectOf("DeploymentRecord", { function: {} })),
       paths: ["$.spec.function.image"],
     },
@@ -43,7 +43,7 @@ describe("an object that is wrong is told field by field", () => {
     expect(read.ok ? [] : read.error.map(({ path }) => path)).toEqual(paths);
   });
 
-  test("a good one is read with its defaults, nulls and status included", () => {
+  test("applies defaults, and accepts nulls and status", () => {
     const object = {
       ...objectOf("DeploymentRecord", { function: { image: "f" }, addons: null }),
       status: { phase: "available", function_container_status: [] },
@@ -59,7 +59,7 @@ describe("an object that is wrong is told field by field", () => {
   });
 });
 
-test("anything at all is read or refused, never thrown at", () => {
+test("parses or rejects any input, and never throws", () => {
   fc.assert(
     fc.property(fc.anything(), fc.anything(), (whole, spec) => {
       for (const object of [whole, objectOf("ClassRuntime", spec), objectOf("DeploymentRecord", spec)]) {

@@ -26,14 +26,14 @@ function objectOf(status?: ClassRuntimeInput["status"], metadata: object = {}): 
   });
 }
 
-describe("condition and phase, as peers know them", () => {
+describe("condition and phase for older peers", () => {
   const condition = (type: string, observedGeneration: number) => ({
     type,
     status: "True" as const,
     observedGeneration,
   });
   test.each([
-    { why: "not seen yet", object: objectOf(), want: ["PENDING", "RESOURCE_PROVISIONING", "PENDING"] },
+    { why: "not observed yet", object: objectOf(), want: ["PENDING", "RESOURCE_PROVISIONING", "PENDING"] },
     {
       why: "applying",
       object: objectOf({ phase: "applying" }),
@@ -60,17 +60,17 @@ describe("condition and phase, as peers know them", () => {
       want: ["DOWN", "FAILED", "DEGRADED"],
     },
     {
-      why: "the new spec itself met a conflict, though its generation is not seen",
+      why: "a conflict of the new spec, with its generation not observed",
       object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 2)] }),
       want: ["DOWN", "FAILED", "DEGRADED"],
     },
     {
-      why: "the spec was just mended",
+      why: "the spec was just fixed",
       object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 1)] }),
       want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
     },
     {
-      why: "deletion shows at once",
+      why: "a deletion is reported at once",
       object: objectOf({ phase: "available", observedGeneration: 2 }, { deletionTimestamp: "2026-01-01T00:00:01Z" }),
       want: ["DELETED", "RESOURCE_PROVISIONING", "DELETING"],
     },
@@ -144,7 +144,7 @@ describe("summary", () => {
     nfr_recommendations: [{ component: "f", dimension: "replicas", target: 3 }],
   });
 
-  test("everything that is known", () => {
+  test("includes all known fields", () => {
     expect(classRuntimeToSummary(full)).toMatchObject({
       id: "My.App",
       deploymentUnitId: "My.App",
@@ -178,7 +178,7 @@ describe("summary", () => {
     });
   });
 
-  test("the reply of GetDeploymentStatus gives the whole unit back", () => {
+  test("returns the complete unit in GetDeploymentStatus", () => {
     expect(classRuntimeToStatusReply(full)).toMatchObject({
       status: StatusCode.OK,
       message: "Degraded (ImagePull): Function f: no image.",
@@ -194,7 +194,7 @@ describe("summary", () => {
     });
   });
 
-  test("an object nobody has looked at yet", () => {
+  test("handles an object without status", () => {
     expect(summaryText(objectOf())).toBe("Pending");
     expect(classRuntimeToSummary(objectOf())).toMatchObject({ partitionCount: 1, updatedAt: "2026-01-01T00:00:00Z" });
   });

@@ -175,7 +175,7 @@ const unit = sparse({
   environment: optional(word),
 });
 
-test("a unit that went through an object, the server's storage included, is the same unit", () => {
+test("round-trips a unit through an object and the storage of the API server", () => {
   fc.assert(
     fc.property(unit, (init) => {
       const sent = create(DeploymentUnitSchema, init as Parameters<typeof create<typeof DeploymentUnitSchema>>[1]);
@@ -219,7 +219,7 @@ const wild = fc.record({
   enforcement: fc.record({ mode: fc.nat(9), dimensions: fc.array(fc.nat(9), { maxLength: 4 }) }),
 });
 
-test("whatever a unit says, it is accepted or refused with a reason, and never throws", () => {
+test("accepts any unit or rejects it with violations, and never throws", () => {
   fc.assert(
     fc.property(wild, (init) => {
       const sent = create(DeploymentUnitSchema, init as Parameters<typeof create<typeof DeploymentUnitSchema>>[1]);

@@ -35,8 +35,8 @@ function pathsOf(unit: DeploymentUnit): string[] {
   return result.ok ? [] : result.error.map(({ path }) => path);
 }
 
-describe("a good unit", () => {
-  test("keeps everything, and says what it was asked in metadata too", () => {
+describe("a valid unit", () => {
+  test("keeps all fields, and copies some to metadata", () => {
     const { manifest } = accepted(
       unitOf({
         targetEnv: "edge-1",
@@ -85,29 +85,29 @@ describe("a good unit", () => {
   });
 
   test.each([
-    { unit: unitOf({ packageName: "" }), why: "the Rust PM may leave the package out" },
-    { unit: unitOf({ functions: [], state: {} }), why: "state alone is a class" },
-    { unit: unitOf({ functions: [], odgmConfig: { collections: ["a"] } }), why: "a store alone is a class" },
-    { unit: unitOf({ addons: { names: [] } }), why: "no addons is not the same as nothing said" },
-    { unit: unitOf({ functions: [{ functionKey: "f", functionType: 3 }] }), why: "a macro runs nothing" },
+    { unit: unitOf({ packageName: "" }), why: "no package, as the Rust package manager may send" },
+    { unit: unitOf({ functions: [], state: {} }), why: "a class with only state" },
+    { unit: unitOf({ functions: [], odgmConfig: { collections: ["a"] } }), why: "a class with only a state store" },
+    { unit: unitOf({ addons: { names: [] } }), why: "an empty list disables implied addons" },
+    { unit: unitOf({ functions: [{ functionKey: "f", functionType: 3 }] }), why: "a macro has no workload" },
     { unit: unitOf({ id: "Shop.Order_1" }), why: "capitals, dots and underscores are legal in a label" },
   ])("$why", ({ unit }) => {
     expect(pathsOf(unit)).toEqual([]);
   });
 });
 
-describe("a wrong unit is refused with everything that is wrong with it", () => {
+describe("an invalid unit is rejected with all violations", () => {
   const image = { containerImage: "registry.local/a:1" };
   test.each([
     {
-      why: "a cpu request that is no quantity",
+      why: "a cpu request that is not a quantity",
       unit: unitOf({ functions: [{ functionKey: "f", provisionConfig: { ...image, cpuRequest: "lots" } }] }),
       paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
     },
     { why: "neither functions nor state", unit: unitOf({ functions: [] }), paths: ["$.deployment_unit.functions"] },
     { why: "an id of 80 characters", unit: unitOf({ id: "a".repeat(80) }), paths: ["$.deployment_unit.id"] },
     { why: "an empty id", unit: unitOf({ id: "" }), paths: ["$.deployment_unit.id"] },
-    { why: "an id that no label can hold", unit: unitOf({ id: "-a b" }), paths: ["$.deployment_unit.id"] },
+    { why: "an id that is not a label value", unit: unitOf({ id: "-a b" }), paths: ["$.deployment_unit.id"] },
     { why: "no class", unit: unitOf({ classKey: "" }), paths: ["$.deployment_unit.class_key"] },
     { why: "a class key with a dot", unit: unitOf({ classKey: "a.B" }), paths: ["$.deployment_unit.class_key"] },
     {
@@ -137,7 +137,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
       paths: ["$.deployment_unit.functions[0].provision_config"],
     },
     {
-      why: "bounds the wrong way round",
+      why: "minimum above maximum",
       unit: unitOf({
         functions: [
           {
@@ -153,7 +153,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
       ],
     },
     {
-      why: "a variable that no container can have",
+      why: "an invalid variable name",
       unit: unitOf({ functions: [{ functionKey: "f", provisionConfig: image, config: { "a=b": "" } }] }),
       paths: ["$.deployment_unit.functions[0].config['a=b']"],
     },
@@ -175,7 +175,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
       ],
     },
     {
-      why: "words nobody knows",
+      why: "unknown words",
       unit: unitOf({
         functions: [{ functionKey: "f", provisionConfig: image, functionType: 99 as never }],
         functionBindings: [{ name: "a", functionKey: "f", accessModifier: "Protected" }],
@@ -191,7 +191,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
       ],
     },
     {
-      why: "members that the object has elsewhere",
+      why: "fields with another path in the object",
       unit: unitOf({
         environment: "a b",
         addons: { names: ["o d"] },
@@ -211,7 +211,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
       ],
     },
     {
-      why: "several at once, each told",
+      why: "several violations at once",
       unit: unitOf({
         id: "a".repeat(80),
         packageName: "!",
@@ -234,7 +234,7 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
     expect(new Set(pathsOf(unit))).toEqual(new Set(paths));
   });
 
-  test("says what is wrong and how to put it right", () => {
+  test("reports the problem and the fix", () => {
     const result = unitToClassRuntime(
       unitOf({ functions: [{ functionKey: "f", provisionConfig: { ...image, cpuRequest: "lots" } }] }),
       HERE,
@@ -247,27 +247,27 @@ describe("a wrong unit is refused with everything that is wrong with it", () => 
 
 describe("identity", () => {
   test.each([
-    { id: "order-k3x9f2ab", name: "order-k3x9f2ab", why: "a DNS label is the name, as upstream" },
-    { id: "My.App", name: /^my-app-[0-9a-z]{12}$/, why: "changed as upstream, with a hash" },
+    { id: "order-k3x9f2ab", name: "order-k3x9f2ab", why: "uses a DNS label unchanged, as upstream" },
+    { id: "My.App", name: /^my-app-[0-9a-z]{12}$/, why: "converts as upstream, with a hash" },
     { id: "V1StGXR8_Z5jdHi6B-myT", name: /^v1stgxr8-z5jdhi6b-myt-[0-9a-z]{12}$/, why: "an id of the first PM" },
-    { id: "a".repeat(63), name: "a".repeat(63), why: "as long as a label may be" },
+    { id: "a".repeat(63), name: "a".repeat(63), why: "the maximum length of a label" },
   ])("$id: $why", ({ id, name }) => {
     expect(objectName(id)).toMatch(name);
     expect(objectName(id).length).toBeLessThanOrEqual(63);
   });
 
-  test("ids that upstream confused are two objects", () => {
+  test("creates two objects for ids that the Rust manager confused", () => {
     expect(upstreamObjectName("My.App")).toBe(upstreamObjectName("my-app"));
     expect(objectName("My.App")).not.toBe(objectName("my-app"));
   });
 
-  test("an id with capitals and dots knows its own object again", () => {
+  test("finds the object of an id with capitals and dots", () => {
     const { desired } = accepted(unitOf({ id: "My.App" }));
     expect(isObjectOf(desired, "My.App")).toBe(true);
     expect(isObjectOf(desired, "my-app")).toBe(false);
   });
 
-  test("an object of the Rust manager is known by the changed id", () => {
+  test("finds an object of the Rust manager by its converted id", () => {
     const upstream = { metadata: { name: "my-app", labels: { [DEPLOYMENT_ID_LABEL]: "my-app" } }, spec: {} };
     expect(isObjectOf(upstream, "My.App")).toBe(true);
     expect(isObjectOf(upstream, "other")).toBe(false);
@@ -275,11 +275,11 @@ describe("identity", () => {
   });
 });
 
-describe("saying the same", () => {
+describe("unchanged units", () => {
   const { desired } = accepted(unitOf({ createdAt: { seconds: 1n } }));
   test.each([
     { why: "the same unit", unit: unitOf({ createdAt: { seconds: 1n } }), same: true },
-    { why: "planned at another moment", unit: unitOf({ createdAt: { seconds: 2n } }), same: true },
+    { why: "planned at another time", unit: unitOf({ createdAt: { seconds: 2n } }), same: true },
     { why: "another revision", unit: unitOf({ revision: 2n }), same: false },
     { why: "another template", unit: unitOf({ selectedTemplate: "edge" }), same: false },
     { why: "another hint", unit: unitOf({ templateHint: "edge" }), same: false },
@@ -288,7 +288,7 @@ describe("saying the same", () => {
     expect(result.ok && isUnchanged(desired, result.value.desired)).toBe(same);
   });
 
-  test("what the server and others add to metadata is no difference", () => {
+  test("ignores metadata of the server and of other writers", () => {
     const stored = {
       ...desired,
       metadata: { ...desired.metadata, uid: "u", annotations: { ...desired.metadata.annotations, other: "x" } },

@@ -16,13 +16,13 @@ function envOf(
 test.each([
   { why: "off in class and cluster", env: envOf(), want: {} },
   {
-    why: "off in the class wins over the cluster",
+    why: "the class takes precedence over the cluster",
     env: envOf({ enabled: false }, { enabled: true, endpoint: ENDPOINT }),
     want: {},
   },
-  { why: "nowhere to send it", env: envOf({ enabled: true }, { enabled: true }), want: {} },
+  { why: "no endpoint", env: envOf({ enabled: true }, { enabled: true }), want: {} },
   {
-    why: "a block that is there means on",
+    why: "a telemetry block without enabled means enabled",
     env: envOf({}),
     want: {
       OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT,
@@ -38,7 +38,7 @@ test.each([
   expect(env).toEqual(want);
 });
 
-test("every trace is kept without a sampler; attributes are sorted and cannot break out of their place", () => {
+test("omits the sampler at rate 1; sorts and encodes attributes", () => {
   const env = envOf({ sampling_rate: 1, resource_attributes: { b: "x=y,z", a: "50% of it" } });
   expect(env).not.toHaveProperty("OTEL_TRACES_SAMPLER");
   expect(env["OTEL_RESOURCE_ATTRIBUTES"]).toBe("a=50%25%20of%20it,b=x%3Dy%2Cz");

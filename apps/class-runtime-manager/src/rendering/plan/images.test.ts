@@ -7,7 +7,7 @@ const mirrors = [
 ];
 
 test.each([
-  { why: "no mirror: as it is", image: "ghcr.io/a/b:1", images: undefined, want: "ghcr.io/a/b:1" },
+  { why: "unchanged without a mirror", image: "ghcr.io/a/b:1", images: undefined, want: "ghcr.io/a/b:1" },
   { why: "a mirror replaces its prefix", image: "ghcr.io/a/b:1", images: { mirrors }, want: "registry.local/a/b:1" },
   {
     why: "the longest prefix wins",
@@ -16,13 +16,13 @@ test.each([
     want: "other.local/special/b:1",
   },
   {
-    why: "a prefix ends where a part does",
+    why: "a prefix matches whole parts only",
     image: "ghcr.io/specialist/b:1",
     images: { mirrors },
     want: "registry.local/specialist/b:1",
   },
   {
-    why: "what is pulled counts for allowed registries",
+    why: "checks the mirrored image against allowed registries",
     image: "ghcr.io/a/b",
     images: { mirrors, allowed_registries: ["registry.local"] },
     want: "registry.local/a/b",
@@ -33,10 +33,10 @@ test.each([
 
 test.each([
   { image: "evil.local/a", allowed: ["registry.local/"], why: "another registry" },
-  { image: "registry.local.evil/a", allowed: ["registry.local"], why: "a host that only begins alike" },
-  { image: "registry.local/acme-evil/a", allowed: ["registry.local/acme"], why: "a project that only begins alike" },
+  { image: "registry.local.evil/a", allowed: ["registry.local"], why: "a host with the same prefix" },
+  { image: "registry.local/acme-evil/a", allowed: ["registry.local/acme"], why: "a project with the same prefix" },
   { image: "registry.local/a", allowed: [], why: "an empty list allows none" },
-])("refused: $why", ({ image, allowed }) => {
+])("rejects: $why", ({ image, allowed }) => {
   expect(resolveImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });
 });
 

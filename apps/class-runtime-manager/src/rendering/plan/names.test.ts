@@ -13,24 +13,29 @@ import {
 
 const LONG = "c".repeat(63);
 
-describe("names that clusters already hold", () => {
+describe("keeps the names of existing clusters", () => {
   test.each([
-    { name: "order", keys: ["Order.place"], want: ["order"], why: "the only function is called as its class" },
-    { name: "order", keys: ["a", "b"], want: ["order-fn-0", "order-fn-1"], why: "one of several by its position" },
-    { name: "9lives", keys: ["a"], want: ["a9lives"], why: "a Service's name begins with a letter" },
+    { name: "order", keys: ["Order.place"], want: ["order"], why: "names a single function after its class" },
+    {
+      name: "order",
+      keys: ["a", "b"],
+      want: ["order-fn-0", "order-fn-1"],
+      why: "names one of several functions by position",
+    },
+    { name: "9lives", keys: ["a"], want: ["a9lives"], why: "prefixes a letter, as Service names require" },
     { name: "a.b", keys: ["a"], want: ["a-b"], why: "dots become dashes" },
-    { name: "-", keys: ["a"], want: ["default"], why: "nothing could be kept" },
+    { name: "-", keys: ["a"], want: ["default"], why: "no valid character" },
   ])("$why", ({ name, keys, want }) => {
     expect(functionNames(name, keys)).toEqual(want);
   });
 
-  test("the state store's", () => {
+  test("names the objects of the state store", () => {
     expect(odgmNames("order")).toMatchObject({ workload: "order-odgm", service: "order-odgm-svc" });
     expect(monitorNames("order")).toEqual({ service: "order-svcmon", pod: "order-podmon" });
   });
 });
 
-describe("a function keeps its name for life", () => {
+describe("keeps the name of a function", () => {
   const assigned = new Map([
     ["a", "order-fn-0"],
     ["b", "order-fn-1"],
@@ -50,18 +55,18 @@ describe("a function keeps its name for life", () => {
     expect(functionNames("order", keys, assigned)).toEqual(want);
   });
 
-  test("a new function never takes a name that another has or just had", () => {
+  test("does not reuse the name of another or a removed function", () => {
     const [a, d, c] = functionNames("order", ["a", "d", "c"], assigned);
     expect([a, c]).toEqual(["order-fn-0", "order-fn-2"]);
     expect([...assigned.values()]).not.toContain(d);
     expect(functionNames("order", ["a", "d", "c"], new Map([...assigned, ["d", d!]]))[1]).toBe(d);
   });
 
-  test("the first function of a class that grows keeps the plain name", () => {
+  test("keeps the plain name of the first function when others are added", () => {
     expect(functionNames("order", ["a", "b"], new Map([["a", "order"]]))).toEqual(["order", "order-fn-1"]);
   });
 
-  test("a name that is not the class's own is not taken over from a status that somebody edited", () => {
+  test("ignores names of other classes in an edited status", () => {
     expect(functionNames("order", ["a"], new Map([["a", "payroll"]]))).toEqual(["order"]);
     expect(functionNames("order", ["a"], new Map([["a", "order/../x"]]))).toEqual(["order"]);
   });
@@ -73,7 +78,7 @@ const keys = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,80}
   maxLength: 20,
 });
 
-test("names are legal and distinct for any class and any keys, with any earlier names", () => {
+test("generates valid and distinct names for any class, keys and assigned names", () => {
   fc.assert(
     fc.property(classNames, keys, fc.nat(20), (name, all, kept) => {
       const before = functionNames(name, all);
@@ -88,7 +93,7 @@ test("names are legal and distinct for any class and any keys, with any earlier 
   );
 });
 
-test("every other child's name is legal in its place", () => {
+test("generates valid names for all other children", () => {
   fc.assert(
     fc.property(classNames, (name) => {
       const [fn = ""] = functionNames(name, ["a"]);

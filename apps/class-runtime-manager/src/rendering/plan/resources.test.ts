@@ -30,7 +30,7 @@ test.each<{ why: string; sources: (StatedAmounts | undefined)[]; want: [string, 
   expect([requests["cpu"], requests["memory"], limits["cpu"], limits["memory"]]).toEqual(want);
 });
 
-test("a class that demands short answers starts with more", () => {
+test("raises resources for a class that requires low latency", () => {
   expect(raiseForLatency(DEFAULTS, 99)).toEqual({
     cpu_request: "500m",
     memory_request: "512Mi",
@@ -40,6 +40,6 @@ test("a class that demands short answers starts with more", () => {
   expect(raiseForLatency(DEFAULTS, 100)).toEqual(DEFAULTS);
 });
 
-test("an environment may write bare numbers", () => {
+test("accepts numbers in an environment", () => {
   expect(environmentAmounts({ requests: { cpu: 1 } }).cpu_request).toBe("1");
 });

@@ -25,7 +25,7 @@ test.each<{ why: string; scale: unknown; want: unknown }>([
     want: { min: 5, max: 9, stated: true },
   },
   {
-    why: "else what Package Manager sized",
+    why: "else the allocation of the package manager",
     scale: scaleOf({}, { spec: { resource_allocation: { min_replicas: 4 } } }),
     want: { min: 4, stated: true },
   },
@@ -40,17 +40,17 @@ test.each<{ why: string; scale: unknown; want: unknown }>([
     want: { min: 4, stated: false },
   },
   {
-    why: "never above the cap for what we choose",
+    why: "limits chosen replicas to the maximum",
     scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 90_000 } } }),
     want: { min: 20, stated: false },
   },
   {
-    why: "a stated upper bound cuts the template's",
+    why: "the maximum limits the template's replicas",
     scale: scaleOf({ max_scale: 1 }),
     want: { min: 1, max: 1, stated: false },
   },
   {
-    why: "the quota cuts the template's",
+    why: "the quota limits the template's replicas",
     scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
     want: { min: 1, stated: false },
   },
@@ -58,7 +58,7 @@ test.each<{ why: string; scale: unknown; want: unknown }>([
   expect(scale).toEqual(want);
 });
 
-test("asking for more than the quota is refused, not cut", () => {
+test("rejects scale above the quota", () => {
   expect(scaleOf({ min_scale: 5 }, environment({ quotas: { max_replicas: 4 } }))).toEqual([
     {
       path: "$.functions[0].provision_config.min_scale",
@@ -68,7 +68,7 @@ test("asking for more than the quota is refused, not cut", () => {
   ]);
 });
 
-test("a workload that nobody would wake has at least one replica, unless none may run", () => {
+test("runs at least one replica unless the maximum is zero", () => {
   expect(alwaysOnReplicas({ min: 0, stated: true })).toBe(1);
   expect(alwaysOnReplicas({ min: 0, max: 0, stated: true })).toBe(0);
 });

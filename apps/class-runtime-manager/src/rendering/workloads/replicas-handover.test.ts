@@ -13,7 +13,7 @@ const live = (managedFields?: ManagedFieldsEntry[]): KubeObject & { spec: object
 test.each([
   { why: "ours alone", rendered: RENDERED, there: live([ours("us"), { manager: "x", fieldsV1: {} }]), hands: true },
   { why: "a trimmed cache", rendered: RENDERED, there: live(), hands: true },
-  { why: "somebody else states it too", rendered: RENDERED, there: live([ours("us"), ours("hpa")]), hands: false },
+  { why: "another manager states it too", rendered: RENDERED, there: live([ours("us"), ours("hpa")]), hands: false },
   { why: "it was never ours", rendered: RENDERED, there: live([ours("hpa")]), hands: false },
   {
     why: "we still state it",
@@ -21,7 +21,12 @@ test.each([
     there: live([ours("us")]),
     hands: false,
   },
-  { why: "nothing that scales", rendered: { ...RENDERED, kind: "DaemonSet" }, there: live([ours("us")]), hands: false },
+  {
+    why: "a kind that does not scale",
+    rendered: { ...RENDERED, kind: "DaemonSet" },
+    there: live([ours("us")]),
+    hands: false,
+  },
 ])("$why", ({ rendered, there, hands }) => {
   const wanted = {
     apiVersion: "apps/v1",

@@ -12,10 +12,14 @@ const specOf = (spec: object): EnvironmentConfigSpec =>
   }).spec;
 
 test.each([
-  { why: "nothing said", spec: {}, want: [] },
-  { why: "what there is", spec: { default_template: "prod", default_addons: ["ODGM"], default: true }, want: [] },
+  { why: "nothing stated", spec: {}, want: [] },
   {
-    why: "what there is not, each by its field",
+    why: "known template and addon",
+    spec: { default_template: "prod", default_addons: ["ODGM"], default: true },
+    want: [],
+  },
+  {
+    why: "unknown template and addon, each with its field",
     spec: { default_template: "gpu", default_addons: ["odgm", "teapot"] },
     want: [/^\$\.default_template unknown template "gpu".*use one of dev, /, /^\$\.default_addons\[1\] .*teapot/],
   },
@@ -25,7 +29,7 @@ test.each([
     others: "older",
     want: [/^\$\.default "older" is already the default environment/],
   },
-  { why: "another default, and this one is none", spec: {}, others: "older", want: [] },
+  { why: "another environment is the default", spec: {}, others: "older", want: [] },
 ])("$why", ({ spec, others, want }) => {
   const found = checkEnvironment("prod", specOf(spec), {
     templates: BUILTIN_TEMPLATES,

@@ -25,12 +25,12 @@ function chosen(...given: Parameters<typeof choose>): string {
 
 const noKnative = { capabilities: { knative: false } };
 
-describe("which template", () => {
+describe("selects a template", () => {
   test.each<{ why: string; given: Parameters<typeof choose>[0]; want: string }>([
     { why: "dev in profile dev", given: {}, want: "dev by score" },
     { why: "edge in profile edge", given: { cluster: { profile: "edge" } }, want: "edge by score" },
     {
-      why: "knative in profile full when it is there",
+      why: "knative in profile full when served",
       given: { cluster: { profile: "full" } },
       want: "knative by score",
     },
@@ -40,12 +40,12 @@ describe("which template", () => {
       want: "full by score",
     },
     {
-      why: "full when Knative is switched off",
+      why: "full when Knative is disabled",
       given: { cluster: { profile: "full", features: { knative: false } } },
       want: "full by score",
     },
     {
-      why: "the environment of a class says more than the cluster's profile",
+      why: "the environment takes precedence over the profile",
       given: { environment: { name: "e", spec: { kind: "edge" } } },
       want: "edge by score",
     },
@@ -56,12 +56,12 @@ describe("which template", () => {
     },
     { why: "named", given: { spec: { selected_template: "job" } }, want: "job by explicit" },
     {
-      why: "named by an alias, whatever its case",
+      why: "named by an alias, case-insensitive",
       given: { spec: { selected_template: "Production" } },
       want: "full by explicit",
     },
     {
-      why: "a name goes before a hint and an environment",
+      why: "a name takes precedence over hint and environment",
       given: {
         spec: { selected_template: "k8s", template_hint: "edge" },
         environment: { name: "e", spec: { kind: "edge", default_template: "full" } },
@@ -70,11 +70,15 @@ describe("which template", () => {
     },
     { why: "hinted at", given: { spec: { template_hint: "full" } }, want: "full by hint" },
     {
-      why: "a hint at what is not there is only a wish",
+      why: "ignores a hint for an ineligible template",
       given: { spec: { template_hint: "knative" }, cluster: noKnative },
       want: "dev by score",
     },
-    { why: "a hint at what nobody knows, too", given: { spec: { template_hint: "cloud9" } }, want: "dev by score" },
+    {
+      why: "ignores a hint for an unknown template",
+      given: { spec: { template_hint: "cloud9" } },
+      want: "dev by score",
+    },
     {
       why: "a datacenter without profile full keeps its profile",
       given: { cluster: { flags: { isEdge: false, isDatacenter: true }, ...noKnative } },
@@ -85,8 +89,8 @@ describe("which template", () => {
   });
 });
 
-describe("refusals", () => {
-  test("an unknown name is never replaced, and the known ones are listed", () => {
+describe("rejects", () => {
+  test("an unknown template and lists the known ones", () => {
     const result = choose({ spec: { selected_template: "gpu" } });
     expect(result).toMatchObject({
       ok: false,
@@ -100,7 +104,7 @@ describe("refusals", () => {
     });
   });
 
-  test("a template that cannot be had says why, and is left out of what could be", () => {
+  test("an ineligible template with the reason, and excludes it from the known ones", () => {
     const result = choose({ spec: { selected_template: "kn" }, cluster: noKnative });
     expect(result).toMatchObject({
       ok: false,
@@ -109,14 +113,14 @@ describe("refusals", () => {
     expect(result.ok || result.error.known).not.toContain("knative");
   });
 
-  test("the data grid, needed and switched off", () => {
+  test("a class that needs a disabled state store", () => {
     expect(choose({ spec: { state_spec: {} }, cluster: { features: { odgm: false } } })).toMatchObject({
       ok: false,
       error: { kind: "addon-disabled", addon: "odgm", message: expect.stringContaining("OPRC_CRM_FEATURES_ODGM") },
     });
   });
 
-  test("an addon that nobody knows", () => {
+  test("an unknown addon", () => {
     expect(choose({ spec: { addons: ["redis"] } })).toMatchObject({
       ok: false,
       error: { kind: "addon-unknown", known: ["odgm"] },
@@ -124,8 +128,8 @@ describe("refusals", () => {
   });
 });
 
-describe("the table of scores", () => {
-  test("has every template with what its score is made of", () => {
+describe("scores", () => {
+  test("explain the score of every template", () => {
     const result = choose({
       cluster: { profile: "full", ...noKnative },
       spec: { nfr_requirements: { throughput: 2000, max_latency: 40, availability: 0.9999, consistency: "strong" } },
@@ -151,7 +155,7 @@ describe("the table of scores", () => {
   });
 });
 
-test("the choice fits the class's status", () => {
+test("converts the selection to the status format", () => {
   const result = choose({ spec: { template_hint: "full" }, cluster: noKnative });
   const template = result.ok ? templateStatus(result.value) : undefined;
   const status = { template };
@@ -190,17 +194,17 @@ describe("user templates", () => {
       want: "gpu by explicit",
     },
     {
-      why: "criteria that are met go before built-in ones",
+      why: "matching criteria outweigh built-in templates",
       template: { selection_criteria: { profiles: ["dev"] } },
       want: "gpu by score",
     },
     {
-      why: "criteria that are not met",
+      why: "criteria that do not match",
       template: { selection_criteria: { profiles: ["full"] } },
       want: "dev by score",
     },
     {
-      why: "a priority can hold it back",
+      why: "a negative priority lowers the score",
       template: { selection_criteria: { profiles: ["dev"], priority: -5000 } },
       want: "dev by score",
     },
@@ -235,7 +239,7 @@ describe("user templates", () => {
       want: "dev by score",
     },
     {
-      why: "latency and availability demanded",
+      why: "required latency and availability",
       template: { selection_criteria: { max_latency_ms: 50, min_availability: 0.99 } },
       given: { spec: { nfr_requirements: { max_latency: 40, availability: 0.999 } } },
       want: "gpu by score",
@@ -254,7 +258,7 @@ describe("user templates", () => {
     { can: { max_throughput: 10 }, nfr: { throughput: 11 }, says: "sustains 10" },
     { can: { min_latency: 50 }, nfr: { max_latency: 40 }, says: "within 50 ms at best" },
     { can: { max_availability: 0.99 }, nfr: { availability: 0.999 }, says: "reaches availability 0.99" },
-  ])("named, but it cannot promise what is demanded: $says", ({ can, nfr, says }) => {
+  ])("a named template that cannot meet the requirements: $says", ({ can, nfr, says }) => {
     const template = made("gpu", { nfr_capabilities: can });
     expect(chosen({ spec: { selected_template: "gpu", nfr_requirements: nfr } }, [template])).toContain(says);
   });

@@ -14,22 +14,22 @@ function violationsOf(manifest: object): readonly string[] {
 
 test.each([
   { why: "a name", manifest: { metadata: { name: "${function.name}-x" } } },
-  { why: "a name that nobody knows", manifest: { metadata: { name: "${CLASS_NAME}" } } },
+  { why: "an unknown name", manifest: { metadata: { name: "${CLASS_NAME}" } } },
   { why: "a label", manifest: { metadata: { labels: { app: "${ function.key }" } } } },
   {
     why: "an image",
     manifest: { spec: { template: { spec: { containers: [{ name: "side", image: "${IMAGE}" }] } } } },
   },
   { why: "empty", manifest: { metadata: { name: "a${}" } } },
-  { why: "in a command, but ours by its path", manifest: command("serve ${function.port}") },
-  { why: "a slip in our path", manifest: command("serve ${function.prot}") },
-])("$why: a placeholder of another language is refused", ({ manifest }) => {
+  { why: "in a command, with a known path", manifest: command("serve ${function.port}") },
+  { why: "a typo in a known path", manifest: command("serve ${function.prot}") },
+])("rejects a placeholder of another language: $why", ({ manifest }) => {
   const [first = "", ...more] = violationsOf(manifest);
   expect(more).toEqual([]);
   expect(first).toMatch(/\$\{.*\} is not a placeholder and would be sent unchanged; write \{\{ /);
 });
 
-test("the violation says what to write, and how to keep it", () => {
+test("explains how to write the placeholder and how to escape it", () => {
   expect(violationsOf(command("echo ${class.name}"))).toEqual([
     '$.manifests[0].spec.template.spec.containers[0].command[2]: ${class.name} is not a placeholder and would be sent unchanged; write {{ class.name }}, or {{ "${class.name}" }} to pass it to the program',
   ]);
@@ -37,9 +37,12 @@ test("the violation says what to write, and how to keep it", () => {
 
 test.each([
   { why: "a variable of the shell", manifest: command("cd ${HOME} && ls ${TMPDIR:-/tmp}") },
-  { why: "one of Kubernetes' own", manifest: command("echo $(FUNCTION_KEY)") },
-  { why: "kept on purpose", manifest: command('echo {{ "${class.name}" }}') },
-  { why: "an annotation for others", manifest: { metadata: { annotations: { "example.test/a": "${request.id}" } } } },
-])("$why: stays as it is", ({ manifest }) => {
+  { why: "an object of Kubernetes", manifest: command("echo $(FUNCTION_KEY)") },
+  { why: "escaped", manifest: command('echo {{ "${class.name}" }}') },
+  {
+    why: "an annotation of another writer",
+    manifest: { metadata: { annotations: { "example.test/a": "${request.id}" } } },
+  },
+])("keeps: $why", ({ manifest }) => {
   expect(violationsOf(manifest)).toEqual([]);
 });

@@ -17,34 +17,34 @@ test.each([
   { text: "plain", want: "plain", why: "text without placeholders" },
   { text: "", want: "", why: "empty text" },
   { text: "{{ function.name }}", want: "order", why: "a value" },
-  { text: "{{function.port}}", want: 8080, why: "alone, a number stays a number" },
+  { text: "{{function.port}}", want: 8080, why: "a single placeholder keeps a number" },
   { text: "{{ function.http2 }}", want: false, why: "false is a value" },
-  { text: "{{ function.selector }}", want: { app: "order" }, why: "alone, an object stays an object" },
+  { text: "{{ function.selector }}", want: { app: "order" }, why: "a single placeholder keeps an object" },
   {
     text: "http://{{ function.name }}:{{ function.port }}/",
     want: "http://order:8080/",
-    why: "within text it is written out",
+    why: "inserted in text",
   },
-  { text: "s={{ function.selector }}", want: 's={"app":"order"}', why: "an object within text is JSON" },
+  { text: "s={{ function.selector }}", want: 's={"app":"order"}', why: "an object in text becomes JSON" },
   { text: '{{ function.config["a.b"] }}', want: "dotted", why: "a name with a dot" },
-  { text: "{{ function.zone ?? 3 }}", want: 3, why: "a number in place of nothing" },
-  { text: '{{ function.zone ?? "}}" }}', want: "}}", why: "braces inside quotes end nothing" },
+  { text: "{{ function.zone ?? 3 }}", want: 3, why: "a number as fallback" },
+  { text: '{{ function.zone ?? "}}" }}', want: "}}", why: "braces inside quotes" },
   { text: "{{ function.name ?? 'x' }}", want: "order", why: "a fallback not needed" },
   { text: "{{ function.zone ?? null }}", want: null, why: "null" },
   { text: '{{ "{{" }}x', want: "{{x", why: "a literal, for braces" },
   { text: "{{ true }}", want: true, why: "a word" },
-  { text: "{{ function.zone? }}", want: OMITTED, why: "left out when absent" },
-  { text: "zone-{{ function.zone? }}", want: OMITTED, why: "the whole text is left out" },
-  { text: "{{ function.zone }}", want: "none: function.zone has no value", why: "nothing and no way out" },
+  { text: "{{ function.zone? }}", want: OMITTED, why: "omitted without a value" },
+  { text: "zone-{{ function.zone? }}", want: OMITTED, why: "omits the whole text" },
+  { text: "{{ function.zone }}", want: "none: function.zone has no value", why: "no value and no fallback" },
   {
     text: "{{ function.constructor }}",
     want: "none: function.constructor has no value",
-    why: "what objects inherit is not theirs",
+    why: "inherited members are not values",
   },
   {
     text: "{{ function.name.length }}",
     want: "none: function.name.length has no value",
-    why: "texts have no members",
+    why: "text has no members",
   },
   { text: "{{ function.name", want: 'no: "{{ function.name" has no closing }}', why: "never closed" },
   { text: "{{ process.exit() }}", want: 'no: "process.exit()" is not a placeholder', why: "no calls" },
@@ -55,8 +55,8 @@ test.each([
   expect(valueOf(text)).toEqual(want);
 });
 
-describe("whatever is written", () => {
-  test("ends with a value or a sentence", () => {
+describe("any text", () => {
+  test("evaluates to a value or a violation", () => {
     const fragment = fc.constantFrom("{{", "}}", "function.name", "??", "?", '"', "'", " ", ".", "[", "]", "x", "1");
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 30 }), (fragments) => {
@@ -67,7 +67,7 @@ describe("whatever is written", () => {
     );
   });
 
-  test("a text without braces is itself", () => {
+  test("returns a text without braces unchanged", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !text.includes("{{")),

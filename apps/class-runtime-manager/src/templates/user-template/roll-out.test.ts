@@ -9,7 +9,7 @@ const user = (key: string, revision?: string, state: TemplateUser["state"] = "av
 });
 
 test.each([
-  { why: "nothing to move", users: [user("a", "2")], want: { may: ["a"], waiting: [] } },
+  { why: "no classes to update", users: [user("a", "2")], want: { may: ["a"], waiting: [] } },
   {
     why: "a new class never waits",
     users: [user("a"), user("b", "2", "moving")],
@@ -21,27 +21,27 @@ test.each([
     want: { may: ["a", "b"], waiting: ["c"] },
   },
   {
-    why: "the next waits for the one that moves",
+    why: "the next waits for the one being updated",
     users: [user("a", "2", "moving"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"] },
   },
   {
-    why: "a failure stops the rest",
+    why: "a failure stops the rollout",
     users: [user("a", "2", "failed"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
   },
   {
-    why: "a failure with the old revision does not",
+    why: "a failure with the old revision does not stop the rollout",
     users: [user("a", "1", "failed"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"] },
   },
   {
-    why: "one that cannot be rendered with it stops the rest too, and may try again itself",
+    why: "a class that cannot be rendered stops the rollout and may retry",
     users: [user("b", "1"), { ...user("a", "1"), rejects: "2" }],
     want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
   },
   {
-    why: "what it refused earlier stops nobody",
+    why: "an earlier rejection does not stop the rollout",
     users: [user("b", "1"), { ...user("a", "1"), rejects: "0" }],
     want: { may: ["a"], waiting: ["b"] },
   },
@@ -50,7 +50,7 @@ test.each([
   expect({ may: [...mayMove].sort(), waiting, ...(haltedBy === undefined ? {} : { haltedBy }) }).toEqual(want);
 });
 
-test("the first goes alone; once it is well, a tenth of all at a time", () => {
+test("updates one class first, then a tenth at a time", () => {
   const others = Array.from({ length: 39 }, (_, index) => user(`u${index + 10}`, "1"));
   const granted = (first: TemplateUser): number => rollOut([first, ...others], "2").mayUpdate.size - 1;
   expect([granted(user("a", "2", "moving")), granted(user("a", "2")), rollOut(others, "2").mayUpdate.size]).toEqual([
@@ -58,7 +58,7 @@ test("the first goes alone; once it is well, a tenth of all at a time", () => {
   ]);
 });
 
-test("whatever happens, never more move than may, and without failures all arrive", () => {
+test("never exceeds the parallel limit, and completes without failures", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 }),

@@ -28,8 +28,8 @@ const named = (children: readonly Manifest[]) => children.map(({ kind, metadata 
 
 const BARE = { apiVersion: "apps/v1", kind: "Deployment" };
 
-describe("what a template leaves out is filled in", () => {
-  test("a bare Deployment becomes a whole one per function, with a Service in front", () => {
+describe("completes a template", () => {
+  test("renders a complete Deployment and a Service per function", () => {
     const { children, functions } = rendered({ manifests: [BARE] });
     expect(named(children)).toEqual([
       "Service order-fn-0",
@@ -54,7 +54,7 @@ describe("what a template leaves out is filled in", () => {
     });
   });
 
-  test("what it says stays, and variables of both are there", () => {
+  test("keeps fields of the template and merges environment variables", () => {
     const container = {
       name: "function",
       image: "mine:1",
@@ -108,7 +108,7 @@ describe("what a template leaves out is filled in", () => {
     },
   );
 
-  test("resources that functions do not state come from the template", () => {
+  test("uses the resources of the template for functions that state none", () => {
     const { children } = rendered({
       manifests: [BARE],
       resource_requirements: { cpu_request: "1", memory_request: "4Gi" },
@@ -117,7 +117,7 @@ describe("what a template leaves out is filled in", () => {
     expect(containers).toMatchObject([{ resources: { requests: { cpu: "1", memory: "4Gi" } } }]);
   });
 
-  test("Knative Services get no Service beside them and only what Knative takes", () => {
+  test("renders Knative Services without a Service and unsupported fields", () => {
     const { children, functions } = rendered({
       template_type: "Knative",
       manifests: [{ apiVersion: "serving.knative.dev/v1", kind: "Service" }],
@@ -130,7 +130,7 @@ describe("what a template leaves out is filled in", () => {
   });
 });
 
-test("the environment's nodes and registries hold for a template's own words too", () => {
+test("applies nodes and registries of the environment to template fields", () => {
   const spec = { nodeSelector: { pool: "mine", disk: "ssd" }, containers: [{ name: "sidecar", image: "ghcr.io/s:1" }] };
   const manifest = { ...BARE, spec: { template: { spec } } };
   const environment = (allowed: string) => ({
@@ -153,7 +153,7 @@ test("the environment's nodes and registries hold for a template's own words too
   ]);
 });
 
-test("a manifest without a function is made once, in the class's namespace, owned by it", () => {
+test("renders a manifest without function placeholders once, owned by the class", () => {
   const settings = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -170,7 +170,7 @@ test("a manifest without a function is made once, in the class's namespace, owne
   expect(made[0]?.["data"]).not.toHaveProperty("zone");
 });
 
-describe("refused when it is written", () => {
+describe("rejects an invalid template", () => {
   test.each([
     {
       why: "a kind that grants rights",
@@ -191,19 +191,19 @@ describe("refused when it is written", () => {
       at: "$.manifests[0].metadata.namespace",
     },
     {
-      why: "a path nobody knows",
+      why: "an unknown path",
       spec: { manifests: [{ ...BARE, metadata: { name: "{{ function.nmae }}" } }] },
       says: "unknown placeholder function.nmae",
       at: "$.manifests[0].metadata.name",
     },
     {
-      why: "a placeholder that is none",
+      why: "an invalid placeholder",
       spec: { manifests: [{ ...BARE, spec: { a: ["{{ x"] } }] },
       says: "has no closing",
       at: "$.manifests[0].spec.a[0]",
     },
     {
-      why: "a placeholder in a name of a member",
+      why: "a placeholder in a field name",
       spec: { manifests: [{ ...BARE, spec: { "{{ class.name }}": 1 } }] },
       says: "not allowed in field names",
       at: "$.manifests[0].spec['{{ class.name }}']",
@@ -226,8 +226,8 @@ describe("refused when it is written", () => {
   });
 });
 
-describe("refused for a class", () => {
-  test("a value that the class does not have", () => {
+describe("rejects a class", () => {
+  test("when a placeholder has no value", () => {
     const manifest = { ...BARE, spec: { replicas: "{{ function.max_scale }}" } };
     const result = render({ manifests: [manifest] });
     expect(result.ok || result.error[0]).toMatchObject({
@@ -236,18 +236,18 @@ describe("refused for a class", () => {
     });
   });
 
-  test("two functions that end up as one object", () => {
+  test("when two functions render the same object", () => {
     const result = render({ manifests: [{ ...BARE, metadata: { name: "fixed" } }] });
     expect(result.ok || result.error[0]?.message).toContain("two objects have the name apps/v1/Deployment fixed");
   });
 
-  test("a template that would fill the memory", () => {
+  test("when a template renders too many values", () => {
     const much = Array.from({ length: 30_000 }, () => "{{ class.name }}");
     const result = render({ manifests: [{ ...BARE, metadata: { annotations: { a: "b" } }, spec: { much } }] });
     expect(result.ok || result.error[0]?.message).toContain("renders more than");
   });
 
-  test("a manifest of bottomless depth", () => {
+  test("when a manifest is too deep", () => {
     let deep: object = {};
     for (let level = 0; level < 100; level++) deep = { deep };
     const result = templateOf({ manifests: [{ ...BARE, spec: deep }] });
@@ -255,7 +255,7 @@ describe("refused for a class", () => {
   });
 });
 
-test("its revision changes with its spec and with nothing else", () => {
+test("changes its revision only with its spec", () => {
   const revision = (spec: object) => {
     const template = templateOf({ manifests: [BARE], ...spec });
     return template.ok ? template.value.revision : "";
@@ -264,7 +264,7 @@ test("its revision changes with its spec and with nothing else", () => {
   expect(revision({ description: "other" })).not.toBe(revision({}));
 });
 
-test("every path that is offered has a value for a class that states everything", () => {
+test("has a value for every placeholder of a complete class", () => {
   const text = Object.keys(PATHS)
     .map((path) => `{{ ${path.replace(".*", ".a")} }}`)
     .join("");
