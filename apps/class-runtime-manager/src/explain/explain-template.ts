@@ -12,11 +12,11 @@ export function explainTemplate(
     .map(({ name, score, because }) => ({ name, score, ...(because === undefined ? {} : { because }) }));
   const { selected_template: selected, template_hint: hint } = requested;
   const rule = choice.basis;
-  const asked = selected ?? hint;
+  const requestedName = selected ?? hint;
   return {
     chosen: choice.name,
     rule,
-    ...(asked === undefined ? {} : { requested: asked }),
+    ...(requestedName === undefined ? {} : { requested: requestedName }),
     candidates,
     wouldChange: wouldChange(rule, choice.name, candidates),
   };

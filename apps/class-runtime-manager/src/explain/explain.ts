@@ -33,33 +33,30 @@ export interface ExplainRequest {
  * Explains the state of a class: a chain from class over function, workload and pod to events, and the template
  * selection. It uses the same assessment as the status, so that both agree.
  */
-export function explain(question: ExplainRequest, observation: Observation, nowMs: number): Explanation {
-  const seen = withLastKnownFunctions(observation, question.status);
-  const assessment = narrowToFunction(assess(seen, nowMs), question.functionKey);
+export function explain(request: ExplainRequest, observation: Observation, nowMs: number): Explanation {
+  const observed = withLastKnownFunctions(observation, request.status);
+  const assessment = narrowToFunction(assess(observed, nowMs), request.functionKey);
   const { causes } = assessment;
   // Causes that require action come before transient ones.
-  const telling = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
-  const verdict = observation.deleting
-    ? (telling?.finding.verdict ?? "transient")
-    : (telling?.finding.verdict ?? "healthy");
-  const summary =
-    telling === undefined ? healthySummary(observation, assessment) : causeText(telling, observation.subject);
-  const loose = causes.filter((cause) => isOutsideComponents(cause) && !isAboutClass(cause, observation));
-  const template = explainTemplate(question.status?.template ?? observation.expected?.template, question.requested);
+  const main = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
+  const verdict = observation.deleting ? (main?.finding.verdict ?? "transient") : (main?.finding.verdict ?? "healthy");
+  const summary = main === undefined ? healthySummary(observation, assessment) : causeText(main, observation.subject);
+  const outside = causes.filter((cause) => isOutsideComponents(cause) && !isAboutClass(cause, observation));
+  const template = explainTemplate(request.status?.template ?? observation.expected?.template, request.requested);
   return {
-    deploymentId: question.deploymentId,
+    deploymentId: request.deploymentId,
     summary,
     verdict,
-    action: telling?.finding.action ?? "",
+    action: main?.finding.action ?? "",
     root: {
       level: "class",
-      name: question.classKey,
+      name: request.classKey,
       resource: observation.subject,
       verdict,
-      reason: telling?.finding.reason ?? "",
+      reason: main?.finding.reason ?? "",
       message: summary,
-      action: telling?.finding.action ?? "",
-      causes: [...loose.map(outsidePart), ...componentParts(assessment, observation)],
+      action: main?.finding.action ?? "",
+      causes: [...outside.map(outsidePart), ...componentParts(assessment, observation)],
     },
     ...(template === undefined ? {} : { template }),
     observedAt: timestamp(nowMs),

@@ -32,15 +32,16 @@ function verdictText(verdict: ExplanationVerdict): string {
 
 function partLines(part: ExplanationPart, depth: number): string[] {
   const { verdict, level, reason, message, since, count = 1, causes } = part;
-  const seen = [...(since === undefined ? [] : [`since ${since}`]), ...(count > 1 ? [`${count} times`] : [])].join(
-    ", ",
-  );
+  const occurrence = [
+    ...(since === undefined ? [] : [`since ${since}`]),
+    ...(count > 1 ? [`${count} times`] : []),
+  ].join(", ");
   const line = [
     `${"  ".repeat(depth)}${titleOf(part)}`,
     level === "event" ? "" : `[${MARKS[verdict]}]`,
     level === "event" ? "" : reason,
     depth === 0 ? "" : `– ${message}`,
-    seen === "" ? "" : `(${seen})`,
+    occurrence === "" ? "" : `(${occurrence})`,
   ];
   return [line.filter((word) => word !== "").join(" "), ...causes.flatMap((cause) => partLines(cause, depth + 1))];
 }

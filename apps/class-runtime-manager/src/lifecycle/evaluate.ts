@@ -42,33 +42,39 @@ export function evaluate(
   observation: Observation,
   nowMs: number,
 ): LifecycleStep {
-  const seen = withLastKnownFunctions(observation, previous);
-  const assessment = assess(seen, nowMs);
+  const observed = withLastKnownFunctions(observation, previous);
+  const assessment = assess(observed, nowMs);
   const phase = phaseOf(observation, assessment);
   const next = statusOf(
     previous,
-    seen,
+    observed,
     assessment,
     { phase, step: legacyStep(observation, assessment) },
     timestamp(nowMs),
   );
-  const wakeUp = assessment.recheckAtMs === undefined ? {} : { recheckAtMs: assessment.recheckAtMs };
+  const recheck = assessment.recheckAtMs === undefined ? {} : { recheckAtMs: assessment.recheckAtMs };
   if (previous !== undefined && equalJson(withoutVolatileFields(previous), withoutVolatileFields(next))) {
-    return { status: previous, changed: false, events: [], assessment, ...wakeUp };
+    return { status: previous, changed: false, events: [], assessment, ...recheck };
   }
   const status = { ...next, last_updated: timestamp(nowMs) };
-  return { status, changed: true, events: emittedEvents(previous, status, observation.subject), assessment, ...wakeUp };
+  return {
+    status,
+    changed: true,
+    events: emittedEvents(previous, status, observation.subject),
+    assessment,
+    ...recheck,
+  };
 }
 
 function statusOf(
   previous: ClassRuntimeStatus | undefined,
   observation: Observation,
   assessment: Assessment,
-  where: { readonly phase: LifecyclePhase; readonly step: ClassRuntimeStatus["deployment_phase"] },
+  position: { readonly phase: LifecyclePhase; readonly step: ClassRuntimeStatus["deployment_phase"] },
   now: string,
 ): ClassRuntimeStatus {
   const { generation, subject } = observation;
-  const { phase } = where;
+  const { phase } = position;
   const expected = phase === "deleting" ? undefined : observation.expected;
   const { cause } = assessment;
   const template = expected?.template ?? previous?.template;
@@ -81,7 +87,7 @@ function statusOf(
     ...(previous?.observed_generation === undefined ? {} : { observed_generation: observedGeneration }),
     phase,
     condition: legacyCondition(phase, assessment),
-    ...(where.step === undefined ? {} : { deployment_phase: where.step }),
+    ...(position.step === undefined ? {} : { deployment_phase: position.step }),
     ...(cause === undefined ? {} : { reason: cause.finding.reason }),
     message: messageOf(phase, cause, assessment, observation),
     conditions: nextConditions(previous?.conditions ?? [], classConditions(observation, assessment, phase), {

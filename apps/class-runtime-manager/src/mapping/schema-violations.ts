@@ -43,15 +43,15 @@ const RULES: Readonly<Record<string, TextRule>> = {
  * each path is reported once.
  */
 export function schemaViolations(error: SchemaError, base: string, relocate: (path: Path) => Path): Violation[] {
-  const told = new Map<string, Violation>();
+  const violations = new Map<string, Violation>();
   for (const [index, issue] of error.issues.entries()) {
     const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     const path = pathOf(base, ...relocate(keys));
     const general = violationsFromZod(error)[index];
     const violation = { path, ...(ruleViolation(keys, issue.input) ?? withoutPath(general)) };
-    if (!told.has(path)) told.set(path, violation);
+    if (!violations.has(path)) violations.set(path, violation);
   }
-  return [...told.values()];
+  return [...violations.values()];
 }
 
 function ruleViolation(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {

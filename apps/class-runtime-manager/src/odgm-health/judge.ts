@@ -16,11 +16,11 @@ export interface NodeAnswer {
 export function assessAnswers(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
   if (answers.length === 0) return undefined;
   const served = grid.collections.map((collection) => ({ ...collection, ...servedOf(collection.name, answers) }));
-  const said = verdict(served, grid.isShared);
-  if (!said.healthy && answers.length < grid.nodes) return undefined;
+  const assessment = verdict(served, grid.isShared);
+  if (!assessment.healthy && answers.length < grid.nodes) return undefined;
   const capabilities = [...new Set(answers.flatMap((answer) => answer.capabilities ?? []))].toSorted();
   return {
-    ...said,
+    ...assessment,
     checkedAt: timestamp(nowMs),
     details: {
       ...(capabilities.length === 0 ? {} : { capabilities }),

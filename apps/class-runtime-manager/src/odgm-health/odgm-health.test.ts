@@ -26,7 +26,7 @@ function lab(names: readonly string[]) {
       isShared: false,
       collections: [{ name: "c", partitions: 1 }],
       lastReading:
-        name === "told" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
+        name === "restored" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
     }));
   const health = new OdgmHealth({
     ambient,
@@ -104,10 +104,10 @@ test.each(["is away", "hangs"])(
 );
 
 test("uses the reading of the status before the first check", async () => {
-  const { health, rounds, end } = lab(["told"]);
-  expect(health.readingOf("told")?.checkedAt).toBe("before");
+  const { health, rounds, end } = lab(["restored"]);
+  expect(health.readingOf("restored")?.checkedAt).toBe("before");
   await rounds(1);
-  expect(health.readingOf("told")?.checkedAt).not.toBe("before");
+  expect(health.readingOf("restored")?.checkedAt).not.toBe("before");
   await end();
 });
 

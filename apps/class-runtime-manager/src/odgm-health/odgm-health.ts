@@ -104,8 +104,8 @@ export class OdgmHealth implements LedTask {
 
   async #round(round: number, signal: AbortSignal): Promise<void> {
     const all = this.#grids.flatMap(({ kind, list }) => [...list()].map((grid) => ({ kind, grid })));
-    const there = new Set(all.map(({ grid }) => grid.uid));
-    for (const uid of this.#known.keys()) if (!there.has(uid)) this.#known.delete(uid);
+    const current = new Set(all.map(({ grid }) => grid.uid));
+    for (const uid of this.#known.keys()) if (!current.has(uid)) this.#known.delete(uid);
     const due = all.filter(({ grid }) => round % restOf(this.#known.get(grid.uid)) === 0).values();
     const worker = async (): Promise<void> => {
       for (const { kind, grid } of due) if (!signal.aborted) await this.#read(kind, grid, signal);

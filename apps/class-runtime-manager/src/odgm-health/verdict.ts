@@ -36,7 +36,9 @@ export function lastReading(
     checkedAt,
     details: {
       ...(capabilities === undefined ? {} : { capabilities }),
-      collections_status: collections.map(({ partition_count: _partitions, replica_count: _copies, ...told }) => told),
+      collections_status: collections.map(
+        ({ partition_count: _partitions, replica_count: _copies, ...collection }) => collection,
+      ),
     },
   };
 }

@@ -32,10 +32,10 @@ export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDON
       ],
     });
   }
-  const wanted = known.filter(
+  const selected = known.filter(
     (addon) => !addon.isDisabled(input) && (ids === undefined ? addon.isImplied(input) : ids.includes(addon.id)),
   );
-  for (const addon of wanted) {
+  for (const addon of selected) {
     const { id } = addon;
     const why = addon.unavailableReason(cluster);
     if (why === undefined) continue;
@@ -47,5 +47,5 @@ export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDON
       violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not available: ${why}` }],
     });
   }
-  return ok(wanted);
+  return ok(selected);
 }

@@ -66,17 +66,17 @@ export function assess(observation: Observation, nowMs: number): Assessment {
     return withCauses({ functions: [], missing: [], ...wakeUp }, problems, subject, findings);
   }
   if (expected === undefined) return withCauses({ functions: [], missing: [] }, problems, subject);
-  const there = new Map(observation.children.map((child) => [childKey(child), child]));
-  const look: AssessWorkload = (ref, replicas) => assessWorkload(ref, replicas, there, observation, nowMs);
+  const byKey = new Map(observation.children.map((child) => [childKey(child), child]));
+  const assessOne: AssessWorkload = (ref, replicas) => assessWorkload(ref, replicas, byKey, observation, nowMs);
 
-  const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, look, nowMs);
-  const functions = expected.functions.map((wanted) => functionHealth(wanted, odgm, look));
+  const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, assessOne, nowMs);
+  const functions = expected.functions.map((expectedFunction) => functionHealth(expectedFunction, odgm, assessOne));
   const components = [...(odgm === undefined ? [] : [odgm]), ...functions];
   return withCauses(
     {
       functions,
       ...(odgm === undefined ? {} : { odgm }),
-      missing: expected.children.filter((child) => !there.has(childKey(child))),
+      missing: expected.children.filter((child) => !byKey.has(childKey(child))),
       ...earliestRecheck(components),
     },
     problems,
@@ -104,11 +104,11 @@ type AssessWorkload = (ref: ObjectRef, replicas: number) => WorkloadHealth;
 function assessWorkload(
   ref: ObjectRef,
   replicas: number,
-  there: ReadonlyMap<string, KubeObject>,
+  byKey: ReadonlyMap<string, KubeObject>,
   observation: Observation,
   nowMs: number,
 ): WorkloadHealth {
-  const workload: Workload | undefined = there.get(refKey(ref));
+  const workload: Workload | undefined = byKey.get(refKey(ref));
   const readiness = workload === undefined ? undefined : readinessOf(workload);
   if (workload === undefined || readiness === undefined) {
     const absent = missingReadiness(replicas);
@@ -121,11 +121,11 @@ function assessWorkload(
 function odgmHealth(
   expected: ExpectedOdgm,
   observation: Observation,
-  look: AssessWorkload,
+  assessOne: AssessWorkload,
   nowMs: number,
 ): ComponentHealth {
-  const each = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
-  const workloads = expected.workloads.map((ref) => look(ref, each));
+  const podsPerWorkload = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
+  const workloads = expected.workloads.map((ref) => assessOne(ref, podsPerWorkload));
   const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...combineWorkloads(workloads) };
   const { odgmReading: reading } = observation;
   const [first] = expected.workloads;
@@ -188,22 +188,22 @@ function combineWorkloads(workloads: readonly WorkloadHealth[]): Pick<ComponentH
 }
 
 function functionHealth(
-  wanted: ExpectedFunction,
+  expectedFunction: ExpectedFunction,
   odgm: ComponentHealth | undefined,
-  look: AssessWorkload,
+  assessOne: AssessWorkload,
 ): ComponentHealth {
-  const base = { name: wanted.functionKey, role: "function" as const };
-  if (wanted.runtime === "odgm") return { ...base, workloads: [], ...hostedByOdgm(odgm) };
-  if (wanted.runtime === "none" || wanted.workload === undefined) {
+  const base = { name: expectedFunction.functionKey, role: "function" as const };
+  if (expectedFunction.runtime === "odgm") return { ...base, workloads: [], ...hostedByOdgm(odgm) };
+  if (expectedFunction.runtime === "none" || expectedFunction.workload === undefined) {
     return { ...base, workloads: [], readiness: NOTHING_TO_RUN, findings: [] };
   }
-  const workload = look(wanted.workload, wanted.replicas ?? 1);
+  const workload = assessOne(expectedFunction.workload, expectedFunction.replicas ?? 1);
   const component = { ...base, workloads: [workload], ...combineWorkloads([workload]) };
   const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
   // Functions start after the state store, so that an unready state store explains unready functions.
-  const waits = finding("WaitingForOdgm", wanted.workload, "waits for the state store");
-  return { ...component, findings: [waits, ...component.findings] };
+  const waiting = finding("WaitingForOdgm", expectedFunction.workload, "waits for the state store");
+  return { ...component, findings: [waiting, ...component.findings] };
 }
 
 /** Faults of a function that a missing state store can cause. */
@@ -228,7 +228,7 @@ function withCauses(
   more: readonly Finding[] = [],
 ): Assessment {
   const components = [...(found.odgm === undefined ? [] : [found.odgm]), ...found.functions];
-  const told = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
+  const assessedRefs = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
   const causes: Cause[] = [
     ...problems.map(({ reason, verdict, message, object }) => ({
       source: "problem" as const,
@@ -239,7 +239,7 @@ function withCauses(
       component.findings.slice(0, 1).map((first) => ({ source: "observation" as const, component, finding: first })),
     ),
     ...found.missing
-      .filter((child) => !told.has(childKey(child)))
+      .filter((child) => !assessedRefs.has(childKey(child)))
       .map((child) => ({
         source: "observation" as const,
         finding: finding(

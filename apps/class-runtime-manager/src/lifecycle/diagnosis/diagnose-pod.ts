@@ -44,11 +44,11 @@ function findLostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
     return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which no longer exists`, { node: nodeName });
   const ready = conditionIn(node.status?.conditions, "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
-  const said = ready.message ?? ready.reason;
+  const detail = ready.message ?? ready.reason;
   return finding(
     "NodeLost",
     refOf(pod),
-    `is on node ${nodeName}, which is not ready${said === undefined ? "" : ` (${said})`}`,
+    `is on node ${nodeName}, which is not ready${detail === undefined ? "" : ` (${detail})`}`,
     {
       since: ready.lastTransitionTime,
       node: nodeName,
@@ -71,17 +71,17 @@ function findSchedulingFailure(pod: Pod, events: readonly ObservedEvent[]): Find
   if (scheduled.reason === "SchedulingGated") {
     return finding("SchedulingGated", refOf(pod), "waits for its scheduling gate to be removed", { since });
   }
-  const told = events.filter(({ reason }) => reason === "FailedScheduling" || reason === "NotTriggerScaleUp");
+  const related = events.filter(({ reason }) => reason === "FailedScheduling" || reason === "NotTriggerScaleUp");
   const scaleUp = events.find(({ reason }) => reason === "TriggeredScaleUp");
   if (scaleUp !== undefined) {
     return finding("ScaleUpTriggered", refOf(pod), `waits for a new node: ${message}`, {
       since,
-      events: [scaleUp, ...told],
+      events: [scaleUp, ...related],
     });
   }
   return finding("Unschedulable", refOf(pod), `cannot be scheduled: ${message}`, {
     since,
-    events: told,
+    events: related,
     verdict: TRANSIENT_TAINT.test(message) ? "transient" : "permanent",
   });
 }
@@ -133,9 +133,11 @@ function classifyPullFailure(text: string): readonly [words: string, verdict: Ve
 function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
   const waiting = container.state?.waiting;
   if (waiting?.reason === undefined || !PULL_REASONS.has(waiting.reason)) return undefined;
-  const told = events.filter(({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"));
+  const related = events.filter(
+    ({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"),
+  );
   // During back-off only the event has the reason of the failure.
-  const why = told.find(
+  const why = related.find(
     ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
   );
   const [words, verdict] = classifyPullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
@@ -143,7 +145,7 @@ function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly 
   return finding("ImagePull", refOf(pod), `cannot pull image${image} for container ${container.name}: ${words}`, {
     verdict,
     ...(why === undefined ? {} : { count: why.count }),
-    events: told,
+    events: related,
   });
 }
 
@@ -182,27 +184,27 @@ const CRASH_LOOP_RESTARTS = 3;
  */
 function findCrash(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
   const restarts = container.restartCount ?? 0;
-  const waits = container.state?.waiting?.reason === "CrashLoopBackOff";
-  const ended = container.state?.terminated ?? container.lastState?.terminated;
-  const exited = ended !== undefined && ended.exitCode !== 0;
+  const isBackingOff = container.state?.waiting?.reason === "CrashLoopBackOff";
+  const termination = container.state?.terminated ?? container.lastState?.terminated;
+  const exited = termination !== undefined && termination.exitCode !== 0;
   const stopped = container.state?.terminated !== undefined && exited;
-  const relapsing = exited && container.ready !== true && restarts >= CRASH_LOOP_RESTARTS;
-  if (!waits && !stopped && !relapsing) return undefined;
-  const seen = {
+  const isBetweenCrashes = exited && container.ready !== true && restarts >= CRASH_LOOP_RESTARTS;
+  if (!isBackingOff && !stopped && !isBetweenCrashes) return undefined;
+  const details = {
     count: restarts,
     events: events.filter(({ reason }) => reason === "BackOff" || reason === "Unhealthy" || reason === "Killing"),
     verdict: restarts >= CRASH_LOOP_RESTARTS ? ("permanent" as const) : ("transient" as const),
   };
-  if (ended?.reason === "OOMKilled") {
-    return finding("OutOfMemory", refOf(pod), `has container ${container.name} exceeding its memory limit`, seen);
+  if (termination?.reason === "OOMKilled") {
+    return finding("OutOfMemory", refOf(pod), `has container ${container.name} exceeding its memory limit`, details);
   }
-  return finding("CrashLoop", refOf(pod), `has container ${container.name} crashing${exitText(ended)}`, seen);
+  return finding("CrashLoop", refOf(pod), `has container ${container.name} crashing${exitText(termination)}`, details);
 }
 
 /** " with exit code 1: …", or nothing when the exit is unknown. */
-function exitText(ended: NonNullable<ContainerStatus["state"]>["terminated"]): string {
-  if (ended === undefined) return "";
-  const { exitCode = 0, signal, reason = "", message = "" } = ended;
+function exitText(termination: NonNullable<ContainerStatus["state"]>["terminated"]): string {
+  if (termination === undefined) return "";
+  const { exitCode = 0, signal, reason = "", message = "" } = termination;
   const how = signal === undefined || signal === 0 ? `exit code ${exitCode}` : `signal ${signal}`;
   const why = message.trim() || (reason === "Error" ? "" : reason);
   return ` with ${how}${why === "" ? "" : `: ${lastLine(why)}`}`;
@@ -223,18 +225,18 @@ const NOT_FOUND = /not found|doesn't exist|does not exist/i;
 /** Failures before any container exists are reported only in events. */
 function findStartFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
-  const begun = [...initContainerStatuses, ...containerStatuses].some(
+  const hasStarted = [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
   );
-  if (begun) return undefined;
-  const told = events.filter(({ reason }) => Object.hasOwn(START_FAILURES, reason));
-  const [latest] = told;
+  if (hasStarted) return undefined;
+  const related = events.filter(({ reason }) => Object.hasOwn(START_FAILURES, reason));
+  const [latest] = related;
   if (latest === undefined) return undefined;
   const reason = START_FAILURES[latest.reason as keyof typeof START_FAILURES];
   return finding(reason, refOf(pod), `cannot start: ${lastLine(latest.message)}`, {
     verdict: NOT_FOUND.test(latest.message) ? "permanent" : "transient",
     count: latest.count,
-    events: told,
+    events: related,
   });
 }
 

@@ -29,24 +29,24 @@ export interface Diagnosis {
 export function diagnoseWorkload(
   workload: Workload,
   readiness: Readiness,
-  around: WorkloadContext,
+  context: WorkloadContext,
   patience: ProgressDeadline,
 ): Diagnosis {
   if (readiness.ready) return { findings: [] };
   const workloadRef = refOf(workload);
-  const told = finding(readiness.reason, workloadRef, readiness.message);
+  const ownFinding = finding(readiness.reason, workloadRef, readiness.message);
   // The pods belong to an older generation until the controller has observed the latest one.
-  if (isStale(workload)) return { findings: [told] };
+  if (isStale(workload)) return { findings: [ownFinding] };
 
-  const pods = currentPods(workload, around);
-  const causes = pods.flatMap((pod) => diagnosePod(pod, around) ?? []);
-  const found = [told, ...podCreationFailures(workload, readiness, pods, around), ...causes];
-  const overdue = found.some(({ reason }) => reason === "ProgressDeadline")
+  const pods = currentPods(workload, context);
+  const causes = pods.flatMap((pod) => diagnosePod(pod, context) ?? []);
+  const found = [ownFinding, ...podCreationFailures(workload, readiness, pods, context), ...causes];
+  const deadline = found.some(({ reason }) => reason === "ProgressDeadline")
     ? {}
     : checkProgressDeadline(workload, pods, patience, causes);
   return {
-    findings: [...found, ...(overdue.finding === undefined ? [] : [overdue.finding])].sort(compareFindings),
-    ...(overdue.atMs === undefined ? {} : { recheckAtMs: overdue.atMs }),
+    findings: [...found, ...(deadline.finding === undefined ? [] : [deadline.finding])].sort(compareFindings),
+    ...(deadline.atMs === undefined ? {} : { recheckAtMs: deadline.atMs }),
   };
 }
 
@@ -59,20 +59,20 @@ export function podsOf(workload: Workload, pods: readonly Pod[]): readonly Pod[]
 }
 
 function isStale({ metadata, status }: Workload): boolean {
-  const seen = status?.observedGeneration;
-  return seen !== undefined && seen < (metadata.generation ?? 1);
+  const observed = status?.observedGeneration;
+  return observed !== undefined && observed < (metadata.generation ?? 1);
 }
 
 const REVISION = "deployment.kubernetes.io/revision";
 
 /** Pods of the latest revision, so that pods of an older revision do not degrade a fixed workload. */
-function currentPods(workload: Workload, around: WorkloadContext): readonly Pod[] {
-  const all = podsOf(workload, around.pods);
+function currentPods(workload: Workload, context: WorkloadContext): readonly Pod[] {
+  const all = podsOf(workload, context.pods);
   const revision = workload.status?.latestCreatedRevisionName;
   if (revision !== undefined) {
     return all.filter(({ metadata }) => metadata.labels?.["serving.knative.dev/revision"] === revision);
   }
-  const newest = newestReplicaSet(workload, around.replicaSets);
+  const newest = newestReplicaSet(workload, context.replicaSets);
   if (newest === undefined) return all;
   return all.filter(
     ({ metadata }) =>
@@ -99,20 +99,20 @@ function podCreationFailures(
   workload: Workload,
   readiness: Readiness,
   pods: readonly Pod[],
-  around: WorkloadContext,
+  context: WorkloadContext,
 ): readonly Finding[] {
-  const replicaSet = newestReplicaSet(workload, around.replicaSets);
-  const makers = replicaSet === undefined ? [workload] : [replicaSet, workload];
-  const condition = makers
+  const replicaSet = newestReplicaSet(workload, context.replicaSets);
+  const creators = replicaSet === undefined ? [workload] : [replicaSet, workload];
+  const condition = creators
     .map(({ status }) => conditionIn(status?.conditions, "ReplicaFailure"))
     .find((failure) => failure?.status === "True");
-  const events = makers
-    .flatMap((maker) => eventsAbout(around.events, refOf(maker)))
+  const events = creators
+    .flatMap((creator) => eventsAbout(context.events, refOf(creator)))
     .filter(({ reason }) => reason === "FailedCreate");
   const [latest] = events;
   const newestPod = pods.reduce((last, { metadata }) => later(last, metadata.creationTimestamp ?? ""), "");
-  const short = pods.length < readiness.desired && latest !== undefined && latest.lastSeen >= newestPod;
-  const text = condition?.message ?? (short ? latest.message : undefined);
+  const isShort = pods.length < readiness.desired && latest !== undefined && latest.lastSeen >= newestPod;
+  const text = condition?.message ?? (isShort ? latest.message : undefined);
   if (text === undefined) return [];
   return [
     finding(
@@ -141,9 +141,9 @@ function checkProgressDeadline(
   if (workload.kind !== "StatefulSet" && workload.kind !== "DaemonSet") return {};
   const waiting = pods.filter((pod) => !isPodReady(pod) && pod.metadata.deletionTimestamp === undefined);
   const starts = waiting.length > 0 ? waiting.map(waitingSince) : [workload.metadata.creationTimestamp];
-  const beganMs = Math.min(...starts.map((start) => Date.parse(start ?? "")));
-  if (!Number.isFinite(beganMs)) return {};
-  const atMs = beganMs + deadlineMs;
+  const startedMs = Math.min(...starts.map((start) => Date.parse(start ?? "")));
+  if (!Number.isFinite(startedMs)) return {};
+  const atMs = startedMs + deadlineMs;
   if (nowMs < atMs) return { atMs };
   const why = [...causes].sort(compareFindings)[0]?.message;
   return {

@@ -31,8 +31,15 @@ interface FindingDetails {
 }
 
 /** Creates a finding with the default verdict and action of its reason. */
-export function finding(reason: Reason, object: ObjectRef, message: string, seen: FindingDetails = {}): Finding {
-  const { verdict = REASONS[reason].verdict, action = REASONS[reason].action, since, count, node, events = [] } = seen;
+export function finding(reason: Reason, object: ObjectRef, message: string, details: FindingDetails = {}): Finding {
+  const {
+    verdict = REASONS[reason].verdict,
+    action = REASONS[reason].action,
+    since,
+    count,
+    node,
+    events = [],
+  } = details;
   return {
     reason,
     verdict,

@@ -162,16 +162,19 @@ function daemonSetReadiness(set: Workload): Readiness {
 /** A job is ready when it is complete, and while the desired number of pods is running. */
 function jobReadiness(job: Workload): Readiness {
   const { status = {}, spec = {} } = job;
-  const wanted = Math.min(spec.parallelism ?? 1, Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0));
+  const desiredPods = Math.min(
+    spec.parallelism ?? 1,
+    Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0),
+  );
   const counts: Counts = { serving: false, desired: spec.parallelism ?? 1, readyReplicas: status.ready ?? 0 };
   if (conditionIn(status.conditions, "Complete")?.status === "True") return readyState(counts, "is complete");
-  const broken = ["Failed", "FailureTarget"]
+  const failure = ["Failed", "FailureTarget"]
     .map((type) => conditionIn(status.conditions, type))
     .find((condition) => condition?.status === "True");
-  if (broken !== undefined)
-    return failedState(counts, "JobFailed", `has failed: ${broken.message ?? broken.reason ?? ""}`);
+  if (failure !== undefined)
+    return failedState(counts, "JobFailed", `has failed: ${failure.message ?? failure.reason ?? ""}`);
   if (spec.suspend === true) return notReadyState(counts, "Paused", "is suspended");
-  if (wanted > 0 && (status.ready ?? 0) >= wanted) return readyState(counts, "is running");
+  if (desiredPods > 0 && (status.ready ?? 0) >= desiredPods) return readyState(counts, "is running");
   return progressingState(counts);
 }
 

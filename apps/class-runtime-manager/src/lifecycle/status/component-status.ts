@@ -24,17 +24,17 @@ export function functionStatuses(
     observation.children.filter(({ kind }) => kind === "Service").map(({ metadata }) => metadata.name ?? ""),
   );
   return functions.flatMap((health, index) => {
-    const wanted = expected.functions[index];
-    if (wanted === undefined) return [];
-    const last = before.get(wanted.functionKey);
+    const desired = expected.functions[index];
+    if (desired === undefined) return [];
+    const last = before.get(desired.functionKey);
     const { ready } = health.readiness;
-    const url = observedUrlOf(wanted, health, services);
+    const url = observedUrlOf(desired, health, services);
     return [
       {
-        function_key: wanted.functionKey,
-        service: wanted.service,
-        ...(wanted.port === 0 ? {} : { port: wanted.port }),
-        predicted_url: wanted.predictedUrl,
+        function_key: desired.functionKey,
+        service: desired.service,
+        ...(desired.port === 0 ? {} : { port: desired.port }),
+        predicted_url: desired.predictedUrl,
         ...(url === undefined ? {} : { observed_url: url }),
         template: expected.template.name,
         ready,
@@ -57,14 +57,14 @@ function replicasOf({ workloads: [first], readiness }: ComponentHealth): Partial
 
 /** The observed URL: a reported route, or the predicted URL when its Service exists and the workload serves. */
 function observedUrlOf(
-  wanted: ExpectedFunction,
+  desired: ExpectedFunction,
   { readiness }: ComponentHealth,
   services: ReadonlySet<string>,
 ): string | undefined {
   if (!readiness.serving) return undefined;
   if (readiness.url !== undefined) return readiness.url;
-  if (wanted.predictedUrl === "" || (wanted.service !== "" && !services.has(wanted.service))) return undefined;
-  return wanted.predictedUrl;
+  if (desired.predictedUrl === "" || (desired.service !== "" && !services.has(desired.service))) return undefined;
+  return desired.predictedUrl;
 }
 
 function notReadyReason(component: ComponentHealth, subject: ObjectRef) {
@@ -75,24 +75,24 @@ function notReadyReason(component: ComponentHealth, subject: ObjectRef) {
 
 /** Status of the state store, including its own report. */
 export function odgmStatus(observation: Observation, expected: Expected, { odgm }: Assessment): OdgmStatus | undefined {
-  const { odgm: wanted } = expected;
-  if (wanted === undefined || odgm === undefined) return undefined;
+  const { odgm: desired } = expected;
+  if (desired === undefined || odgm === undefined) return undefined;
   const { odgmReading: reading } = observation;
-  const told = new Map((reading?.details?.collections_status ?? []).map((one) => [one.name, one]));
+  const reported = new Map((reading?.details?.collections_status ?? []).map((one) => [one.name, one]));
   return {
     ...reading?.details,
-    collections_status: wanted.collections.map(({ name, partitionCount, replicaCount }) => ({
-      ...told.get(name),
+    collections_status: desired.collections.map(({ name, partitionCount, replicaCount }) => ({
+      ...reported.get(name),
       name,
       ...(partitionCount === undefined ? {} : { partition_count: partitionCount }),
       ...(replicaCount === undefined ? {} : { replica_count: replicaCount }),
     })),
-    ...(wanted.clusterId === undefined ? {} : { cluster_id: wanted.clusterId }),
+    ...(desired.clusterId === undefined ? {} : { cluster_id: desired.clusterId }),
     ready: odgm.readiness.ready,
-    service: wanted.service,
+    service: desired.service,
     desired_replicas: odgm.readiness.desired,
     ready_replicas: odgm.readiness.readyReplicas,
-    ...(isShardType(wanted.shardType) ? { shard_type: wanted.shardType } : {}),
+    ...(isShardType(desired.shardType) ? { shard_type: desired.shardType } : {}),
     ...notReadyReason(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
   };
@@ -111,12 +111,12 @@ export function resourceRefs(children: readonly KubeObject[], subject: ObjectRef
 
 function resourceRef(object: KubeObject | ObjectRef, homeNamespace?: string): ResourceRef {
   const { name = "", namespace, uid } = "metadata" in object ? object.metadata : object;
-  const away = homeNamespace !== undefined && namespace !== undefined && namespace !== homeNamespace;
+  const isElsewhere = homeNamespace !== undefined && namespace !== undefined && namespace !== homeNamespace;
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
     name,
-    ...(away ? { namespace } : {}),
+    ...(isElsewhere ? { namespace } : {}),
     ...(uid === undefined ? {} : { uid }),
   };
 }

@@ -73,13 +73,13 @@ export function nextConditions(
 ): StatusCondition[] {
   const before = new Map(previous.map((condition) => [condition.type, condition]));
   const kept = previous.filter(({ type }) => !OWN_TYPES.has(type));
-  const made = updates.map((one): StatusCondition => {
+  const updated = updates.map((one): StatusCondition => {
     const last = before.get(one.type);
     const since = last?.status === one.status ? last.lastTransitionTime : undefined;
     return { ...one, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
-  const settled = kept.map((one) => (one.type === UPSTREAM_TELEMETRY ? superseded(one, now) : one));
-  return [...made, ...settled].sort((a, b) => orderOf(a.type) - orderOf(b.type) || (a.type < b.type ? -1 : 1));
+  const foreign = kept.map((one) => (one.type === UPSTREAM_TELEMETRY ? superseded(one, now) : one));
+  return [...updated, ...foreign].sort((a, b) => orderOf(a.type) - orderOf(b.type) || (a.type < b.type ? -1 : 1));
 }
 
 function superseded(condition: StatusCondition, now: string): StatusCondition {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nextObjectStatus, readyCondition, type ObjectFindings } from "./object-status.ts";
 
-const BAD = [{ path: "$.spec.kind", message: "is wrong", fix: "mend it" }];
+const BAD = [{ path: "$.spec.kind", message: "is wrong", fix: "fix it" }];
 const found = (violations: typeof BAD, used: number, generation = 1): ObjectFindings<{ used_by: number }> => ({
   generation,
   conditions: [readyCondition(violations, "Classes may use it.")],
@@ -16,7 +16,7 @@ test("sets a complete status once and does not change it again", () => {
     status: {
       observedGeneration: 1,
       used_by: 0,
-      message: "$.spec.kind: is wrong; mend it",
+      message: "$.spec.kind: is wrong; fix it",
       last_updated: "1970-01-01T00:00:01.000Z",
       conditions: [
         { type: "Ready", status: "False", reason: "InvalidSpec", lastTransitionTime: "1970-01-01T00:00:01.000Z" },

@@ -80,16 +80,16 @@ function expectQuiet(step: LifecycleStep, world: SimulatedCluster): void {
   ] as const) {
     const next = evaluate(step.status, again, at);
     if (next.changed || next.events.length > 0 || !equalJson(next.status, step.status)) {
-      throw new Error(`the same world gave another status: ${JSON.stringify(next.status, null, 1)}`);
+      throw new Error(`the same cluster gave another status: ${JSON.stringify(next.status, null, 1)}`);
     }
   }
 }
 
 function record(step: LifecycleStep, world: SimulatedCluster): string[] {
-  if (!step.changed) return ["nothing new", ...wakeUp(step, world)];
+  if (!step.changed) return ["unchanged", ...wakeUp(step, world)];
   const { status } = step;
   return [
-    `${status.phase} (${[status.condition, status.deployment_phase].filter(Boolean).join(", ")}), generation ${status.observedGeneration ?? "none"} seen: ${status.message}`,
+    `${status.phase} (${[status.condition, status.deployment_phase].filter(Boolean).join(", ")}), generation ${status.observedGeneration ?? "none"} observed: ${status.message}`,
     ...(status.conditions ?? []).map(
       ({ type, status: holds, reason, message, lastTransitionTime }) =>
         `  ${type}=${holds} ${reason} since ${world.since(lastTransitionTime)}: ${message}`,
@@ -111,7 +111,7 @@ function record(step: LifecycleStep, world: SimulatedCluster): string[] {
 }
 
 function wakeUp({ recheckAtMs }: LifecycleStep, world: SimulatedCluster): string[] {
-  return recheckAtMs === undefined ? [] : [`  looks again at ${world.since(new Date(recheckAtMs).toISOString())}`];
+  return recheckAtMs === undefined ? [] : [`  rechecks at ${world.since(new Date(recheckAtMs).toISOString())}`];
 }
 
 interface Words {
@@ -188,7 +188,7 @@ function perform(world: SimulatedCluster, words: readonly string[]): void {
       world.objects.clear();
       return world.pods.clear();
     case "problem": {
-      if (!Object.hasOwn(REASONS, first)) throw new Error(`no such reason: ${first}`);
+      if (!Object.hasOwn(REASONS, first)) throw new Error(`unknown reason: ${first}`);
       const about = plain.length > 3 ? refFrom(second) : undefined;
       world.problems.push(problem(first as Reason, plain.at(-1) ?? "", about));
       return;
@@ -203,7 +203,7 @@ function perform(world: SimulatedCluster, words: readonly string[]): void {
       world.nowMs += Number.parseInt(first, 10) * (first.endsWith("m") ? 60_000 : 1000);
       return;
     default:
-      throw new Error(`no such step in a scenario: ${words.join(" ")}`);
+      throw new Error(`unknown step: ${words.join(" ")}`);
   }
 }
 
@@ -234,9 +234,9 @@ function changeObject(world: SimulatedCluster, word: string, flags: readonly str
     }
     const { reason, message, latest } = named;
     if (latest !== undefined) status["latestCreatedRevisionName"] = latest;
-    const told = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+    const details = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
     const conditions = Object.entries(named).flatMap(([type, value]) =>
-      /^[A-Z]/.test(type) ? [{ type, status: value, lastTransitionTime: world.now, ...told }] : [],
+      /^[A-Z]/.test(type) ? [{ type, status: value, lastTransitionTime: world.now, ...details }] : [],
     );
     if (conditions.length > 0) status["conditions"] = conditions;
     return { ...object, metadata, ...(spec === undefined ? {} : { spec }), status };
@@ -329,7 +329,7 @@ function podStatus(
         lastState: { terminated: { exitCode: Number(named["exit"] ?? 1), reason: "Error" } },
       });
     default:
-      throw new Error(`no such state of a pod: ${state}`);
+      throw new Error(`unknown pod state: ${state}`);
   }
 }
 

@@ -21,7 +21,7 @@ const START_MS = Date.parse("2026-01-01T00:00:00Z");
 export function refFrom(word: string): ObjectRef {
   const [short = "", name = ""] = word.split("/");
   const found = KINDS[short];
-  if (found === undefined) throw new Error(`no such kind of object: ${word}`);
+  if (found === undefined) throw new Error(`unknown kind: ${word}`);
   return { apiVersion: found[0], kind: found[1], name };
 }
 
@@ -78,7 +78,7 @@ export class SimulatedCluster {
   change(ref: ObjectRef, with_: (object: Workload) => Workload): void {
     const key = `${ref.apiVersion}/${ref.kind}/${ref.name}`;
     const object = this.objects.get(key);
-    if (object === undefined) throw new Error(`there is no ${ref.kind} ${ref.name}`);
+    if (object === undefined) throw new Error(`${ref.kind} ${ref.name} does not exist`);
     this.objects.set(key, with_(object));
   }
 

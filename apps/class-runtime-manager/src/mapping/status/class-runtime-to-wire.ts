@@ -106,8 +106,8 @@ function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
 }
 
 /** Whether the object has a lifecycle phase or condition, case-insensitive. */
-export function isInState(object: ClassRuntime, wanted: string): boolean {
-  const word = wanted.toLowerCase();
+export function isInState(object: ClassRuntime, state: string): boolean {
+  const word = state.toLowerCase();
   return word === phaseOf(object) || word === LEGACY_STATES[phaseOf(object)][0];
 }
 

@@ -37,12 +37,12 @@ export function collectionRequests({ collections, assignments, options, invocati
   readonly requests: readonly CollectionRequest[];
   readonly warnings: readonly Violation[];
 } {
-  const seen = new Set<number>();
+  const usedIds = new Set<number>();
   const warnings: Violation[] = [];
   const sortedOptions = Object.fromEntries(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
   const requests = collections.map((collection): CollectionRequest => {
-    const given = Object.hasOwn(assignments, collection.name) ? (assignments[collection.name] ?? []) : [];
-    const problem = given.length === 0 ? undefined : assignmentProblem(given, collection, seen);
+    const stated = Object.hasOwn(assignments, collection.name) ? (assignments[collection.name] ?? []) : [];
+    const problem = stated.length === 0 ? undefined : assignmentProblem(stated, collection, usedIds);
     if (problem !== undefined) {
       warnings.push({
         path: pathOf(ROOT_PATH, "odgm_config", "collection_assignments", collection.name),
@@ -55,7 +55,7 @@ export function collectionRequests({ collections, assignments, options, invocati
       replica_count: collection.replicaCount,
       shard_assignments:
         problem === undefined
-          ? given.map(({ primary, replica = [], shard_ids: ids = [] }) => ({
+          ? stated.map(({ primary, replica = [], shard_ids: ids = [] }) => ({
               primary: primary ?? null,
               replica,
               shard_ids: ids,
@@ -70,21 +70,21 @@ export function collectionRequests({ collections, assignments, options, invocati
   return { requests, warnings };
 }
 
-/** Why assignments are invalid; undefined when they are valid, and their shard ids are then recorded in `seen`. */
+/** Why assignments are invalid; undefined when they are valid, and their shard ids are then recorded in `usedIds`. */
 function assignmentProblem(
-  given: readonly Assignment[],
+  stated: readonly Assignment[],
   { partitionCount, replicaCount }: Collection,
-  seen: Set<number>,
+  usedIds: Set<number>,
 ) {
-  if (given.length !== partitionCount) return `expected ${partitionCount} assignments, got ${given.length}`;
-  const ids = given.flatMap((one) => one.shard_ids ?? []);
-  for (const { primary, replica = [], shard_ids: own = [] } of given) {
+  if (stated.length !== partitionCount) return `expected ${partitionCount} assignments, got ${stated.length}`;
+  const ids = stated.flatMap((one) => one.shard_ids ?? []);
+  for (const { primary, replica = [], shard_ids: own = [] } of stated) {
     if (replica.length !== replicaCount || own.length !== replicaCount) {
       return `an assignment has ${replica.length} nodes and ${own.length} shards for ${replicaCount} replicas`;
     }
     if (primary === undefined || !own.includes(primary)) return "a primary is not one of its shards";
   }
-  if (new Set(ids).size !== ids.length || ids.some((id) => seen.has(id))) return "a shard id is used twice";
-  for (const id of ids) seen.add(id);
+  if (new Set(ids).size !== ids.length || ids.some((id) => usedIds.has(id))) return "a shard id is used twice";
+  for (const id of ids) usedIds.add(id);
   return undefined;
 }

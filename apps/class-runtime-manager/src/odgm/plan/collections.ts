@@ -33,7 +33,7 @@ const TEMPLATE_OF_SHAPE = {
 
 /** The largest stated replica count of all collections; undefined when none is stated. */
 export function statedReplicas(input: RenderInput): number | undefined {
-  const stated = desiredCollections(input).flatMap((wish) => statedReplicaCount(input, wish) ?? []);
+  const stated = desiredCollections(input).flatMap((desired) => statedReplicaCount(input, desired) ?? []);
   return stated.length === 0 ? undefined : Math.max(...stated);
 }
 
@@ -44,32 +44,32 @@ export function collectionsOf(
 ): { readonly collections: readonly Collection[]; readonly warnings: readonly Violation[] } {
   const requirements = classRequirements(input.spec, input.environment);
   const warnings: Violation[] = [];
-  const collections = desiredCollections(input).map((wish, index): Collection => {
-    const stated = statedReplicaCount(input, wish);
+  const collections = desiredCollections(input).map((desired, index): Collection => {
+    const stated = statedReplicaCount(input, desired);
     const replicaCount =
-      stated ?? Math.min(nodeCount, wish.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[wish.shape]);
-    const shardType = statedShardType(input, wish) ?? shardTypeFor(replicaCount, requirements);
+      stated ?? Math.min(nodeCount, desired.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[desired.shape]);
+    const shardType = statedShardType(input, desired) ?? shardTypeFor(replicaCount, requirements);
     const path = pathOf(ROOT_PATH, "odgm_config", "collections", index);
     if (replicaCount > nodeCount) {
       warnings.push({
         path,
-        message: `${wish.name} requests ${replicaCount} replicas, but the state store has ${nodeCount} nodes`,
+        message: `${desired.name} requests ${replicaCount} replicas, but the state store has ${nodeCount} nodes`,
         fix: "lower replica_count, or set env_node_ids for more nodes",
       });
     }
     if (requirements.consistency === "strong" && shardType !== "raft") {
       warnings.push({
         path,
-        message: `${wish.name} needs strong consistency, which shard type ${shardType} does not provide`,
+        message: `${desired.name} needs strong consistency, which shard type ${shardType} does not provide`,
         fix: "remove shard_type or set it to raft",
       });
     }
     return {
-      name: wish.name,
-      partitionCount: partitionCount(input, wish, requirements),
+      name: desired.name,
+      partitionCount: partitionCount(input, desired, requirements),
       replicaCount,
       shardType,
-      persistent: isPersistent(input, wish),
+      persistent: isPersistent(input, desired),
     };
   });
   return { collections, warnings };
@@ -104,11 +104,12 @@ function statedReplicaCount(
   { settings, shape }: DesiredCollection,
 ): number | undefined {
   const config = spec.odgm_config;
-  const ofClass = config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
+  const classValue =
+    config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
   // The class takes precedence over the environment's settings for its state shape.
-  const ofCollection = settings.replica_count;
+  const collectionValue = settings.replica_count;
   return (
-    (shape === undefined ? (ofCollection ?? ofClass) : (ofClass ?? ofCollection)) ??
+    (shape === undefined ? (collectionValue ?? classValue) : (classValue ?? collectionValue)) ??
     environment?.spec.odgm.defaults?.replication_factor
   );
 }
@@ -117,9 +118,9 @@ function statedShardType(
   { spec, environment }: RenderInput,
   { settings, shape }: DesiredCollection,
 ): ShardType | undefined {
-  const ofClass = spec.odgm_config?.shard_type;
+  const classValue = spec.odgm_config?.shard_type;
   return (
-    (shape === undefined ? (settings.shard_type ?? ofClass) : (ofClass ?? settings.shard_type)) ??
+    (shape === undefined ? (settings.shard_type ?? classValue) : (classValue ?? settings.shard_type)) ??
     environment?.spec.odgm.defaults?.shard_type
   );
 }
@@ -129,8 +130,9 @@ function partitionCount(
   { settings, shape }: DesiredCollection,
   requirements: Requirements,
 ): number {
-  const ofClass = input.spec.odgm_config?.partition_count;
-  const stated = shape === undefined ? (settings.partition_count ?? ofClass) : (ofClass ?? settings.partition_count);
+  const classValue = input.spec.odgm_config?.partition_count;
+  const stated =
+    shape === undefined ? (settings.partition_count ?? classValue) : (classValue ?? settings.partition_count);
   if (stated !== undefined) return stated;
   const derived = partitionsFor(requirements.throughputRps, input.environment?.spec.odgm.partition_strategies);
   switch (shape) {

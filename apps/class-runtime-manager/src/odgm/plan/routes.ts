@@ -24,13 +24,13 @@ export interface Invocations {
  */
 export function invocationsOf(plan: ClassPlan): Invocations {
   const { spec } = plan.input;
-  const given = spec.odgm_config?.invocations;
+  const stated = spec.odgm_config?.invocations;
   const functions = new Map(plan.functions.map((fn) => [fn.key, fn]));
   const bindings = spec.function_bindings ?? [];
   const routes = new Map<string, Route>();
   const routed = new Set<string>();
 
-  for (const [name, route] of Object.entries(given?.fn_routes ?? {})) {
+  for (const [name, route] of Object.entries(stated?.fn_routes ?? {})) {
     const key = route.function_key ?? bindings.find((binding) => binding.name === name)?.function_key;
     const fn = key === undefined ? undefined : functions.get(key);
     if (key !== undefined) routed.add(key);
@@ -51,28 +51,28 @@ export function invocationsOf(plan: ClassPlan): Invocations {
   }
   return {
     fn_routes: Object.fromEntries([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
-    disabled_fn: [...(given?.disabled_fn ?? [])].sort(),
+    disabled_fn: [...(stated?.disabled_fn ?? [])].sort(),
   };
 }
 
-function routeTo(url: string, fn: FunctionPlan | undefined, given: Partial<Given>): Route {
+function routeTo(url: string, fn: FunctionPlan | undefined, stated: Partial<Given>): Route {
   return {
     url,
-    stateless: given.stateless ?? true,
-    standby: given.standby ?? false,
-    active_group: given.active_group ?? [],
-    wasm_module_url: given.wasm_module_url ?? fn?.spec.provision_config?.wasm_module_url ?? null,
+    stateless: stated.stateless ?? true,
+    standby: stated.standby ?? false,
+    active_group: stated.active_group ?? [],
+    wasm_module_url: stated.wasm_module_url ?? fn?.spec.provision_config?.wasm_module_url ?? null,
   };
 }
 
 /**
- * The URL of the function when none is given, or when the given one names a predicted child; otherwise the given URL
+ * The URL of the function when none is stated, or when the stated one names a predicted child; otherwise the stated URL
  * with a full host name.
  */
-function urlOf(plan: ClassPlan, given: Given, fn: FunctionPlan | undefined): string {
-  if (given.url === "" || given.url.startsWith("wasm://")) return fn?.url ?? given.url;
-  const short = SHORT_HOST.exec(given.url)?.groups;
-  if (short === undefined) return given.url;
+function urlOf(plan: ClassPlan, stated: Given, fn: FunctionPlan | undefined): string {
+  if (stated.url === "" || stated.url.startsWith("wasm://")) return fn?.url ?? stated.url;
+  const short = SHORT_HOST.exec(stated.url)?.groups;
+  if (short === undefined) return stated.url;
   const host = short["host"] ?? "";
   if (fn !== undefined && fn.url !== "" && isPredictedName(host, plan)) return fn.url;
   return `http://${serviceHost(plan.input, host)}${short["port"] ?? ""}/${short["path"] ?? ""}`;

@@ -10,9 +10,9 @@ import { baseName, monitorNames } from "../plan/names.ts";
  */
 export function renderMonitor(input: RenderInput, runsOnKnative: boolean): Manifest | undefined {
   const { cluster } = input;
-  const wanted = cluster.monitors?.scrapeKind ?? "auto";
-  if (!cluster.features.prometheus || (wanted === "auto" && runsOnKnative)) return undefined;
-  const byPod = wanted === "pod" || (wanted === "auto" && !cluster.capabilities.serviceMonitor);
+  const scrapeKind = cluster.monitors?.scrapeKind ?? "auto";
+  if (!cluster.features.prometheus || (scrapeKind === "auto" && runsOnKnative)) return undefined;
+  const byPod = scrapeKind === "pod" || (scrapeKind === "auto" && !cluster.capabilities.serviceMonitor);
   if (byPod ? !cluster.capabilities.podMonitor : !cluster.capabilities.serviceMonitor) return undefined;
   const names = monitorNames(input.owner.name);
   const owner = ownerLabelValue(input.owner.name);

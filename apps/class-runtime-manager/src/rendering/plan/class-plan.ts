@@ -74,7 +74,7 @@ export function planClass(
   );
   const violations = functionCountViolations(input);
   const plans = functions.flatMap((fn, index) => {
-    const plan = planFunction({ input, policy, options, fn, name: names[index] ?? "", ofClass: requirements });
+    const plan = planFunction({ input, policy, options, fn, name: names[index] ?? "", classRequirement: requirements });
     if (plan.ok) return [plan.value];
     violations.push(...violationsUnder(pathOf(ROOT_PATH, "functions", index), plan.error));
     return [];
@@ -85,13 +85,13 @@ export function planClass(
 }
 
 function functionCountViolations({ spec, environment }: RenderInput): Violation[] {
-  const most = environment?.spec.quotas?.max_functions_per_class;
+  const limit = environment?.spec.quotas?.max_functions_per_class;
   const given = spec.functions?.length ?? 0;
-  if (most === undefined || given <= most) return [];
+  if (limit === undefined || given <= limit) return [];
   return [
     {
       path: pathOf(ROOT_PATH, "functions"),
-      message: `the class has ${given} functions, but environment ${environment?.name} allows ${most} per class`,
+      message: `the class has ${given} functions, but environment ${environment?.name} allows ${limit} per class`,
       fix: "split the class or raise quotas.max_functions_per_class",
     },
   ];
@@ -117,13 +117,13 @@ interface FunctionInput {
   readonly options: PlanOptions;
   readonly fn: ClassFunction;
   readonly name: string;
-  readonly ofClass: Requirements;
+  readonly classRequirement: Requirements;
 }
 
 function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Violation[]> {
-  const { input, policy, options, fn, name, ofClass } = given;
+  const { input, policy, options, fn, name, classRequirement } = given;
   const runtime = runtimeOf(fn);
-  const requirements = functionRequirements(fn, ofClass);
+  const requirements = functionRequirements(fn, classRequirement);
   const image = runtime === "workload" ? imageOf(input, fn) : ok("");
   const scale = planScale({
     fn,
@@ -179,9 +179,9 @@ function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violatio
 }
 
 function resourcesOf({ input, policy, options, fn }: FunctionInput, requirements: Requirements): ContainerResources {
-  const ofEnvironment = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
+  const environmentResources = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
   return containerResources(
-    raiseForLatency(withOverrides(policy.resources, ofEnvironment), requirements.latencyMs),
+    raiseForLatency(withOverrides(policy.resources, environmentResources), requirements.latencyMs),
     fn.provision_config,
     input.spec.resource_allocation,
     options.resources,

@@ -20,9 +20,9 @@ export const edgeTemplate = builtinTemplate({
   maker: deploymentRenderer,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
-    const made = profile === "edge" || isEdge;
+    const isEdgeSite = profile === "edge" || isEdge;
     return scoreOf(
-      made ? [1_000_000, `designed for ${source}`] : undefined,
+      isEdgeSite ? [1_000_000, `designed for ${source}`] : undefined,
       ...nfrPoints(input, {
         throughputRps: { at: 300, points: 2 },
         latencyMs: { at: 150, points: 2 },

@@ -33,11 +33,11 @@ export type Point = readonly [points: number, because: string];
 
 /** Sums up points. */
 export function scoreOf(...points: readonly (Point | undefined)[]): TemplateScore {
-  const given = points.filter((point) => point !== undefined);
+  const counted = points.filter((point) => point !== undefined);
   return {
     eligible: true,
-    score: given.reduce((sum, [value]) => sum + value, 0),
-    because: given.map(([value, because]) => `${value >= 0 ? "+" : ""}${value} ${because}`),
+    score: counted.reduce((sum, [value]) => sum + value, 0),
+    because: counted.map(([value, because]) => `${value >= 0 ? "+" : ""}${value} ${because}`),
   };
 }
 
@@ -63,15 +63,15 @@ export function nfrPoints(
 ): readonly (Point | undefined)[] {
   const demand = classRequirements(spec, environment);
   const { throughputRps, latencyMs, availability, strong } = thresholds;
-  const asks = (value: number | undefined): value is number => value !== undefined;
+  const isStated = (value: number | undefined): value is number => value !== undefined;
   return [
-    throughputRps && asks(demand.throughputRps) && demand.throughputRps >= throughputRps.at
+    throughputRps && isStated(demand.throughputRps) && demand.throughputRps >= throughputRps.at
       ? [throughputRps.points, `for ${demand.throughputRps} requests per second (from ${throughputRps.at})`]
       : undefined,
-    latencyMs && asks(demand.latencyMs) && demand.latencyMs <= latencyMs.at
+    latencyMs && isStated(demand.latencyMs) && demand.latencyMs <= latencyMs.at
       ? [latencyMs.points, `for latency of ${demand.latencyMs} ms (up to ${latencyMs.at})`]
       : undefined,
-    availability && asks(demand.availability) && demand.availability >= availability.at
+    availability && isStated(demand.availability) && demand.availability >= availability.at
       ? [availability.points, `for availability ${demand.availability} (from ${availability.at})`]
       : undefined,
     strong !== undefined && demand.consistency === "strong" ? [strong, "for strong consistency"] : undefined,

@@ -36,14 +36,14 @@ export function selectTemplate(input: RenderInput, templates: readonly Template[
   const addons = selectAddons(input);
   if (!addons.ok) return addons;
 
-  const world: SelectionContext = { input, templates, table: templates.map((template) => scoreRow(input, template)) };
+  const context: SelectionContext = { input, templates, table: templates.map((template) => scoreRow(input, template)) };
   const { spec, environment } = input;
-  if (spec.selected_template !== undefined) return byName(world, spec.selected_template, "explicit");
+  if (spec.selected_template !== undefined) return byName(context, spec.selected_template, "explicit");
   const hinted = spec.template_hint === undefined ? undefined : findTemplate(spec.template_hint, templates);
-  if (hinted !== undefined && scoreRow(input, hinted).eligible) return ok(selection(world, hinted, "hint"));
-  const ofEnvironment = environment?.spec.default_template;
-  if (ofEnvironment !== undefined) return byName(world, ofEnvironment, "environment");
-  return byScore(world);
+  if (hinted !== undefined && scoreRow(input, hinted).eligible) return ok(selection(context, hinted, "hint"));
+  const environmentDefault = environment?.spec.default_template;
+  if (environmentDefault !== undefined) return byName(context, environmentDefault, "environment");
+  return byScore(context);
 }
 
 interface SelectionContext {
@@ -56,20 +56,24 @@ function selection({ table }: SelectionContext, template: Template, basis: Basis
   return { template, basis, explicit: basis === "explicit", table };
 }
 
-function byName(world: SelectionContext, name: string, basis: "explicit" | "environment"): Result<Selection, Refusal> {
-  const { input, templates } = world;
+function byName(
+  context: SelectionContext,
+  name: string,
+  basis: "explicit" | "environment",
+): Result<Selection, Refusal> {
+  const { input, templates } = context;
   const field = basis === "explicit" ? "selected_template" : "target_environment";
   const whose = basis === "explicit" ? "template" : `environment ${input.environment?.name} names template`;
   const template = findTemplate(name, templates);
-  if (template === undefined) return err(refusal("missing", world, `${whose} "${name}" does not exist`, field));
+  if (template === undefined) return err(refusal("missing", context, `${whose} "${name}" does not exist`, field));
   const { eligible, because } = scoreRow(input, template);
-  if (eligible) return ok(selection(world, template, basis));
+  if (eligible) return ok(selection(context, template, basis));
   const why = `${whose} "${name}" cannot run the class in this cluster: ${because.join("; ")}`;
-  return err(refusal("not-eligible", world, why, field));
+  return err(refusal("not-eligible", context, why, field));
 }
 
-function byScore(world: SelectionContext): Result<Selection, Refusal> {
-  const { templates, table } = world;
+function byScore(context: SelectionContext): Result<Selection, Refusal> {
+  const { templates, table } = context;
   let best: { readonly template: Template; readonly score: number } | undefined;
   for (const [index, template] of templates.entries()) {
     const row = table[index];
@@ -77,16 +81,16 @@ function byScore(world: SelectionContext): Result<Selection, Refusal> {
     if (best === undefined || row.score > best.score) best = { template, score: row.score };
   }
   return best === undefined
-    ? err(refusal("not-eligible", world, "no template can run the class in this cluster", "selected_template"))
-    : ok(selection(world, best.template, "score"));
+    ? err(refusal("not-eligible", context, "no template can run the class in this cluster", "selected_template"))
+    : ok(selection(context, best.template, "score"));
 }
 
 /** Finds a template by name or alias, case-insensitive. */
 export function findTemplate(name: string, templates: readonly Template[]): Template | undefined {
-  const wanted = name.toLowerCase();
+  const lowerCase = name.toLowerCase();
   return (
-    templates.find(({ id }) => id.toLowerCase() === wanted) ??
-    templates.find(({ aliases }) => aliases.some((alias) => alias.toLowerCase() === wanted))
+    templates.find(({ id }) => id.toLowerCase() === lowerCase) ??
+    templates.find(({ aliases }) => aliases.some((alias) => alias.toLowerCase() === lowerCase))
   );
 }
 
@@ -94,9 +98,9 @@ function scoreRow(input: RenderInput, template: Template): ScoreRow {
   return { name: template.id, ...template.score(input) };
 }
 
-function refusal(kind: "missing" | "not-eligible", world: SelectionContext, what: string, field: string): Refusal {
-  const known = world.templates
-    .filter((_, index) => kind === "missing" || world.table[index]?.eligible === true)
+function refusal(kind: "missing" | "not-eligible", context: SelectionContext, what: string, field: string): Refusal {
+  const known = context.templates
+    .filter((_, index) => kind === "missing" || context.table[index]?.eligible === true)
     .flatMap(({ id, aliases }) => [id, ...aliases]);
   return {
     kind,

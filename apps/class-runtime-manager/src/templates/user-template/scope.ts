@@ -99,11 +99,11 @@ export function classScope({ input, requirements }: ClassPlan, odgm: RenderedOdg
 }
 
 /** Placeholder values of the class and one function. */
-export function functionScope(context: WorkloadContext, ofClass: Scope): Scope {
+export function functionScope(context: WorkloadContext, scopeOfClass: Scope): Scope {
   const { plan, fn, env } = context;
   const provision = fn.spec.provision_config;
   return {
-    ...ofClass,
+    ...scopeOfClass,
     function: omitUndefined({
       name: fn.name,
       key: fn.key,

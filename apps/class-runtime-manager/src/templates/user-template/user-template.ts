@@ -65,13 +65,13 @@ function renderUserTemplate(
   const { plan, parts } = prepared.value;
   const budget = new Budget();
   const violations: Violation[] = [];
-  const ofClass = classScope(plan, parts.find((part) => part.odgm !== undefined)?.odgm);
+  const scopeOfClass = classScope(plan, parts.find((part) => part.odgm !== undefined)?.odgm);
   const field = spec.manifests === undefined ? "kubernetes_manifests" : "manifests";
 
   const scaled = manifests.some(({ raw }) => raw.kind === "HorizontalPodAutoscaler");
 
   /** Renders the manifests of a function, or without a context those of the class. */
-  const made = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
+  const renderManifests = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
     manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
       if (perFunction !== (context !== undefined)) return [];
       const filled = fill(raw, scope, budget);
@@ -93,8 +93,8 @@ function renderUserTemplate(
 
   const rendered = assembleClass(
     prepared.value,
-    (context) => functionChildren(made(functionScope(context, ofClass), context), context, spec),
-    { children: made(ofClass), revision },
+    (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec),
+    { children: renderManifests(scopeOfClass), revision },
   );
   violations.push(...duplicateNames(rendered.children));
   return violations.length > 0
@@ -110,15 +110,20 @@ function functionChildren(
 ): FunctionChildren {
   const { plan, fn } = context;
   const workload = objects.find((object) => `${object.apiVersion}/${object.kind}` === WORKLOAD_OF_TYPE[type]);
-  const served = objects.some(
+  const hasService = objects.some(
     ({ apiVersion, kind, metadata }) => apiVersion === "v1" && kind === "Service" && metadata.name === fn.name,
   );
-  const needsService = type !== "Job" && type !== "Knative" && !served;
+  const needsService = type !== "Job" && type !== "Knative" && !hasService;
   const children = needsService ? [...objects, renderFunctionService(plan, fn)] : objects;
-  const asked = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
-  const replicas = typeof asked === "number" ? asked : type === "Knative" ? fn.scale.min : alwaysOnReplicas(fn.scale);
+  const statedReplicas = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
+  const replicas =
+    typeof statedReplicas === "number"
+      ? statedReplicas
+      : type === "Knative"
+        ? fn.scale.min
+        : alwaysOnReplicas(fn.scale);
   const scaled = objects.some(({ kind }) => kind === "HorizontalPodAutoscaler");
-  const about = { ...(type === "DaemonSet" ? {} : { replicas }), replicasOwner: replicasOwner(type, scaled) };
+  const scale = { ...(type === "DaemonSet" ? {} : { replicas }), replicasOwner: replicasOwner(type, scaled) };
   if (workload === undefined || type === "Job") {
     return {
       children,
@@ -129,11 +134,11 @@ function functionChildren(
         service: "",
         port: 0,
         predictedUrl: "",
-        ...about,
+        ...scale,
       },
     };
   }
-  return { children, rendered: callableFunction(fn, workload, about) };
+  return { children, rendered: callableFunction(fn, workload, scale) };
 }
 
 function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: boolean): ReplicasOwner {
