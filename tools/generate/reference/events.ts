@@ -58,8 +58,8 @@ const CHANGES: readonly Change[] = [
 /** The events emitted for the changes above, computed by the manager's own code. */
 export function eventRows(): string[][] {
   return CHANGES.map(({ when, from, to }) => {
-    const told = emittedEvents(from, to, { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" });
-    const event = told.at(-1);
+    const events = emittedEvents(from, to, { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" });
+    const event = events.at(-1);
     if (event === undefined) throw new Error(`no event is emitted when ${when}`);
     return [`\`${event.reason}\``, event.type, event.action, when];
   });

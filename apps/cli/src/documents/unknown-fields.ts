@@ -1,13 +1,13 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import type { heldBy } from "@oaas/contracts/rest";
+import type { fieldsOf } from "@oaas/contracts/rest";
 import type { DocumentKind } from "./document.ts";
 import { nearestName } from "./nearest-name.ts";
 
-type FieldSchema = Parameters<typeof heldBy>[0];
+type FieldSchema = Parameters<typeof fieldsOf>[0];
 
 /** The request and response schemas of each document kind. Response fields are known too, because users send back what they read. */
 export interface DocumentSchemas {
-  readonly heldBy: typeof heldBy;
+  readonly fieldsOf: typeof fieldsOf;
   readonly of: Readonly<Record<DocumentKind, readonly FieldSchema[]>>;
 }
 
@@ -15,7 +15,7 @@ export interface DocumentSchemas {
 export async function loadDocumentSchemas(): Promise<DocumentSchemas> {
   const contract = await import("@oaas/contracts/rest");
   return {
-    heldBy: contract.heldBy,
+    fieldsOf: contract.fieldsOf,
     of: {
       package: [contract.packageInput, contract.packageView],
       deployment: [contract.deploymentRequestInput, contract.classDeploymentView],
@@ -32,29 +32,29 @@ export function unknownFields(
   content: Readonly<Record<string, unknown>>,
   schemas: DocumentSchemas,
 ): readonly Violation[] {
-  return unknownIn(content, schemas.of[kind], schemas.heldBy, ROOT_PATH);
+  return unknownIn(content, schemas.of[kind], schemas.fieldsOf, ROOT_PATH);
 }
 
 function unknownIn(
   value: unknown,
   schemas: readonly FieldSchema[],
-  heldBy: DocumentSchemas["heldBy"],
+  fieldsOf: DocumentSchemas["fieldsOf"],
   path: string,
 ): readonly Violation[] {
   if (Array.isArray(value)) {
-    const items = schemas.map((schema) => heldBy(schema).items).filter((each) => each !== undefined);
-    return value.flatMap((item, index) => unknownIn(item, items, heldBy, pathOf(path, index)));
+    const items = schemas.map((schema) => fieldsOf(schema).items).filter((each) => each !== undefined);
+    return value.flatMap((item, index) => unknownIn(item, items, fieldsOf, pathOf(path, index)));
   }
   if (typeof value !== "object" || value === null) return [];
   const fields = new Map<string, FieldSchema[]>();
-  for (const [name, schema] of schemas.flatMap((each) => Object.entries(heldBy(each).members ?? {})))
+  for (const [name, schema] of schemas.flatMap((each) => Object.entries(fieldsOf(each).members ?? {})))
     fields.set(name, [...(fields.get(name) ?? []), schema]);
   // A map has user-defined keys; the contract checks its values.
   if (fields.size === 0) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const known = fields.get(name);
     return known
-      ? unknownIn(member, known, heldBy, pathOf(path, name))
+      ? unknownIn(member, known, fieldsOf, pathOf(path, name))
       : [unknownField(pathOf(path, name), name, [...fields.keys()])];
   });
 }

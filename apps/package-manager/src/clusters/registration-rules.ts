@@ -1,4 +1,4 @@
-import { present, ROUTES } from "@oaas/contracts/rest";
+import { omitUndefined, ROUTES } from "@oaas/contracts/rest";
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import type { SecretFolder } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
@@ -80,12 +80,12 @@ export function resolveSecretFiles(
     return undefined;
   };
   const { tls } = cluster;
-  const resolved = present({
+  const resolved = omitUndefined({
     ...cluster,
     tokenFile: resolve(cluster.tokenFile, "api_key_file"),
     tls:
       tls &&
-      present({
+      omitUndefined({
         caFile: resolve(tls.caFile, "tls", "ca_cert"),
         certificateFile: resolve(tls.certificateFile, "tls", "client_cert"),
         keyFile: resolve(tls.keyFile, "tls", "client_key"),

@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
@@ -138,5 +138,5 @@ function unaccountedUnit(
   const prefix = `${packageName}.`;
   // Managers report the class key with its package.
   const classKey = runtime.classKey.startsWith(prefix) ? runtime.classKey.slice(prefix.length) : runtime.classKey;
-  return present({ cluster, home, unitId, deploymentKey, revision, packageName, classKey });
+  return omitUndefined({ cluster, home, unitId, deploymentKey, revision, packageName, classKey });
 }

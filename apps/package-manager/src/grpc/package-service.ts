@@ -1,5 +1,5 @@
 import { PackageService, StatusCode, type DeployClassRequest } from "@oaas/contracts/grpc";
-import { classDeploymentFromWire, faultStatus, present, type Role } from "@oaas/contracts/rest";
+import { classDeploymentFromWire, faultStatus, omitUndefined, type Role } from "@oaas/contracts/rest";
 import { Fault, invalidArgument } from "@oaas/foundation";
 import type { ClassDeployment, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
@@ -62,7 +62,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     createPackage: async ({ package: wire }, call) =>
       changing(call, "createPackage", wire?.name ?? "", async (by) => {
         const { id, status, message } = await registry.register(packageOf(wire), by, {});
-        return present({ status: StatusCode.OK, packageId: id, message: message ?? status });
+        return omitUndefined({ status: StatusCode.OK, packageId: id, message: message ?? status });
       }),
     getPackage: async ({ name }, call) => {
       await asked(call, "viewer", "getPackage");
@@ -114,7 +114,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
 function deploymentOf(request: DeployClassRequest): ClassDeployment {
   const { packageName, classKey, targetEnv, targetEnvs, nfrRequirements: nfr, deploymentKey } = request;
   const read = classDeploymentFromWire(
-    present({
+    omitUndefined({
       key: deploymentKey ?? defaultKey(packageName, classKey),
       package_name: packageName,
       class_key: classKey,
@@ -122,7 +122,7 @@ function deploymentOf(request: DeployClassRequest): ClassDeployment {
       target_envs: targetEnvs,
       nfr_requirements:
         nfr &&
-        present({
+        omitUndefined({
           min_throughput_rps: nfr.minThroughputRps,
           max_latency_ms: nfr.maxLatencyMs,
           availability: nfr.availability,

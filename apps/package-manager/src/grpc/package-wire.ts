@@ -11,7 +11,7 @@ import {
   type OPackageSchema,
   type StateSpecification as StateSpecificationWire,
 } from "@oaas/contracts/grpc";
-import { packageFromWire, present, type provisionConfigToWire } from "@oaas/contracts/rest";
+import { packageFromWire, omitUndefined, type provisionConfigToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import {
   StateShape,
@@ -30,14 +30,18 @@ export function packageOf(wire: OPackage | undefined): Package {
     throw invalidArgument("the request", [{ path: "$.package", message: "is missing", fix: "send the package" }]);
   const { metadata } = wire;
   const read = packageFromWire(
-    present({
+    omitUndefined({
       name: wire.name,
       version: wire.version,
       disabled: wire.disabled,
       dependencies: wire.dependencies,
       metadata:
         metadata &&
-        present({ author: stated(metadata.author), description: stated(metadata.description), tags: metadata.tags }),
+        omitUndefined({
+          author: stated(metadata.author),
+          description: stated(metadata.description),
+          tags: metadata.tags,
+        }),
       classes: wire.classes.map(classOf),
       functions: wire.functions.map(functionOf),
     }),
@@ -52,13 +56,13 @@ function stated(text: string): string | undefined {
 }
 
 function classOf(wire: OClass): object {
-  return present({
+  return omitUndefined({
     key: wire.key,
     description: wire.description,
     disabled: wire.disabled,
     state_spec: wire.stateSpec && stateOf(wire.stateSpec),
     function_bindings: wire.functions.map((binding) =>
-      present({
+      omitUndefined({
         name: binding.name ?? binding.functionKey,
         function_key: binding.functionKey,
         access_modifier: (stated(binding.accessModifier) ?? "PUBLIC").toUpperCase(),
@@ -70,9 +74,9 @@ function classOf(wire: OClass): object {
 }
 
 function stateOf({ persistent, serializationFormat, state }: StateSpecificationWire): object {
-  if (!state) return present({ persistent, serialization_format: stated(serializationFormat) });
+  if (!state) return omitUndefined({ persistent, serialization_format: stated(serializationFormat) });
   const shape = stateShapeWords.fromWire(state.shape);
-  return present({
+  return omitUndefined({
     persistent: state.persistent || persistent,
     serialization_format: state.serializationFormat ?? stated(serializationFormat),
     default_provider: state.defaultProvider,
@@ -91,7 +95,7 @@ function stateOf({ persistent, serializationFormat, state }: StateSpecificationW
 function functionOf(wire: OFunction): object {
   const { metadata, provisionConfig: provision } = wire;
   const resources = metadata?.resourceRequirements;
-  return present({
+  return omitUndefined({
     key: wire.key,
     description: stated(metadata?.description ?? ""),
     disabled: wire.disabled,
@@ -101,7 +105,7 @@ function functionOf(wire: OFunction): object {
     config: wire.config,
     provision_config:
       (provision ?? resources) &&
-      present({
+      omitUndefined({
         container_image: provision?.containerImage,
         wasm_module_url: provision?.wasmModuleUrl,
         port: provision?.port,
@@ -124,12 +128,12 @@ function screaming(word: string): string {
 /** A package as gRPC answers it. */
 export function packageToProto(definition: Package): MessageInitShape<typeof OPackageSchema> {
   const { metadata } = definition;
-  return present({
+  return omitUndefined({
     name: definition.name,
     version: definition.version,
     disabled: definition.disabled,
     dependencies: [...definition.dependencies],
-    metadata: present({
+    metadata: omitUndefined({
       author: metadata.author,
       description: metadata.description,
       tags: [...metadata.tags],
@@ -148,7 +152,7 @@ function instant(time: string | undefined): { readonly seconds: bigint; readonly
 }
 
 function classToProto({ name }: Package, definition: ClassDefinition) {
-  return present({
+  return omitUndefined({
     key: definition.key,
     name: definition.key,
     package: name,
@@ -170,7 +174,7 @@ function stateToProto(state: StateSpecification) {
     type: state.shape,
     persistent: state.persistent,
     serializationFormat: state.serializationFormat,
-    state: present({
+    state: omitUndefined({
       consistencyModel: consistencyWords.toWire(state.consistencyModel),
       persistent: state.persistent,
       shape: stateShapeWords.toWire(state.shape),
@@ -183,12 +187,12 @@ function stateToProto(state: StateSpecification) {
 }
 
 function functionToProto({ name }: Package, definition: FunctionDefinition) {
-  return present({
+  return omitUndefined({
     key: definition.key,
     name: definition.key,
     package: name,
     disabled: definition.disabled,
-    metadata: present({ description: definition.description }),
+    metadata: omitUndefined({ description: definition.description }),
     functionType: functionTypeWords.toWire(definition.functionType),
     provisionConfig: definition.provision,
     config: { ...definition.config },

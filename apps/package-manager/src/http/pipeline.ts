@@ -1,5 +1,5 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { HEADERS, present, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
 import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditTrail } from "../access/audit.ts";
@@ -191,7 +191,7 @@ function readRequest<Id extends OwnOperation>(
     query,
     body: route.body && readBody(route.body, incoming),
     call: {
-      ...present({ caller, correlationId, reason: query?.reason }),
+      ...omitUndefined({ caller, correlationId, reason: query?.reason }),
       get signal() {
         return incoming.signal;
       },

@@ -1,5 +1,5 @@
 import { Fault, ROOT_PATH, invalidArgumentMessage } from "@oaas/foundation";
-import { faultToProblem, HEADERS, present, PROBLEM_TYPE, retryAfterOf } from "@oaas/contracts/rest";
+import { faultToProblem, HEADERS, omitUndefined, PROBLEM_TYPE, retryAfterHeader } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./request/read-request.ts";
 
@@ -15,9 +15,9 @@ export function problemReply(
 ): { readonly fault: Fault; readonly reply: HttpReply } {
   const refused = thrown instanceof RefusedRequest ? thrown : undefined;
   const fault = bounded(refused?.fault ?? Fault.from(thrown)).withCorrelationId(correlationId);
-  const problem = faultToProblem(fault, present({ instance, refusal: refused?.refusal }));
+  const problem = faultToProblem(fault, omitUndefined({ instance, refusal: refused?.refusal }));
   const isTransient = problem.status === 503 || problem.status === 429 || fault.code === "OAAS_REQUEST_RUNNING";
-  const retryAfter = retryAfterOf(fault) ?? (isTransient ? "1" : undefined);
+  const retryAfter = retryAfterHeader(fault) ?? (isTransient ? "1" : undefined);
   const headers = {
     ...refused?.headers,
     ...(retryAfter === undefined ? {} : { [HEADERS.retryAfter]: retryAfter }),

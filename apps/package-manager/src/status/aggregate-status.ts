@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import { DeploymentCondition, worstCondition, type ClusterName, type DeploymentKey } from "@oaas/models";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
@@ -26,7 +26,7 @@ export function aggregateStatus(
     status: clusterStatus(cluster, placement, observations.get(cluster) ?? { reachable: false }),
   }));
   const desired = parts.filter(({ placement }) => placement.state === "wanted").map(({ status }) => status);
-  return present({
+  return omitUndefined({
     key,
     condition: conditionOf(record, desired),
     message: messageOf(record, desired),
@@ -40,7 +40,7 @@ export function aggregateStatus(
 
 function clusterStatus(cluster: ClusterName, placement: Placement, observed: UnitObservation): ClusterDeploymentStatus {
   const { unit, reachable } = observed;
-  return present({
+  return omitUndefined({
     cluster,
     unitId: placement.unitId,
     reachable,

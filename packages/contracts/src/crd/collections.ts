@@ -2,10 +2,7 @@ import { z } from "zod";
 
 type Keyed = z.ZodType<object>;
 
-/**
- * A list whose items are told apart by one or more members: no two may share them all, and server-side apply merges by
- * them. Kubernetes' `listType: map`.
- */
+/** A list with one or more key fields, unique per item, by which server-side apply merges. Kubernetes' `listType: map`. */
 export function keyedList<S extends Keyed>(
   item: S,
   keys: (keyof z.output<S> & string) | readonly (keyof z.output<S> & string)[],
@@ -17,23 +14,23 @@ export function keyedList<S extends Keyed>(
     .max(maxItems)
     .superRefine((items, context) => {
       const identity = (entry: z.output<S>): string => JSON.stringify(names.map((name) => entry[name]));
-      refuseRepeats(items, identity, context, `Duplicate ${names.join(" and ")}`);
+      rejectDuplicates(items, identity, context, `Duplicate ${names.join(" and ")}`);
     })
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": names });
 }
 
-/** A list of scalars without repeats. Kubernetes' `listType: set`. */
+/** A list of unique scalars. Kubernetes' `listType: set`. */
 export function setList<S extends z.ZodType<string | number>>(item: S, maxItems: number): z.ZodArray<S> {
   return z
     .array(item)
     .max(maxItems)
     .superRefine((items, context) => {
-      refuseRepeats(items, (entry) => entry, context, "Duplicate value");
+      rejectDuplicates(items, (entry) => entry, context, "Duplicate value");
     })
     .meta({ "x-kubernetes-list-type": "set" });
 }
 
-/** Values by name, with a limit on how many. */
+/** A map with a maximum number of entries. */
 export function mapOf<S extends z.ZodType>(value: S, maxProperties: number): z.ZodRecord<z.ZodString, S> {
   return z
     .record(z.string(), value)
@@ -44,7 +41,7 @@ export function mapOf<S extends z.ZodType>(value: S, maxProperties: number): z.Z
     .meta({ maxProperties });
 }
 
-function refuseRepeats<T>(
+function rejectDuplicates<T>(
   items: readonly T[],
   keyOf: (item: T) => unknown,
   context: z.core.$RefinementCtx,

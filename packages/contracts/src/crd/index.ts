@@ -1,9 +1,9 @@
 /**
- * Our Kubernetes kinds. Each schema is written once (`v1alpha1/`, one file per kind); the types below are inferred
- * from it, the CRDs in `deploy/crds` and the page `docs/reference/crds.md` are generated from it.
+ * Our Kubernetes kinds. Each schema is declared once (`v1alpha1/`, one file per kind); the types below are inferred from
+ * it, and the CRDs in `deploy/crds` and `docs/reference/crds.md` are generated from it.
  *
- * Reading order: `kinds.ts` lists them, `rule.ts` shows how a rule over several fields is stated for the server and for
- * our code at once, `structural-schema.ts` turns a schema into what the API server accepts, `manifest.ts` wraps it.
+ * Reading order: `kinds.ts` (all kinds), `rule.ts` (rules over several fields, for the server and for our code),
+ * `structural-schema.ts` (conversion to the schemas of the API server), `manifest.ts` (the CRD).
  */
 export { KINDS } from "./kinds.ts";
 export {

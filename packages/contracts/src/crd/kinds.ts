@@ -12,7 +12,7 @@ const conditionColumn = (name: string, type: string, description: string, priori
   ...(priority === 0 ? {} : { priority }),
 });
 
-const lifeColumns: readonly PrinterColumn[] = [
+const lifecycleColumns: readonly PrinterColumn[] = [
   { name: "Template", type: "string", jsonPath: ".status.template.name", description: "Template in use." },
   { name: "Phase", type: "string", jsonPath: ".status.phase", description: "Lifecycle phase." },
   conditionColumn("Available", "Available", "Whether the class is available."),
@@ -27,7 +27,7 @@ const lifeColumns: readonly PrinterColumn[] = [
   { name: "Message", type: "string", jsonPath: ".status.message", description: "Human-readable status.", priority: 1 },
 ];
 
-/** Every kind of ours, in the order a reader meets them. */
+/** All kinds, in reading order. */
 export const KINDS = [
   {
     kind: "ClassRuntime",
@@ -37,7 +37,7 @@ export const KINDS = [
     schema: classRuntime,
     columns: [
       { name: "Class", type: "string", jsonPath: ".spec.package_class_key", description: "Package and class." },
-      ...lifeColumns,
+      ...lifecycleColumns,
     ],
   },
   {
@@ -46,7 +46,7 @@ export const KINDS = [
     shortNames: ["dr"],
     description: "Deprecated form of ClassRuntime, served by the same reconciler.",
     schema: deploymentRecord,
-    columns: lifeColumns,
+    columns: lifecycleColumns,
   },
   {
     kind: "DeploymentTemplate",

@@ -14,7 +14,7 @@ describe.each(KINDS)("$kind", (definition) => {
   const manifest = crdManifest(definition);
   const all = [...fields(rootSchema(definition), "")].filter(([path]) => /^\.(spec|status)/.test(path));
 
-  test("its names are of one piece", () => {
+  test("has consistent names", () => {
     expect(manifest).toMatchObject({
       metadata: { name: `${definition.plural}.oaas.io` },
       spec: {
@@ -26,16 +26,16 @@ describe.each(KINDS)("$kind", (definition) => {
     });
   });
 
-  test("it fits into the annotation that kubectl's client-side apply keeps it in", () => {
+  test("fits into the last-applied annotation of kubectl", () => {
     expect(JSON.stringify(manifest).length).toBeLessThan(262_144);
   });
 
-  test("every member says what it means", () => {
+  test("describes every field", () => {
     const silent = all.filter(([path, { description }]) => /\.\w+$/.test(path) && !description).map(([path]) => path);
     expect(silent).toEqual([]);
   });
 
-  test("every text, list and map of the spec has a limit, so that no rule over it can be too dear", () => {
+  test("limits every string, list and map of the spec, to bound the cost of CEL rules", () => {
     const endless = all
       .filter(([path]) => path.startsWith(".spec"))
       .filter(
@@ -47,7 +47,7 @@ describe.each(KINDS)("$kind", (definition) => {
     expect(endless.map(([path]) => path)).toEqual([]);
   });
 
-  test("OaaS' own members are snake_case; Kubernetes' own are known by name", () => {
+  test("uses snake_case except for fields taken from Kubernetes", () => {
     const KUBERNETES = new Set([
       "apiVersion",
       "claimName",
@@ -72,7 +72,7 @@ describe.each(KINDS)("$kind", (definition) => {
     expect([...camel].filter((name) => !KUBERNETES.has(name))).toEqual([]);
   });
 
-  test("printer columns read what is there", () => {
+  test("has printer columns of existing fields", () => {
     const paths = new Set(all.map(([path]) => path));
     for (const { jsonPath } of definition.columns) {
       expect(paths).toContain(jsonPath.replace(/\[\?.*?\]/, "[]"));

@@ -9,11 +9,11 @@ export interface PrinterColumn {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly jsonPath: string;
   readonly description: string;
-  /** 0 is shown always, 1 with `-o wide`. */
+  /** 0: always shown; 1: with `-o wide`. */
   readonly priority?: number;
 }
 
-/** One of our kinds: its names, its schema, how it is listed. */
+/** A kind: names, schema and printer columns. */
 export interface KindDefinition {
   readonly kind: string;
   readonly plural: string;
@@ -57,7 +57,7 @@ const AGE: PrinterColumn = {
   description: "Time since creation.",
 };
 
-/** The CRD of a kind. Pure: equal definitions give equal manifests. */
+/** The CRD of a kind. Deterministic. */
 export function crdManifest(definition: KindDefinition): CustomResourceDefinition {
   const { kind, plural, shortNames, columns } = definition;
   return {
@@ -82,7 +82,7 @@ export function crdManifest(definition: KindDefinition): CustomResourceDefinitio
   };
 }
 
-/** The schema of the whole object. Of metadata the server lets a CRD restrict the name only. */
+/** The schema of the object. A CRD can restrict only the name in metadata. */
 export function rootSchema({ schema, description }: KindDefinition): StructuralSchema {
   const { spec, status } = schema.shape;
   return {

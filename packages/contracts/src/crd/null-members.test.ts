@@ -3,7 +3,7 @@ import { z } from "zod";
 import { absentNulls, allowNullMembers } from "./null-members.ts";
 
 describe("allowNullMembers", () => {
-  test("an optional member may be null, a required one and one with a default may not", () => {
+  test("allows null for optional fields without a default only", () => {
     const schema = allowNullMembers({
       type: "object",
       required: ["must"],
@@ -30,13 +30,13 @@ describe("allowNullMembers", () => {
 describe("absentNulls", () => {
   const schema = absentNulls(z.object({ a: z.string().optional(), b: z.array(z.looseObject({})).optional() }));
 
-  test("null members are absent, however deep", () => {
+  test("removes null fields at any depth", () => {
     expect(schema.parse({ a: null, b: [{ c: null, d: 0, e: "", f: false }] })).toEqual({
       b: [{ d: 0, e: "", f: false }],
     });
   });
 
-  test("a null item of a list is a mistake", () => {
+  test("keeps null list items", () => {
     expect(schema.safeParse({ b: [null] }).success).toBe(false);
   });
 });

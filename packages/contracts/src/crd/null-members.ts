@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { StructuralSchema } from "./structural-keywords.ts";
 
 /*
- * Null means absent. The Rust manager writes absent options as null, and YAML makes null of a key without a value. On
- * create the API server drops such members by itself, on server-side apply it does not: there the schema must allow them.
+ * Null means absent. The Rust manager writes absent options as null, and a YAML key without a value is null. The API
+ * server drops null fields on create but not on server-side apply, so the schema must allow them.
  */
 
-/** The schema with null allowed for every member that may be absent. One with a default stays as it is: null would win over the default. */
+/** Allows null for every optional field without a default; for a field with a default, null would override the default. */
 export function allowNullMembers(schema: StructuralSchema): StructuralSchema {
   const { properties, additionalProperties, items, required = [] } = schema;
   return {
@@ -32,12 +32,12 @@ function nullable(schema: StructuralSchema): StructuralSchema {
   return { ...schema, enum: [...schema.enum, null], nullable: true };
 }
 
-/** Reads null members as absent before the schema looks. */
+/** Removes null fields before validation. */
 export function absentNulls<S extends z.ZodType>(schema: S) {
   return z.preprocess(withoutNullMembers, schema);
 }
 
-/** What has no null members is not copied: that is nearly everything, and is read over and over. */
+/** Objects without null fields, which are nearly all, are not copied. */
 function withoutNullMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !hasNullMember(value)) return value;
   if (Array.isArray(value)) return value.map(withoutNullMembers);

@@ -1,20 +1,20 @@
 import type { z } from "zod";
 
 /**
- * One rule over several fields, said twice: in CEL for the API server and in code for ours. They stand side by side so
- * that a reader can compare them, and the tests run the same wrong objects through both.
+ * One rule over several fields, in CEL for the API server and in code for ours. The tests run the same invalid objects
+ * through both.
  */
 export interface Rule<T> {
-  /** True when the object is fine; `self` is the object the rule stands on. */
+  /** True for a valid object; `self` is the object the rule is attached to. */
   readonly cel: string;
-  /** What is wrong and how to put it right, in one sentence. */
+  /** The violation and its fix, in one sentence. */
   readonly message: string;
-  /** The member to blame, when there is one. */
+  /** The field to report, if any. */
   readonly at?: string;
   holds(value: T): boolean;
 }
 
-/** Adds the rules to a schema: checked by `parse`, and written to the CRD as `x-kubernetes-validations`. */
+/** Adds rules to a schema: checked by `parse`, and written to the CRD as `x-kubernetes-validations`. */
 export function withRules<S extends z.ZodType>(schema: S, ...rules: readonly Rule<z.output<S>>[]): S {
   const checked = schema.superRefine((value, context) => {
     for (const rule of rules) {
@@ -31,7 +31,7 @@ export function withRules<S extends z.ZodType>(schema: S, ...rules: readonly Rul
   });
 }
 
-/** Two members that name the same quantity may not both be given: silently preferring one would hide a mistake. */
+/** Rejects a field and its alias set together, instead of silently preferring one. */
 export function onlyOneOf<A extends string, B extends string>(
   preferred: A,
   other: B,

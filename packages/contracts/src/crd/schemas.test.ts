@@ -22,7 +22,7 @@ function printed(path: readonly PropertyKey[]): string {
     .slice(1);
 }
 
-describe("right objects", () => {
+describe("valid objects", () => {
   test.each([
     ["the sample of the original README", parse(README_SAMPLE)],
     ["every field of the design documents", fullRecord],
@@ -34,7 +34,7 @@ describe("right objects", () => {
     expect(schemaOf(object.kind).safeParse(object).error).toBeUndefined();
   });
 
-  test("words in several spellings come out in one spelling", () => {
+  test("normalizes enum values in several spellings", () => {
     const { spec } = deploymentRecord.parse(fullRecord);
     expect(spec.odgm_config?.collections?.[0]).toMatchObject({
       persistence_mode: "persistent",
@@ -49,7 +49,7 @@ describe("right objects", () => {
     ).toEqual({ consistency: "strong" });
   });
 
-  test("an environment that states only its kind has the numbers of the design documents", () => {
+  test("fills an environment with the defaults of the design documents", () => {
     const { spec } = environmentConfig.parse({ ...environmentSample, spec: { kind: "dev" } });
     expect(spec.odgm).toEqual({
       partition_strategies: { low_throughput: 1, standard: 4, high_throughput: 8, very_high: 16 },
@@ -66,7 +66,7 @@ describe("right objects", () => {
   });
 });
 
-describe("wrong objects are refused by our code with the field's name", () => {
+describe("invalid objects are rejected by our code with the field's name", () => {
   test.each(WRONG_OBJECTS.filter((row) => row.only !== "server"))("$why", ({ object, field }) => {
     const issues =
       schemaOf((object as { kind: string }).kind).safeParse(JSON.parse(JSON.stringify(object))).error?.issues ?? [];

@@ -1,4 +1,4 @@
-/** A structural schema of apiextensions.k8s.io/v1, as far as we use it. */
+/** The keywords of structural schemas (apiextensions.k8s.io/v1) that we use. */
 export interface StructuralSchema {
   readonly description?: string;
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
@@ -38,7 +38,7 @@ export interface ValidationRule {
   readonly fieldPath?: string;
 }
 
-/** Every keyword a schema may hold, in the order it is written. */
+/** All supported keywords, in output order. */
 export const KEYWORDS = [
   "description",
   "type",
@@ -73,7 +73,7 @@ export const KEYWORDS = [
 
 const KNOWN: ReadonlySet<string> = new Set(KEYWORDS);
 const TYPES: ReadonlySet<unknown> = new Set(["object", "array", "string", "integer", "number", "boolean"]);
-/** Formats the API server checks or at least knows. Others it would ignore in silence. */
+/** Formats known to the API server; it ignores others silently. */
 const FORMATS: ReadonlySet<unknown> = new Set([
   "date-time",
   "date",
@@ -85,12 +85,12 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   "uri",
   "uuid",
 ]);
-/** What Go's regular expressions lack. */
+/** Regular expression features missing in RE2. */
 const NOT_RE2 = /\(\?[=!<]|\\[1-9]/;
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What the API server would refuse, or quietly ignore, about one node whose children are already converted. */
+/** The parts of one node that the API server would reject or silently ignore. */
 export function keywordProblems(node: Node): string[] {
   const problems: string[] = [];
   const given = Object.keys(node).filter((keyword) => node[keyword] !== undefined);
@@ -103,7 +103,7 @@ export function keywordProblems(node: Node): string[] {
   if (node["format"] !== undefined && !FORMATS.has(node["format"]))
     problems.push(`format ${JSON.stringify(node["format"])} is not checked by the server`);
   if (typeof node["pattern"] === "string" && NOT_RE2.test(node["pattern"]))
-    problems.push("the pattern uses what RE2 lacks");
+    problems.push("the pattern uses features missing in RE2");
   if (node["nullable"] === true && Array.isArray(node["enum"]) && !node["enum"].includes(null)) {
     problems.push("a nullable enum must list null");
   }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { keyedList, mapOf, setList } from "./collections.ts";
 import { structuralFromJson, structuralSchema } from "./structural-schema.ts";
 
-describe("what has a structural form", () => {
+describe("schemas with a structural form", () => {
   const forms: [why: string, schema: z.ZodType, want: object][] = [
     [
       "text with bounds",
@@ -44,7 +44,7 @@ describe("what has a structural form", () => {
     ],
     ["int or text", z.union([z.int(), z.string().max(5)]), { maxLength: 5, "x-kubernetes-int-or-string": true }],
     [
-      "text or object, told apart without the word type",
+      "string or object, without the keyword type",
       z.union([z.string().max(5), z.object({ name: z.string() })]),
       {
         maxLength: 5,
@@ -114,14 +114,14 @@ describe("what has a structural form", () => {
     expect(structuralSchema(schema)).toEqual(want);
   });
 
-  test("keywords come in one order, so that equal schemas print equally", () => {
+  test("orders keywords deterministically", () => {
     const one = structuralFromJson({ maxLength: 2, type: "string", description: "d" });
     const other = structuralFromJson({ description: "d", type: "string", maxLength: 2 });
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
   });
 });
 
-describe("what the API server would refuse is refused here, with its place", () => {
+describe("rejects what the API server would reject, with the path", () => {
   const tree = z.object({
     get child() {
       return tree.optional();
@@ -149,7 +149,7 @@ describe("what the API server would refuse is refused here, with its place", () 
     ],
     ["a set of objects", setList(z.object({}) as unknown as z.ZodString, 1), "$", /scalar/],
     ["a nullable enum that does not list null", z.enum(["a"]).nullable(), "$", /null/],
-    ["keywords nobody knows", z.string().meta({ deprecated: true }), "$", /deprecated/],
+    ["unknown keywords", z.string().meta({ deprecated: true }), "$", /deprecated/],
   ];
 
   test.each(refused)("%s", (_, schema, path, message) => {
@@ -166,11 +166,11 @@ describe("what the API server would refuse is refused here, with its place", () 
     ["several types", { type: ["string", "null"] }, /type/],
     ["a list of nothing", { type: "array" }, /items/],
     ["unique items", { type: "array", items: { type: "string" }, uniqueItems: true }, /uniqueItems/],
-  ])("in foreign JSON Schema: %s", (_, json, message) => {
+  ])("in other JSON Schema: %s", (_, json, message) => {
     expect(() => structuralFromJson(json)).toThrow(message);
   });
 
-  test("all of them at once", () => {
+  test("reports all problems at once", () => {
     const schema = z.object({ a: z.strictObject({}), b: z.email() });
     expect(() => structuralSchema(schema)).toThrow(
       expect.objectContaining({

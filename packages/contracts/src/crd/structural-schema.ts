@@ -4,15 +4,15 @@ import { KEYWORDS, keywordProblems, type StructuralSchema } from "./structural-k
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Bounds that zod adds to every integer; they are JavaScript's, not the API's, and print badly. */
+/** Bounds that zod adds to every integer; they are not part of the API. */
 const SAFE = Number.MAX_SAFE_INTEGER;
 
 /**
- * Turns a schema into the structural form that the API server demands of a CRD.
+ * Converts a schema to the structural schema that the API server requires in a CRD.
  *
- * Guarantees: the result has a type at every node, no `$ref`, no `anyOf` with types, and no keyword the server does not
- * know. Caveats: transforms and refinements cannot be expressed and are left out (rules are written by `withRules`).
- * Errors: an invalid-argument fault that lists every place that has no structural form.
+ * The result has a type at every node, no `$ref`, no `anyOf` with types and only keywords known to the server. Transforms
+ * and refinements are left out (`withRules` writes rules). Throws an invalid-argument fault that lists every part without
+ * a structural form.
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   const json = z.toJSONSchema(schema, {
@@ -25,7 +25,7 @@ export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return structuralFromJson(json);
 }
 
-/** The same from JSON Schema in the dialect of OpenAPI 3.0. */
+/** Converts JSON Schema in the dialect of OpenAPI 3.0. */
 export function structuralFromJson(json: Json): StructuralSchema {
   const violations: Violation[] = [];
   const result = convert(json, ROOT_PATH, violations);
@@ -37,13 +37,13 @@ export function structuralFromJson(json: Json): StructuralSchema {
 }
 
 function convert(json: Json, path: string, violations: Violation[]): StructuralSchema {
-  const refuse = (message: string): void => void violations.push({ path, message });
+  const reject = (message: string): void => void violations.push({ path, message });
   const node: Record<string, unknown> = { ...json, ...unionOf(json, path, violations) };
 
   for (const keyword of ["$schema", "id", "~standard"]) delete node[keyword];
   tidyNumbers(node);
   tidyTimes(node);
-  settleUnknownMembers(node, refuse);
+  convertUnknownFields(node, reject);
 
   if (isObject(node["properties"])) {
     node["properties"] = mapValues(node["properties"], (child, name) => convert(child, pathOf(path, name), violations));
@@ -53,14 +53,13 @@ function convert(json: Json, path: string, violations: Violation[]): StructuralS
   }
   if (isObject(node["items"])) node["items"] = convert(node["items"], `${path}[*]`, violations);
 
-  for (const problem of keywordProblems(node)) refuse(problem);
+  for (const problem of keywordProblems(node)) reject(problem);
   return inOrder(node);
 }
 
 /**
- * A union has a structural form in two cases only: a number or text (Kubernetes' own int-or-string), and one each of
- * text, list and object (a short or older form beside the full one). What the members demand moves up beside them: a
- * keyword binds values of its own type only.
+ * A union has a structural form in two cases: int-or-string, and at most one each of string, list and object (a short or
+ * deprecated form beside the full one). The keywords of the alternatives move up: a keyword applies to its own type only.
  */
 function unionOf(json: Json, path: string, violations: Violation[]): Json {
   if (!Array.isArray(json["anyOf"])) return {};
@@ -81,14 +80,14 @@ function unionOf(json: Json, path: string, violations: Violation[]): Json {
   }
   violations.push({
     path,
-    message: "this union has no structural form: only int-or-string, or one each of text, list, object",
+    message: "this union has no structural form: only int-or-string, or one each of string, list, object",
   });
   return { anyOf: undefined, type: "object" };
 }
 
 /**
- * Says "is of this type" without the word type, which `anyOf` may not hold: a keyword is true of every value of another
- * type, so only a text can fail a length no text reaches, and only an object can fail to have a member.
+ * Type checks without the keyword `type`, which `anyOf` must not contain in a structural schema: a keyword holds for every
+ * value of another type, so the negation of an unreachable bound matches one type only.
  */
 const IS_OF_TYPE: Readonly<Record<string, object>> = {
   array: { not: { minItems: 1_048_576 } },
@@ -106,21 +105,21 @@ function tidyNumbers(node: Record<string, unknown>): void {
   node["format"] = fits32 ? "int32" : "int64";
 }
 
-/** The server checks date-time itself; zod's pattern for it is longer than the rest of a field. */
+/** The server validates date-time itself; zod's pattern is not needed. */
 function tidyTimes(node: Record<string, unknown>): void {
   if (node["format"] === "date-time") delete node["pattern"];
 }
 
-function settleUnknownMembers(node: Record<string, unknown>, refuse: (message: string) => void): void {
+function convertUnknownFields(node: Record<string, unknown>, reject: (message: string) => void): void {
   const rest = node["additionalProperties"];
   const open = rest === true || (isObject(rest) && Object.keys(rest).length === 0);
   if (open) {
     delete node["additionalProperties"];
     node["x-kubernetes-preserve-unknown-fields"] = true;
   } else if (rest === false) {
-    refuse("additionalProperties: false is forbidden; unknown members are pruned anyway");
+    reject("additionalProperties: false is forbidden; unknown fields are pruned anyway");
   } else if (rest !== undefined && node["properties"] !== undefined) {
-    refuse("properties and additionalProperties exclude each other");
+    reject("properties and additionalProperties exclude each other");
   }
   const isAny =
     !open && node["type"] === undefined && node["enum"] === undefined && node["x-kubernetes-int-or-string"] !== true;

@@ -1,10 +1,10 @@
 /**
- * The gRPC contract: what the Package Manager, the Class Runtime Managers and their peers say to each other.
+ * The gRPC contract between the package manager, the class runtime managers and their peers.
  *
- * Messages and services are generated from `proto/` and named as there; make one with `create(XSchema, …)` of
- * `@bufbuild/protobuf`. The standard services and the data plane's have names of their own, because some coincide.
- * Beside them: FILE_DESCRIPTORS (for reflection), the metadata keys, the table between faults and status codes, the
- * deadline header, and the domain's words for wire enums. No transport: any gRPC library can carry this.
+ * Messages and services are generated from `proto/`; create messages with `create(XSchema, …)` of `@bufbuild/protobuf`.
+ * Standard services and those of the data plane are namespaced, because some names coincide. Also here: FILE_DESCRIPTORS
+ * (for reflection), metadata keys, deadlines, the mapping of faults to status codes, and helpers for mapping messages.
+ * Independent of any gRPC library.
  */
 export * from "../gen/common_pb.ts";
 export * from "../gen/deployment_pb.ts";

@@ -38,22 +38,22 @@ describe.each([
 ])("$name", ({ name, domain, wire, table }) => {
   const { toWire, fromWire } = table as words.EnumWords<string, number>;
 
-  test("every word goes over the wire and back", () => {
+  test("round-trips every value", () => {
     for (const word of Object.values(domain)) expect(fromWire(toWire(word))).toBe(word);
   });
 
-  test("every wire value but 'unspecified' has a word", () => {
+  test("maps every wire value but 'unspecified'", () => {
     const wordless = wire.values.filter((value) => fromWire(value.number) === undefined).map((value) => value.number);
     expect(wordless).toEqual(UNSPECIFIED_IS_A_WORD.has(name) ? [] : [0]);
   });
 
-  test("a value of a newer peer has none", () => {
+  test("returns undefined for unknown values", () => {
     expect(fromWire(9_999)).toBeUndefined();
   });
 });
 
 describe("access modifiers", () => {
-  test("are spelled as peers spell them, and read in any letter case", () => {
+  test("are written as peers spell them and read case-insensitively", () => {
     expect(words.accessModifierToWire("internal")).toBe("Internal");
     expect(words.accessModifierFromWire("PRIVATE")).toBe("private");
     expect(words.accessModifierFromWire("toString")).toBeUndefined();

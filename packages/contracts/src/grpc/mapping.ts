@@ -22,7 +22,7 @@ export type EveryField<T> = Readonly<Record<Exclude<keyof T, "$typeName" | "$unk
 /** Converts between a domain value and its enum value on the wire. */
 export interface EnumWords<Word extends string, Value> {
   readonly toWire: (word: Word) => Value;
-  /** Undefined for "unspecified" and for values that a newer peer may know. */
+  /** Undefined for "unspecified" and for unknown values of newer peers. */
   readonly fromWire: (value: number) => Word | undefined;
 }
 
@@ -34,7 +34,7 @@ function enumWords<Word extends string, Value extends number>(
   return { toWire: (word) => values[word], fromWire: (value) => words.get(value) };
 }
 
-/** Words of oaas.runtime.DeploymentCondition. */
+/** oaas.runtime.DeploymentCondition. */
 export const conditionWords = enumWords({
   unknown: runtime.DeploymentCondition.DEPLOYMENT_CONDITION_UNKNOWN,
   pending: runtime.DeploymentCondition.PENDING,
@@ -44,7 +44,7 @@ export const conditionWords = enumWords({
   deleted: runtime.DeploymentCondition.DELETED,
 } satisfies Record<DeploymentCondition, number>);
 
-/** Words of oaas.runtime.DeploymentPhase. */
+/** oaas.runtime.DeploymentPhase. */
 export const phaseWords = enumWords({
   unknown: runtime.DeploymentPhase.DEPLOYMENT_PHASE_UNKNOWN,
   "resource-provisioning": runtime.DeploymentPhase.RESOURCE_PROVISIONING,
@@ -52,7 +52,7 @@ export const phaseWords = enumWords({
   failed: runtime.DeploymentPhase.FAILED,
 } satisfies Record<RuntimePhase, number>);
 
-/** Words of oaas.runtime.LifecyclePhase. */
+/** oaas.runtime.LifecyclePhase. */
 export const lifecyclePhaseWords = enumWords({
   pending: runtime.LifecyclePhase.PENDING,
   applying: runtime.LifecyclePhase.APPLYING,
@@ -62,7 +62,7 @@ export const lifecyclePhaseWords = enumWords({
   deleting: runtime.LifecyclePhase.DELETING,
 } satisfies Record<LifecyclePhase, number>);
 
-/** Words of oaas.common.ConsistencyModel. */
+/** oaas.common.ConsistencyModel. */
 export const consistencyWords = enumWords({
   none: common.ConsistencyModel.NONE,
   "read-your-write": common.ConsistencyModel.READ_YOUR_WRITE,
@@ -70,14 +70,14 @@ export const consistencyWords = enumWords({
   strong: common.ConsistencyModel.STRONG,
 } satisfies Record<ConsistencyModel, number>);
 
-/** Words of oaas.deployment.StateShape. */
+/** oaas.deployment.StateShape. */
 export const stateShapeWords = enumWords({
   data: types.StateShape.DATA,
   singleton: types.StateShape.SINGLETON,
   collection: types.StateShape.COLLECTION,
 } satisfies Record<StateShape, number>);
 
-/** Words of oaas.deployment.FunctionType. */
+/** oaas.deployment.FunctionType. */
 export const functionTypeWords = enumWords({
   builtin: types.FunctionType.BUILTIN,
   custom: types.FunctionType.CUSTOM,
@@ -86,14 +86,14 @@ export const functionTypeWords = enumWords({
   wasm: types.FunctionType.WASM,
 } satisfies Record<FunctionType, number>);
 
-/** Words of oaas.deployment.EnforcementMode. */
+/** oaas.deployment.EnforcementMode. */
 export const enforcementModeWords = enumWords({
   off: types.EnforcementMode.OFF,
   observe: types.EnforcementMode.OBSERVE,
   enforce: types.EnforcementMode.ENFORCE,
 } satisfies Record<EnforcementMode, number>);
 
-/** Words of oaas.deployment.EnforcementDimension. */
+/** oaas.deployment.EnforcementDimension. */
 export const enforcementDimensionWords = enumWords({
   replicas: types.EnforcementDimension.REPLICAS,
   cpu: types.EnforcementDimension.CPU,
@@ -105,12 +105,12 @@ const ACCESS_MODIFIERS = { public: "Public", internal: "Internal", private: "Pri
   string
 >;
 
-/** The spelling that peers send in `ClassFunctionBinding.access_modifier`, which is a string there. */
+/** The spelling in `ClassFunctionBinding.access_modifier`, which is a string. */
 export function accessModifierToWire(modifier: AccessModifier): string {
   return ACCESS_MODIFIERS[modifier];
 }
 
-/** The modifier in any letter case; undefined for anything else. */
+/** Parses a modifier, case-insensitive; undefined for anything else. */
 export function accessModifierFromWire(text: string): AccessModifier | undefined {
   const word = text.toLowerCase();
   return Object.hasOwn(ACCESS_MODIFIERS, word) ? (word as AccessModifier) : undefined;

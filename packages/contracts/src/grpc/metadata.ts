@@ -1,6 +1,6 @@
-/** Every metadata key the services read or write; nobody else spells one. */
+/** All metadata keys of the services. */
 export const METADATA_KEYS = {
-  /** Names a request through all processes, logs, annotations and Events. Echoed on success and on error. */
+  /** Identifies a request in all processes, logs, annotations and Events. Returned on success and on error. */
   correlationId: "x-correlation-id",
   /** W3C trace context. */
   traceparent: "traceparent",
@@ -11,7 +11,7 @@ export const METADATA_KEYS = {
   timeout: "grpc-timeout",
   /** Trailing; an `oaas.common.FaultStatus`. */
   fault: "oaas-fault-bin",
-  /** Trailing; gRPC's own way to tell a client when to try again. */
+  /** Trailing; gRPC's standard retry delay. */
   retryPushbackMs: "grpc-retry-pushback-ms",
 } as const;
 
@@ -29,16 +29,16 @@ const MS_PER_UNIT: ReadonlyMap<string, number> = new Map(UNITS);
 const FORM = /^(\d{1,8})([HMSmun])$/;
 const LARGEST = 99_999_999;
 
-/** Milliseconds of a `grpc-timeout` value; undefined (no deadline) for anything that is not one. */
+/** Milliseconds of a `grpc-timeout` value; undefined (no deadline) when invalid. */
 export function parseGrpcTimeout(value: string): number | undefined {
   const [, digits, unit] = FORM.exec(value) ?? [];
   const msPerUnit = MS_PER_UNIT.get(unit ?? "");
   return digits === undefined || msPerUnit === undefined ? undefined : Number(digits) * msPerUnit;
 }
 
-/** The `grpc-timeout` value for a time left: the finest unit that fits, never less than the time, at most 8 digits. */
+/** The `grpc-timeout` value of a duration: the finest unit that fits in 8 digits, rounded up. */
 export function formatGrpcTimeout(timeoutMs: number): string {
-  // Finer than a millisecond only helps below one: peers count in milliseconds.
+  // Units below one millisecond only for shorter durations: peers count in milliseconds.
   const usable = timeoutMs > 0 && timeoutMs < 1 ? UNITS : UNITS.slice(2);
   for (const [unit, msPerUnit] of usable) {
     const count = Math.ceil(Math.max(0, timeoutMs) / msPerUnit);

@@ -19,10 +19,10 @@ function packageIn(name: string): Package {
   return read.value;
 }
 
-describe("a package as a person writes it", () => {
+describe("a hand-written package", () => {
   const counter = packageIn("counter.package.yaml");
 
-  test("text stays as it was written, whatever YAML makes of it", () => {
+  test("keeps the source text of strings", () => {
     expect(counter.version).toBe("1.0");
     expect(counter.metadata.tags).toEqual(["demo", "2025"]);
     expect(counter.functions[0]?.config).toEqual({ HTTP_PORT: "80", DEBUG: "True", RATIO: "1.50" });
@@ -30,7 +30,7 @@ describe("a package as a person writes it", () => {
     expect(counter.deployments[0]?.telemetry?.resourceAttributes).toEqual({ tier: "1" });
   });
 
-  test("the rest is the internal form, with every default in place", () => {
+  test("fills in every default", () => {
     expect(counter.classes).toEqual([
       {
         key: "Counter",
@@ -82,7 +82,7 @@ describe("a package as a person writes it", () => {
     ]);
   });
 
-  test("is sent in the contract's JSON: null where it has null, absent where it omits", () => {
+  test("is written with null and absent fields as in the contract", () => {
     expect(packageToWire(counter).functions).toEqual([
       {
         key: "Counter.add",
@@ -126,7 +126,7 @@ describe("a package as a person writes it", () => {
   });
 });
 
-describe("what peers answer comes back as they sent it", () => {
+describe("responses of peers round-trip", () => {
   test("a deployment of the earlier implementation", () => {
     const wire = JSON.parse(sample("upstream.deployment.json")) as Record<string, unknown>;
     const read = readBy(observedDeploymentInput, wire);
@@ -142,7 +142,7 @@ describe("what peers answer comes back as they sent it", () => {
     });
   });
 
-  test("a class runtime, with its other casing of condition", () => {
+  test("a class runtime, with PascalCase conditions", () => {
     const wire = JSON.parse(sample("upstream.class-runtime.json")) as unknown;
     const read = readBy(classRuntimeInput, wire);
     if (!read.ok) throw new Error(JSON.stringify(read.error));
@@ -151,8 +151,8 @@ describe("what peers answer comes back as they sent it", () => {
   });
 });
 
-describe("what peers of 2025 sent", () => {
-  test("September: disabled, nullable, max_latency_ms; sent back with every member it had", () => {
+describe("requests of peers of 2025", () => {
+  test("September: disabled, nullable, max_latency_ms; returned with all fields", () => {
     const wire = JSON.parse(sample("september-2025.package.json")) as Record<string, unknown>;
     const read = packageIn("september-2025.package.json");
     expect(read.classes[0]?.disabled).toBe(true);
@@ -169,7 +169,7 @@ describe("what peers of 2025 sent", () => {
     });
   });
 
-  test("August: what was said elsewhere moves to where it belongs", () => {
+  test("August: deprecated fields move to their current location", () => {
     const read = packageIn("august-2025.package.json");
     expect(read.classes[0]?.bindings[0]?.stateless).toBe(true);
     expect(read.functions[0]).toEqual({
@@ -201,7 +201,7 @@ describe("what peers of 2025 sent", () => {
 });
 
 describe("the minimal flow of the second seed", () => {
-  test("a bare package is enough", () => {
+  test("accepts a minimal package", () => {
     const read = packageFromWire({ name: "hello" });
     expect(read.ok && packageToWire(read.value)).toEqual({
       name: "hello",
@@ -215,7 +215,7 @@ describe("the minimal flow of the second seed", () => {
     });
   });
 
-  test("a deployment names its clusters under either spelling, or both when they agree", () => {
+  test("accepts clusters under either name, or both when equal", () => {
     for (const lists of [
       { target_clusters: ["default"] },
       { target_envs: ["default"] },

@@ -1,19 +1,18 @@
 /**
- * The REST contract of the Package Manager. Runs in a browser as well.
+ * The REST contract of the package manager. Also runs in a browser.
  *
- * Reading order: paths (every route, as data), resources (one file per JSON type: what may be sent, what is sent, and
- * the way to the domain's own types), fields and violations (how a document is read and everything wrong with it said
- * at once), fault-body and http-status (how a refusal is written), fault-from-answer and client (the other side),
- * openapi (the document made of it all).
+ * Reading order: routes/ (every route, as data), resources/ (one declaration per JSON document), reading/ (how
+ * declarations become readers and writers, and how validation errors are reported), faults/ (problem documents),
+ * client/ (typed and schema-free clients), openapi/ (the generated document).
  */
 export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
 export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./routes/route.ts";
 export { HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
 export { PAGE_LIMITS } from "./routes/query.ts";
 export { readBy } from "./reading/violations.ts";
-export { present } from "./reading/fields.ts";
-export { heldBy } from "./reading/members.ts";
-export { pascal } from "./reading/spelling.ts";
+export { omitUndefined } from "./reading/fields.ts";
+export { fieldsOf } from "./reading/members.ts";
+export { pascalCase } from "./reading/spelling.ts";
 export { documentFromYaml } from "./reading/yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./faults/problem.ts";
 export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./faults/fault-from-response.ts";
@@ -25,7 +24,7 @@ export {
   kindOfStatus,
   type HttpRefusal,
 } from "./faults/http-status.ts";
-export { retryAfterMsFrom, retryAfterOf } from "./faults/http-status.ts";
+export { retryAfterMsFrom, retryAfterHeader } from "./faults/http-status.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
 export { createRestClient, type Reply, type RestClient } from "./client/client.ts";
 export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";

@@ -175,7 +175,7 @@ function overTheWire(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }
 
-test("every package is read again as it was written, and what is written keeps its schema", () => {
+test("every package round-trips and matches the response schema", () => {
   fc.assert(
     fc.property(definition, (written) => {
       const wire = overTheWire(packageToWire(written));
@@ -185,7 +185,7 @@ test("every package is read again as it was written, and what is written keeps i
   );
 });
 
-test("every deployment is read again as it was written, with what is known about it", () => {
+test("every deployment round-trips with its observed state", () => {
   fc.assert(
     fc.property(observed, (written) => {
       const wire = overTheWire(classDeploymentToWire(written));
@@ -195,7 +195,7 @@ test("every deployment is read again as it was written, with what is known about
   );
 });
 
-test("what no cluster could tell is shown as pending, for the contract has no other word here", () => {
+test("writes an unknown condition as pending", () => {
   const written = fc.sample(observed, 1)[0]!;
   expect(classDeploymentToWire({ ...written, condition: DeploymentCondition.unknown }).condition).toBe("PENDING");
 });

@@ -90,7 +90,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "server and code", () => {
     await cluster?.close();
   });
 
-  test("judge any change of a good object alike", async () => {
+  test("agree on any change of a valid object", async () => {
     const verdicts = { taken: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(change, async ({ document, path, value }) => {

@@ -27,7 +27,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
   const read = async (what: string) =>
     JSON.parse(await kubectl(["get", what, "-o", "json"])) as { spec: object; status?: object };
 
-  test("all four are established, and the server has nothing to say against their schemas", async () => {
+  test("all four are established without schema warnings", async () => {
     const { items } = JSON.parse(await kubectl(["get", "crd", "-o", "json"])) as {
       items: { metadata: { name: string }; status: { conditions: { type: string; status: string }[] } }[];
     };
@@ -40,7 +40,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     }
   });
 
-  describe("objects of others apply unchanged", () => {
+  describe("objects of other tools apply unchanged", () => {
     test.each([
       ["client side", []],
       ["server side", ["--server-side"]],
@@ -58,7 +58,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       await kubectl(["delete", "deploymentrecord/hello-class"]);
     });
 
-    test("a ClassRuntime of the Rust manager, nulls and all", async () => {
+    test("a ClassRuntime of the Rust manager, with nulls", async () => {
       const { status, body } = await createRaw(cluster, UPSTREAM_CLASS_RUNTIME, "fieldValidation=Strict");
       expect(body.message).toBeUndefined();
       expect(status).toBe(201);
@@ -86,7 +86,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
   });
 
   describe("defaults", () => {
-    test("appear where the schema has them, and nowhere else", async () => {
+    test("are set where the schema has them only", async () => {
       const { body } = await createRaw(
         cluster,
         JSON.stringify({
@@ -108,7 +108,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       });
     });
 
-    test.each(SPARSE_OBJECTS)("are those our code fills in: $kind", async (object) => {
+    test.each(SPARSE_OBJECTS)("equal the defaults of our code: $kind", async (object) => {
       const { body } = await createRaw(cluster, JSON.stringify(object));
       const schema = KINDS.find(({ kind }) => kind === object.kind)!.schema;
       expect(body["spec"]).toEqual(schema.parse(object).spec);
@@ -132,7 +132,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       expect(await kubectl(["get", "oaas"])).toContain("classruntime.oaas.io/order");
     });
 
-    test("explain tells what a field means", async () => {
+    test("explain shows field descriptions", async () => {
       expect(await kubectl(["explain", "crt.spec.functions.provision_config.min_scale"])).toContain("Fewest replicas");
       expect(await kubectl(["explain", "deploymentrecord.spec.odgm_config.collections"])).toContain("partition_count");
     });
@@ -142,7 +142,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     const spec = { package_class_key: "shop.Other" };
     const status = { phase: "available", observedGeneration: 1 };
 
-    test("a write of the object leaves status alone, and a write of status leaves spec alone", async () => {
+    test("writes of the object and of its status are independent", async () => {
       await kubectl(
         ["apply", "-f", "-"],
         JSON.stringify({ ...classRuntimeSample, metadata: { name: "split" }, status }),
@@ -184,7 +184,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       expect(stored.conditions.map(({ type }) => type).sort()).toEqual(["Available", "NfrEnforced"]);
     });
 
-    test("a wrong phase is refused by name", async () => {
+    test("rejects an unknown phase by name", async () => {
       const wrong = JSON.stringify({ status: { phase: "Available" } });
       const { stderr, exitCode } = await cluster.kubectl([
         "patch",
@@ -215,7 +215,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       expect(JSON.stringify(body["spec"])).not.toMatch(/selectedTemplate|imagee/);
     });
 
-    test("are named when validation is strict, as kubectl's is", async () => {
+    test("are reported by strict validation, as in kubectl", async () => {
       const { stderr, exitCode } = await cluster.kubectl(["create", "-n", TRIAL, "--dry-run=server", "-f", "-"], {
         stdin: object,
       });
@@ -225,7 +225,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     });
   });
 
-  describe("wrong objects", () => {
+  describe("invalid objects", () => {
     test.each(WRONG_OBJECTS.filter((row) => row.only !== "code"))(
       "$why: refused by name",
       async ({ object, field }) => {
@@ -244,7 +244,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
       },
     );
 
-    test("kubectl shows the rule's own words", async () => {
+    test("kubectl shows the message of the rule", async () => {
       const object = { ...classRuntimeSample, spec: { package_class_key: "shop.Order" } };
       const { stderr } = await cluster.kubectl(["apply", "-n", TRIAL, "-f", "-"], { stdin: JSON.stringify(object) });
       expect(stderr).toContain("a class needs functions or state");

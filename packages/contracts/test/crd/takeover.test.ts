@@ -55,7 +55,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "an object the Rust manager wrot
     await cluster?.close();
   });
 
-  test("has its recommendations read", async () => {
+  test("reads its recommendations", async () => {
     const { status } = classRuntime.pick({ status: true }).parse(await read());
     expect(status?.nfr_recommendations).toEqual([
       { component: "function", dimension: "replicas", target: 3 },
@@ -63,14 +63,14 @@ describeWith(["kubernetes", "etcd", "kubectl"], "an object the Rust manager wrot
     ]);
   });
 
-  test("keeps what our rules forbid while other parts change, and the server warns", async () => {
+  test("keeps values that our rules reject while other fields change, with a warning", async () => {
     const patch = '{"metadata":{"finalizers":["oaas.io/finalizer"]}}';
     const { stderr, exitCode } = await cluster.kubectl(["patch", "crt/taken-over", "--type=merge", "-p", patch]);
     expect(exitCode, stderr).toBe(0);
     expect(stderr).toContain("max_scale must not be below min_scale");
   });
 
-  test("has its status applied by us, recommendations included", async () => {
+  test("accepts our status, including recommendations", async () => {
     const steps = [
       { phase: "available", observedGeneration: 1 },
       { phase: "available", nfr_recommendations: [{ component: "function", dimension: "replicas", target: 4 }] },

@@ -63,7 +63,7 @@ describeWith(["protoc"], "protoc and our code agree on the wire", () => {
     return values;
   }
 
-  test("it compiles every file without a warning", () => {
+  test("compiles every file without a warning", () => {
     const { status, stderr } = run(["-I", PROTO_FOLDER, `--descriptor_set_out=${set()}.all`, ...PROTO_FILES]);
     expect({ status, stderr: stderr.toString("utf8") }).toEqual({ status: 0, stderr: "" });
   });
@@ -78,17 +78,17 @@ describeWith(["protoc"], "protoc and our code agree on the wire", () => {
     ].map((init) => create(schema, init));
     const texts = values.map((value) => `items {\n${textOf(schema, value, "  ")}}\n`).join("");
 
-    test("the values set every field, and leave out every one that may be absent", () => {
+    test("the samples set every field, and omit every optional one", () => {
       const never = (set: boolean): string[] =>
         schema.fields.filter((field) => !values.some((value) => isFieldSet(value, field) === set)).map(String);
       expect({ set: never(true), absent: never(false) }).toEqual({ set: [], absent: [] });
     });
 
-    test("protoc reads every field, with its value, from our bytes", () => {
+    test("protoc decodes every field of our bytes", () => {
       expect(decoded(index, schema, values)).toBe(texts);
     });
 
-    test("we read every field, with its value, from protoc's bytes", () => {
+    test("we decode every field of protoc's bytes", () => {
       const read = encoded(index, schema, texts);
       const differing = values.filter((value, n) => !equals(schema, value, read[n] ?? create(schema)));
       expect(differing).toEqual([]);
@@ -96,7 +96,7 @@ describeWith(["protoc"], "protoc and our code agree on the wire", () => {
     });
   });
 
-  test("numbers that are hard to write down survive both ways", () => {
+  test("extreme numbers round-trip", () => {
     const index = MESSAGES.findIndex((message) => message.typeName === NfrRequirementsSchema.typeName);
     const hard = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1 + 0.2, 5e-324, 1.7e308, 0];
     const values = hard.map((availability) => create(NfrRequirementsSchema, { availability }));

@@ -1,4 +1,4 @@
-import { clusterRegistrationInput, present, readBy } from "@oaas/contracts/rest";
+import { clusterRegistrationInput, omitUndefined, readBy } from "@oaas/contracts/rest";
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import type { ClusterRegistration } from "../../use-cases.ts";
 import { checkRegistration } from "../registration-rules.ts";
@@ -29,7 +29,7 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
 /** The registration of a validated request. */
 export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
   const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls } = input;
-  return present({
+  return omitUndefined({
     name,
     url,
     labels,
@@ -39,7 +39,7 @@ export function registrationOf(input: ReturnType<typeof clusterRegistrationInput
     tokenFile: api_key_file,
     tls:
       tls &&
-      present({
+      omitUndefined({
         caFile: tls.ca_cert,
         certificateFile: tls.client_cert,
         keyFile: tls.client_key,

@@ -1,5 +1,5 @@
 import { nameInVariable } from "@oaas/config";
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import type { ClusterRegistration } from "../../use-cases.ts";
@@ -37,7 +37,7 @@ export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, 
   ];
   if (violations.length > 0) return err(violations);
   return ok(
-    present({
+    omitUndefined({
       clusters,
       defaultCluster: defaultCluster as ClusterName | undefined,
       warnings: [...unusedSettings(config), ...sharedAddresses(clusters)],
@@ -60,7 +60,7 @@ function mainForm(config: ClusterConfig): Form {
   if (config.clustersJson !== undefined) return { clusters: config.clustersJson, violations: [] };
   if (config.clusters !== undefined) return listedForm(config, config.clusters);
   if (config.defaultUrl === undefined) return { clusters: [], violations: [] };
-  const registration: ClusterRegistration = present({
+  const registration: ClusterRegistration = omitUndefined({
     name: "default" as ClusterName,
     url: config.defaultUrl,
     labels: {},
@@ -109,13 +109,13 @@ function registrationFrom(
   settings: ClusterConfig["perCluster"][string],
   url: string,
 ): ClusterRegistration {
-  const tls = present({
+  const tls = omitUndefined({
     caFile: settings.tlsCaFile,
     certificateFile: settings.tlsCertificateFile,
     keyFile: settings.tlsKeyFile,
     insecure: settings.tlsInsecure,
   });
-  return present({
+  return omitUndefined({
     name,
     url,
     labels: settings.labels,
@@ -148,7 +148,7 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
     } else if (objection !== undefined) violations.push({ path: variable(`${prefix}URL`), ...objection });
     else {
       const base = { name: name as ClusterName, url, labels: {}, retryAttempts: 3, token, tokenFile };
-      const form = toForm(present(base), prefix, { token: variable(`${prefix}TOKEN`) });
+      const form = toForm(omitUndefined(base), prefix, { token: variable(`${prefix}TOKEN`) });
       violations.push(...form.violations);
       clusters.push(...form.clusters);
     }

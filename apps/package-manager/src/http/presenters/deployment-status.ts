@@ -1,6 +1,6 @@
 import {
   functionStatusToWire,
-  pascal,
+  pascalCase,
   type deploymentStatusView,
   type explanationView,
   type unitStatusView,
@@ -14,7 +14,7 @@ export function deploymentStatusToWire(status: DeploymentStatus): z.output<typeo
   const { operation } = status;
   return {
     key: status.key,
-    condition: pascal(status.condition),
+    condition: pascalCase(status.condition),
     message: status.message ?? null,
     revision: status.revision,
     clusters: status.clusters.map(clusterToWire),
@@ -29,7 +29,7 @@ function clusterToWire(status: ClusterDeploymentStatus): z.output<typeof deploym
     cluster: status.cluster,
     unit_id: status.unitId,
     reachable: status.reachable,
-    condition: pascal(status.condition),
+    condition: pascalCase(status.condition),
     phase: status.phase ?? null,
     message: status.message ?? null,
     functions: status.functions.map(functionStatusToWire),
@@ -42,8 +42,8 @@ function clusterToWire(status: ClusterDeploymentStatus): z.output<typeof deploym
 export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.output<typeof unitStatusView> {
   return {
     id,
-    status: pascal(status?.condition ?? "unknown"),
-    phase: pascal(status?.phase ?? "unknown"),
+    status: pascalCase(status?.condition ?? "unknown"),
+    phase: pascalCase(status?.phase ?? "unknown"),
     message: status?.message ?? null,
     last_updated: status?.lastUpdated ?? updatedAt,
   };

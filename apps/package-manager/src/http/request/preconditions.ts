@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import type { VersionCondition } from "../../use-cases.ts";
 
@@ -43,7 +43,7 @@ export function conditionIn(
   if (ifMatch !== undefined && oneOf?.length === 0) throw unknownTag("If-Match", ifMatch);
   const tags = ifNoneMatch === undefined ? undefined : tagsIn(ifNoneMatch);
   if (ifNoneMatch !== undefined && tags === undefined) throw unknownTag("If-None-Match", ifNoneMatch);
-  return present({ oneOf, noneOf: tags && versionsOf(tags, true) });
+  return omitUndefined({ oneOf, noneOf: tags && versionsOf(tags, true) });
 }
 
 function unknownTag(header: string, value: string): Fault {

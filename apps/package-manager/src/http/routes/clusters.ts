@@ -2,7 +2,7 @@ import {
   classRuntimeToWire,
   clusterHealthToWire,
   HEADERS,
-  present,
+  omitUndefined,
   topologyToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
@@ -64,7 +64,7 @@ export function clusterHandlers(
       return { status: 204 };
     },
     listClassRuntimes: async ({ query }) => {
-      const filter = present({
+      const filter = omitUndefined({
         packageName: query.package_name,
         classKey: query.class_key,
         environment: query.environment,

@@ -1,4 +1,4 @@
-import { HEADERS, present } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
@@ -35,13 +35,13 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
       const { deployment, what_if: assumed } = body;
       const whatIf =
         assumed &&
-        present({
+        omitUndefined({
           clustersDown: assumed.clusters_down,
           availability: assumed.availability,
           clusterAvailability: assumed.cluster_availability,
           packageRevision: assumed.package_revision,
         });
-      return json(planToWire(await deployments.plan(present({ deployment, whatIf }), call)));
+      return json(planToWire(await deployments.plan(omitUndefined({ deployment, whatIf }), call)));
     },
     createDeployment: async ({ body, call, ifVersion, idempotency }) =>
       applied(await deployments.apply(body, call, { ifVersion, idempotency })),
@@ -63,12 +63,12 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
     deleteDeployment: async ({ parameters, query, call, ifVersion }) => {
       const key = keyIn(parameters);
       const cluster = clusterIn(query);
-      const deletion = await deployments.remove(key, call, { ...present({ cluster }), ifVersion });
+      const deletion = await deployments.remove(key, call, { ...omitUndefined({ cluster }), ifVersion });
       const { deleted, pending, message } = deletion;
       if (deletion.status === "accepted") return accepted({ id: key, message }, `${deploymentUrl(key)}/status`);
       const pendingEnvs = pending.length === 0 ? undefined : pending;
       return json(
-        present({ id: key, message, deleted_envs: deleted, pending_envs: pendingEnvs, env: cluster, cluster }),
+        omitUndefined({ id: key, message, deleted_envs: deleted, pending_envs: pendingEnvs, env: cluster, cluster }),
       );
     },
     getDeployment: async ({ parameters }) => {
@@ -76,7 +76,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
       return { status: 200, json: deploymentJson(value), headers: { [HEADERS.etag]: etagOf(version) } };
     },
     listDeployments: async ({ query }) => {
-      const filter = present({
+      const filter = omitUndefined({
         packageName: query.package_name,
         classKey: query.class_key,
         targetEnv: query.target_env,

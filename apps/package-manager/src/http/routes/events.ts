@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import type { DeploymentKey } from "@oaas/models";
 import type { Deployments, EventFeed } from "../../use-cases.ts";
 import type { Handlers, HttpReply } from "../handler.ts";
@@ -15,11 +15,11 @@ export function eventHandlers(
   });
   return {
     streamEvents: async ({ query: { topic, key }, call: { signal }, lastEventId }) =>
-      stream(present({ topic, key, lastEventId, signal })),
+      stream(omitUndefined({ topic, key, lastEventId, signal })),
     streamDeploymentEvents: async ({ parameters, call: { signal }, lastEventId }) => {
       const key = parameters["key"] as DeploymentKey;
       await deployments.get(key);
-      return stream(present({ topic: "deployment" as const, key, lastEventId, signal }));
+      return stream(omitUndefined({ topic: "deployment" as const, key, lastEventId, signal }));
     },
   };
 }

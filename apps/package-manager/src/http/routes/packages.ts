@@ -1,4 +1,4 @@
-import { HEADERS, packageToWire, present } from "@oaas/contracts/rest";
+import { HEADERS, packageToWire, omitUndefined } from "@oaas/contracts/rest";
 import type { PackageName } from "@oaas/models";
 import type { Registry } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
@@ -26,20 +26,20 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   return {
     createPackage: async ({ body, query, call, idempotency }) => {
-      const options = present({ applyDeployments: query.apply_deployments });
+      const options = omitUndefined({ applyDeployments: query.apply_deployments });
       if (query.dry_run === true) return previewReply(await registry.preview(body, options));
       const ack = await registry.register(body, call, { ...options, idempotency });
       return acknowledged(ack, 201, { [HEADERS.location]: packageUrl(body.name) });
     },
     updatePackage: async ({ parameters, body, query, call, ifVersion, idempotency }) => {
       const name = nameIn(parameters);
-      const options = { ...present({ applyDeployments: query.apply_deployments }), ifVersion };
+      const options = { ...omitUndefined({ applyDeployments: query.apply_deployments }), ifVersion };
       if (query.dry_run === true) return previewReply(await registry.preview(body, { ...options, name }));
       return acknowledged(await registry.update(name, body, call, { ...options, idempotency }), 200);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
-      const outcome = await registry.remove(name, call, { ...present({ cascade: query.cascade }), ifVersion });
+      const outcome = await registry.remove(name, call, { ...omitUndefined({ cascade: query.cascade }), ifVersion });
       if (outcome === "deleted") return { status: 204 };
       return accepted({ id: name, message: "its deployments are being deleted first" }, packageUrl(name));
     },
@@ -49,7 +49,10 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     },
     listPackages: async ({ query }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;
-      const page = await registry.list({ ...pageRequestOf(query), ...present({ namePattern, disabled, tags, sort }) });
+      const page = await registry.list({
+        ...pageRequestOf(query),
+        ...omitUndefined({ namePattern, disabled, tags, sort }),
+      });
       return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map((item) => item.json)) };
     },
     listPackageRevisions: async ({ parameters, query }) => {
@@ -68,11 +71,11 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       return acknowledged(ack, 200);
     },
     listClasses: async ({ query }) => {
-      const page = await registry.classes({ ...pageRequestOf(query), ...present({ filter: query.filter }) });
+      const page = await registry.classes({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
       return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(classJson)) };
     },
     listFunctions: async ({ query }) => {
-      const page = await registry.functions({ ...pageRequestOf(query), ...present({ filter: query.filter }) });
+      const page = await registry.functions({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
       return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(functionJson)) };
     },
   };

@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument, notFound } from "@oaas/foundation";
 import { DeploymentCondition, type ClusterName } from "@oaas/models";
 import type { PageRequest } from "../../use-cases.ts";
@@ -12,7 +12,7 @@ export function pageRequestOf(query: {
   readonly offset?: number | undefined;
   readonly page_token?: string | undefined;
 }): PageRequest {
-  return present({ limit: query.limit, offset: query.offset, pageToken: query.page_token });
+  return omitUndefined({ limit: query.limit, offset: query.offset, pageToken: query.page_token });
 }
 
 /** The revision in a path; one that is not a number does not exist. */

@@ -7,7 +7,7 @@ import { functionBinding } from "./function.ts";
 import { resourceAllocation } from "./resources.ts";
 import { quantity, share, shortName, templateName, textByName, word } from "./scalars.ts";
 
-/** OpenTelemetry switches of one class; what is absent comes from the cluster. */
+/** OpenTelemetry settings of one class; the cluster's settings are the default. */
 export const telemetry = z.object({
   enabled: z.boolean().optional().describe("Enables telemetry. Default: true when the block is present."),
   traces: z.boolean().optional().describe("Whether to export traces."),
@@ -18,7 +18,7 @@ export const telemetry = z.object({
   resource_attributes: textByName.optional().describe("Attributes added to all exported telemetry."),
 });
 
-/** The state of a class, from which collections are derived when none are named. */
+/** The state of a class; collections are derived from it by default. */
 export const stateSpec = z.object({
   key_specs: z
     .array(
@@ -41,7 +41,7 @@ export const stateSpec = z.object({
   storage_request: quantity.optional().describe("Size of one volume when persistent."),
 });
 
-/** What both kinds of class object may ask for. */
+/** The fields that ClassRuntime and DeploymentRecord share. */
 export const classRequests = {
   selected_template: templateName
     .optional()
@@ -72,7 +72,7 @@ interface Enforced {
   readonly nfr?: { readonly enforcement?: unknown } | undefined;
 }
 
-/** Enforcement is stated in one place. */
+/** Rejects both locations of enforcement set together. */
 export const oneEnforcement: Rule<Enforced> = {
   cel: "!(has(self.enforcement) && has(self.nfr) && has(self.nfr.enforcement))",
   message: "nfr.enforcement is an alias of enforcement: set only one of them",

@@ -7,7 +7,7 @@ import { kubernetesObject, type ObjectInput } from "./object.ts";
 import { deploymentKey, givenMoment, gridId, qualifiedClassKey, shortName } from "./scalars.ts";
 import { classStatusFields } from "./status.ts";
 
-/** The part of a deployment unit that says where it came from, so that the whole unit can be given back. */
+/** The origin of a deployment unit, so that GetDeploymentStatus can return the complete unit. */
 const origin = z.object({
   deployment_id: deploymentKey.optional().describe("Deployment unit id; the idempotency key of Deploy."),
   deployment_key: deploymentKey.optional().describe("Key of the user's deployment."),
@@ -36,12 +36,12 @@ const spec = withRules(
   oneEnforcement,
 );
 
-/** One class in one cluster: what it should be, and what CRM made of it. */
+/** One class in one cluster: its desired state and its status. */
 export const classRuntime = kubernetesObject("ClassRuntime", spec, z.object(classStatusFields));
 
-/** A ClassRuntime as CRM reads it, defaults filled in. */
+/** A ClassRuntime after parsing, with defaults. */
 export type ClassRuntime = z.output<typeof classRuntime>;
-/** A ClassRuntime as one may write it. */
+/** A ClassRuntime before parsing. */
 export type ClassRuntimeInput = ObjectInput<typeof classRuntime>;
 export type ClassRuntimeSpec = ClassRuntime["spec"];
 export type ClassRuntimeStatus = NonNullable<ClassRuntime["status"]>;

@@ -92,12 +92,12 @@ const status = z.object({
     .describe("Container status of each function."),
 });
 
-/** The older form of a class runtime (that of the first design documents), served by the same reconciler. */
+/** The deprecated form of a class runtime, from the first design documents, served by the same reconciler. */
 export const deploymentRecord = kubernetesObject("DeploymentRecord", spec, status);
 
-/** A DeploymentRecord as CRM reads it, defaults filled in. */
+/** A DeploymentRecord after parsing, with defaults. */
 export type DeploymentRecord = z.output<typeof deploymentRecord>;
-/** A DeploymentRecord as one may write it. */
+/** A DeploymentRecord before parsing. */
 export type DeploymentRecordInput = ObjectInput<typeof deploymentRecord>;
 export type DeploymentRecordSpec = DeploymentRecord["spec"];
 export type DeploymentRecordStatus = NonNullable<DeploymentRecord["status"]>;

@@ -114,11 +114,11 @@ const status = z.object({
   used_by: count.optional().describe("Number of classes that use the template."),
 });
 
-/** A template of a user's own. */
+/** A user-defined template. */
 export const deploymentTemplate = kubernetesObject("DeploymentTemplate", spec, status);
 
-/** A DeploymentTemplate as CRM reads it, defaults filled in. */
+/** A DeploymentTemplate after parsing, with defaults. */
 export type DeploymentTemplate = z.output<typeof deploymentTemplate>;
-/** A DeploymentTemplate as one may write it. */
+/** A DeploymentTemplate before parsing. */
 export type DeploymentTemplateInput = ObjectInput<typeof deploymentTemplate>;
 export type DeploymentTemplateSpec = DeploymentTemplate["spec"];

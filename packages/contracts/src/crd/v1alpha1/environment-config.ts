@@ -11,7 +11,7 @@ import { scaleDefaults } from "./resources.ts";
 import { count, image, positive, quantity, shortName, templateName, text } from "./scalars.ts";
 import { observed } from "./status.ts";
 
-/** What kinds of environment there are. */
+/** The environment kinds. */
 export const ENVIRONMENT_KINDS = ["dev", "edge", "cloud"] as const;
 
 const images = z.object({
@@ -163,11 +163,11 @@ const status = z.object({
     .describe("Quota usage of its classes."),
 });
 
-/** Defaults, quotas and images of one environment; a cluster may hold several. */
+/** Defaults, quotas and images of one environment; a cluster may have several. */
 export const environmentConfig = kubernetesObject("EnvironmentConfig", spec, status);
 
-/** An EnvironmentConfig as CRM reads it, defaults filled in. */
+/** An EnvironmentConfig after parsing, with defaults. */
 export type EnvironmentConfig = z.output<typeof environmentConfig>;
-/** An EnvironmentConfig as one may write it. */
+/** An EnvironmentConfig before parsing. */
 export type EnvironmentConfigInput = ObjectInput<typeof environmentConfig>;
 export type EnvironmentConfigSpec = EnvironmentConfig["spec"];

@@ -20,7 +20,7 @@ import {
   word,
 } from "./scalars.ts";
 
-/** Numbers of a probe; what is absent comes from the environment or the template. */
+/** Timing of a probe; defaults come from the environment or the template. */
 export const probeTiming = {
   initial_delay_seconds: count.describe("Delay before the first probe, in seconds.").optional(),
   period_seconds: positive.describe("Interval between probes, in seconds.").optional(),
@@ -29,7 +29,7 @@ export const probeTiming = {
   success_threshold: positive.describe("Consecutive successes before the probe counts as successful.").optional(),
 };
 
-/** How to find out whether a function is ready and alive. */
+/** Readiness and liveness probes of a function. */
 export const healthCheck = withRules(
   z.object({
     type: word("http", "tcp", "grpc", "none").prefault("tcp").describe("Probe type; none disables the probe."),
@@ -56,7 +56,7 @@ const odgmIntegration = z.object({
   event_triggers: eventTriggers.optional().describe("State changes that trigger the function."),
 });
 
-/** What a function's pod may have besides its container. */
+/** Pod settings of a function. */
 const podExtras = {
   volumes: volumes.optional().describe("Pod volumes, as in a Kubernetes pod spec."),
   volume_mounts: volumeMounts.optional().describe("Volume mounts, as in a Kubernetes container."),
@@ -113,7 +113,7 @@ export const classFunction = withRules(
   mountsHaveVolumes,
 );
 
-/** A function of a deployment unit, with the fields it had at first. */
+/** A function of a deployment unit, with its deprecated fields. */
 export const unitFunction = z.object({
   ...functionFields,
   replicas: count.optional().describe("Deprecated alias of provision_config.min_scale."),
@@ -152,7 +152,7 @@ export const functionContainer = withRules(
   mountsHaveVolumes,
 );
 
-/** Under which name a class offers a function. */
+/** A method of a class. */
 export const functionBinding = z.object({
   name: bindingName.describe("Method name."),
   function_key: functionKey.describe("Function key."),

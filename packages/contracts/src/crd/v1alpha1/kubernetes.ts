@@ -4,8 +4,8 @@ import { withRules } from "../rule.ts";
 import { count, intOrQuantity } from "./scalars.ts";
 
 /*
- * Kubernetes' own things, in Kubernetes' own spelling (camelCase), so that a reader may copy them from a pod.
- * Only the members that CRM passes on are listed; the API server names the others when validation is strict.
+ * Types taken from Kubernetes, with their camelCase names, so that they can be copied from a pod spec. Only the fields that
+ * the class runtime manager passes on are included; strict validation reports the others.
  */
 
 const objectName = z
@@ -37,7 +37,7 @@ export const toleration = z.object({
   tolerationSeconds: count.optional().describe("Seconds a NoExecute taint is tolerated."),
 });
 
-/** Labels a node must carry. */
+/** Required node labels. */
 export const nodeSelector = mapOf(z.string().max(63), 32);
 
 const SOURCES = ["emptyDir", "configMap", "secret", "persistentVolumeClaim"] as const;
@@ -101,5 +101,5 @@ const volumeMount = z.object({
 /** Volumes of a function's pod, by name. */
 export const volumes = keyedList(volume, "name", 32);
 
-/** Where the volumes appear in the container, by path. */
+/** Volume mounts of the container, by path. */
 export const volumeMounts = keyedList(volumeMount, "mountPath", 32);

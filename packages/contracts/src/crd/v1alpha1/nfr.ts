@@ -7,7 +7,7 @@ import { count, moment, positive, share, text, word } from "./scalars.ts";
 /** A consistency model, in the spelling of packages (STRONG) or of class runtimes (strong). */
 export const consistency = word("none", "eventual", "read_your_write", "bounded_staleness", "strong");
 
-/** What a class or function promises beyond its function, in every spelling of the source documents. */
+/** Non-functional requirements, with the aliases of the source documents. */
 export const nfrRequirements = withRules(
   z.object({
     min_throughput_rps: positive.optional().describe("Requests per second to sustain."),
@@ -27,7 +27,7 @@ export const nfrRequirements = withRules(
 const DIMENSIONS = Object.values(EnforcementDimension);
 const dimension = z.enum(DIMENSIONS);
 
-/** How far the enforcer may go for this class. */
+/** Enforcement settings of a class. */
 export const enforcement = withRules(
   z.object({
     mode: z
@@ -44,7 +44,7 @@ export const enforcement = withRules(
   },
 );
 
-/** The older place of enforcement. */
+/** The deprecated location of enforcement. */
 export const nfr = z.object({ enforcement: enforcement.optional().describe("Enforcement settings.") });
 
 const recommendationFields = {
@@ -63,8 +63,8 @@ export const recommendation = z.object({
 });
 
 /**
- * What the analyzer recommends. The Rust manager writes a map from dimension to number; the schema must let it stand, or
- * server-side apply of any part of such an object fails. It is read as recommendations for the functions.
+ * Recommendations of the analyzer. The Rust manager writes a map from dimension to number; the schema must accept it, or
+ * server-side apply of such an object fails. It is read as recommendations for the functions.
  */
 export const nfrRecommendations = z
   .union([
@@ -84,7 +84,7 @@ export const nfrRecommendations = z
         }),
   );
 
-/** Whether each requirement is met, as last measured. */
+/** Compliance with each requirement, as last measured. */
 export const nfrCompliance = z.object({
   overall_status: z.string().max(64).describe("Compliant, Violated or Unknown: the worst of all requirements."),
   throughput_status: z.string().max(64).optional().describe("Throughput compliance."),
@@ -108,7 +108,7 @@ export const nfrCompliance = z.object({
     .describe("Measured values."),
 });
 
-/** Where the enforcer stands for one dimension of one component; kept here so that a restart forgets nothing. */
+/** State of the enforcer for one dimension of one component, kept across restarts. */
 export const enforcementState = z.object({
   component: recommendationFields.component,
   dimension: recommendationFields.dimension,

@@ -6,12 +6,12 @@ export const GROUP = "oaas.io";
 export const VERSION = "v1alpha1";
 export const API_VERSION = `${GROUP}/${VERSION}` as const;
 
-/** Names end up in labels, which hold no more. */
+/** Names are used as label values, which have this limit. */
 export const MAX_NAME_LENGTH = 63;
 
 const text = z.record(z.string(), z.string());
 
-/** The part of Kubernetes' metadata that we read; the rest passes through. */
+/** The metadata that we read; other fields pass through. */
 export const objectMeta = z.looseObject({
   name: z.string().min(1).max(MAX_NAME_LENGTH),
   namespace: z.string().optional(),
@@ -25,7 +25,7 @@ export const objectMeta = z.looseObject({
   finalizers: z.array(z.string()).optional(),
 });
 
-/** A whole object of one of our kinds. */
+/** The schema of an object of one of our kinds. */
 export function kubernetesObject<K extends string, Spec extends z.ZodType, Status extends z.ZodType>(
   kind: K,
   spec: Spec,
@@ -40,7 +40,7 @@ export function kubernetesObject<K extends string, Spec extends z.ZodType, Statu
   });
 }
 
-/** A whole object as one may write it; `Schema` is what `kubernetesObject` made. */
+/** An object before parsing; `Schema` is the result of `kubernetesObject`. */
 export type ObjectInput<Schema extends ReturnType<typeof kubernetesObject>> = Omit<
   z.input<Schema>,
   "spec" | "status"

@@ -17,10 +17,10 @@ import {
   word,
 } from "./scalars.ts";
 
-/** Most copies of a partition, and so most nodes; it also keeps the rules over them within the API server's budget. */
+/** Maximum replicas of a partition, and so nodes; also bounds the cost of CEL rules. */
 export const MAX_COPIES = 100;
 
-/** How a collection's partitions keep their copies: raft agrees, mst merges, the other three keep one copy. */
+/** Replication of partitions: raft by consensus, mst by merging, the other three without replicas. */
 export const shardType = z.enum(Object.values(ShardType));
 
 /** Settings of one collection. */
@@ -39,13 +39,13 @@ export const collectionSettings = {
     .describe("How functions use it. Accepted, not used yet."),
 };
 
-/** A collection by name alone, or with its settings; both forms are in use. */
+/** A collection by name, or with settings. */
 const collection = z.union([
   collectionName,
   z.object({ name: collectionName.describe("Collection name."), ...collectionSettings }),
 ]);
 
-/** A function that runs when state changes. */
+/** A function triggered by state changes. */
 const eventTrigger = z.object({
   function_key: functionKey.describe("Key of the function to run."),
   trigger_type: word("state_change", "create", "update", "delete", "timer", "manual")
@@ -62,7 +62,7 @@ const eventTrigger = z.object({
 /** Triggers of a function or class. */
 export const eventTriggers = z.array(eventTrigger).max(64);
 
-/** Event processing of the data grid. */
+/** Event processing of the state store. */
 export const eventProcessing = z.object({
   enabled: z.boolean().optional().describe("Whether triggers run. Default: true when there are any."),
   max_trigger_depth: positive.max(100).optional().describe("Maximum length of a chain of triggers."),
@@ -101,7 +101,7 @@ const shardAssignment = withRules(
   },
 );
 
-/** The class's state store: names of collections are enough; every other field has a derived default. */
+/** The state store of a class. Collection names are sufficient; the other fields have derived defaults. */
 export const odgmConfig = withRules(
   z.object({
     enabled: z.boolean().optional().describe("false disables the state store, regardless of addons."),
@@ -139,7 +139,7 @@ export const odgmConfig = withRules(
 
 const health = z.string().max(64);
 
-/** What the grid says about itself. */
+/** Status reported by the state store. */
 export const odgmClusterStatus = z.object({
   cluster_id: z.string().max(253).optional().describe("Cluster id."),
   ready: z.boolean().optional().describe("Whether all partitions are served."),

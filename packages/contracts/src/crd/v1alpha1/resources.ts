@@ -12,7 +12,7 @@ const cpuAndMemory = {
 
 type Bounded = Parameters<typeof checkProvisionBounds>[0];
 
-/** The bounds that the domain checks, said for the server: the lower one names the upper one to blame. */
+/** A bound of `checkProvisionBounds` as a rule; the upper field is reported. */
 const bounded = (upper: keyof Bounded, lower: keyof Bounded, holdsInOrder: string): Rule<Bounded> => ({
   cel: `!has(self.${lower}) || !has(self.${upper}) || ${holdsInOrder}`,
   message: `${upper} must not be below ${lower}`,
@@ -31,14 +31,14 @@ const limitCoversRequest = (what: "cpu" | "memory"): Rule<Bounded> => {
 
 const maxCoversMin = bounded("max_scale", "min_scale", "self.min_scale <= self.max_scale");
 
-/** CPU and memory of one replica, as packages state them. */
+/** CPU and memory of one replica. */
 export const resourceRequirements = withRules(
   z.object(cpuAndMemory),
   limitCoversRequest("cpu"),
   limitCoversRequest("memory"),
 );
 
-/** How a function is run: image or module, port, resources, bounds of its scale. */
+/** Image or module, port, resources and scale of a function. */
 export const provisionConfig = withRules(
   z.object({
     container_image: image.optional().describe("Container image."),
@@ -57,7 +57,7 @@ export const provisionConfig = withRules(
   limitCoversRequest("memory"),
 );
 
-/** What Package Manager sized for a deployment. */
+/** Sizing computed by the package manager. */
 export const resourceAllocation = withRules(
   z.object({
     replication_factor: positive.max(100).optional().describe("Replicas of the state store."),
@@ -76,7 +76,7 @@ export const resourceAllocation = withRules(
   limitCoversRequest("memory"),
 );
 
-/** Bounds of scale that an environment gives to functions which state none. */
+/** Default scale bounds of an environment. */
 export const scaleDefaults = withRules(
   z.object({
     min_scale: count.optional().describe("Default minimum replicas."),

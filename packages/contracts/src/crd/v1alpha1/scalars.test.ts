@@ -7,7 +7,7 @@ import { image, quantity, word } from "./scalars.ts";
 const nearly = (parts: readonly string[]) =>
   fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 9 }).map((chosen) => chosen.join(""));
 
-describe("patterns for the server say what the domain's rules say", () => {
+describe("patterns agree with the rules of the domain", () => {
   test("images", () => {
     const parts = [
       "a",
@@ -46,7 +46,7 @@ describe("patterns for the server say what the domain's rules say", () => {
     );
   });
 
-  test("a quantity that the schema takes can be compared", () => {
+  test("quantities accepted by the schema can be compared", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9.eEkKiMm+-]{1,8}$/), (text) => {
         fc.pre(quantity.safeParse(text).success);
@@ -56,7 +56,7 @@ describe("patterns for the server say what the domain's rules say", () => {
   });
 });
 
-test("a word is read in all three spellings and comes out in one", () => {
+test("reads a word in three spellings and normalizes it", () => {
   const mode = word("read_write", "none");
   expect(["read_write", "ReadWrite", "READ_WRITE"].map((spelling) => mode.parse(spelling))).toEqual(
     Array(3).fill("read_write"),

@@ -15,7 +15,7 @@ import { z } from "zod";
 import { mapOf } from "../collections.ts";
 import { withRules } from "../rule.ts";
 
-/** Text that keeps a rule of the domain, so that what Package Manager accepts a cluster accepts too. */
+/** A string with a domain rule, so that clusters accept what the package manager accepts. */
 function ruled(rule: TextRule) {
   return z
     .string()
@@ -40,7 +40,7 @@ export const qualifiedClassKey = ruled({
   maxLength: PACKAGE_NAME.maxLength + 1 + CLASS_KEY.maxLength,
 });
 
-/** A container image reference, by the grammar of `parseImageReference` of models in one pattern for the server. */
+/** A container image reference: the grammar of `parseImageReference` as one pattern. */
 export const image = z.string().min(1).max(512).regex(imagePattern());
 
 function imagePattern(): RegExp {
@@ -51,58 +51,55 @@ function imagePattern(): RegExp {
   return new RegExp(`^(${host}/)?${part}(/${part})*(${tag})?(${digest})?$`);
 }
 
-/** What a quantity that is not negative looks like: 250m, 1.5, 512Mi, 1e3. */
+/** A non-negative quantity: 250m, 1.5, 512Mi, 1e3. */
 export const QUANTITY_PATTERN = /^\+?(\d{1,18}(\.\d{0,9})?|\.\d{1,9})([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,2})?$/;
 
 /** An amount of CPU, memory or storage. */
 export const quantity = z.string().min(1).max(32).regex(QUANTITY_PATTERN);
 
-/** The same where Kubernetes also takes a bare number, as in `cpu: 1`. */
+/** A quantity or a bare number, as in `cpu: 1`. */
 export const intOrQuantity = z.union([z.int().min(0), z.string().max(32).regex(QUANTITY_PATTERN)]);
 
 /** A port a container listens on. */
 export const port = z.int().min(PORT_RANGE.min).max(PORT_RANGE.max);
 
-/** A whole number that a 32-bit count on the wire can hold. */
+/** An unsigned 32-bit integer. */
 export const count = z.int().min(COUNT_RANGE.min).max(COUNT_RANGE.max);
 
-/** The same, at least one. */
+/** An unsigned 32-bit integer from 1. */
 export const positive = z.int().min(1).max(COUNT_RANGE.max);
 
-/** A share between 0 and 1. */
+/** A number from 0 to 1. */
 export const share = z.number().min(0).max(1);
 
-/** An id the data grid gives to nodes and shards; read exactly up to 2^53. */
+/** A node or shard id of the state store; exact up to 2^53. */
 export const gridId = z.int().min(0);
 
-/** A moment, RFC 3339. */
+/** An RFC 3339 timestamp. */
 export const moment = z.iso.datetime({ offset: true });
 
-/** The same, as a user gives it. Where a text has a format, the server looks no further whether it is one: a list would pass. */
+/** A timestamp set by users. The rule rejects lists, which pass the server's check of a string with a format. */
 export const givenMoment = withRules(moment, {
   cel: "self >= timestamp('0001-01-01T00:00:00Z')",
   message: "must be an RFC 3339 timestamp, such as 2026-01-31T12:00:00Z",
-  // What is a time at all is in order.
+  // The schema already checks the format.
   holds: () => true,
 });
 
-/** A sentence for people. */
+/** A human-readable text. */
 export const text = z.string().max(4096);
 
-/** Where a WASM module is fetched. */
+/** URL of a WebAssembly module. */
 export const moduleUrl = z
   .string()
   .min(1)
   .max(2048)
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/]/);
 
-/** Text by name, as for environment variables and options. */
+/** A map of strings, such as environment variables. */
 export const textByName = mapOf(z.string().max(32768), 256);
 
-/**
- * A word of a fixed list. The source documents spell it in snake_case, PascalCase or SCREAMING_CASE; all are accepted,
- * and parsing gives the snake_case one.
- */
+/** An enum value, accepted in snake_case, PascalCase and SCREAMING_CASE and normalized to snake_case. */
 export function word<const W extends readonly [string, ...string[]]>(...words: W) {
   const spellings = new Map<string, W[number]>();
   for (const canonical of words) {

@@ -23,7 +23,7 @@ export const condition = z.object({
   observedGeneration: generation.optional().describe("Generation that the condition is based on."),
 });
 
-/** What every status of ours has. */
+/** The status fields of all kinds. */
 export const observed = {
   observedGeneration: generation.optional().describe("Generation of the spec that the status is based on."),
   conditions: keyedList(condition, "type", 32).optional().describe("Conditions, one per type."),
@@ -84,7 +84,7 @@ const templateChoice = z.object({
     .describe("Scores of all candidate templates."),
 });
 
-/** What CRM reports about a class. */
+/** The status of a class. */
 export const classStatusFields = {
   ...observed,
   phase: z.enum(Object.values(LifecyclePhase)).optional().describe("Lifecycle phase."),

@@ -27,16 +27,16 @@ function entries(section: Record<string, Record<string, string>>, type: string):
 }
 
 describe("the stored baseline", () => {
-  test("is kept by the generated code", () => {
+  test("matches the generated code", () => {
     expect(breakingChanges(stored, current).map((change) => change.explanation)).toEqual([]);
   });
 
-  test("records everything that the generated code offers", () => {
+  test("contains every entry of the generated code", () => {
     expect(baselineText(current)).toBe(storedText);
   });
 });
 
-describe("a change that running peers would not survive", () => {
+describe("a breaking change", () => {
   const unit = "oaas.deployment.DeploymentUnit";
   const service = "oaas.deployment.DeploymentService";
   test.each([
@@ -96,13 +96,13 @@ describe("a change that running peers would not survive", () => {
       },
       says: 'oaas.health.HealthService: method Watch was "oaas.health.HealthCheckRequest -> stream oaas.health.HealthCheckResponse" and is "oaas.health.HealthCheckRequest -> oaas.health.HealthCheckResponse"',
     },
-  ])("is named and refused: $why", ({ change, says }) => {
+  ])("is reported and rejected: $why", ({ change, says }) => {
     const broken = altered(stored, change);
     expect(breakingChanges(stored, broken).map(({ explanation }) => explanation)).toEqual([says]);
     expect(() => grownBaseline(stored, broken)).toThrow(says);
   });
 
-  test("is refused even when the baseline gained something in the same edit", () => {
+  test("is rejected even together with an addition", () => {
     const both = altered(stored, (draft) => {
       delete draft.messages["oaas.common.Timestamp"];
       draft.messages["oaas.common.New"] = { 1: "string name" };
@@ -111,7 +111,7 @@ describe("a change that running peers would not survive", () => {
   });
 });
 
-test("additions grow the baseline and change no other line of it", () => {
+test("additions only add lines to the baseline", () => {
   const more = altered(stored, (draft) => {
     entries(draft.messages, "oaas.common.Timestamp")[100] = "string zone";
     draft.messages["oaas.common.New"] = { 1: "string name" };
@@ -128,6 +128,6 @@ test("additions grow the baseline and change no other line of it", () => {
   expect([...after]).toEqual(expect.arrayContaining(['      "100": "string zone"', '      "100": "LATER"']));
 });
 
-test("a baseline that lost a section is not mistaken for an empty one", () => {
+test("rejects a baseline without a section", () => {
   expect(() => parseBaseline('{"messages":{}}')).toThrow("restore it from version control");
 });

@@ -2,17 +2,17 @@ import type { DescriptorSnapshot, Entries } from "./snapshot.ts";
 
 const SECTIONS = ["messages", "enums", "services"] as const;
 
-/** What each entry of a section is called in an explanation. */
+/** The name of an entry of each section. */
 const ENTRY_WORD = { messages: "field", enums: "value", services: "method" } as const;
 
-/** A change that a peer which is already running would not survive. */
+/** A change that breaks deployed peers. */
 export interface BreakingChange {
   /** Full name of the message, enum or service. */
   readonly type: string;
   readonly explanation: string;
 }
 
-/** Every promise of the baseline that the descriptors no longer keep. Additions are no change. */
+/** All entries of the baseline that were removed or changed. Additions are allowed. */
 export function breakingChanges(baseline: DescriptorSnapshot, current: DescriptorSnapshot): BreakingChange[] {
   return SECTIONS.flatMap((section) =>
     Object.entries(baseline[section]).flatMap(([type, promised]) => {
@@ -35,11 +35,7 @@ function explain(word: string, key: string, promised: string, actual: Readonly<R
   return `${word} ${key} was "${promised}" and is "${now}"`;
 }
 
-/**
- * The baseline with what is new.
- *
- * Throws when anything it promised is gone or different: a promise to running peers is not withdrawn by regenerating.
- */
+/** The baseline with all additions. Throws when an entry was removed or changed: regenerating must not break deployed peers. */
 export function grownBaseline(baseline: DescriptorSnapshot, current: DescriptorSnapshot): DescriptorSnapshot {
   const broken = breakingChanges(baseline, current);
   if (broken.length === 0) return current;
@@ -47,12 +43,12 @@ export function grownBaseline(baseline: DescriptorSnapshot, current: DescriptorS
     [
       "The protos break the stored contract (packages/contracts/baseline/descriptors.json):",
       ...broken.map((change) => `  - ${change.explanation}`),
-      "Put them back, and add new fields under new numbers (from 100 up in messages that peers know).",
+      "Restore them, and add new fields under new numbers (from 100 up in messages of earlier peers).",
     ].join("\n"),
   );
 }
 
-/** The stored form: sorted, one line per entry, so that a review sees each addition as one added line. */
+/** The stored form: sorted, one line per entry, so that an addition is one added line in a diff. */
 export function baselineText(snapshot: DescriptorSnapshot): string {
   const sorted = Object.fromEntries(SECTIONS.map((section) => [section, sortedEntries(snapshot[section])]));
   return `${JSON.stringify(sorted, undefined, 2)}\n`;
@@ -69,7 +65,7 @@ function sortedEntries(entries: Entries): Entries {
   );
 }
 
-/** Reads the stored form; throws when a section is missing. */
+/** Parses the stored form; throws when a section is missing. */
 export function parseBaseline(text: string): DescriptorSnapshot {
   const parsed = JSON.parse(text) as Partial<DescriptorSnapshot>;
   const { messages, enums, services } = parsed;

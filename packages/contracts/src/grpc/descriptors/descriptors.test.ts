@@ -2,14 +2,14 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FILE_DESCRIPTORS } from "./descriptors.ts";
 
-test("reflection knows every generated file", () => {
+test("contains every generated file", () => {
   const generated = readdirSync(new URL("../../gen", import.meta.url), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("_pb.ts"))
     .map((file) => file.replaceAll("\\", "/").replace(/_pb\.ts$/, ""));
   expect(FILE_DESCRIPTORS.map((file) => file.name).sort()).toEqual(generated.sort());
 });
 
-test("a file comes after those it imports, so that a registry can be built in one pass", () => {
+test("orders files after their imports", () => {
   const seen = new Set<string>();
   for (const file of FILE_DESCRIPTORS) {
     expect(file.dependencies.filter((needed) => !seen.has(needed.name)).map((needed) => needed.name)).toEqual([]);

@@ -16,9 +16,8 @@ import { file_runtime } from "../../gen/runtime_pb.ts";
 import { file_topology } from "../../gen/topology_pb.ts";
 
 /**
- * The descriptor of every proto file, dependencies before dependents, for server reflection.
- *
- * They are part of the code: nothing is read from disk, so a bundle has them too.
+ * The descriptors of all proto files, dependencies first, for server reflection. They are part of the code, so that a
+ * bundle contains them.
  */
 export const FILE_DESCRIPTORS: readonly DescFile[] = [
   file_common,

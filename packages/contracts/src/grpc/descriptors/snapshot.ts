@@ -1,11 +1,11 @@
 /**
- * What of a proto file matters to a peer, as one readable line per field, value and method.
+ * The wire contract of proto files as one readable line per field, enum value and method.
  *
- * The input is the JSON form of `google.protobuf.FileDescriptorProto`, which both `buf build` and the descriptors inside
- * the generated code can give: so the stored baseline can be held against either.
+ * The input is the JSON form of `google.protobuf.FileDescriptorProto`, which both `buf build` and the generated code
+ * provide, so that the stored baseline can be compared with either.
  */
 
-/** Lines by number (fields, enum values) or by name (methods), by full name of what they belong to. */
+/** Lines by number (fields, enum values) or name (methods), grouped by full type name. */
 export interface DescriptorSnapshot {
   readonly messages: Entries;
   readonly enums: Entries;
@@ -14,7 +14,7 @@ export interface DescriptorSnapshot {
 
 export type Entries = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** `google.protobuf.FileDescriptorProto` in JSON, as far as it is read here. */
+/** The fields of `google.protobuf.FileDescriptorProto` in JSON that are used here. */
 export interface FileJson {
   readonly package?: string;
   readonly messageType?: readonly MessageJson[];

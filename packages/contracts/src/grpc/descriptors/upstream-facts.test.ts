@@ -194,7 +194,7 @@ function lastPart(type: string | undefined): string {
   return type?.split(".").at(-1) ?? "";
 }
 
-describe("messages that peers know", () => {
+describe("messages of earlier peers", () => {
   test.each(Object.entries(MESSAGES))("%s", (type, facts) => {
     const fields = Object.entries(actual.messages[type] ?? {}).filter(([, line]) => line !== "reserved");
     const known = fields.filter(([number]) => Number(number) < 100);
@@ -218,7 +218,7 @@ test.each(METHODS)("method %s", (method) => {
   expect(output?.startsWith("stream ")).toBe(serverStream === "~");
 });
 
-test("the August 2025 words for a cluster's health differ from today's in one name only", () => {
+test("CrmClusterHealth equals CrmEnvHealth except for one field name", () => {
   const env = { ...actual.messages["oaas.health.CrmEnvHealth"] };
   expect(actual.messages["oaas.health.CrmClusterHealth"]).toEqual({ ...env, 1: "string cluster_name" });
   expect(env[1]).toBe("string env_name");

@@ -19,15 +19,15 @@ import {
   type FaultViolation,
 } from "../../gen/fault_pb.ts";
 
-/** Bytes of an encoded fault: 4 KiB once in base64, which every peer's header limit allows beside the message. */
+/** Maximum bytes of an encoded fault: 4 KiB in base64, within the header limits of all peers. */
 const BUDGET_BYTES = 3072;
 const PART_BUDGET_BYTES = 512;
 const TEXT_BUDGET_BYTES = 512;
 const SHORT_TEXT_BUDGET_BYTES = 160;
-/** A tag and a length of two bytes each: what an element of a list costs beside itself. */
+/** Tag and length of a list element, two bytes each. */
 const ELEMENT_OVERHEAD_BYTES = 4;
 
-/** The fault as bytes for the trailing metadata. What does not fit is left out and counted. */
+/** Encodes a fault for the trailing metadata. Items that do not fit are omitted and counted. */
 export function encodeFault(fault: Fault): Uint8Array {
   return toBinary(FaultStatusSchema, faultToWire(fault, BUDGET_BYTES));
 }
@@ -45,7 +45,7 @@ function faultToWire(fault: Fault, budget: number): FaultStatus {
   return wire;
 }
 
-/** Fills the fields that the kind has, lists apart. */
+/** Sets the fields of the kind, except lists. */
 function describe(wire: FaultStatus, detail: FaultDetail): void {
   if ("resource" in detail) wire.resource = shortened(detail.resource, TEXT_BUDGET_BYTES);
   if ("name" in detail) wire.name = shortened(detail.name, TEXT_BUDGET_BYTES);
@@ -78,7 +78,7 @@ function violationToWire({ path, message, fix }: Violation): FaultViolation {
 
 function addParts(wire: FaultStatus, parts: readonly FaultPart[], budget: number): void {
   const inOrder = fitting(parts, partToWire, FaultStatusPartSchema, budget);
-  // The part that decides the code must arrive, or the receiver could not trust the rest.
+  // The dominant part determines the status code, so it must be included.
   wire.parts =
     inOrder.length === parts.length
       ? inOrder
@@ -97,7 +97,7 @@ function dominantFirst(parts: readonly FaultPart[]): readonly FaultPart[] {
   return dominant === undefined ? parts : [dominant, ...parts.filter((part) => part !== dominant)];
 }
 
-/** The first elements that fit the budget. Stops at the first that does not, so that a huge list costs no more. */
+/** The first elements that fit the budget. Stops at the first that does not, to bound the cost for long lists. */
 function fitting<Element, M extends Message>(
   elements: readonly Element[],
   toWire: (element: Element) => M,
@@ -115,12 +115,12 @@ function fitting<Element, M extends Message>(
   return fits;
 }
 
-/** The fault that a peer of ours encoded; undefined for bytes that are not one, or of a kind we do not know. */
+/** Decodes a fault; undefined for invalid bytes and unknown kinds. */
 export function decodeFault(bytes: Uint8Array, message: string): Fault | undefined {
   try {
     return faultFromWire(fromBinary(FaultStatusSchema, bytes), message);
   } catch {
-    // A peer can send anything; the gRPC status alone still tells what kind of failure it is.
+    // The gRPC status still identifies the kind of failure.
     return undefined;
   }
 }
@@ -192,14 +192,14 @@ function partsFromWire(parts: readonly FaultStatusPart[]): FaultPart[] {
 
 const encoder = new TextEncoder();
 
-/** Bytes that a text takes in the `grpc-message` header, where all but plain ASCII is percent-encoded. */
+/** Size of a text in the `grpc-message` header, where all but printable ASCII is percent-encoded. */
 export function percentEncodedSize(text: string): number {
   return encoder.encode(text).reduce((size, byte) => size + (byte < 0x20 || byte > 0x7e || byte === 0x25 ? 3 : 1), 0);
 }
 
-/** The text, cut at a character so that it takes at most that many bytes percent-encoded; a cut ends in "...". */
+/** Truncates a text to a maximum percent-encoded size; a truncated text ends in "...". */
 export function shortened(text: string, maxBytes: number): string {
-  // A text longer than the limit is never encoded whole: a fault may quote a megabyte of someone's input.
+  // Do not encode a text longer than the limit: a fault may quote a megabyte of input.
   if (text.length <= maxBytes && percentEncodedSize(text) <= maxBytes) return text;
   const ellipsis = "...";
   let size = ellipsis.length;

@@ -82,7 +82,7 @@ function visible(fault: Fault): unknown {
 }
 
 describe("between our own processes", () => {
-  test("a fault arrives as it was sent", () => {
+  test("round-trips every fault", () => {
     fc.assert(
       fc.property(anyFault, (fault) => {
         const sent = faultToStatus(fault);
@@ -94,7 +94,7 @@ describe("between our own processes", () => {
     );
   });
 
-  test("its code and retryability follow the one table", () => {
+  test("maps kinds to status codes and retryability", () => {
     const partial = new Fault(
       {
         kind: "partial-failure",
@@ -112,7 +112,7 @@ describe("between our own processes", () => {
     expect(faultStatusCode(new Fault({ kind: "partial-failure", parts: [] }, "nothing"))).toBe(GRPC_STATUS.INTERNAL);
   });
 
-  test("cause and context never leave the process", () => {
+  test("does not send cause and context", () => {
     const secret = "postgres://root:hunter2@db";
     const fault = internal("broken", { cause: new Error(secret), context: { url: secret } });
     const { message, metadata } = faultToStatus(fault);
@@ -123,12 +123,12 @@ describe("between our own processes", () => {
     expect(sent.join("\n")).not.toContain("hunter2");
   });
 
-  test("a retry delay is also told in gRPC's own way, rounded up", () => {
+  test("sends the retry delay as grpc-retry-pushback-ms, rounded up", () => {
     const { metadata } = faultToStatus(unavailable("etcd", "no leader", { retryAfterMs: 1_500.2 }));
     expect(metadata.get(METADATA_KEYS.retryPushbackMs)).toBe("1501");
   });
 
-  test("a correlation id that no header can hold is told inside the fault only", () => {
+  test("sends a correlation id that is not header-safe in the fault only", () => {
     const sent = faultToStatus(internal("x", { correlationId: "naïve\nid" }));
     expect(sent.metadata.has(METADATA_KEYS.correlationId)).toBe(false);
     expect(faultFromStatus(received(sent), CALL).correlationId).toBe("naïve\nid");
@@ -152,20 +152,20 @@ describe("size", () => {
         "failed",
       ),
     },
-  ])("$what fit the headers of a strict peer", ({ fault }) => {
+  ])("$what fit into 8 KiB of headers", ({ fault }) => {
     const { message, metadata } = faultToStatus(fault);
     const base64 = [...metadata.values()].reduce((sum, value) => sum + Math.ceil((value.length * 4) / 3), 0);
     expect(percentEncodedSize(message) + base64).toBeLessThan(6 * 1024);
   });
 
-  test("says how much was left out", () => {
+  test("counts omitted items", () => {
     const { violations } = faultFromStatus(received(faultToStatus(many)), CALL);
     expect(violations.length).toBeGreaterThan(3);
     const left = 10_000 - (violations.length - 1);
     expect(violations.at(-1)).toEqual({ path: "$", message: `has ${left} more problems, not sent` });
   });
 
-  test("the part that decides arrives, however many there are", () => {
+  test("always includes the dominant part", () => {
     const parts = Array.from({ length: 100 }, (_, index) => ({
       name: `cluster-${index}`,
       fault: index === 99 ? notFound("package", "p") : unavailable("crm", "d".repeat(100)),
@@ -177,7 +177,7 @@ describe("size", () => {
   });
 });
 
-describe("from a peer that is not ours", () => {
+describe("from other peers", () => {
   const kinds: Record<keyof typeof GRPC_STATUS, FaultKind> = {
     OK: "unavailable",
     CANCELLED: "cancelled",
@@ -208,12 +208,12 @@ describe("from a peer that is not ours", () => {
   test.each([
     { note: "", says: "no connection: connect ECONNREFUSED 127.0.0.1:1" },
     { note: "no address", says: "no connection: connect ECONNREFUSED 127.0.0.1:1 (no address)" },
-  ])("that there is no connection is told without the client's form around it: $says", ({ note, says }) => {
+  ])("simplifies grpc-js connection errors: $says", ({ note, says }) => {
     const message = `No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ${note}`;
     expect(faultFromStatus({ code: GRPC_STATUS.UNAVAILABLE, message }, CALL).message).toBe(`cluster "edge-1": ${says}`);
   });
 
-  test("what the caller knows of the call is used", () => {
+  test("uses the context of the call", () => {
     expect(faultFromStatus({ code: GRPC_STATUS.NOT_FOUND, message: "" }, CALL).detail).toEqual({
       kind: "not-found",
       resource: "deployment",
@@ -229,25 +229,25 @@ describe("from a peer that is not ours", () => {
     { why: "a kind of the future", value: new Uint8Array([0x0a, 3, 0x6e, 0x65, 0x77]) },
     { why: "text under a binary key", value: "not bytes" },
     { why: "nothing", value: new Uint8Array() },
-  ])("a useless fault header is ignored: $why", ({ value }) => {
+  ])("ignores an invalid fault header: $why", ({ value }) => {
     const metadata = { get: (key: string) => (key === METADATA_KEYS.fault ? [value] : []) };
     const fault = faultFromStatus({ code: GRPC_STATUS.ABORTED, message: "m", metadata }, CALL);
     expect(fault.kind).toBe("conflict");
   });
 
-  test("a fault header that contradicts the status is not believed", () => {
+  test("ignores a fault header that does not match the status", () => {
     const sent = received(faultToStatus(notFound("package", "p")));
     expect(faultFromStatus({ ...sent, code: GRPC_STATUS.UNAVAILABLE }, CALL).kind).toBe("unavailable");
   });
 
-  test("its retry delay and correlation id are kept", () => {
+  test("keeps the retry delay and the correlation id", () => {
     const sent = faultToStatus(unavailable("etcd", "x", { retryAfterMs: 250, correlationId: "abc" }));
     const fault = faultFromStatus(received(sent, [METADATA_KEYS.fault]), CALL);
     expect(fault.detail).toEqual({ kind: "unavailable", dependency: CALL.peer, retryAfterMs: 250 });
     expect(fault.correlationId).toBe("abc");
   });
 
-  test("any code, text and bytes: a fault, never an exception", () => {
+  test("never throws for any code, text and bytes", () => {
     fc.assert(
       fc.property(fc.integer(), fc.string(), fc.uint8Array(), fc.string(), (code, message, bytes, pushback) => {
         const values: Record<string, string | Uint8Array> = {

@@ -4,7 +4,7 @@ import { foreignFault, type PeerCall } from "./foreign-fault.ts";
 import { METADATA_KEYS } from "../metadata.ts";
 import { GRPC_STATUS, type GrpcStatusCode } from "./status-codes.ts";
 
-/** The one table from fault to gRPC status. A partial failure answers with the code of its dominant part. */
+/** gRPC status code by fault kind. A partial failure has the code of its dominant part. */
 const STATUS_OF_KIND = {
   "invalid-argument": GRPC_STATUS.INVALID_ARGUMENT,
   unauthenticated: GRPC_STATUS.UNAUTHENTICATED,
@@ -29,18 +29,18 @@ export function faultStatusCode(fault: Fault): GrpcStatusCode {
   return dominant === undefined ? GRPC_STATUS.INTERNAL : faultStatusCode(dominant.fault);
 }
 
-/** A failed call as a server sends it. Metadata is trailing; keys that end in `-bin` hold bytes. */
+/** A failed call as sent by a server. Metadata is trailing; keys that end in `-bin` contain bytes. */
 export interface GrpcFailure {
   readonly code: GrpcStatusCode;
   readonly message: string;
   readonly metadata: ReadonlyMap<string, string | Uint8Array>;
 }
 
-/** In bytes of the header. Together with the encoded fault it stays below the 8 KiB at which some peers drop a call. */
+/** Header bytes. Together with the encoded fault below 8 KiB, where some peers drop a call. */
 const MESSAGE_BUDGET_BYTES = 1024;
 const HEADER_SAFE = /^[\x20-\x7e]{1,256}$/;
 
-/** What a server sends for a fault: all that is safe outside, in a bounded size. Cause and context stay behind. */
+/** Converts a fault to a gRPC status of bounded size. Cause and context are not included. */
 export function faultToStatus(fault: Fault): GrpcFailure {
   const metadata = new Map<string, string | Uint8Array>([[METADATA_KEYS.fault, encodeFault(fault)]]);
   const { correlationId } = fault;
@@ -53,24 +53,24 @@ export function faultToStatus(fault: Fault): GrpcFailure {
   return { code: faultStatusCode(fault), message: shortened(fault.message, MESSAGE_BUDGET_BYTES), metadata };
 }
 
-/** A failed call as a client sees it. `message` is the peer's own text, without a prefix that a library adds. */
+/** A failed call as received by a client. `message` is the peer's text, without a prefix added by a library. */
 export interface ReceivedStatus {
   readonly code: number;
   readonly message: string;
-  /** Trailing metadata, by key; several values may share one. grpc-js's Metadata fits. */
+  /** Trailing metadata; compatible with grpc-js's Metadata. */
   readonly metadata?: { get(key: string): readonly (string | Uint8Array)[] };
 }
 
 /**
- * The fault behind a failed call.
+ * Converts a failed call to a fault.
  *
- * A peer of ours tells it whole. Its word counts only when it agrees with the status code, which proxies may set too;
- * for everything else, and for foreign peers, the code decides.
+ * Uses the encoded fault of our own services if it matches the status code, which a proxy may have set. Otherwise the
+ * status code determines the fault.
  */
 export function faultFromStatus(status: ReceivedStatus, call: PeerCall): Fault {
   const [encoded] = status.metadata?.get(METADATA_KEYS.fault) ?? [];
-  const told = encoded instanceof Uint8Array ? decodeFault(encoded, status.message) : undefined;
-  if (told !== undefined && faultStatusCode(told) === status.code) return told;
+  const decoded = encoded instanceof Uint8Array ? decodeFault(encoded, status.message) : undefined;
+  if (decoded !== undefined && faultStatusCode(decoded) === status.code) return decoded;
   const fault = foreignFault(status, call);
   const [correlationId] = status.metadata?.get(METADATA_KEYS.correlationId) ?? [];
   return typeof correlationId === "string" ? fault.withCorrelationId(correlationId) : fault;

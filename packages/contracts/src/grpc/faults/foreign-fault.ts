@@ -2,14 +2,14 @@ import { Fault, type FaultDetail, type FaultOptions } from "@oaas/foundation";
 import { METADATA_KEYS } from "../metadata.ts";
 import { GRPC_STATUS, grpcStatusName } from "./status-codes.ts";
 
-/** What the caller knows about the call that failed. */
+/** Context of the failed call. */
 export interface PeerCall {
-  /** Who was called, such as `cluster "edge-1"`. */
+  /** The callee, such as `cluster "edge-1"`. */
   readonly peer: string;
-  /** What was asked for. */
+  /** Kind of the requested resource. */
   readonly resource?: string;
   readonly name?: string;
-  /** How long the caller was ready to wait. */
+  /** Deadline of the call. */
   readonly deadlineMs?: number;
 }
 
@@ -19,15 +19,15 @@ interface ForeignStatus {
   readonly metadata?: { get(key: string): readonly (string | Uint8Array)[] };
 }
 
-/** The fault behind a status code, for peers that say no more. The peer's text is kept and the peer is named. */
+/** The fault of a status code, for peers that send no encoded fault. The message names the peer. */
 export function foreignFault(status: ForeignStatus, call: PeerCall): Fault {
-  const text = status.message === "" ? grpcStatusName(status.code) : inPlainWords(status.message);
+  const text = status.message === "" ? grpcStatusName(status.code) : simplifyMessage(status.message);
   const options: FaultOptions = { context: { peer: call.peer, grpcStatus: grpcStatusName(status.code) } };
   return new Fault(detailOf(status, call, text), `${call.peer}: ${text}`, options);
 }
 
-/** grpc-js wraps the reason for which it has no connection in parts of a form, most of them empty. */
-function inPlainWords(message: string): string {
+/** Extracts the reason from grpc-js's connection error, whose other parts are mostly empty. */
+function simplifyMessage(message: string): string {
   const [, why, note] =
     /^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: ?(.*)$/s.exec(message) ?? [];
   if (why === undefined) return message;
@@ -63,8 +63,8 @@ function detailOf(status: ForeignStatus, call: PeerCall, text: string): FaultDet
     case GRPC_STATUS.DATA_LOSS:
       return { kind: "internal" };
     default:
-      // UNAVAILABLE, and INTERNAL and UNKNOWN too: the Rust manager answers INTERNAL whenever its Kubernetes API is
-      // down. All calls are idempotent, so a bounded retry is safe, and giving up at once would not be right.
+      // UNAVAILABLE, and also INTERNAL and UNKNOWN: the Rust manager returns INTERNAL when its Kubernetes API is down.
+      // All calls are idempotent, so a bounded retry is safe.
       return { kind: "unavailable", dependency: peer, ...retryOf(status) };
   }
 }

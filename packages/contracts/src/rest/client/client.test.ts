@@ -9,7 +9,7 @@ interface Sent extends FetchInit {
   readonly url: string;
 }
 
-/** A server in a function: remembers what was sent, answers what it was told. */
+/** A fetch function that records requests and returns a fixed response. */
 function serverThat(answers: { status: number; body?: string; headers?: Record<string, string> }) {
   const sent: Sent[] = [];
   const client = createRestClient({
@@ -31,7 +31,7 @@ function serverThat(answers: { status: number; body?: string; headers?: Record<s
 const acknowledgement = { id: "a", status: "created", message: null };
 
 describe("a call", () => {
-  test("is sent by the route table", async () => {
+  test("follows the route table", async () => {
     const { client, sent } = serverThat({ status: 201, body: JSON.stringify(acknowledgement) });
     const reply = await client.call("createPackage", {
       query: { apply_deployments: true, reason: undefined },
@@ -64,7 +64,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("gives what only headers say", async () => {
+  test("returns values of headers", async () => {
     const headers = { etag: '"7"', "x-total-count": "12", "x-next-page-token": "n" };
     const { client } = serverThat({ status: 200, body: "[]", headers });
     expect(await client.call("listDeployments")).toEqual({
@@ -76,7 +76,7 @@ describe("a call", () => {
     });
   });
 
-  test("knows the other answers of a route, and keeps members of later versions", async () => {
+  test("reads alternative responses and keeps unknown fields", async () => {
     const accepted = { id: "a", status: "accepted", message: null, status_url: "/s", of_tomorrow: 1 };
     const { client } = serverThat({ status: 202, body: JSON.stringify(accepted) });
     expect((await client.call("createDeployment", { body: {} })).value).toEqual(accepted);
@@ -85,21 +85,21 @@ describe("a call", () => {
     expect((await health.client.call("getHealth")).value).toEqual(sick);
   });
 
-  test("text is text", async () => {
+  test("returns text responses as text", async () => {
     const { client } = serverThat({ status: 200, body: "up 1\n" });
     expect((await client.call("getMetrics")).value).toBe("up 1\n");
   });
 });
 
 describe("a call that fails", () => {
-  test("throws the fault that was answered", async () => {
+  test("throws the fault of the response", async () => {
     const { client } = serverThat({ status: 404, body: JSON.stringify(faultToProblem(notFound("package", "a"))) });
     await expect(client.call("getPackage", { parameters: { name: "a" } })).rejects.toMatchObject({
       detail: { kind: "not-found", resource: "package", name: "a" },
     });
   });
 
-  test("understands a peer that only says error", async () => {
+  test("reads the error of earlier peers", async () => {
     const { client } = serverThat({ status: 503, body: '{"error":"no clusters"}', headers: { "retry-after": "2" } });
     await expect(client.call("getTopology")).rejects.toMatchObject({
       message: "no clusters",
@@ -107,14 +107,14 @@ describe("a call that fails", () => {
     });
   });
 
-  test("an answer that is not what the contract says is not passed on as if it were", async () => {
+  test("rejects a response that does not match the contract", async () => {
     for (const body of ["[{}]", "{", ""]) {
       const { client } = serverThat({ status: 200, body });
       await expect(client.call("listPackages")).rejects.toThrow("does not match the API contract");
     }
   });
 
-  test("no answer is unavailable; an abort is the caller's own fault", async () => {
+  test("throws unavailable without a response, and the signal's fault on abort", async () => {
     const failing = createRestClient({
       baseUrl: "http://pm:8080",
       clock: virtualAmbient(1).clock,
@@ -126,7 +126,7 @@ describe("a call that fails", () => {
     await expect(failing.call("listPackages", { signal: caller.signal })).rejects.toThrow("gone away");
   });
 
-  test("a body that breaks off is unavailable too", async () => {
+  test("throws unavailable when the body is cut off", async () => {
     const client = createRestClient({
       baseUrl: "http://pm:8080",
       clock: virtualAmbient(1).clock,

@@ -10,7 +10,7 @@ type Routes = typeof ROUTES;
 type ValueOf<A> = A extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : string;
 type AnswersOf<R extends Route> = R["answer"] | (R extends { readonly otherAnswers: readonly (infer A)[] } ? A : never);
 
-/** What a call gives: the value of one of the operation's answers, and what only headers say. */
+/** The response of an operation: its value and headers. */
 export interface Reply<Id extends OperationId> {
   readonly status: number;
   readonly value: ValueOf<AnswersOf<Routes[Id]>>;
@@ -19,13 +19,13 @@ export interface Reply<Id extends OperationId> {
   readonly nextPageToken: string | null;
 }
 
-/** Calls PM by operation id. */
+/** Calls the package manager by operation id. */
 export interface RestClient {
-  /** Throws the fault that PM answered, or unavailable when it did not answer, or the signal's fault. */
+  /** Throws the fault of an error response, unavailable without a response, or the signal's fault. */
   call<Id extends OperationId>(id: Id, options?: CallOptions): Promise<Reply<Id>>;
 }
 
-/** Makes a client from the route table. It neither retries nor waits: that is the caller's policy. */
+/** Creates a client from the route table. It does not retry: that is the caller's policy. */
 export function createRestClient(client: RestClientOptions): RestClient {
   return {
     async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { createRestClient } from "./client.ts";
 import type { FetchInit } from "./send-request.ts";
 import { allRoutes } from "../routes/table.ts";
-import { createPlainClient, placeOf } from "./plain-client.ts";
+import { createPlainClient, parseOperation } from "./plain-client.ts";
 import { pathParameters, type Route } from "../routes/route.ts";
 
-test.each(allRoutes())("$operationId goes where the route table says, and takes the same answers for one", (route) => {
-  const { method, path, statuses, mediaType } = placeOf(route.operationId);
+test.each(allRoutes())("$operationId matches the route table", (route) => {
+  const { method, path, statuses, mediaType } = parseOperation(route.operationId);
   expect({ method, path, mediaType }).toEqual({
     method: route.method,
     path: route.path,
@@ -30,7 +30,7 @@ const REFUSED = JSON.stringify({
 });
 const HEADERS: Readonly<Record<string, string>> = { etag: '"7"', "x-total-count": "3", "x-next-page-token": "n" };
 
-describe("both clients send the same and give the same", () => {
+describe("both clients send equal requests and return equal values", () => {
   const routes = allRoutes().filter(({ answer }) => answer.mediaType === undefined && answer.schema === undefined);
   const calls = [
     ...routes.map(({ operationId, path, answer }) => ({ id: operationId, path, status: answer.status, body: "" })),
@@ -40,7 +40,7 @@ describe("both clients send the same and give the same", () => {
     { id: "listPackages" as const, path: "", status: 400, body: REFUSED },
     { id: "listPackages" as const, path: "", status: 503, body: "upstream is away" },
   ];
-  test.each(calls)("$id answered with $status", async ({ id, path, status, body }) => {
+  test.each(calls)("$id with status $status", async ({ id, path, status, body }) => {
     const parameters = Object.fromEntries(pathParameters(path).map((name) => [name, "x"]));
     const outcomes = [createRestClient, createPlainClient].map(async (create) => {
       const sent: (FetchInit & { readonly url: string })[] = [];

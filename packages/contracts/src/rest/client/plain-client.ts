@@ -5,13 +5,13 @@ import { OPERATIONS } from "./gen/operations.ts";
 import type { OperationId } from "../routes/table.ts";
 
 /**
- * The client for programs that start for one call: it takes answers as they are, and so needs no schema; making those costs more
- * than the call itself. What is refused is read as by the other client.
+ * A client without schemas, for programs that start for one call: building the schemas takes longer than the call. It does
+ * not validate responses; errors are handled as in `createRestClient`.
  */
 export function createPlainClient(client: RestClientOptions): RestClient {
   return {
     async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
-      const { method, path, statuses, mediaType } = placeOf(id);
+      const { method, path, statuses, mediaType } = parseOperation(id);
       const { text, retryAfter, ...received } = await exchange(client, { method, path, mediaType }, options);
       const { status } = received;
       if (!statuses.has(status)) {
@@ -32,8 +32,8 @@ function parsed(text: string, call: string): unknown {
   }
 }
 
-/** Method, path, the statuses that bring a value, and a media type other than JSON: read from the one line that is kept of a route. */
-export function placeOf(id: OperationId) {
+/** Method, path, success statuses and media type (if not JSON), parsed from the generated line of a route. */
+export function parseOperation(id: OperationId) {
   const [method = "", path = "", ...rest] = OPERATIONS[id].split(" ");
   const isStatus = (word: string): boolean => /^\d+$/.test(word);
   return {

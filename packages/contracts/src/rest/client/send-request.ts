@@ -2,7 +2,7 @@ import { abortFault, unavailable, type Clock } from "@oaas/foundation";
 import { HEADERS } from "../routes/headers.ts";
 import { fillPath } from "../routes/route.ts";
 
-/** The part of `fetch` that a client needs; the standard function fits. */
+/** The part of the standard `fetch` that a client needs. */
 export type FetchPort = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 export interface FetchInit {
@@ -19,11 +19,11 @@ export interface FetchAnswer {
 }
 
 export interface RestClientOptions {
-  /** Where PM answers, without a path. */
+  /** URL of the package manager, without a path. */
   readonly baseUrl: string;
   readonly fetch: FetchPort;
   readonly clock: Clock;
-  /** Asked before every call, so that a renewed token is used. */
+  /** Called before every request, so that a renewed token is used. */
   readonly token?: () => string | undefined;
 }
 
@@ -36,16 +36,16 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Where a call goes. */
+/** The target of a request. */
 interface Place {
   readonly method: string;
   /** With `{name}` for each parameter. */
   readonly path: string;
-  /** Of the answer; JSON when there is none. */
+  /** Media type of the response; undefined for JSON. */
   readonly mediaType: string | undefined;
 }
 
-/** An answer, whatever it says: its text, and what only headers tell. */
+/** A response of any status: its text and headers. */
 interface Received {
   readonly status: number;
   readonly text: string;
@@ -55,7 +55,7 @@ interface Received {
   readonly retryAfter: string | null;
 }
 
-/** Sends one call and receives all of its answer. Throws unavailable when there is none, or the signal's fault. */
+/** Sends one request and reads the whole response. Throws unavailable without a response, or the signal's fault. */
 export async function exchange(client: RestClientOptions, place: Place, options: CallOptions): Promise<Received> {
   const path = fillPath(place.path, options.parameters ?? {});
   const url = client.baseUrl.replace(/\/+$/, "") + path + queryText(options.query ?? {});

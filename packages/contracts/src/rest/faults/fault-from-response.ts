@@ -1,30 +1,30 @@
 import { FAULT_CODES, Fault, unreachable, type FaultCode, type FaultDetail, type FaultKind } from "@oaas/foundation";
 import { z } from "zod";
 import { FAULT_KINDS, violationView } from "./problem.ts";
-import { present } from "../reading/fields.ts";
+import { omitUndefined } from "../reading/fields.ts";
 import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
 import { kindOfStatus } from "./http-status.ts";
 import { retryAfterMsFrom } from "./http-status.ts";
 
-/** An answer that is not a success, as a client received it. */
+/** An error response, as received by a client. */
 export interface RefusedAnswer {
   readonly status: number;
-  /** The body as text; whatever it is, it becomes a fault. */
+  /** The body as text, of any format. */
   readonly body: string;
   readonly retryAfter?: string | null;
-  /** The client's clock, for a Retry-After that names a time. */
+  /** The client's clock, for a Retry-After header with a date. */
   readonly nowMs: number;
 }
 
-/** A part inside a part inside a part … of an answer that is not ours ends here. */
+/** Maximum nesting of parts, against responses of other servers. */
 const MAX_DEPTH = 8;
 const MAX_PLAIN_TEXT = 300;
 
 /**
- * Turns a refused answer back into the fault it was.
+ * Converts an error response back to the fault.
  *
- * Guarantees: our own problem bodies come back as the same fault; the plain `{"error"}` of earlier peers, a proxy's
- * text, an empty body and a code or kind of a later version give the fault that the status stands for; never throws.
+ * Our own problem bodies give the same fault; the plain `{"error"}` of earlier peers, a proxy's text, an empty body and an
+ * unknown code or kind give the fault of the status. Never throws.
  */
 export function faultFromAnswer(answer: RefusedAnswer): Fault {
   const retryAfterMs = retryAfterMsFrom(answer.retryAfter, answer.nowMs);
@@ -36,10 +36,10 @@ export function faultFromAnswer(answer: RefusedAnswer): Fault {
   const readable = text !== "" && !text.startsWith("<");
   const message = readable ? text.slice(0, MAX_PLAIN_TEXT) : `the server returned status ${answer.status}`;
   const kind = kindOfStatus(answer.status);
-  return new Fault(detailOf(kind, present({ retryAfterMs }), [], []), message);
+  return new Fault(detailOf(kind, omitUndefined({ retryAfterMs }), [], []), message);
 }
 
-/** Read member by member: one that is not as it should be does not spoil the others. */
+/** Each field is read independently: an invalid one is ignored. */
 const problemMembers = z.object({
   error: z.string().optional().catch(undefined),
   detail: z.string().optional().catch(undefined),
@@ -54,20 +54,20 @@ const problemMembers = z.object({
   evidence: planRefusalView.optional().catch(undefined),
 });
 
-/** Turns a problem body, already parsed, back into its fault. */
+/** Converts a parsed problem body back to the fault. */
 export function faultFromProblem(body: unknown, status: number, retryAfterMs?: number, depth = 0): Fault {
   const members = problemMembers.safeParse(body).data ?? problemMembers.parse({});
   const kind = members.kind ?? kindOfStatus(status);
   const parts = depth < MAX_DEPTH ? members.parts : [];
   const detail = detailOf(
     kind,
-    { ...present({ retryAfterMs }), ...members.details },
-    members.violations.map((violation) => present(violation)),
+    { ...omitUndefined({ retryAfterMs }), ...members.details },
+    members.violations.map((violation) => omitUndefined(violation)),
     parts.map(({ name, problem }) => ({ name, fault: faultFromProblem(problem, status, undefined, depth + 1) })),
   );
   const message = members.error ?? members.detail ?? members.title ?? `the server returned status ${status}`;
   const { correlationId, evidence } = members;
-  return new Fault(detail, message, present({ code: knownCode(members.code), correlationId, evidence }));
+  return new Fault(detail, message, omitUndefined({ code: knownCode(members.code), correlationId, evidence }));
 }
 
 function knownCode(code: string | undefined): FaultCode | undefined {
@@ -104,9 +104,9 @@ function detailOf(
     case "failed-precondition":
       return { kind, subject: word("subject") };
     case "resource-exhausted":
-      return present({ kind, limit: word("limit"), retryAfterMs: amount("retryAfterMs") });
+      return omitUndefined({ kind, limit: word("limit"), retryAfterMs: amount("retryAfterMs") });
     case "unavailable":
-      return present({ kind, dependency: word("dependency"), retryAfterMs: amount("retryAfterMs") });
+      return omitUndefined({ kind, dependency: word("dependency"), retryAfterMs: amount("retryAfterMs") });
     case "deadline-exceeded":
       return { kind, afterMs: amount("afterMs") ?? 0 };
     case "unimplemented":

@@ -1,9 +1,9 @@
 import { dominantPart, type Fault, type FaultCode, type FaultKind } from "@oaas/foundation";
 
 /**
- * The one table from faults to HTTP. Nobody else names a status code of a refusal.
+ * HTTP status by fault kind; the only place that defines error statuses.
  *
- * A partial failure has no status of its own: it takes that of the part that decides (`faultStatus`).
+ * A partial failure takes the status of its dominant part (`faultStatus`).
  */
 export const HTTP_STATUS_OF_KIND = {
   "invalid-argument": 400,
@@ -22,7 +22,7 @@ export const HTTP_STATUS_OF_KIND = {
   internal: 500,
 } as const satisfies Record<FaultKind, number>;
 
-/** Codes whose kind, seen from the other side of HTTP, would blame the caller for what is ours. */
+/** Codes whose kind would map to a client error although the server is at fault. */
 export const HTTP_STATUS_OF_CODE = {
   OAAS_STORE_FULL: 503,
   OAAS_STORE_COMPACTED: 410,
@@ -31,8 +31,7 @@ export const HTTP_STATUS_OF_CODE = {
 } as const satisfies Partial<Record<FaultCode, number>>;
 
 /**
- * Refusals that only HTTP knows, with the kind that the fault behind them has. The edge names one of them and the
- * answer takes its status; to programs it is a fault like any other.
+ * Errors specific to HTTP, with the kind of their fault. The response takes their status instead of that of the kind.
  */
 export const HTTP_REFUSALS = {
   "bad-request": { status: 400, kind: "invalid-argument" },
@@ -51,7 +50,7 @@ export const HTTP_REFUSALS = {
 
 export type HttpRefusal = keyof typeof HTTP_REFUSALS;
 
-/** The status of a fault. What failed in every part answers with the part that decides, so an outage is no 400. */
+/** The HTTP status of a fault. A partial failure takes that of its dominant part, so that an outage is not a 400. */
 export function faultStatus(fault: Fault): number {
   if (fault.detail.kind === "partial-failure") {
     const part = dominantPart(fault.detail.parts);
@@ -78,18 +77,18 @@ const KIND_OF_STATUS = new Map<number, FaultKind>([
   [504, "deadline-exceeded"],
 ]);
 
-/** The kind that a status stands for when the answer says no more. */
+/** The fault kind of a status, for responses without a problem body. */
 export function kindOfStatus(status: number): FaultKind {
   return KIND_OF_STATUS.get(status) ?? (status >= 400 && status < 500 ? "invalid-argument" : "internal");
 }
 
-/** The value of the Retry-After header for a fault: whole seconds, never less than was asked for; undefined without one. */
-export function retryAfterOf(fault: Fault): string | undefined {
+/** The Retry-After header of a fault in seconds, rounded up; undefined without a retry delay. */
+export function retryAfterHeader(fault: Fault): string | undefined {
   const ms = retryAfterMsOf(fault);
   return ms === undefined ? undefined : String(Math.ceil(ms / 1000));
 }
 
-/** How long a fault asks to wait; a partial failure asks for the longest of its parts. */
+/** The retry delay of a fault; for a partial failure, the longest of its parts. */
 function retryAfterMsOf({ detail }: Fault): number | undefined {
   if (detail.kind === "unavailable" || detail.kind === "resource-exhausted") return detail.retryAfterMs;
   if (detail.kind !== "partial-failure") return undefined;
@@ -97,7 +96,7 @@ function retryAfterMsOf({ detail }: Fault): number | undefined {
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Milliseconds from a Retry-After header (seconds or an HTTP date); undefined when it says nothing usable. */
+/** Milliseconds of a Retry-After header (seconds or an HTTP date); undefined when it is not valid. */
 export function retryAfterMsFrom(header: string | undefined | null, nowMs: number): number | undefined {
   const value = header?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;

@@ -19,11 +19,11 @@ import { describe, expect, test } from "vitest";
 import { faultToProblem, problemView } from "./problem.ts";
 import { faultFromAnswer } from "./fault-from-response.ts";
 import { HTTP_REFUSALS, kindOfStatus } from "./http-status.ts";
-import { retryAfterMsFrom, retryAfterOf } from "./http-status.ts";
+import { retryAfterMsFrom, retryAfterHeader } from "./http-status.ts";
 
 const plain = (kind: "unauthenticated" | "internal") => new Fault({ kind }, kind);
 
-describe("the table to HTTP", () => {
+describe("HTTP status", () => {
   test.each([
     [invalidArgument("package", []), 400],
     [plain("unauthenticated"), 401],
@@ -52,18 +52,18 @@ describe("the table to HTTP", () => {
   test.each([
     { faults: [unavailable("a", "down"), unavailable("b", "down")], status: 503, why: "an outage is not the caller's" },
     { faults: [unavailable("a", "down"), invalidArgument("unit", [])], status: 400, why: "the request is at fault" },
-    { faults: [unavailable("a", "down"), plain("internal")], status: 500, why: "trying again will not mend it" },
+    { faults: [unavailable("a", "down"), plain("internal")], status: 500, why: "retrying does not help" },
     { faults: [], status: 500, why: "a failure without parts is a mistake of ours" },
-  ])("a deployment that failed everywhere answers $status: $why", ({ faults, status }) => {
+  ])("a deployment that failed in every cluster returns $status: $why", ({ faults, status }) => {
     expect(faultToProblem(new Fault(parts(...faults), "failed in every cluster")).status).toBe(status);
   });
 
-  test("parts of parts decide in their turn", () => {
+  test("uses the dominant part of nested partial failures", () => {
     const inner = new Fault(parts(notFound("class", "x")), "inner");
     expect(faultToProblem(new Fault(parts(inner), "outer")).status).toBe(404);
   });
 
-  test.each(Object.entries(HTTP_REFUSALS))("%s keeps its fault's kind and takes its own status", (name, refusal) => {
+  test.each(Object.entries(HTTP_REFUSALS))("%s keeps the kind of its fault and has its own status", (name, refusal) => {
     const fault = new Fault({ kind: "cancelled" }, "refused at the edge");
     const problem = faultToProblem(fault, { refusal: name as keyof typeof HTTP_REFUSALS, instance: "/x" });
     expect(problem).toMatchObject({ status: refusal.status, kind: "cancelled", instance: "/x" });
@@ -71,8 +71,8 @@ describe("the table to HTTP", () => {
   });
 });
 
-describe("the body", () => {
-  test("has what RFC 9457 wants, and error beside it", () => {
+describe("the problem body", () => {
+  test("has the fields of RFC 9457 and error", () => {
     const fault = invalidArgument("package", [{ path: "$.name", message: "is empty", fix: "name it" }]);
     expect(faultToProblem(fault.withCorrelationId("c-1"))).toEqual({
       type: "urn:oaas:fault:OAAS_INVALID_ARGUMENT",
@@ -88,7 +88,7 @@ describe("the body", () => {
     });
   });
 
-  test("says nothing of cause and context", () => {
+  test("does not include cause and context", () => {
     const fault = internal("a mistake", { cause: new Error("secret"), context: { password: "secret" } });
     expect(JSON.stringify(faultToProblem(fault))).not.toContain("secret");
   });
@@ -149,20 +149,25 @@ function outside(fault: Fault): unknown {
   };
 }
 
-test("a fault comes back from its answer as it was", () => {
+test("a fault round-trips through its response", () => {
   fc.assert(
     fc.property(anyFault, (fault) => {
       const problem = faultToProblem(fault);
       const body = JSON.stringify(problem);
       expect(problemView.safeParse(JSON.parse(body)).error).toBeUndefined();
-      const back = faultFromAnswer({ status: problem.status, body, retryAfter: retryAfterOf(fault) ?? null, nowMs: 0 });
+      const back = faultFromAnswer({
+        status: problem.status,
+        body,
+        retryAfter: retryAfterHeader(fault) ?? null,
+        nowMs: 0,
+      });
       // An answer's own wait is exact in the body; the header's whole seconds fill in only where the body has none.
       expect(outside(back)).toEqual(outside(fault));
     }),
   );
 });
 
-test("so do the parts of its parts", () => {
+test("nested parts round-trip", () => {
   const whole = (name: string, fault: Fault) =>
     new Fault({ kind: "partial-failure", parts: [{ name, fault }] }, "failed");
   const fault = whole("roll-out", whole("cluster", whole("function", notFound("image", "echo:1"))));
@@ -171,7 +176,7 @@ test("so do the parts of its parts", () => {
   expect(outside(back)).toEqual(outside(fault));
 });
 
-test("so does what a refused plan came from; what is none is left out", () => {
+test("the evidence of a failed plan round-trips; invalid evidence is dropped", () => {
   const clusters = [
     { cluster: "a", chosen: false, availability: 0.9, health_age_ms: 5, reasons_for: ["up"], reasons_against: [] },
   ];
@@ -184,7 +189,7 @@ test("so does what a refused plan came from; what is none is left out", () => {
   expect(evidenceIn({ ...problem, evidence: { clusters: "none" } })).toBeUndefined();
 });
 
-describe("answers that are not ours", () => {
+describe("responses of other servers", () => {
   test.each([
     { status: 404, body: '{"error":"Package not found: a"}', kind: "not-found", message: "Package not found: a" },
     { status: 500, body: '{"error":"boom"}', kind: "internal", message: "boom" },
@@ -204,7 +209,7 @@ describe("answers that are not ours", () => {
     expect(FAULT_CODES).toHaveProperty(fault.code);
   });
 
-  test("anything at all becomes a fault", () => {
+  test("converts any response to a fault", () => {
     fc.assert(
       fc.property(fc.integer({ min: 400, max: 599 }), fc.oneof(fc.string(), fc.json()), (status, body) => {
         expect(faultFromAnswer({ status, body, nowMs: 0 })).toBeInstanceOf(Fault);
@@ -212,7 +217,7 @@ describe("answers that are not ours", () => {
     );
   });
 
-  test("parts within parts without end do not end the process", () => {
+  test("limits the nesting of parts", () => {
     let body = '{"kind":"internal"}';
     for (let depth = 0; depth < 500; depth += 1) {
       body = `{"kind":"partial-failure","parts":[{"name":"a","problem":${body}}]}`;
@@ -234,17 +239,17 @@ describe("Retry-After", () => {
     expect(retryAfterMsFrom(header, 2000)).toBe(ms);
   });
 
-  test("is rounded up, and a partial failure waits for its slowest part", () => {
-    expect(retryAfterOf(unavailable("crm", "busy", { retryAfterMs: 1200 }))).toBe("2");
+  test("is rounded up; a partial failure uses the longest delay of its parts", () => {
+    expect(retryAfterHeader(unavailable("crm", "busy", { retryAfterMs: 1200 }))).toBe("2");
     const parts = [
       { name: "a", fault: unavailable("a", "busy", { retryAfterMs: 1000 }) },
       { name: "b", fault: unavailable("b", "busy", { retryAfterMs: 4000 }) },
     ];
-    expect(retryAfterOf(new Fault({ kind: "partial-failure", parts }, "busy"))).toBe("4");
-    expect(retryAfterOf(notFound("package", "a"))).toBeUndefined();
+    expect(retryAfterHeader(new Fault({ kind: "partial-failure", parts }, "busy"))).toBe("4");
+    expect(retryAfterHeader(notFound("package", "a"))).toBeUndefined();
   });
 
-  test("a plain answer's header reaches the fault", () => {
+  test("is read from a response without a problem body", () => {
     const fault = faultFromAnswer({ status: 503, body: "", retryAfter: "7", nowMs: 0 });
     expect(fault.detail).toEqual({ kind: "unavailable", dependency: "", retryAfterMs: 7000 });
   });

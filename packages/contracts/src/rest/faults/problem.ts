@@ -7,24 +7,24 @@ import {
   type FaultKind,
 } from "@oaas/foundation";
 import { z } from "zod";
-import { present, view } from "../reading/fields.ts";
+import { omitUndefined, view } from "../reading/fields.ts";
 import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
 import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, type HttpRefusal } from "./http-status.ts";
 
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
 
-/** A violation as it is sent. */
+/** A validation error in a response. */
 export const violationView = view(
   { path: z.string(), message: z.string(), fix: z.string().optional() },
   { path: "JSONPath of the field.", message: "Description of the error.", fix: "How to fix it." },
 );
 
 /**
- * A refusal as it is sent: RFC 9457, and beside it `error`, which the contract has always promised, and what a program
- * needs to decide: `kind`, `code`, `retryable`, every violation, the parts of a partial failure, and what a refused plan came from.
+ * The body of an error response: RFC 9457 with extensions. `error` repeats the message for earlier clients; `evidence` has
+ * the candidates and remedies of a failed plan.
  */
 export interface Problem {
-  /** Identifies the code; it is a name, not a place to visit. */
+  /** URN of the error code; not a link. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -35,20 +35,20 @@ export interface Problem {
   readonly kind: FaultKind;
   readonly retryable: boolean;
   readonly correlationId?: string;
-  /** What the kind names: resource and name, limit, dependency, … */
+  /** Attributes of the kind: resource and name, limit, dependency, … */
   readonly details?: Readonly<Record<string, string | number>>;
   readonly violations?: readonly z.output<typeof violationView>[];
   readonly parts?: readonly ProblemPart[];
   readonly evidence?: FaultEvidence;
 }
 
-/** The refusal of one part of a partial failure. */
+/** The error of one part of a partial failure. */
 export interface ProblemPart {
   readonly name: string;
   readonly problem: Problem;
 }
 
-/** The schema of a refusal. */
+/** The schema of `Problem`. */
 export const problemView = view(
   {
     type: z.string(),
@@ -84,23 +84,23 @@ export const problemView = view(
   },
 );
 
-/** The schema of one part's refusal. */
+/** The schema of `ProblemPart`. */
 export const problemPartView: z.ZodType = view(
   { name: z.string(), problem: problemView },
   { name: "Part name, such as a cluster.", problem: "Error of the part." },
 );
 
-/** What the edge knows about a refusal beyond the fault itself. */
+/** What the HTTP server adds to a fault. */
 export interface ProblemOptions {
-  /** A refusal that only HTTP knows; its status replaces that of the fault's kind. */
+  /** An error specific to HTTP; its status replaces that of the fault's kind. */
   readonly refusal?: HttpRefusal;
-  /** The request's own path, so that a log of answers can be read by itself. */
+  /** The request path. */
   readonly instance?: string;
 }
 
-/** Writes a fault as the body of an answer. Its cause and context stay inside the process. */
+/** Converts a fault to the body of a response. Cause and context are not included. */
 export function faultToProblem(fault: Fault, options: ProblemOptions = {}): Problem {
-  return present({
+  return omitUndefined({
     type: `urn:oaas:fault:${fault.code}`,
     title: faultMeaning(fault),
     status: options.refusal === undefined ? faultStatus(fault) : HTTP_REFUSALS[options.refusal].status,
@@ -136,7 +136,7 @@ function membersOf(detail: FaultDetail): Pick<Problem, "details" | "violations" 
     case "deadline-exceeded":
     case "unimplemented": {
       const { kind: _, ...details } = detail;
-      return { details: present(details) };
+      return { details: omitUndefined(details) };
     }
     default:
       return unreachable(detail);

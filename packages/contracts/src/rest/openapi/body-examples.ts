@@ -20,7 +20,7 @@ const DEPLOYMENT = {
   nfr_requirements: { availability: 0.99 },
 };
 
-/** A document that each of these operations takes, for people who read the reference and for programs that try it out. */
+/** Request examples by operation, for the reference and for tools. */
 export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
   createPackage: PACKAGE,
   createPlan: { deployment: DEPLOYMENT, what_if: { availability: 0.999 } },

@@ -21,7 +21,7 @@ import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
 import * as topology from "../resources/cluster/topology.ts";
 
-/** The names under which the OpenAPI document has what may be sent to PM. */
+/** Request documents by component name. */
 export const INPUT_COMPONENTS = {
   OPackageInput: pkg.packageInput,
   PackageMetadataInput: pkg.packageMetadata.input,
@@ -48,7 +48,7 @@ export const INPUT_COMPONENTS = {
   ClusterTlsInput: cluster.clusterTlsInput,
 } satisfies Readonly<Record<string, z.ZodType>>;
 
-/** The names under which the OpenAPI document has what PM answers; those of the contract where it has one. */
+/** Response documents by component name. */
 export const VIEW_COMPONENTS = {
   OPackage: pkg.packageView,
   PackageMetadata: pkg.packageMetadata.view,
@@ -119,8 +119,8 @@ export const VIEW_COMPONENTS = {
 
 type ComponentName = keyof typeof INPUT_COMPONENTS | keyof typeof VIEW_COMPONENTS;
 
-/** What each of these documents is. */
-export const COMPONENT_MEANINGS: Readonly<Record<ComponentName, string>> = {
+/** The description of each component. */
+export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   OPackageInput: "A package to register: classes, functions and their dependencies.",
   PackageMetadataInput: "Author, description and tags of a package.",
   OClassInput: "A class: its methods and the state of its objects.",

@@ -42,11 +42,11 @@ function* nodesOf(value: unknown): Generator<Json> {
 }
 
 describe("the document", () => {
-  test("every reference leads somewhere", () => {
+  test("has no dangling references", () => {
     for (const node of nodesOf(document)) resolved(node);
   });
 
-  test("every offered route is an operation under its own id, and nothing else is", () => {
+  test("contains exactly the implemented routes", () => {
     const offered = allRoutes().filter((route) => route.offered !== false);
     expect(operations.map(({ id, method, path }) => `${id} ${method.toUpperCase()} ${path}`).sort()).toEqual(
       offered.map((route) => `${route.operationId} ${route.method} ${route.path}`).sort(),
@@ -54,7 +54,7 @@ describe("the document", () => {
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
   });
 
-  test.each(operations)("$id: every answer has a body or says that it has none, and refusals are problems", (at) => {
+  test.each(operations)("$id: every success has a body or none, and errors are problems", (at) => {
     const { responses } = at.operation;
     expect(Object.keys(responses)).toContain("default");
     for (const [status, response] of Object.entries(responses)) {
@@ -68,7 +68,7 @@ describe("the document", () => {
     }
   });
 
-  test.each(operations)("$id: parameters are those of its path, named once", ({ path, operation }) => {
+  test.each(operations)("$id: has the parameters of its path, each once", ({ path, operation }) => {
     const parameters = (operation["parameters"] as Json[]).map(resolved);
     expect(parameters.filter((one) => one["in"] === "path").map((one) => one["name"])).toEqual(pathParameters(path));
     const names = parameters.map((one) => `${String(one["in"])} ${String(one["name"])}`);
@@ -76,7 +76,7 @@ describe("the document", () => {
     for (const parameter of parameters) expect(parameter["schema"]).toBeDefined();
   });
 
-  test("schemas are written in JSON Schema's own words, and require only what they describe", () => {
+  test("uses JSON Schema keywords and requires described fields only", () => {
     const types = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
     for (const schema of Object.values(document.components.schemas)) {
       for (const node of nodesOf(schema)) {
@@ -88,7 +88,7 @@ describe("the document", () => {
     }
   });
 
-  test("everything in it is explained", () => {
+  test("describes every element", () => {
     const isSaid = (node: Json) =>
       typeof node["description"] === "string" && /^[A-Z`].*[.…]$/s.test(node["description"]);
     const members = [...nodesOf(document)].flatMap((node) =>
@@ -124,7 +124,7 @@ describe("the document", () => {
     expect(JSON.stringify(document)).not.toContain("x-meanings");
   });
 
-  test("the meaning of a member is its own, also where several have the same schema", () => {
+  test("describes fields separately when they share a schema", () => {
     const { Cluster, OFunctionInput, OPackageInput } = document.components.schemas;
     expect(OPackageInput).toMatchObject({
       properties: { name: { description: "Unique name of the package.", maxLength: 63 } },
@@ -144,12 +144,12 @@ describe("the document", () => {
     });
   });
 
-  test("nothing in it depends on when or where it is made", () => {
+  test("is deterministic", () => {
     expect(JSON.stringify(openApiDocument("1.0.0"))).toBe(JSON.stringify(openApiDocument("1.0.0")));
   });
 });
 
-describe("required members are those that are missed when absent", () => {
+describe("required fields are reported when absent", () => {
   const objects = Object.entries({ ...INPUT_COMPONENTS, ...VIEW_COMPONENTS })
     .map(([name, schema]) => ({ name, shape: shapeOf(schema) }))
     .filter(({ shape }) => shape !== undefined);
@@ -214,23 +214,23 @@ function isOf(type: string, value: unknown): boolean {
   return typeof value === type;
 }
 
-describe("real documents against the schemas of the document", () => {
+describe("real documents", () => {
   const schema = (name: string) => document.components.schemas[name]!;
   const sample = (name: string): unknown =>
     JSON.parse(readFileSync(new URL(`../testdata/${name}`, import.meta.url), "utf8"));
 
-  test.each(["september-2025.package.json", "august-2025.package.json"])("%s may be sent", (name) => {
+  test.each(["september-2025.package.json", "august-2025.package.json"])("%s is a valid request", (name) => {
     expect(objections(schema("OPackageInput"), sample(name))).toEqual([]);
     const read = packageFromWire(sample(name));
     expect(read.ok && objections(schema("OPackage"), packageToWire(read.value))).toEqual([]);
   });
 
-  test("what the earlier implementation answers fits what we say we answer", () => {
+  test("responses of the earlier implementation match the response schemas", () => {
     expect(objections(schema("OClassDeployment"), sample("upstream.deployment.json"))).toEqual([]);
     expect(objections(schema("ApiClassRuntime"), sample("upstream.class-runtime.json"))).toEqual([]);
   });
 
-  test("a problem fits its schema", () => {
+  test("a problem matches its schema", () => {
     const problem = faultToProblem(invalidArgument("package", [{ path: "$", message: "is empty" }]));
     expect(objections(schema("Problem"), problem)).toEqual([]);
   });
@@ -239,12 +239,12 @@ describe("real documents against the schemas of the document", () => {
     [{ key: "d", class_key: "C", package_name: "" }, []],
     [{ key: "d", class_key: "C", package_name: "a b" }, ["$.package_name: none of anyOf"]],
     [{ key: "d", class_key: 5 }, ['$.class_key: not "string"']],
-  ])("%j: the schema says what the reader says", (value, expected) => {
+  ])("%j: schema and reader agree", (value, expected) => {
     expect(objections(schema("OClassDeploymentInput"), value)).toEqual(expected);
     expect(classDeploymentFromWire(value).ok).toBe(expected.length === 0);
   });
 
-  test("and wrong ones do not", () => {
+  test("invalid documents do not match", () => {
     expect(objections(schema("OPackageInput"), { name: "a b", classes: [{}], functions: 5 })).toEqual([
       "$.name: not of the pattern",
       "$.classes: none of anyOf",
@@ -254,7 +254,7 @@ describe("real documents against the schemas of the document", () => {
 });
 
 describe("examples", () => {
-  test.each(Object.entries(BODY_EXAMPLES))("%s takes its example, which the document shows", (id, example) => {
+  test.each(Object.entries(BODY_EXAMPLES))("%s accepts its example, which is in the document", (id, example) => {
     const route = allRoutes().find(({ operationId }) => operationId === id);
     if (route?.body === undefined) return expect.unreachable(`${id} takes no body`);
     expect(readBy(route.body, example)).toMatchObject({ ok: true });

@@ -1,6 +1,6 @@
 import type { FaultKind } from "@oaas/foundation";
 import { BODY_EXAMPLES } from "./body-examples.ts";
-import { COMPONENT_MEANINGS, INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
+import { COMPONENT_DESCRIPTIONS, INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
 import { HTTP_REFUSALS, HTTP_STATUS_OF_KIND } from "../faults/http-status.ts";
 import { jsonSchemasOf, type JsonSchema } from "./json-schemas.ts";
 import {
@@ -19,7 +19,7 @@ const BODY_TYPES = ["application/json", "application/yaml"];
 
 type OfferedRoute = ReturnType<typeof allRoutes>[number];
 
-/** An OpenAPI 3.1 document, as JSON. */
+/** An OpenAPI 3.1 document as JSON. */
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   readonly info: { readonly title: string; readonly version: string; readonly [member: string]: unknown };
@@ -34,7 +34,7 @@ interface Operation {
   readonly [member: string]: unknown;
 }
 
-/** Makes the OpenAPI document of the Package Manager from the route table and the schemas. The same input, the same text. */
+/** Generates the OpenAPI document of the package manager from the route table and the schemas. Deterministic. */
 export function openApiDocument(version: string): OpenApiDocument {
   const routes = allRoutes().filter((route) => route.offered !== false);
   const schemas = schemasOf(routes);
@@ -82,7 +82,7 @@ function schemasOf(routes: readonly OfferedRoute[]): Schemas {
   ]);
   const named = Object.entries({ ...output.components, ...input.components }).map(([name, schema]) => [
     name,
-    { description: COMPONENT_MEANINGS[name as keyof typeof COMPONENT_MEANINGS], ...schema },
+    { description: COMPONENT_DESCRIPTIONS[name as keyof typeof COMPONENT_DESCRIPTIONS], ...schema },
   ]);
   const components = Object.fromEntries(named) as Record<string, JsonSchema>;
   return { components, of: (schema) => inPlace.get(schema) ?? {} };
@@ -117,7 +117,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
   };
 }
 
-/** What a caller should know beyond the summary; all of it follows from the route. */
+/** The description of an operation, derived from the route. */
 function descriptionOf({ summary, role, aliasOf, method, versioned, idempotent, paged }: OfferedRoute): string {
   return [
     `${summary}.`,
@@ -173,7 +173,7 @@ function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema>
   return responses;
 }
 
-/** What any route may answer, by what it takes and who may call it, and what this one may answer besides. */
+/** All error statuses of a route: those that follow from its input and role, and its own. */
 function refusedStatuses(route: Route): readonly number[] {
   const takesInput = route.body !== undefined || route.query !== undefined || pathParameters(route.path).length > 0;
   const kinds: readonly FaultKind[] = [

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { EMPTY_IS_ABSENT, MEANINGS } from "../reading/fields.ts";
+import { EMPTY_IS_ABSENT, DESCRIPTIONS } from "../reading/fields.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Makes JSON schemas of many zod schemas at once, so that those with a name refer to each other by it.
+ * Converts zod schemas to JSON Schema; named schemas reference each other.
  *
- * `named` become components; `others` are schemas of one place (a query, a list), returned in the same order.
+ * `named` schemas become components; `others` are inline schemas (a query, a list), returned in the same order.
  */
 export function jsonSchemasOf(
   io: "input" | "output",
@@ -42,13 +42,13 @@ export function jsonSchemasOf(
 }
 
 /**
- * Gives each member of an object its meaning. It belongs to the member and not to the member's schema, which may stand in many places; so it is
- * put in when the document is whole.
+ * Adds the description of each field. It belongs to the field and not to its schema, which several fields may share, so it
+ * is added after the conversion.
  */
 function explain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(explain);
   if (typeof node !== "object" || node === null) return node;
-  const { [MEANINGS]: meanings, ...rest } = node as Record<string, unknown>;
+  const { [DESCRIPTIONS]: meanings, ...rest } = node as Record<string, unknown>;
   const schema = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, explain(value)]));
   if (meanings === undefined) return schema;
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(([name, member]) => {
@@ -62,7 +62,7 @@ function refTo(id: string): string {
   return `#/components/schemas/${id}`;
 }
 
-/** Drops what says nothing or says it wrongly: that a list is frozen in our types, that more members are allowed, that keys are text, the bounds of a double. */
+/** Removes keywords without meaning for clients: readOnly, empty additionalProperties, string keys, double bounds. */
 function tidy(schema: Record<string, unknown>): void {
   delete schema["readOnly"];
   const extra = schema["additionalProperties"];

@@ -1,6 +1,6 @@
 import { HEADERS, PROBLEM_TYPE } from "../routes/headers.ts";
 
-/** The parts of the OpenAPI document that its operations share. */
+/** Components shared by the operations of the OpenAPI document. */
 
 const header = (name: string, description: string) => ({
   name,
@@ -10,7 +10,7 @@ const header = (name: string, description: string) => ({
   schema: { type: "string" },
 });
 
-/** Request headers that several operations take. */
+/** Request headers. */
 export const PARAMETERS = {
   CorrelationId: header(
     HEADERS.correlationId,
@@ -31,7 +31,7 @@ export const PARAMETERS = {
   LastEventId: header(HEADERS.lastEventId, "Resume the stream after this event id."),
 };
 
-/** What stands in a path, by the word before it. */
+/** Descriptions of path parameters, by the path segment before them. */
 export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   packages: "Package name.",
   deployments: "Deployment key.",
@@ -43,7 +43,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   envs: "Cluster name.",
 };
 
-/** What the operations of a tag are about, in the order in which they are told. */
+/** Descriptions of the tags, in document order. */
 export const TAGS: Readonly<Record<string, string>> = {
   packages: "Packages and their revisions.",
   deployments: "Deployments, their status and their revisions.",
@@ -55,7 +55,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   service: "Health, metrics and documentation of the package manager.",
 };
 
-/** Response headers that several operations give. */
+/** Response headers. */
 export const RESPONSE_HEADERS = {
   CorrelationId: { description: "Correlation id of this request in all logs.", schema: { type: "string" } },
   TotalCount: { description: "Total number of items across all pages.", schema: { type: "integer", minimum: 0 } },
@@ -88,12 +88,12 @@ const HEADER_NAMES = {
   WwwAuthenticate: "www-authenticate",
 } as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
 
-/** The name on the wire of a response header of this document. */
+/** The HTTP name of a response header. */
 export function headerName(name: keyof typeof RESPONSE_HEADERS): string {
   return HEADER_NAMES[name];
 }
 
-/** What is answered without a document of its own. */
+/** Responses shared by operations. */
 export const RESPONSES = {
   NotModified: {
     description: "Not modified: the resource matches an ETag of `if-none-match`.",
@@ -113,7 +113,7 @@ export const RESPONSES = {
   },
 };
 
-/** How a caller proves who it is. */
+/** Authentication schemes. */
 export const SECURITY = {
   bearer: {
     type: "http",

@@ -4,19 +4,19 @@ import { z } from "zod";
 import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /**
- * The words that the schemas of this folder are written in.
+ * Readers for the fields of request documents.
  *
- * All of them read tolerantly (absent and null are the same, YAML's scalars are read as the wanted type, unknown members
- * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
+ * They are lenient about form (null means absent, YAML scalars are converted, unknown fields are ignored) and strict about
+ * values (ranges, enums, rules). Every violation includes a fix.
  */
 
-/** Any scalar, as text. */
-export function text() {
+/** A string; other scalars are converted. */
+export function readText() {
   return z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
 }
 
-/** Text that keeps a rule of the domain, as the domain's own type. */
-export function textOf<T extends string = string>(rule: TextRule) {
+/** A string that a domain rule accepts. */
+export function readRuledText<T extends string = string>(rule: TextRule) {
   return z.preprocess(
     asWritten,
     ruled(rule).transform((value) => value as T),
@@ -39,44 +39,44 @@ function described(rule: TextRule) {
   };
 }
 
-/** Reads an empty text as an absent one. */
-export function unlessEmpty<Schema extends z.ZodType>(schema: Schema) {
+/** Reads an empty string as absent. */
+export function optionalUnlessEmpty<Schema extends z.ZodType>(schema: Schema) {
   return z
     .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
     .transform((value) => value ?? undefined)
     .meta({ [EMPTY_IS_ABSENT]: true });
 }
 
-/** Marks a schema for the generated documents; JSON Schema needs another form to say so (json-schemas.ts). */
+/** Marks a schema for openapi/json-schemas.ts, which needs another form for it in JSON Schema. */
 export const EMPTY_IS_ABSENT = "x-empty-is-absent";
 
-/** A point in time, RFC 3339. */
-export function instant() {
+/** An RFC 3339 timestamp. */
+export function readTimestamp() {
   return z.preprocess(asWritten, z.iso.datetime({ offset: true }));
 }
 
-/** A whole number within a range. */
-export function whole(range: WholeRange) {
-  return z.preprocess(asValue, wholeNumber(range));
+/** An integer within a range. */
+export function readInteger(range: WholeRange) {
+  return z.preprocess(asValue, integerSchema(range));
 }
 
-/** Not `z.int()`: its objection would keep the rules across members from being heard. */
-export function wholeNumber(range: WholeRange) {
+/** Not `z.int()`: zod skips refinements of the object after its issue, and with them the rules across fields. */
+export function integerSchema(range: WholeRange) {
   const bounded = z.number().min(range.min).max(range.max);
   const objection = { message: "is not an integer", params: { fix: "use an integer" } };
   return bounded.refine(Number.isInteger, objection).meta({ type: "integer" });
 }
 
-/** A number between 0 and 1. */
-export function share() {
+/** A number from 0 to 1. */
+export function readFraction() {
   return z.preprocess(asValue, z.number().min(0).max(1));
 }
 
-export function flag() {
+export function readBoolean() {
   return z.preprocess(asValue, z.boolean());
 }
 
-/** One of the domain's words, in the spelling of the wire; `others` are spellings that are read and never written. */
+/** A value of a domain enum in the spelling of the API; `others` are spellings that are read and never written. */
 export function choice<T extends string>(
   words: Readonly<Record<string, T>>,
   spell: (word: T) => string,
@@ -91,32 +91,35 @@ export function choice<T extends string>(
   );
 }
 
-/** Rules across the members of an object: violations with paths from the object's own root. */
+/** Rules across the fields of an object. Violation paths are relative to the object. */
 export type Rules = (members: Readonly<Record<string, unknown>>) => readonly Violation[];
 
-/** What each member of a document means, for whoever reads the OpenAPI document and the reference made of it. */
-export type Meanings<Shape> = { readonly [Member in keyof Shape]: string };
+/** The description of each field, for the OpenAPI document and the reference. */
+export type Descriptions<Shape> = { readonly [Member in keyof Shape]: string };
 
-/** Carries the meanings from a schema to the generated documents (json-schemas.ts). */
-export const MEANINGS = "x-meanings";
+/** Carries descriptions from a schema to openapi/json-schemas.ts. */
+export const DESCRIPTIONS = "x-meanings";
 
-/** A document that may be sent: an object whose members are explained. */
-export function input<Shape extends z.ZodRawShape>(shape: Shape, meanings: Meanings<Shape>, violationsOf?: Rules) {
-  return reading(explained(z.object(shape), meanings), violationsOf);
+/** An object in a request, with the description of each field. */
+export function input<Shape extends z.ZodRawShape>(shape: Shape, meanings: Descriptions<Shape>, violationsOf?: Rules) {
+  return reading(withDescriptions(z.object(shape), meanings), violationsOf);
 }
 
-/** An object that is only read back by a client, or inside another; no document tells of it. */
+/** An object that is read by clients or inside another object and is not documented. */
 export function object<Shape extends z.ZodRawShape>(shape: Shape, violationsOf?: Rules) {
   return reading(z.object(shape), violationsOf);
 }
 
-/** Says what the members of an object mean. The very schema is marked, not a copy: copies cost more than the words. */
-export function explained<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, meanings: Meanings<Shape>) {
-  return schema.register(z.globalRegistry, { [MEANINGS]: meanings });
+/** Attaches field descriptions to a schema, in place: copying schemas is expensive. */
+export function withDescriptions<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  meanings: Descriptions<Shape>,
+) {
+  return schema.register(z.globalRegistry, { [DESCRIPTIONS]: meanings });
 }
 
 function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
-  // A scalar of YAML is no object, as it was written or by its value.
+  // A YAML scalar is never an object.
   if (violationsOf === undefined) return z.preprocess(asValue, members);
   const judged = members.superRefine(
     (value, context) => {
@@ -125,18 +128,18 @@ function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, viola
         context.addIssue({ code: "custom", message: violation.message, params: { violation } });
       }
     },
-    // Also when a member was refused: whoever corrects a document wants to hear everything at once.
+    // Also when a field is invalid, so that all violations are reported at once.
     { when: () => true },
   );
   return z.preprocess(asValue, judged);
 }
 
-/** Absent, null, or what the schema reads. */
+/** The value, or undefined when absent or null. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** What the schema reads, or a default when absent or null. */
+/** The value, or a default when absent or null. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
   return schema.nullish().transform((given) => given ?? value);
 }
@@ -162,7 +165,7 @@ export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule)
   return withDefault(entries(value, keyRule), {});
 }
 
-/** Such a member would be dropped without a word, because it cannot be carried by a plain object. */
+/** A plain object cannot have this key; it would be dropped silently. */
 function withoutPrototype(value: unknown, context: z.RefinementCtx): unknown {
   if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
     context.addIssue({
@@ -178,8 +181,8 @@ type Present<T> = {
   [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
 } & { [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
 
-/** The object without its undefined members, so that absent means absent; the very object when it has none. */
-export function present<T extends object>(members: T): Present<T> {
+/** The object without undefined properties; the same object when it has none. */
+export function omitUndefined<T extends object>(members: T): Present<T> {
   for (const name in members) if (members[name] === undefined) return withoutUndefined(members) as Present<T>;
   return members;
 }
@@ -193,7 +196,7 @@ function withoutUndefined(members: object): object {
   return present;
 }
 
-/** The shape of what is sent: members we know are typed, and a reader keeps those that a later version adds. */
-export function view<Shape extends z.ZodRawShape>(shape: Shape, meanings: Meanings<Shape>): z.ZodObject<Shape> {
-  return explained(z.looseObject(shape), meanings);
+/** An object in a response. Readers keep unknown fields, which later versions may add. */
+export function view<Shape extends z.ZodRawShape>(shape: Shape, meanings: Descriptions<Shape>): z.ZodObject<Shape> {
+  return withDescriptions(z.looseObject(shape), meanings);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "../openapi/components.ts";
-import { heldBy } from "./members.ts";
+import { fieldsOf } from "./members.ts";
 import { openApiDocument } from "../openapi/document.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -19,21 +19,21 @@ function solid(schema: Json): Json {
 }
 
 /** Every path of members, as deep as it goes. */
-function pathsOf(schema: Parameters<typeof heldBy>[0], json: Json, path: string, depth = 0): readonly string[] {
-  const told = solid(json);
-  const { members, items } = heldBy(schema);
-  const properties = told["properties"] as Readonly<Record<string, Json>> | undefined;
+function pathsOf(schema: Parameters<typeof fieldsOf>[0], json: Json, path: string, depth = 0): readonly string[] {
+  const resolved = solid(json);
+  const { members, items } = fieldsOf(schema);
+  const properties = resolved["properties"] as Readonly<Record<string, Json>> | undefined;
   expect(Object.keys(members ?? {}), path).toEqual(Object.keys(properties ?? {}));
   // Findings hold findings.
   if (depth > 6) return [path];
-  if (items) return pathsOf(items, (told["items"] ?? {}) as Json, `${path}[]`, depth + 1);
+  if (items) return pathsOf(items, (resolved["items"] ?? {}) as Json, `${path}[]`, depth + 1);
   const below = Object.entries(members ?? {}).flatMap(([name, member]) =>
     pathsOf(member, properties?.[name] ?? {}, `${path}.${name}`, depth + 1),
   );
   return [path, ...below];
 }
 
-describe("a schema tells the members that the OpenAPI document tells", () => {
+describe("finds the same fields as the OpenAPI document", () => {
   test.each(Object.entries({ ...INPUT_COMPONENTS, ...VIEW_COMPONENTS }))("%s", (name, schema) => {
     expect(pathsOf(schema, schemas[name] ?? {}, name).length).toBeGreaterThan(0);
   });

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What we use of the description that a schema carries for tools. */
+/** The part of zod's schema definition that we use. */
 interface Described {
   readonly _zod: { readonly def: Definition };
 }
@@ -16,14 +16,14 @@ interface Definition {
   readonly getter?: () => z.ZodType;
 }
 
-/** What a document holds: an object its members, a list its items, anything else neither. */
+/** The fields of an object or the items of a list. */
 interface Held {
   readonly members?: Readonly<Record<string, z.ZodType>>;
   readonly items?: z.ZodType;
 }
 
-/** What a schema's documents hold, whatever is done to them before and after; told by the schema itself, so that no JSON schema has to be made. */
-export function heldBy(schema: z.ZodType): Held {
+/** The fields or items that a schema describes, through all wrappers. Read from the schema, without building JSON Schema. */
+export function fieldsOf(schema: z.ZodType): Held {
   const {
     shape,
     element,
@@ -36,5 +36,5 @@ export function heldBy(schema: z.ZodType): Held {
   if (shape !== undefined) return { members: shape };
   if (element !== undefined) return { items: element };
   const inside = [after, before, innerType, getter?.(), ...(options ?? [])].filter((each) => each !== undefined);
-  return inside.map(heldBy).find(({ members, items }) => members !== undefined || items !== undefined) ?? {};
+  return inside.map(fieldsOf).find(({ members, items }) => members !== undefined || items !== undefined) ?? {};
 }

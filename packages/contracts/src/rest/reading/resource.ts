@@ -30,26 +30,26 @@ function unchanged<T>(value: T): T {
 
 /** A string; with a rule, one that the rule accepts. Without a rule numbers and booleans are read as their text. */
 export function string<T extends string = string>(rule?: TextRule): Codec<T, z.ZodString> {
-  const read = rule === undefined ? (fields.text() as unknown as z.ZodType<T>) : fields.textOf<T>(rule);
+  const read = rule === undefined ? (fields.readText() as unknown as z.ZodType<T>) : fields.readRuledText<T>(rule);
   return { read, view: z.string(), write: unchanged };
 }
 
 export function integer(range: WholeRange): Codec<number, z.ZodInt> {
-  return { read: fields.whole(range), view: z.int(), write: unchanged };
+  return { read: fields.readInteger(range), view: z.int(), write: unchanged };
 }
 
 export function boolean(): Codec<boolean, z.ZodBoolean> {
-  return { read: fields.flag(), view: z.boolean(), write: unchanged };
+  return { read: fields.readBoolean(), view: z.boolean(), write: unchanged };
 }
 
 /** A number from 0 to 1. */
 export function fraction(): Codec<number, z.ZodNumber> {
-  return { read: fields.share(), view: z.number(), write: unchanged };
+  return { read: fields.readFraction(), view: z.number(), write: unchanged };
 }
 
 /** An RFC 3339 timestamp. */
 export function timestamp(): Codec<string, z.ZodString> {
-  return { read: fields.instant(), view: z.string(), write: unchanged };
+  return { read: fields.readTimestamp(), view: z.string(), write: unchanged };
 }
 
 /** A value of a domain enum in the spelling of the API; `aliases` are spellings that are only read. */
@@ -161,7 +161,7 @@ export function required<const Name extends string, Value, View extends z.ZodTyp
 }
 
 function absentReader<Value>({ read, emptyIsAbsent: empty }: Codec<Value, z.ZodType>): z.ZodType {
-  return empty ? fields.unlessEmpty(read) : fields.optional(read);
+  return empty ? fields.optionalUnlessEmpty(read) : fields.optional(read);
 }
 
 /** May be absent; left out of responses then. */
@@ -295,7 +295,7 @@ export function resource<Model extends object>() {
     };
     return {
       input: fields.input(inputShape, descriptions, rules).transform(fromFields),
-      view: fields.view(viewShape, descriptions as fields.Meanings<ViewShape<Fields>>),
+      view: fields.view(viewShape, descriptions as fields.Descriptions<ViewShape<Fields>>),
       toJson,
       inputShape,
       viewShape,

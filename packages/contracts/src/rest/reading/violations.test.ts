@@ -6,7 +6,7 @@ import { planRequestInput } from "../resources/deployment/plan.ts";
 import { readBy } from "./violations.ts";
 import { documentFromYaml } from "./yaml-document.ts";
 
-test("rules across the fields of a package are heard together with those of single fields, in JSON and YAML", () => {
+test("reports rules across fields together with invalid fields, in JSON and YAML", () => {
   const wrong = {
     name: "shop",
     version: [],
@@ -37,7 +37,7 @@ test("rules across the fields of a package are heard together with those of sing
   }
 });
 
-test("whatever was sent in place of a package: it is read, or told why not", () => {
+test("accepts or reports violations for any value", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const read = packageFromWire(JSON.parse(text));
@@ -46,7 +46,7 @@ test("whatever was sent in place of a package: it is read, or told why not", () 
   );
 });
 
-describe("everything is said at once", () => {
+describe("reports all violations at once", () => {
   const read = packageFromWire({
     name: "my shop",
     version: ["1"],
@@ -124,50 +124,50 @@ describe("everything is said at once", () => {
     expect(found?.fix).toContain(fix);
   });
 
-  test("and nothing else", () => {
+  test("reports nothing else", () => {
     expect(violations).toHaveLength(26);
   });
 });
 
-describe("scalars where text is wanted", () => {
+describe("scalars in string fields", () => {
   const read = (text: string) => {
     const document = documentFromYaml(text);
     return document.ok ? packageFromWire(document.value) : document;
   };
 
-  test("YAML's are text as written, free or of a certain form", () => {
+  test("uses the source text of YAML scalars", () => {
     expect(read("name: 007\nversion: 1.10")).toMatchObject({ ok: true, value: { name: "007", version: "1.10" } });
   });
 
-  test("JSON's are text where any text will do, and a mistake where a form is wanted", () => {
+  test("converts JSON scalars in free strings and rejects them in strings with a rule", () => {
     expect(packageFromWire({ name: "a", version: 1.5 })).toMatchObject({ ok: true, value: { version: "1.5" } });
     expect(packageFromWire({ name: 7 })).toMatchObject({ ok: false, error: [{ path: "$.name", fix: "use a string" }] });
   });
 
-  test("and a scalar is no object and no list", () => {
+  test("rejects a scalar as an object or a list", () => {
     const found = read("name: a\nmetadata: 1.0\nclasses: true");
     expect(found.ok ? [] : found.error.map((violation) => violation.path)).toEqual(["$.metadata", "$.classes"]);
   });
 });
 
-test("a name that a plain object cannot carry is refused, not dropped", () => {
+test("rejects the key __proto__", () => {
   const value: unknown = JSON.parse('{"name":"a","functions":[{"key":"f","config":{"__proto__":"x"}}]}');
   const read = packageFromWire(value);
   expect(read).toMatchObject({ ok: false, error: [{ path: "$.functions[0].config" }] });
 });
 
-test.each([null, undefined, 5, "x", [], true])("%j is no package, and that is one violation at the root", (value) => {
+test.each([null, undefined, 5, "x", [], true])("rejects %j as a package with one violation at the root", (value) => {
   expect(packageFromWire(value)).toMatchObject({ ok: false, error: [{ path: "$" }] });
 });
 
-test("a required object is missed like any other member", () => {
+test("reports a missing required object", () => {
   expect(readBy(planRequestInput, {})).toMatchObject({
     ok: false,
     error: [{ path: "$.deployment", message: "is missing" }],
   });
 });
 
-describe("any JSON is answered", () => {
+describe("any JSON value", () => {
   const names = ["name", "key", "classes", "functions", "provision_config", "replicas", "metadata", "deployments"];
   const more = ["resource_requirements", "target_envs", "target_clusters", "config", "min_scale", "cpu_limit", "odgm"];
   const json = fc.letrec<{ value: unknown }>((tie) => ({

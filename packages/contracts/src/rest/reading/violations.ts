@@ -10,7 +10,7 @@ import {
 } from "@oaas/foundation";
 import type { z } from "zod";
 
-/** Reads a value by a schema: what it means, or everything that is wrong with it. */
+/** Parses a value with a schema, or returns all violations. */
 export function readBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -22,18 +22,18 @@ export function readBy<Schema extends z.ZodType>(
 
 const acrossFields = new WeakMap<z.ZodType, DocumentRules>();
 
-/** What is wrong with a document as a whole, whatever state its single fields are in. */
+/** Violations of rules across fields, for a document whose fields may be invalid. */
 type DocumentRules = (document: unknown) => readonly Violation[];
 
 /**
- * Lets the rules across the fields of a document be heard when single fields are wrong: whoever corrects it wants to hear everything at
- * once. A document whose fields are right is judged by whoever takes it.
+ * Registers rules across the fields of a document that also run when single fields are invalid, so that all violations are
+ * reported at once. For a document with valid fields the use case runs the rules.
  */
-export function alsoJudged(schema: z.ZodType, rules: DocumentRules): void {
+export function addDocumentRules(schema: z.ZodType, rules: DocumentRules): void {
   acrossFields.set(schema, rules);
 }
 
-/** Every issue of a failed reading as a violation with its path and its fix. */
+/** Converts zod issues to violations with path and fix. */
 export function violationsFromZod(error: z.ZodError): Violation[] {
   return error.issues.map(violationFromIssue);
 }
@@ -45,14 +45,14 @@ function violationFromIssue(issue: Issue): Violation {
   if (issue.code === "custom" && isViolation(issue.params?.["violation"])) {
     return violationsUnder(path, [issue.params["violation"]])[0] as Violation;
   }
-  return { path, ...objectionOf(issue) };
+  return { path, ...describeIssue(issue) };
 }
 
 function isViolation(value: unknown): value is Violation {
   return typeof value === "object" && value !== null && "path" in value && "message" in value;
 }
 
-function objectionOf(issue: Issue): { readonly message: string; readonly fix: string } {
+function describeIssue(issue: Issue): { readonly message: string; readonly fix: string } {
   switch (issue.code) {
     case "custom":
       return { message: issue.message, fix: String(issue.params?.["fix"] ?? "fix the value") };
@@ -60,7 +60,7 @@ function objectionOf(issue: Issue): { readonly message: string; readonly fix: st
       return wrongType(issue.expected, issue.input);
     case "invalid_value":
       return {
-        message: issue.input === undefined ? "is missing" : `${shown(issue.input)} is not an allowed value`,
+        message: issue.input === undefined ? "is missing" : `${formatValue(issue.input)} is not an allowed value`,
         fix: `use ${orList(issue.values.map(String))}`,
       };
     case "too_big":
@@ -68,10 +68,10 @@ function objectionOf(issue: Issue): { readonly message: string; readonly fix: st
     case "too_small":
       return outOfRange(issue.origin, issue.input, "least", String(issue.minimum));
     case "invalid_format":
-      return { message: `${shown(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
+      return { message: `${formatValue(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
     case "invalid_key": {
       const [inner] = issue.issues;
-      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : objectionOf(inner);
+      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : describeIssue(inner);
     }
     case "unrecognized_keys":
     case "not_multiple_of":
@@ -111,15 +111,15 @@ function typeName(input: unknown): string {
 function outOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
   if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
   if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
-  return { message: `${shown(input)} is out of range`, fix: `use at ${bound} ${limit}` };
+  return { message: `${formatValue(input)} is out of range`, fix: `use at ${bound} ${limit}` };
 }
 
 function formatFix(format: string): string {
   return format === "datetime" ? "use an RFC 3339 timestamp such as 2026-01-31T12:00:00Z" : "fix the format";
 }
 
-/** A value as it may be shown in a message: as JSON, and short however long it is. */
-export function shown(input: unknown): string {
+/** A value for an error message: as JSON, truncated. */
+export function formatValue(input: unknown): string {
   const written = typeof input === "bigint" ? String(input) : (JSON.stringify(input) ?? "nothing");
   return written.length > 40 ? `${written.slice(0, 39)}…` : written;
 }

@@ -1,8 +1,8 @@
 /**
- * A number or a boolean of a YAML document, with its written form.
+ * A number or boolean of a YAML document with its source text.
  *
- * YAML leaves the type of a plain scalar to its reader. Where a text is wanted the written form is the text, elsewhere
- * the value counts; so `version: 1.0` is the version "1.0" and `port: 0x50` is the port 80.
+ * YAML leaves the type of a plain scalar to the reader. String fields use the source text, other fields the value:
+ * `version: 1.0` is the version "1.0" and `port: 0x50` is the port 80.
  */
 export class WireScalar {
   readonly value: number | boolean;
@@ -14,17 +14,17 @@ export class WireScalar {
   }
 }
 
-/** Reads a scalar where text of a certain form is wanted: as it was written in YAML. JSON has texts for texts. */
+/** The value for a string field with a rule: the source text of a YAML scalar. JSON numbers are not converted. */
 export function asWritten(value: unknown): unknown {
   return value instanceof WireScalar ? value.source : value;
 }
 
-/** Reads a scalar where any text is wanted; a number or boolean of JSON is its text too. */
+/** The value for a free string field: numbers and booleans of JSON are converted too. */
 export function asText(value: unknown): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : asWritten(value);
 }
 
-/** Reads a scalar where its value is wanted; anything else stays as it is. */
+/** The value for any other field. */
 export function asValue(value: unknown): unknown {
   return value instanceof WireScalar ? value.value : value;
 }

@@ -3,7 +3,7 @@ import { WireScalar } from "./wire-scalar.ts";
 import { documentFromYaml } from "./yaml-document.ts";
 
 describe("documentFromYaml", () => {
-  test("gives plain values, and numbers and booleans with their written form", () => {
+  test("returns plain values, and scalars with their source text", () => {
     const read = documentFromYaml('a: 1\nb: 1.0\nc: "1.0"\nd: True\ne: true\nf: ~\ng: [x, 0x10]\n');
     expect(read).toEqual({
       ok: true,
@@ -19,16 +19,16 @@ describe("documentFromYaml", () => {
     });
   });
 
-  test("keys are text as written", () => {
+  test("keeps keys as written", () => {
     expect(documentFromYaml("1.0: a\ntrue: b\n")).toEqual({ ok: true, value: { "1.0": "a", true: "b" } });
   });
 
-  test("JSON is read too, and aliases are followed", () => {
+  test("reads JSON and resolves aliases", () => {
     expect(documentFromYaml('{"a": ["1", null]}')).toEqual({ ok: true, value: { a: ["1", null] } });
     expect(documentFromYaml("a: &x {k: v}\nb: *x\n")).toEqual({ ok: true, value: { a: { k: "v" }, b: { k: "v" } } });
   });
 
-  test("what `<<` names is taken over, and what stands beside it wins", () => {
+  test("resolves merge keys; explicit keys take precedence", () => {
     expect(documentFromYaml("a: &x {k: v, n: 1}\nb: {<<: *x, k: w}\nc: {<<: [*x, {m: 2, k: u}]}\n")).toEqual({
       ok: true,
       value: {
@@ -57,7 +57,7 @@ describe("documentFromYaml", () => {
     { text: layers.join("\n"), says: "too many aliases", why: "a billion laughs" },
     { text: "[".repeat(20_000), says: "nested too deeply", why: "nested beyond the parser's stack" },
     { text: "[".repeat(20_000) + "]".repeat(20_000), says: "nested too deeply", why: "nested so, but complete" },
-  ])("refuses, with a fix: $why", ({ text, says }) => {
+  ])("rejects with a fix: $why", ({ text, says }) => {
     const read = documentFromYaml(text);
     expect(read.ok).toBe(false);
     if (read.ok) return;

@@ -2,21 +2,20 @@ import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundatio
 import { isScalar, parseAllDocuments, visit, type Document } from "yaml";
 import { WireScalar } from "./wire-scalar.ts";
 
-/** Aliases repeat what they name; more repetitions than this are an attack, not a document. */
+/** More aliases than this are treated as an attack (billion laughs). */
 const MAX_ALIASES = 100;
 
 /**
- * Reads one YAML document (JSON is YAML too) into plain values for the schemas of this package.
+ * Parses one YAML or JSON document into plain values for the schemas of this package.
  *
- * Guarantees: every problem is a violation that says where; an empty text, a second document, a duplicate key, a key
- * that is no scalar and an explosion of aliases are refused; numbers and booleans keep their written form. What `<<` names is taken over,
- * as users of anchors expect; it would be lost without a word otherwise.
+ * Rejects an empty text, a second document, duplicate keys, keys that are not scalars and too many aliases, each with a
+ * violation. Numbers and booleans keep their source text. Merge keys (`<<`) are resolved.
  */
 export function documentFromYaml(text: string): Result<unknown, readonly Violation[]> {
   try {
     return documentIn(text);
   } catch (thrown) {
-    // Too many aliases, or nested so deeply that the parser's stack ends.
+    // Too many aliases, or nested too deeply for the parser's stack.
     return err([invalidYaml(thrown instanceof Error ? thrown.message : "it cannot be parsed")]);
   }
 }
@@ -54,8 +53,8 @@ function refused(message: string, fix: string): Result<never, readonly Violation
   return err([{ path: ROOT_PATH, message, fix }]);
 }
 
-/** What the parser has no words for that its user would know. */
-const OWN_WORDS: readonly { readonly about: RegExp; readonly message: string; readonly fix: string }[] = [
+/** Clearer messages for errors that the parser reports in its own terms. */
+const PARSER_ERRORS: readonly { readonly about: RegExp; readonly message: string; readonly fix: string }[] = [
   { about: /^Maximum call stack/, message: "is nested too deeply", fix: "reduce the nesting" },
   {
     about: /^Excessive alias count/,
@@ -64,10 +63,10 @@ const OWN_WORDS: readonly { readonly about: RegExp; readonly message: string; re
   },
 ];
 
-/** The parser's message is its first line; a picture of the place follows, which a log or a form cannot show. */
+/** Keeps the first line of the parser's message; the following lines are an excerpt of the source. */
 function invalidYaml(message: string): Violation {
-  const own = OWN_WORDS.find(({ about }) => about.test(message));
-  if (own !== undefined) return { path: ROOT_PATH, message: own.message, fix: own.fix };
+  const known = PARSER_ERRORS.find(({ about }) => about.test(message));
+  if (known !== undefined) return { path: ROOT_PATH, message: known.message, fix: known.fix };
   const [line = ""] = message.split("\n", 1);
   return {
     path: ROOT_PATH,

@@ -1,4 +1,4 @@
-/** The header names of the REST interface, in the lower case in which Node and fetch both give them. */
+/** The header names of the REST API, in lower case as in Node and fetch. */
 export const HEADERS = {
   correlationId: "x-correlation-id",
   idempotencyKey: "idempotency-key",
@@ -6,17 +6,17 @@ export const HEADERS = {
   ifNoneMatch: "if-none-match",
   etag: "etag",
   retryAfter: "retry-after",
-  /** Where the thing is that an answer to a write tells of. */
+  /** URL of the resource that a write created or of its status. */
   location: "location",
   contentLocation: "content-location",
-  /** On an answer that an earlier request with the same idempotency key got. */
+  /** Set on a response replayed for a repeated idempotency key. */
   idempotencyReplayed: "idempotency-replayed",
   totalCount: "x-total-count",
   nextPageToken: "x-next-page-token",
-  /** Clusters that could not be asked, so that a list with a hole in it says so. */
+  /** Unreachable clusters that are missing in a list. */
   missingClusters: "x-missing-clusters",
   lastEventId: "last-event-id",
 } as const;
 
-/** The media type of every refusal. */
+/** The media type of error responses. */
 export const PROBLEM_TYPE = "application/problem+json";

@@ -2,10 +2,14 @@ import { z } from "zod";
 import { packageInput, packageView } from "../resources/package/package.ts";
 import { acceptedView, acknowledgementView, packageAcknowledgementView } from "../resources/service/acknowledgement.ts";
 import { diffView, packageRevisionView, revisionView, rollbackInput } from "../resources/service/revision.ts";
-import { diffQuery, pageQuery, parameters, queryFlag, queryList, querySort, queryText } from "./query.ts";
+import { diffQuery, pageQuery, parameters, queryBoolean, queryList, querySort, queryText } from "./query.ts";
 import { BASE, type Route } from "./route.ts";
 
-const packageWriteQuery = parameters({ apply_deployments: queryFlag(), dry_run: queryFlag(), reason: queryText() });
+const packageWriteQuery = parameters({
+  apply_deployments: queryBoolean(),
+  dry_run: queryBoolean(),
+  reason: queryText(),
+});
 
 /** Packages and their revisions. */
 export const packageRoutes = {
@@ -37,7 +41,7 @@ export const packageRoutes = {
     since: "seed",
     query: parameters({
       name_pattern: queryText(),
-      disabled: queryFlag(),
+      disabled: queryBoolean(),
       tags: queryList(),
       sort: querySort(["name", "created_at", "updated_at"]),
       ...pageQuery,
@@ -78,7 +82,7 @@ export const packageRoutes = {
     summary: "Delete a package; rejected while it has deployments or dependents, unless cascade is set",
     role: "deployer",
     since: "seed",
-    query: parameters({ cascade: queryFlag() }),
+    query: parameters({ cascade: queryBoolean() }),
     answer: { status: 204, description: "Deleted." },
     otherAnswers: [{ status: 202, description: "Its deployments are being deleted first.", schema: acceptedView }],
     faults: ["not-found", "failed-precondition", "conflict"],

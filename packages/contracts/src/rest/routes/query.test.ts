@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ROUTES } from "./table.ts";
 import { readBy } from "../reading/violations.ts";
 
-describe("a list's query", () => {
+describe("the query of a list", () => {
   test.each([
     { query: {}, read: {}, why: "nothing asked" },
     { query: { limit: "10", offset: "0" }, read: { limit: 10, offset: 0 }, why: "numbers come as text" },
@@ -13,7 +13,7 @@ describe("a list's query", () => {
     { query: { tags: ["a", "b,c", ""] }, read: { tags: ["a", "b", "c"] }, why: "a list both ways" },
     { query: { sort: "-name" }, read: { sort: "-name" }, why: "an order turned round" },
     { query: { other: "x" }, read: {}, why: "unknown parameters are ignored" },
-  ])("is read: $why", ({ query, read }) => {
+  ])("accepts $why", ({ query, read }) => {
     expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: true, value: read });
   });
 
@@ -28,7 +28,7 @@ describe("a list's query", () => {
     { query: { disabled: "maybe" }, path: "$.disabled", why: "neither true nor false" },
     { query: { disabled: "" }, path: "$.disabled", why: "a switch that is only named" },
     { query: { sort: "colour" }, path: "$.sort", why: "no such order" },
-  ])("is refused: $why", ({ query, path }) => {
+  ])("rejects $why", ({ query, path }) => {
     expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
   });
 
@@ -45,13 +45,13 @@ describe("a list's query", () => {
     { query: { disabled: ["true", "true"] }, message: "is repeated", fix: "set it once" },
     { query: { name_pattern: ["a", "b"] }, message: "is repeated", fix: "set it once" },
     { query: { sort: ["name", "-name"] }, message: "is repeated", fix: "set it once" },
-  ])("says what was written and what to write: $query", ({ query, message, fix }) => {
+  ])("reports the value and the fix: $query", ({ query, message, fix }) => {
     const [member = ""] = Object.keys(query);
     const error = [{ path: `$.${member}`, message, fix }];
     expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: false, error });
   });
 
-  test("a zero with a sign is a zero", () => {
+  test("reads -0 as 0", () => {
     expect(readBy(ROUTES.listPackages.query, { limit: "-0" })).toEqual({ ok: true, value: { limit: 0 } });
   });
 });
@@ -68,16 +68,16 @@ describe("one cluster under two names", () => {
     expect(readBy(ROUTES.deleteDeployment.query, query)).toEqual({ ok: true, value: read });
   });
 
-  test("an empty cluster is wrong, so that a deletion in one cluster never becomes one in all", () => {
+  test("rejects an empty cluster, so that a deletion never reaches all clusters by mistake", () => {
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: "" })).toMatchObject({ ok: false });
   });
 
-  test("one that is repeated is told so", () => {
+  test("reports a repeated parameter", () => {
     const error = [{ path: "$.cluster", message: "is repeated", fix: "set it once" }];
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: ["a", "b"] })).toEqual({ ok: false, error });
   });
 
-  test("two different ones contradict each other", () => {
+  test("rejects different values of both names", () => {
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: "a", env: "b" })).toMatchObject({
       ok: false,
       error: [{ path: "$.env" }],

@@ -1,19 +1,19 @@
 import type { Violation } from "@oaas/foundation";
 import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type Objection, type WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { shown } from "../reading/violations.ts";
-import { input, textOf, wholeNumber, type Meanings, type Rules } from "../reading/fields.ts";
+import { formatValue } from "../reading/violations.ts";
+import { input, readRuledText, integerSchema, type Descriptions, type Rules } from "../reading/fields.ts";
 
 /**
- * Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean.
+ * Query parameters arrive as strings, or as lists of strings when repeated; these readers convert them.
  *
- * An empty one is no number, no switch and no order, and is refused; as text or list it is an absent one.
+ * An empty parameter is invalid as a number, boolean or sort order, and absent as a string or list.
  */
 
-/** Items of a page when no number is given, and the most that one has. */
+/** Default and maximum page size. */
 export const PAGE_LIMITS = { usual: 100, most: 1000 } as const;
 
-/** What each parameter means; one name means the same on every route. */
+/** The description of each parameter; a name means the same on every route. */
 const QUERY_PARAMETERS = {
   apply_deployments: "Also apply the deployments of the package.",
   cascade: "Delete the package's deployments first.",
@@ -48,26 +48,26 @@ type Explained<Shape> = {
   readonly [Name in keyof Shape]: Name extends keyof typeof QUERY_PARAMETERS ? unknown : never;
 };
 
-/** The parameters of a query, each of which is explained above. */
+/** The schema of a query; every parameter must have a description above. */
 export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained<Shape>, violationsOf?: Rules) {
-  return input<Shape>(shape, QUERY_PARAMETERS as unknown as Meanings<Shape>, violationsOf);
+  return input<Shape>(shape, QUERY_PARAMETERS as unknown as Descriptions<Shape>, violationsOf);
 }
 
-/** A whole number in a query. One out of all bounds is read too, to be refused by its range. */
-export function queryWhole(range: WholeRange) {
+/** An integer in a query. Numbers of any size are parsed, so that the range check reports them. */
+export function queryInteger(range: WholeRange) {
   const digits = (value: unknown, context: z.RefinementCtx): unknown => {
     if (value === undefined) return undefined;
-    // Without the sign of -0.
+    // + 0 turns -0 into 0.
     if (typeof value === "string" && /^-?\d{1,300}$/.test(value)) return Number(value) + 0;
     return refused(value, context, { message: "is not an integer", fix: "use digits, such as 20" });
   };
-  return z.preprocess(digits, wholeNumber(range).optional());
+  return z.preprocess(digits, integerSchema(range).optional());
 }
 
-/** What came in place of a single value of another form is told as it was written: in a query everything is a text. */
+/** Reports the value as it was written: in a query everything is a string. */
 function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Objection): unknown {
   if (Array.isArray(value)) return refusedTwice(context);
-  context.addIssue({ code: "custom", message: `${shown(value)} ${message}`, params: { fix } });
+  context.addIssue({ code: "custom", message: `${formatValue(value)} ${message}`, params: { fix } });
   return z.NEVER;
 }
 
@@ -76,8 +76,8 @@ function refusedTwice(context: z.RefinementCtx): unknown {
   return z.NEVER;
 }
 
-/** A switch in a query: true or false. A name without a value is wrong, as it may be a slip, and one of them deletes. */
-export function queryFlag() {
+/** A boolean in a query. A name without a value is invalid: it may be a typo, and one of these parameters deletes. */
+export function queryBoolean() {
   const read = (value: unknown, context: z.RefinementCtx): unknown => {
     if (value === undefined) return undefined;
     if (value === "true" || value === "false") return value === "true";
@@ -86,7 +86,7 @@ export function queryFlag() {
   return z.preprocess(read, z.boolean().optional());
 }
 
-/** A list in a query: repeated, separated by commas, or both. */
+/** A list in a query: repeated, comma-separated, or both. */
 export function queryList() {
   const read = (value: unknown): unknown =>
     value === undefined
@@ -102,39 +102,39 @@ function itemsIn(value: unknown): unknown {
   return typeof value === "string" ? value.split(",") : value;
 }
 
-/** Text in a query; empty is absent. */
+/** A string in a query; empty means absent. */
 export function queryText() {
   return givenOnce(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
 }
 
-/** Refuses what is repeated in words of its own: nobody wrote a list. */
+/** Rejects a repeated parameter with its own message instead of a type error about a list. */
 function givenOnce<Schema extends z.ZodType>(schema: Schema) {
   const read = (value: unknown, context: z.RefinementCtx): unknown =>
     Array.isArray(value) ? refusedTwice(context) : value;
   return z.preprocess(read, schema);
 }
 
-/** The parameters that every list has: the seeds' `limit` and `offset`, and a cursor beside them. */
+/** The parameters of every list: `limit` and `offset` of the seeds, and a page token. */
 export const pageQuery = {
-  limit: queryWhole(COUNT_RANGE),
-  offset: queryWhole(COUNT_RANGE),
+  limit: queryInteger(COUNT_RANGE),
+  offset: queryInteger(COUNT_RANGE),
   page_token: queryText(),
 };
 
-/** A cluster under either of its two names. Empty is wrong, not absent: what is meant for one cluster must not reach all. */
+/** A cluster under either name. Empty is invalid, not absent: a request for one cluster must not reach all. */
 export const clusterQuery = {
-  cluster: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
-  env: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
+  cluster: givenOnce(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
+  env: givenOnce(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
 };
 
-/** Refuses `cluster` and `env` that name two clusters. */
+/** Rejects `cluster` and `env` with different values. */
 export function clusterQueryContradiction(members: Readonly<Record<string, unknown>>): readonly Violation[] {
   const { cluster, env } = members as { readonly cluster?: unknown; readonly env?: unknown };
   if (cluster === undefined || env === undefined || cluster === env) return [];
   return [{ path: "$.env", message: "differs from `cluster`, which is an alias", fix: "set one of the two" }];
 }
 
-/** The sort orders of a list; a minus turns the order round. */
+/** The sort fields of a list; `-` sorts in descending order. */
 export function querySort<const Field extends string>(fields: readonly Field[]) {
   const orders = fields.flatMap((field) => [field, `-${field}` as const]);
   return givenOnce(z.enum(orders).optional());
@@ -143,7 +143,7 @@ export function querySort<const Field extends string>(fields: readonly Field[]) 
 const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /** Query of a route that compares two revisions. */
-export const diffQuery = parameters({ from: queryWhole(revisionNumber), to: queryWhole(revisionNumber) });
+export const diffQuery = parameters({ from: queryInteger(revisionNumber), to: queryInteger(revisionNumber) });
 
 /** Query of a route that can be limited to one cluster. */
 export const oneCluster = parameters(clusterQuery, clusterQueryContradiction);

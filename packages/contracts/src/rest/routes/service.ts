@@ -122,7 +122,7 @@ const notOffered = {
   offered: false,
 } as const;
 
-/** Paths of the earlier implementation's script service and gateway proxy, which belong to the data plane. */
+/** Paths of the earlier implementation's script service and gateway proxy, which belong to the data plane; not implemented. */
 export const notOfferedRoutes = {
   listArtifacts: { ...notOffered, method: "GET", path: `${BASE}/artifacts`, summary: "Artifacts" },
   getArtifact: { ...notOffered, method: "GET", path: `${BASE}/artifacts/{id}`, summary: "Artifacts" },

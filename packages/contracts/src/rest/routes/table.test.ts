@@ -43,16 +43,16 @@ GET /health
   .trim()
   .split("\n");
 
-test.each(CONTRACT)("%s is there", (line) => {
+test.each(CONTRACT)("%s exists", (line) => {
   expect(routes.map((route) => `${route.method} ${route.path}`)).toContain(line);
 });
 
-test("no two routes share method and path, whatever their parameters are called", () => {
+test("has unique methods and paths", () => {
   const places = routes.map((route) => `${route.method} ${route.path.replaceAll(/\{\w+\}/g, "{}")}`);
   expect(places.filter((place, at) => places.indexOf(place) !== at)).toEqual([]);
 });
 
-test("everything under /clusters is under /envs too", () => {
+test("has every /clusters route under /envs too", () => {
   const places = routes.map(({ method, path }) => `${method} ${path}`);
   const under = (word: string): string[] =>
     places.filter((place) => place.includes(`/${word}`)).map((place) => place.replace(`/${word}`, ""));
@@ -60,7 +60,7 @@ test("everything under /clusters is under /envs too", () => {
 });
 
 describe("aliases", () => {
-  test.each(routes.filter((route) => route.aliasOf !== undefined))("$operationId answers as $aliasOf does", (route) => {
+  test.each(routes.filter((route) => route.aliasOf !== undefined))("$operationId equals $aliasOf", (route) => {
     const original = routes.find(({ operationId }) => operationId === route.aliasOf);
     expect(original?.aliasOf).toBeUndefined();
     expect(route.query).toBe(original?.query);
@@ -79,22 +79,22 @@ test.each(routes.filter((route) => route.method !== "GET" && route.offered !== f
   },
 );
 
-test("only what a probe or a reader without credentials needs is public", () => {
+test("only probes and documentation are public", () => {
   const open = routes.filter((route) => route.role === "public").map((route) => route.path);
   expect(open).toEqual(["/health", "/readyz", "/openapi.json", "/docs"]);
 });
 
 describe("fillPath", () => {
-  test("escapes what it puts in", () => {
+  test("escapes values", () => {
     expect(fillPath(ROUTES.getPackage.path, { name: "a/b c" })).toBe("/api/v1/packages/a%2Fb%20c");
   });
 
-  test("a missing or empty parameter is a mistake of the caller", () => {
+  test("throws for a missing or empty parameter", () => {
     expect(() => fillPath(ROUTES.getPackage.path, {})).toThrow("needs name");
     expect(() => fillPath(ROUTES.getPackage.path, { name: "" })).toThrow("needs name");
   });
 
-  test("parameters are found in their order", () => {
+  test("finds parameters in order", () => {
     expect(pathParameters("/a/{b}/c/{d}")).toEqual(["b", "d"]);
   });
 });

@@ -20,7 +20,7 @@ export const ROUTES = {
 
 export type OperationId = keyof typeof ROUTES;
 
-/** Every route with its operation id, in the order of the list above. */
+/** Every route with its operation id, in table order. */
 export function allRoutes(): readonly (Route & { readonly operationId: OperationId })[] {
   return Object.entries(ROUTES).map(([operationId, route]) => ({ ...route, operationId: operationId as OperationId }));
 }

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListClassRuntimesRequestSchema, ListClassRuntimesResponse } from "@oaas/contracts/grpc";
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { unavailable } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { RuntimeQuery, UnitReport } from "../../../ports.ts";
@@ -24,7 +24,7 @@ export async function* listRuntimes(
   query: RuntimeQuery,
   fetchPage: (request: Request) => Promise<ListClassRuntimesResponse>,
 ): AsyncGenerator<UnitReport> {
-  const filters = present({
+  const filters = omitUndefined({
     packageName: query.packageName,
     classKey: query.classKey,
     targetEnv: query.environment,

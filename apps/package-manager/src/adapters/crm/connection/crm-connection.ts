@@ -1,4 +1,4 @@
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { CrmInfoService, DeploymentService, HealthService, TopologyService } from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
 import type { ContextStore, Logger } from "@oaas/observability";
@@ -133,7 +133,7 @@ function filesOf({ caFile, certificateFile, keyFile }: ClusterTls): string[] {
 function textsOf({ caFile, certificateFile, keyFile }: ClusterTls, texts: readonly string[]): TlsTexts {
   const rest = [...texts];
   const next = (path: string | undefined): string | undefined => (path === undefined ? undefined : rest.shift());
-  return present({ ca: next(caFile), certificate: next(certificateFile), key: next(keyFile) });
+  return omitUndefined({ ca: next(caFile), certificate: next(certificateFile), key: next(keyFile) });
 }
 
 function isSecure(url: string): boolean {

@@ -7,7 +7,7 @@ import {
   type Finding,
   type TopologySnapshot,
 } from "@oaas/contracts/grpc";
-import { present, type FindingWire } from "@oaas/contracts/rest";
+import { omitUndefined, type FindingWire } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import { ClusterStatus, TopologyNodeType, type ClusterHealth, type ClusterName, type Topology } from "@oaas/models";
 
@@ -17,7 +17,7 @@ export function healthFromWire(
   wire: CrmEnvHealth | CrmClusterHealth,
   nowMs: number,
 ): ClusterHealth {
-  return present({
+  return omitUndefined({
     cluster,
     status: statusFromWire(wire.status),
     crmVersion: wire.crmVersion,

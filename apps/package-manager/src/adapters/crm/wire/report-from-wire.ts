@@ -9,7 +9,7 @@ import {
   type NfrCompliance as WireCompliance,
   type WatchClassRuntimesResponse,
 } from "@oaas/contracts/grpc";
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import type {
   ClassRuntime,
   ClassRuntimeStatus,
@@ -25,7 +25,7 @@ import type { RuntimeChange, UnitReport } from "../../../ports.ts";
 export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): UnitReport {
   const runtime = runtimeFromWire(cluster, summary);
   const { status } = summary;
-  return present({
+  return omitUndefined({
     unitId: runtime.unitId,
     runtime,
     condition: runtime.status?.condition ?? "unknown",
@@ -51,7 +51,7 @@ function replicasFrom({ nfrRecommendations }: WireStatus): Readonly<Record<strin
 /** The class runtime with the registered name of the cluster; the manager itself reports its namespace. */
 function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): ClassRuntime {
   const id = (summary.deploymentUnitId === "" ? summary.id : summary.deploymentUnitId) as UnitId;
-  return present({
+  return omitUndefined({
     id: summary.id === "" ? id : (summary.id as UnitId),
     unitId: id,
     packageName: summary.packageName,
@@ -61,7 +61,7 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
     status: summary.status && statusFromWire(summary.status),
     nfrCompliance: summary.nfrCompliance && complianceFromWire(summary.nfrCompliance),
     resourceRefs: summary.resourceRefs.map(({ kind, name, namespace, uid }) =>
-      present({ kind, name, namespace: nonEmpty(namespace), uid: nonEmpty(uid) }),
+      omitUndefined({ kind, name, namespace: nonEmpty(namespace), uid: nonEmpty(uid) }),
     ),
     createdAt: summary.createdAt,
     updatedAt: summary.updatedAt,
@@ -70,7 +70,7 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
 }
 
 function statusFromWire(status: WireStatus): ClassRuntimeStatus {
-  return present({
+  return omitUndefined({
     condition: conditionWords.fromWire(status.condition) ?? "unknown",
     phase: phaseWords.fromWire(status.phase) ?? "unknown",
     message: nonEmpty(status.message),
@@ -80,7 +80,7 @@ function statusFromWire(status: WireStatus): ClassRuntimeStatus {
 }
 
 function functionFromWire(status: WireFunctionStatus): FunctionStatus {
-  return present({
+  return omitUndefined({
     functionKey: status.functionKey as FunctionKey,
     service: status.service,
     port: status.port,
@@ -95,7 +95,7 @@ function functionFromWire(status: WireFunctionStatus): FunctionStatus {
 }
 
 function complianceFromWire(compliance: WireCompliance): NfrCompliance {
-  return present({
+  return omitUndefined({
     overall: compliance.overallStatus,
     throughput: nonEmpty(compliance.throughputStatus),
     latency: nonEmpty(compliance.latencyStatus),

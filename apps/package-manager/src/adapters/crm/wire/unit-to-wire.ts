@@ -26,7 +26,7 @@ import {
   type TelemetrySpec,
   type TelemetrySpecSchema,
 } from "@oaas/contracts/grpc";
-import { present } from "@oaas/contracts/rest";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { hashJson } from "@oaas/foundation/hash";
 import type {
   Enforcement,
@@ -74,7 +74,7 @@ export const unitEncoder: UnitEncoder = {
 
 function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
   const { shared } = plan;
-  return present({
+  return omitUndefined({
     id: unit.unitId,
     packageName: shared.packageName,
     classKey: shared.classKey,
@@ -112,7 +112,7 @@ function functionToWire(
   planned: readonly PlannedFunction[],
 ): MessageInitShape<typeof FunctionDeploymentSpecSchema> {
   const scale = planned.find(({ functionKey }) => functionKey === spec.functionKey);
-  return present({
+  return omitUndefined({
     functionKey: spec.functionKey,
     functionType: functionTypeWords.toWire(spec.functionType),
     description: spec.description,
@@ -120,14 +120,14 @@ function functionToWire(
     nfrRequirements: nfrToWire(spec.nfr),
     provisionConfig: {
       ...provisionToWire(spec.provision),
-      ...(scale === undefined ? {} : present({ minScale: scale.minScale, maxScale: scale.maxScale })),
+      ...(scale === undefined ? {} : omitUndefined({ minScale: scale.minScale, maxScale: scale.maxScale })),
     },
     config: { ...spec.config },
   } satisfies EveryField<FunctionDeploymentSpec>);
 }
 
 function provisionToWire(provision: ProvisionConfig): MessageInitShape<typeof ProvisionConfigSchema> {
-  return present({
+  return omitUndefined({
     containerImage: provision.containerImage,
     wasmModuleUrl: provision.wasmModuleUrl,
     port: provision.port,
@@ -145,7 +145,7 @@ function provisionToWire(provision: ProvisionConfig): MessageInitShape<typeof Pr
 /** Undefined when there are no requirements. */
 function nfrToWire(nfr: NfrRequirements): MessageInitShape<typeof NfrRequirementsSchema> | undefined {
   if (Object.keys(nfr).length === 0) return undefined;
-  return present({
+  return omitUndefined({
     minThroughputRps: nfr.minThroughputRps,
     maxLatencyMs: nfr.maxLatencyMs,
     availability: nfr.availability,
@@ -154,7 +154,7 @@ function nfrToWire(nfr: NfrRequirements): MessageInitShape<typeof NfrRequirement
 }
 
 function telemetryToWire(telemetry: TelemetryConfig): MessageInitShape<typeof TelemetrySpecSchema> {
-  return present({
+  return omitUndefined({
     enabled: telemetry.enabled ?? true,
     traces: telemetry.traces,
     metrics: telemetry.metrics,
@@ -166,7 +166,7 @@ function telemetryToWire(telemetry: TelemetryConfig): MessageInitShape<typeof Te
 }
 
 function bindingToWire(binding: FunctionBinding): MessageInitShape<typeof ClassFunctionBindingSchema> {
-  return present({
+  return omitUndefined({
     name: binding.name,
     functionKey: binding.functionKey,
     accessModifier: accessModifierToWire(binding.accessModifier),
@@ -187,7 +187,7 @@ function odgmToWire(
     .filter(({ functionKey }) => deployed.has(functionKey))
     .map(({ name, functionKey, stateless }) => [name, { url: "", stateless, standby: false, functionKey }] as const);
   const [own] = odgm.nodeIds[cluster] ?? [];
-  return present({
+  return omitUndefined({
     collections: [...odgm.collections],
     partitionCount: odgm.partitionCount,
     replicaCount: odgm.replicaCount,
@@ -213,7 +213,7 @@ function assignmentsToWire(
 }
 
 function stateToWire(state: StateSpecification): MessageInitShape<typeof StateSpecSchema> {
-  return present({
+  return omitUndefined({
     consistencyModel: consistencyWords.toWire(state.consistencyModel),
     persistent: state.persistent,
     shape: stateShapeWords.toWire(state.shape),

@@ -26,7 +26,7 @@ import {
   string,
   type Codec,
 } from "../../reading/resource.ts";
-import { pascal, screaming } from "../../reading/spelling.ts";
+import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
 import { conditionInput } from "../deployment/class-deployment.ts";
 
 /** One function of a class runtime. */
@@ -46,12 +46,12 @@ export const functionStatus = resource<FunctionStatus>()({
 /** Responses about class runtimes spell conditions in PascalCase. */
 const condition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
   read: conditionInput,
-  view: z.enum(Object.values(DeploymentCondition).map(pascal)),
-  write: pascal,
+  view: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
+  write: pascalCase,
 };
 
 /** The aliases are phases of September 2025. */
-const phase = enumeration(RuntimePhase, screaming, {
+const phase = enumeration(RuntimePhase, screamingSnakeCase, {
   TEMPLATE_SELECTION: RuntimePhase.resourceProvisioning,
   ENFORCEMENT: RuntimePhase.running,
   COMPLETED: RuntimePhase.running,

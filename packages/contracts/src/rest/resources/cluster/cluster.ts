@@ -8,17 +8,27 @@ import {
   type ClusterName,
 } from "@oaas/models";
 import { z } from "zod";
-import { flag, input, mapOf, optional, text, textOf, view, whole, withDefault } from "../../reading/fields.ts";
+import {
+  readBoolean,
+  input,
+  mapOf,
+  optional,
+  readText,
+  readRuledText,
+  view,
+  readInteger,
+  withDefault,
+} from "../../reading/fields.ts";
 import { fraction, integer, nullable, required, resource, string, type Codec } from "../../reading/resource.ts";
-import { pascal } from "../../reading/spelling.ts";
+import { pascalCase } from "../../reading/spelling.ts";
 
 const STATUS_BY_WORD = new Map<string, ClusterStatus>(Object.values(ClusterStatus).map((status) => [status, status]));
 
-/** Peers may report other words; they are read as unknown. */
+/** Other values, which peers may report, are read as unknown. */
 const clusterStatus: Codec<ClusterStatus, z.ZodString> = {
-  read: text().transform((word) => STATUS_BY_WORD.get(word.toLowerCase()) ?? ClusterStatus.unknown),
-  view: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
-  write: pascal,
+  read: readText().transform((word) => STATUS_BY_WORD.get(word.toLowerCase()) ?? ClusterStatus.unknown),
+  view: z.string().meta({ examples: Object.values(ClusterStatus).map(pascalCase) }),
+  write: pascalCase,
 };
 
 const clusterHealth = resource<ClusterHealth>()({
@@ -58,15 +68,15 @@ export const clusterView = view(
   { name: "Cluster name.", health: "Health of the cluster." },
 );
 
-const file = () => optional(textOf(FILE_PATH));
+const file = () => optional(readRuledText(FILE_PATH));
 
-/** How calls to a cluster are encrypted. */
+/** TLS settings for calls to a cluster. */
 export const clusterTlsInput = input(
   {
     ca_cert: file(),
     client_cert: file(),
     client_key: file(),
-    insecure: withDefault(flag(), false),
+    insecure: withDefault(readBoolean(), false),
   },
   {
     ca_cert: "CA certificate that verifies the cluster's certificate. Default: the system's CA store.",
@@ -84,15 +94,15 @@ const CLUSTER = {
   retry_attempts: "Maximum attempts per read or health check, including the first.",
 };
 
-/** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
+/** A cluster to register at run time; same fields as in CRM_CLUSTERS_JSON. */
 export const clusterRegistrationInput = input(
   {
-    name: textOf<ClusterName>(CLUSTER_NAME),
-    url: textOf(ENDPOINT_URL),
-    labels: mapOf(text()),
-    timeout: optional(whole({ min: 0, max: 3600 })),
-    retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
-    api_key: optional(text()),
+    name: readRuledText<ClusterName>(CLUSTER_NAME),
+    url: readRuledText(ENDPOINT_URL),
+    labels: mapOf(readText()),
+    timeout: optional(readInteger({ min: 0, max: 3600 })),
+    retry_attempts: withDefault(readInteger({ min: 0, max: 100 }), 3),
+    api_key: optional(readText()),
     api_key_file: file(),
     tls: optional(clusterTlsInput),
   },
@@ -104,7 +114,7 @@ export const clusterRegistrationInput = input(
   },
 );
 
-/** A registered cluster as it is shown; secrets and files stay inside. */
+/** A registered cluster, without secrets and file paths. */
 export const clusterRegistrationView = view(
   {
     name: z.string(),

@@ -1,6 +1,6 @@
 import { ClusterStatus, DeploymentCondition, RuntimePhase, type ClusterName, type Topology } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { pascal, screaming, snake } from "../../reading/spelling.ts";
+import { pascalCase, screamingSnakeCase, snakeCase } from "../../reading/spelling.ts";
 import { readBy } from "../../reading/violations.ts";
 import { conditionInput } from "../deployment/class-deployment.ts";
 import { classRuntimeInput, classRuntimeToWire } from "./class-runtime.ts";
@@ -11,11 +11,11 @@ test.each([
   ["read-your-write", "READ_YOUR_WRITE", "ReadYourWrite", "read_your_write"],
   ["down", "DOWN", "Down", "down"],
 ])("%s is spelled %s, %s and %s", (word, ...spellings) => {
-  expect([screaming(word), pascal(word), snake(word)]).toEqual(spellings);
+  expect([screamingSnakeCase(word), pascalCase(word), snakeCase(word)]).toEqual(spellings);
 });
 
-test.each(Object.values(DeploymentCondition))("condition %s is read in both casings", (condition) => {
-  for (const spelling of [screaming(condition), pascal(condition)]) {
+test.each(Object.values(DeploymentCondition))("reads condition %s in both cases", (condition) => {
+  for (const spelling of [screamingSnakeCase(condition), pascalCase(condition)]) {
     expect(readBy(conditionInput, spelling)).toEqual({ ok: true, value: condition });
   }
   expect(readBy(conditionInput, condition).ok).toBe(false);
@@ -46,7 +46,7 @@ describe("the phase of a class runtime", () => {
   });
 });
 
-test("a class runtime's partitions are never less than one", () => {
+test("writes at least one partition", () => {
   const read = readBy(classRuntimeInput, { ...runtime, partition_count: 0 });
   expect(read.ok && classRuntimeToWire(read.value).partition_count).toBe(1);
 });
@@ -61,7 +61,7 @@ describe("health", () => {
     expect(read.ok && read.value.status).toBe(meaning);
   });
 
-  test("is sent with null for what is not known", () => {
+  test("has null for unknown values", () => {
     expect(clusterHealthToWire({ cluster: "a" as ClusterName, status: "unknown" })).toEqual({
       cluster_name: "a",
       status: "Unknown",
@@ -74,7 +74,7 @@ describe("health", () => {
   });
 });
 
-test("a cluster is added with an address of http or https and sensible limits", () => {
+test("accepts http and https URLs and limits in range", () => {
   expect(readBy(clusterRegistrationInput, { name: "a", url: "http://crm:8088" })).toMatchObject({
     ok: true,
     value: { name: "a", retry_attempts: 3, labels: {} },
@@ -83,7 +83,7 @@ test("a cluster is added with an address of http or https and sensible limits", 
   expect(read.ok ? [] : read.error.map((violation) => violation.path)).toEqual(["$.url", "$.timeout"]);
 });
 
-test("a topology comes back as it was, with its time in the gRPC form", () => {
+test("a topology round-trips, with its timestamp in the protobuf form", () => {
   const topology: Topology = {
     nodes: [
       { id: "class::C", nodeType: "class", status: "healthy", metadata: { package: "p" }, deployedClasses: ["C"] },

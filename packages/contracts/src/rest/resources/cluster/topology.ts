@@ -27,13 +27,13 @@ export const topologyEdgeView = view(
   { from_id: "Id of the source node.", to_id: "Id of the target node.", metadata: "Further attributes, by name." },
 );
 
-/** A time in the gRPC form. */
+/** A point in time in the protobuf form. */
 export const topologyTimeView = view(
   { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
   { seconds: "Seconds since the Unix epoch.", nanos: "Nanoseconds within the second." },
 );
 
-/** The topology as it is sent. Its time is the one place where the contract's JSON has the gRPC form. */
+/** The topology. Its timestamp is the only one in the protobuf form. */
 export const topologyView = view(
   {
     nodes: z.array(topologyNodeView),
@@ -43,7 +43,7 @@ export const topologyView = view(
   { nodes: "Nodes.", edges: "Edges.", timestamp: "Time of the snapshot." },
 );
 
-/** Writes a topology in the contract's JSON. */
+/** Converts a topology to JSON. */
 export function topologyToWire(topology: Topology): z.output<typeof topologyView> {
   const at = Date.parse(topology.timestamp);
   return {
@@ -59,7 +59,7 @@ export function topologyToWire(topology: Topology): z.output<typeof topologyView
   };
 }
 
-/** Reads a topology as a PM answers it. */
+/** Converts a response to a topology. */
 export function topologyFromWire(wire: z.output<typeof topologyView>): Topology {
   return {
     nodes: wire.nodes.map((node) => ({

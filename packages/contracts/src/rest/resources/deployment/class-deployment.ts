@@ -20,7 +20,17 @@ import {
   type Rollout,
 } from "@oaas/models";
 import { z } from "zod";
-import { choice, input, object, present, text, textOf, unlessEmpty, view, withDefault } from "../../reading/fields.ts";
+import {
+  choice,
+  input,
+  object,
+  omitUndefined,
+  readText,
+  readRuledText,
+  optionalUnlessEmpty,
+  view,
+  withDefault,
+} from "../../reading/fields.ts";
 import {
   array,
   boolean,
@@ -41,7 +51,7 @@ import {
   timestamp,
   type Codec,
 } from "../../reading/resource.ts";
-import { pascal, screaming, snake } from "../../reading/spelling.ts";
+import { pascalCase, screamingSnakeCase, snakeCase } from "../../reading/spelling.ts";
 import { readBy } from "../../reading/violations.ts";
 import { functionDeployment } from "./function-deployment.ts";
 import { enforcement, nfrRequirements } from "./nfr-requirements.ts";
@@ -53,7 +63,7 @@ export const rollout = resource<Rollout>()({
   strategy: defaulted(
     "strategy",
     "Update all clusters at once or a few at a time. Default: `all_at_once`.",
-    enumeration(RolloutStrategy, snake),
+    enumeration(RolloutStrategy, snakeCase),
     RolloutStrategy.allAtOnce,
   ),
   maxParallel: optional(
@@ -64,13 +74,13 @@ export const rollout = resource<Rollout>()({
   gate: defaulted(
     "gate",
     "Condition a cluster must meet before the next one is updated. Default: `available`.",
-    enumeration(RolloutGate, snake),
+    enumeration(RolloutGate, snakeCase),
     RolloutGate.available,
   ),
   onFailure: defaulted(
     "on_failure",
     "Action when a cluster does not pass the gate. Default: `stop`.",
-    enumeration(RolloutFailure, snake),
+    enumeration(RolloutFailure, snakeCase),
     RolloutFailure.stop,
   ),
 });
@@ -88,7 +98,7 @@ const desired = resource<ClassDeployment>()({
   packageName: property({
     fields: {
       package_name: {
-        input: unlessEmpty(textOf<PackageName>(PACKAGE_NAME)),
+        input: optionalUnlessEmpty(readRuledText<PackageName>(PACKAGE_NAME)),
         view: z.string(),
         description: "Package of the class; inside a package document it is that package.",
       },
@@ -181,14 +191,14 @@ export const classDeploymentInput = input(desired.inputShape, desired.descriptio
 
 /** The body of a deploy request: the deployment and the digest of the plan it must produce. */
 export const deploymentRequestInput = input(
-  { ...desired.inputShape, plan_digest: unlessEmpty(text()) },
+  { ...desired.inputShape, plan_digest: optionalUnlessEmpty(readText()) },
   {
     ...desired.descriptions,
     plan_digest:
       "Digest of a plan from `POST /api/v1/plans`. The request fails with 409 when the deployment would produce another plan.",
   },
   clusterContradiction,
-).transform((json) => present({ deployment: desired.fromFields(json), planDigest: json.plan_digest }));
+).transform((json) => omitUndefined({ deployment: desired.fromFields(json), planDigest: json.plan_digest }));
 
 /** Result of the plan in force. */
 export const deploymentSummary = resource<DeploymentSummary>()({
@@ -205,19 +215,19 @@ export const deploymentSummary = resource<DeploymentSummary>()({
 /** Reads a condition in either case: class runtimes use PascalCase. */
 export const conditionInput = choice(
   DeploymentCondition,
-  screaming,
-  Object.fromEntries(Object.values(DeploymentCondition).map((condition) => [pascal(condition), condition])),
+  screamingSnakeCase,
+  Object.fromEntries(Object.values(DeploymentCondition).map((condition) => [pascalCase(condition), condition])),
 );
 
 const WIRE_CONDITIONS = Object.values(DeploymentCondition)
   .filter((condition) => condition !== DeploymentCondition.unknown)
-  .map(screaming);
+  .map(screamingSnakeCase);
 
 /** The API has no value for an unknown condition here; peers show such a deployment as pending. */
 const condition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
   read: conditionInput,
   view: z.enum(WIRE_CONDITIONS),
-  write: (value) => screaming(value === DeploymentCondition.unknown ? DeploymentCondition.pending : value),
+  write: (value) => screamingSnakeCase(value === DeploymentCondition.unknown ? DeploymentCondition.pending : value),
 };
 
 const observation = resource<Omit<ObservedDeployment, "deployment">>()({

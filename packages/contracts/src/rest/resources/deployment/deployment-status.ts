@@ -1,15 +1,15 @@
 import { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
 import { z } from "zod";
 import { view } from "../../reading/fields.ts";
-import { pascal } from "../../reading/spelling.ts";
+import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatusView } from "../cluster/class-runtime.ts";
 
-/** The state of one unit, by its id. */
+/** The status of one deployment unit. */
 export const unitStatusView = view(
   {
     id: z.string(),
-    status: z.enum(Object.values(DeploymentCondition).map(pascal)),
-    phase: z.enum(Object.values(RuntimePhase).map(pascal)),
+    status: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
+    phase: z.enum(Object.values(RuntimePhase).map(pascalCase)),
     message: z.string().nullable(),
     last_updated: z.string(),
   },
@@ -22,13 +22,13 @@ export const unitStatusView = view(
   },
 );
 
-/** The state of a deployment in one cluster; `error` says why nothing is known or done there. */
+/** The status of a deployment in one cluster. */
 export const clusterDeploymentStatusView = view(
   {
     cluster: z.string(),
     unit_id: z.string(),
     reachable: z.boolean(),
-    condition: z.enum(Object.values(DeploymentCondition).map(pascal)),
+    condition: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
     phase: z.enum(LifecyclePhase).nullable(),
     message: z.string().nullable(),
     functions: z.array(functionStatusView),
@@ -48,7 +48,7 @@ export const clusterDeploymentStatusView = view(
   },
 );
 
-/** The saga that carries a deployment out, as far as it has come. */
+/** The saga of a deployment and its progress. */
 export const operationView = view(
   {
     id: z.string(),
@@ -68,11 +68,11 @@ export const operationView = view(
   },
 );
 
-/** The state of a deployment over all its clusters. */
+/** The status of a deployment across all its clusters. */
 export const deploymentStatusView = view(
   {
     key: z.string(),
-    condition: z.enum(Object.values(DeploymentCondition).map(pascal)),
+    condition: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
     message: z.string().nullable(),
     revision: z.int(),
     clusters: z.array(clusterDeploymentStatusView),

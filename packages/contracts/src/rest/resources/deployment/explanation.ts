@@ -6,7 +6,7 @@ const VERDICTS = ["healthy", "transient", "permanent"] as const;
 
 const LEVELS = ["class", "function", "odgm", "workload", "pod", "node", "event"] as const;
 
-/** One thing that was looked at, and below it what explains it. */
+/** One inspected object and the causes of its state. */
 export interface FindingWire {
   readonly level: (typeof LEVELS)[number];
   readonly name: string;
@@ -20,7 +20,7 @@ export interface FindingWire {
   readonly causes: readonly FindingWire[];
 }
 
-/** A finding as it is sent. */
+/** The schema of `FindingWire`. */
 export const findingView: z.ZodType<FindingWire> = view(
   {
     level: z.enum(LEVELS),
@@ -48,7 +48,7 @@ export const findingView: z.ZodType<FindingWire> = view(
   },
 );
 
-/** What was found in one cluster. */
+/** Findings in one cluster. */
 export const clusterFindingView = view(
   { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
   {
@@ -59,7 +59,7 @@ export const clusterFindingView = view(
   },
 );
 
-/** Why a deployment is not ready, cluster by cluster, with what to do about it. */
+/** Why a deployment is not ready, per cluster, with suggested actions. */
 export const explanationView = view(
   {
     key: z.string(),

@@ -7,7 +7,14 @@ import {
   type FunctionKey,
   type ProvisionConfig,
 } from "@oaas/models";
-import { optional as orAbsent, present, textOf, unlessEmpty, whole, withDefault } from "../../reading/fields.ts";
+import {
+  optional as orAbsent,
+  omitUndefined,
+  readRuledText,
+  optionalUnlessEmpty,
+  readInteger,
+  withDefault,
+} from "../../reading/fields.ts";
 import {
   map,
   nested,
@@ -51,12 +58,12 @@ export const functionDeployment = resource<FunctionDeployment>()(
         },
         // The form of August 2025.
         replicas: {
-          input: orAbsent(whole(COUNT_RANGE)),
+          input: orAbsent(readInteger(COUNT_RANGE)),
           view: undefined,
           description: "Deprecated alias of `provision_config.min_scale`.",
         },
         container_image: {
-          input: unlessEmpty(textOf(IMAGE_REFERENCE)),
+          input: optionalUnlessEmpty(readRuledText(IMAGE_REFERENCE)),
           view: undefined,
           description: "Deprecated alias of `provision_config.container_image`.",
         },
@@ -88,6 +95,6 @@ function readProvision(json: {
   readonly resource_requirements?: Partial<ProvisionConfig>;
 }) {
   const { provision_config, replicas, container_image, resource_requirements } = json;
-  const deprecated = present({ minScale: replicas, containerImage: container_image, ...resource_requirements });
+  const deprecated = omitUndefined({ minScale: replicas, containerImage: container_image, ...resource_requirements });
   return withDeprecatedFields(provision_config, deprecated, DEPRECATED_PATHS);
 }

@@ -10,7 +10,7 @@ export const lowerTargetView = view(
   },
 );
 
-/** One change that would do by itself; its kind says which of the other members it has. */
+/** One sufficient change; the kind determines the other fields. */
 export const remedyView = view(
   {
     kind: z.enum([
@@ -45,7 +45,7 @@ export const bestReachedView = view(
   { availability: "Reachable availability.", replicas: "Replicas it requires." },
 );
 
-/** Why there is no plan, for programs; the words are the refusal's `detail`. */
+/** Why planning failed, for programs; the problem's `detail` has the text. */
 export const planRefusalView = view(
   {
     reason: z.enum(["disabled", "no-cluster", "no-usable-cluster", "out-of-reach", "throughput-out-of-reach"]),

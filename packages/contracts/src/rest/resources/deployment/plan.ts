@@ -1,16 +1,25 @@
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import { z } from "zod";
-import { input, listOf, mapOf, optional, share, textOf, view, whole } from "../../reading/fields.ts";
+import {
+  input,
+  listOf,
+  mapOf,
+  optional,
+  readFraction,
+  readRuledText,
+  view,
+  readInteger,
+} from "../../reading/fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 
-/** What should be assumed about the world when planning. */
+/** Assumptions that replace observed facts during planning. */
 export const whatIfInput = input(
   {
-    clusters_down: listOf(textOf<ClusterName>(CLUSTER_NAME)),
-    availability: optional(share()),
-    cluster_availability: mapOf(share(), CLUSTER_NAME),
-    package_revision: optional(whole({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+    clusters_down: listOf(readRuledText<ClusterName>(CLUSTER_NAME)),
+    availability: optional(readFraction()),
+    cluster_availability: mapOf(readFraction(), CLUSTER_NAME),
+    package_revision: optional(readInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })),
   },
   {
     clusters_down: "Clusters to treat as unreachable.",
@@ -20,13 +29,13 @@ export const whatIfInput = input(
   },
 );
 
-/** What may be asked of the planner: a deployment, and what should be assumed about the world. */
+/** A deployment to plan, with optional assumptions. */
 export const planRequestInput = input(
   { deployment: z.nonoptional(classDeploymentInput), what_if: optional(whatIfInput) },
   { deployment: "Deployment to plan.", what_if: "Assumptions that replace observed facts." },
 );
 
-/** One step of a decision: the rule, what it was given, what it gave, and what would change it. */
+/** One planning decision: rule, inputs, outcome and what would change it. */
 export const decisionView = view(
   {
     rule: z.string(),
@@ -104,7 +113,7 @@ export const shardAssignmentView = view(
   },
 );
 
-/** The data grid with the place of every partition, by collection. */
+/** The state store with the placement of every partition. */
 export const plannedOdgmView = view(
   {
     ...odgmSpec.viewShape,
@@ -116,7 +125,7 @@ export const plannedOdgmView = view(
   },
 );
 
-/** What would be done, with every id fixed and every choice explained. The digest stands for exactly this plan. */
+/** The units a deployment would create, with every id fixed and every decision explained. */
 export const planView = view(
   {
     digest: z.string(),

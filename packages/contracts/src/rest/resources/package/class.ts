@@ -14,7 +14,7 @@ import {
   type StateSpecification,
 } from "@oaas/models";
 import { z } from "zod";
-import { flag, optional as orAbsent, withDefault } from "../../reading/fields.ts";
+import { readBoolean, optional as orAbsent, withDefault } from "../../reading/fields.ts";
 import {
   array,
   boolean,
@@ -30,7 +30,7 @@ import {
   string,
   viewedAs,
 } from "../../reading/resource.ts";
-import { screaming } from "../../reading/spelling.ts";
+import { screamingSnakeCase } from "../../reading/spelling.ts";
 
 /** One key of a class's state. */
 export const keySpecification = resource<KeySpecification>()({
@@ -51,7 +51,7 @@ export const stateSpecification = resource<StateSpecification>()({
   consistencyModel: defaulted(
     "consistency_model",
     "Consistency of reads. Default: `NONE`. `STRONG` requires an odd number of at least 3 replicas and the shard type `raft`.",
-    enumeration(ConsistencyModel, screaming),
+    enumeration(ConsistencyModel, screamingSnakeCase),
     ConsistencyModel.none,
   ),
   persistent: defaulted("persistent", "Whether the state is stored on persistent volumes.", boolean(), false),
@@ -64,12 +64,12 @@ export const stateSpecification = resource<StateSpecification>()({
   shape: property({
     fields: {
       requires_singleton: {
-        input: withDefault(flag(), false),
+        input: withDefault(readBoolean(), false),
         view: z.boolean().optional(),
         description: "The class has a single object: one partition.",
       },
       supports_batch_operations: {
-        input: withDefault(flag(), false),
+        input: withDefault(readBoolean(), false),
         view: z.boolean().optional(),
         description: "Objects are read in batches: at least 4 partitions.",
       },
@@ -94,16 +94,20 @@ export const stateSpecification = resource<StateSpecification>()({
 export const functionBinding = resource<FunctionBinding>()({
   name: required("name", "Method name.", string(BINDING_NAME)),
   functionKey: required("function_key", "Key of a function in the same package.", string<FunctionKey>(FUNCTION_KEY)),
-  accessModifier: required("access_modifier", "Visibility of the method.", enumeration(AccessModifier, screaming)),
+  accessModifier: required(
+    "access_modifier",
+    "Visibility of the method.",
+    enumeration(AccessModifier, screamingSnakeCase),
+  ),
   stateless: property({
     fields: {
       stateless: {
-        input: orAbsent(flag()),
+        input: orAbsent(readBoolean()),
         view: z.boolean(),
         description: "Whether the method does not access the object's state.",
       },
       // Peers of August 2025 send this name.
-      immutable: { input: orAbsent(flag()), view: undefined, description: "Deprecated alias of `stateless`." },
+      immutable: { input: orAbsent(readBoolean()), view: undefined, description: "Deprecated alias of `stateless`." },
     },
     read: (json) => json.stateless ?? json.immutable ?? false,
     write: (stateless: boolean) => ({ stateless }),

@@ -1,6 +1,6 @@
 import { CONFIG_KEY, FUNCTION_KEY, FunctionType, type FunctionDefinition, type FunctionKey } from "@oaas/models";
 import { z } from "zod";
-import { input, optional as orAbsent, text, withDefault } from "../../reading/fields.ts";
+import { input, optional as orAbsent, readText, withDefault } from "../../reading/fields.ts";
 import {
   boolean,
   defaulted,
@@ -12,7 +12,7 @@ import {
   string,
   viewedAs,
 } from "../../reading/resource.ts";
-import { screaming } from "../../reading/spelling.ts";
+import { screamingSnakeCase } from "../../reading/spelling.ts";
 import { provisionConfig, resourceRequirements, withDeprecatedFields } from "./provision-config.ts";
 
 /** Where peers of August 2025 put the description and the resources of a function. */
@@ -20,7 +20,7 @@ const metadata = {
   input: orAbsent(
     input(
       {
-        description: orAbsent(text()),
+        description: orAbsent(readText()),
         resource_requirements: withDefault(resourceRequirements.input, {}),
       },
       {
@@ -47,13 +47,13 @@ export const functionDefinition = resource<FunctionDefinition>()(
     functionType: defaulted(
       "function_type",
       "Function type. Default: `CUSTOM`.",
-      enumeration(FunctionType, screaming),
+      enumeration(FunctionType, screamingSnakeCase),
       FunctionType.custom,
     ),
     description: property({
       fields: {
         description: {
-          input: orAbsent(text()),
+          input: orAbsent(readText()),
           view: z.string().nullable(),
           description: "Human-readable description.",
         },

@@ -1,7 +1,7 @@
 import type { PackageOutline } from "@oaas/models";
 import { asWritten } from "../../reading/wire-scalar.ts";
 
-/** What can be made out of a document that was meant to be a package, for the rules across its fields. */
+/** The keys and references of a possibly invalid package document, for the rules across its fields. */
 export function packageOutline(document: unknown): PackageOutline {
   const { name, classes, functions, dependencies, deployments } = membersOf(document);
   return {
@@ -38,7 +38,7 @@ function itemsOf(value: unknown): readonly Members[] {
   return listOf(value).map(membersOf);
 }
 
-/** An empty word is wrong by itself. */
+/** Empty strings are reported by the field's own rule. */
 function wordIn(value: unknown): string | undefined {
   const word = asWritten(value);
   return typeof word === "string" && word !== "" ? word : undefined;

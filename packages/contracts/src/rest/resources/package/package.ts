@@ -23,7 +23,7 @@ import {
   viewedAs,
   type Codec,
 } from "../../reading/resource.ts";
-import { alsoJudged, readBy } from "../../reading/violations.ts";
+import { addDocumentRules, readBy } from "../../reading/violations.ts";
 import { classDeploymentInput, classDeploymentToWire, classDeploymentView } from "../deployment/class-deployment.ts";
 import { classDefinition } from "./class.ts";
 import { functionDefinition } from "./function.ts";
@@ -78,7 +78,7 @@ const packageDefinition = resource<Package>()({
 export const packageInput = packageDefinition.input;
 export const packageView = packageDefinition.view;
 export const packageToWire = packageDefinition.toJson;
-alsoJudged(packageInput, (document) => checkPackage(packageOutline(document)));
+addDocumentRules(packageInput, (document) => checkPackage(packageOutline(document)));
 
 /** Reads a package, or returns all its violations. */
 export function packageFromWire(value: unknown): Result<Package, readonly Violation[]> {

@@ -9,7 +9,7 @@ const WRITTEN = {
   message: "Human-readable details; null when there are none.",
 };
 
-/** The answer to a write: which thing, and what became of it. */
+/** The result of a write. */
 export const acknowledgementView = view(
   {
     id: z.string(),
@@ -20,7 +20,7 @@ export const acknowledgementView = view(
   WRITTEN,
 );
 
-/** The answer to a write of a package. A dry run tells what the write would do, and that it was one. */
+/** The result of a package write or of its dry run. */
 export const packageAcknowledgementView = view(
   {
     id: z.string(),
@@ -40,7 +40,7 @@ export const packageAcknowledgementView = view(
   },
 );
 
-/** The answer to a deployment that is still being carried out when the wait was over. */
+/** The response when a deployment is still in progress after the wait. */
 export const acceptedView = view(
   {
     id: z.string(),
@@ -52,7 +52,7 @@ export const acceptedView = view(
   { ...WRITTEN, status_url: "URL of the status resource to poll." },
 );
 
-/** The answer to a deletion; a cluster that could not be reached is named and finished later. */
+/** The result of a deletion. Removal from unreachable clusters completes later. */
 export const deletionView = view(
   {
     id: z.string(),
@@ -72,7 +72,7 @@ export const deletionView = view(
   },
 );
 
-/** Which unit runs where, under both spellings. */
+/** Unit ids by cluster, under both names. */
 export const clusterMappingsView = view(
   {
     deployment_key: z.string(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { input, optional, text, view, whole } from "../../reading/fields.ts";
+import { input, optional, readText, view, readInteger } from "../../reading/fields.ts";
 import { classDeploymentView } from "../deployment/class-deployment.ts";
 import { packageView } from "../package/package.ts";
 
@@ -25,7 +25,7 @@ const PACKAGE_REVISION = {
     "Digest of the content: `sha256:` and the hash of the package in canonical JSON (RFC 8785), without `created_at` and `updated_at`.",
 };
 
-/** One immutable revision, without its content. */
+/** Metadata of one immutable revision. */
 export const revisionView = view(revisionMembers, PACKAGE_REVISION);
 
 /** One immutable revision of a package. */
@@ -34,7 +34,7 @@ export const packageRevisionView = view(
   { ...PACKAGE_REVISION, package: "Package at this revision." },
 );
 
-/** One entry of a deployment's history: the wish, the plan it led to, and what came of it in each cluster. */
+/** One revision of a deployment: the desired state, the plan and the outcome per cluster. */
 export const deploymentRevisionView = view(
   {
     ...revisionMembers,
@@ -52,7 +52,7 @@ export const deploymentRevisionView = view(
   },
 );
 
-/** One difference, by JSON path. */
+/** One difference. */
 export const changeView = view(
   {
     path: z.string(),
@@ -68,7 +68,7 @@ export const changeView = view(
   },
 );
 
-/** What differs between two revisions. */
+/** The differences between two revisions. */
 export const diffView = view(
   { from: z.int(), to: z.int(), changes: z.array(changeView) },
   {
@@ -78,11 +78,11 @@ export const diffView = view(
   },
 );
 
-/** Which revision to go back to, and why. */
+/** The revision to restore and the reason. */
 export const rollbackInput = input(
   {
-    revision: whole({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-    reason: optional(text()),
+    revision: readInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    reason: optional(readText()),
   },
   { revision: "Revision to restore.", reason: "Reason; stored in the history." },
 );

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { view } from "../../reading/fields.ts";
 
-/** How the store of PM is. */
+/** The health of the store. */
 export const storageHealthView = view(
   { status: z.enum(["ok", "error"]), message: z.string().optional() },
   { status: "Whether the store responds.", message: "Error when it does not respond." },
 );
 
-/** How PM itself is doing. Warnings name what is not fit for production, such as a store in memory. */
+/** The health of the package manager. */
 export const serviceHealthView = view(
   {
     status: z.enum(["healthy", "unhealthy"]),
@@ -27,13 +27,13 @@ export const serviceHealthView = view(
   },
 );
 
-/** One of the things that must hold before PM takes requests. */
+/** One readiness check. */
 export const readinessCheckView = view(
   { ok: z.boolean(), message: z.string().optional() },
   { ok: "Whether the check passes.", message: "Why the check fails." },
 );
 
-/** Whether PM can take requests, check by check. */
+/** Readiness of the package manager. */
 export const readinessView = view(
   {
     ready: z.boolean(),

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { view } from "../../reading/fields.ts";
 
-/** What a stream of server-sent events is about. */
+/** Topics of the event stream. */
 export const EVENT_TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
 
-/** The data of one server-sent event. A stream is resumed after `id` with the header Last-Event-ID. */
+/** The data of one server-sent event. The header Last-Event-ID resumes a stream after `id`. */
 export const streamEventView = view(
   {
     id: z.string(),
