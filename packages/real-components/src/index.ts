@@ -1,9 +1,9 @@
 /**
- * Real programs on this machine: Kubernetes, etcd, KWOK and the like, for the local stack and for tests. All of it is adapter:
- * processes, files and ports of the machine.
+ * Real programs on this machine, such as Kubernetes, etcd and KWOK, for the local stack and for tests. Everything here is an
+ * adapter for processes, files and ports.
  *
- * Reading order: components (which there are, how one is had, where it is), process (the warden that starts them and leaves nothing
- * behind), certificates, kubernetes (a control plane in a folder of its own).
+ * Reading order: components (list, obtaining, paths), process (the warden, which starts processes and cleans up),
+ * certificates, kubernetes (a control plane in a folder).
  */
 export * from "./components/index.ts";
 export {

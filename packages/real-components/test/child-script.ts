@@ -2,16 +2,16 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { eventually } from "../src/index.ts";
 
-/** A Node process running one of the programs. */
+/** A Node process that runs one of the programs. */
 export interface ChildScript extends Disposable {
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** The JSON after this word at the start of a line, once it is there. */
+  /** Waits for a line that starts with this word and returns its JSON. */
   told(word: string): Promise<Record<string, string | number>>;
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a program; it is killed when the test leaves the block. */
+/** Starts a program that is killed at the end of the block. */
 export function runProgram(name: string, ...args: string[]): ChildScript {
   const child = spawn(process.execPath, [join(import.meta.dirname, "programs", name), ...args], {
     stdio: ["ignore", "pipe", "pipe"],

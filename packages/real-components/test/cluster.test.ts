@@ -14,7 +14,7 @@ beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "oaas-cluster-
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("the register of processes", () => {
-  it("ends what it noted and still lives, and nobody who got such a number later", async () => {
+  it("stops running processes and spares processes that reuse an id", async () => {
     const file = join(folder, "register");
     const sleepers = [0, 1].map(() => spawn("sleep", ["60"], { detached: true, stdio: "ignore" }));
     const [ours = 0, stranger = 0] = sleepers.map(({ pid }) => pid);
@@ -32,7 +32,7 @@ describe("the register of processes", () => {
 });
 
 describeWith(["kubernetes", "etcd"], "a cluster in a folder", () => {
-  it("is found again, with data, port and token, by a start after a crash, which ends what was left", async () => {
+  it("keeps data, port and token after a crash, and the next start stops leftover processes", async () => {
     const options = { name: "here", folder: join(folder, "again"), fsync: true };
     const first = await startCluster(options);
     const made = await first.kubectl(["create", "configmap", "kept", "--from-literal=a=b"]);
@@ -51,7 +51,7 @@ describeWith(["kubernetes", "etcd"], "a cluster in a folder", () => {
     await eventually(() => canBind(Number(new URL(second.url).port)), { what: "the port to be free" });
   });
 
-  it("refuses a port that someone else has, and leaves nothing running", async () => {
+  it("rejects a port in use and leaves nothing running", async () => {
     const [port = 0] = await freePorts(1);
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));

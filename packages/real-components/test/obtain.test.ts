@@ -23,7 +23,7 @@ const begun = (times: number): Promise<void> =>
   eventually(async () => expect(await linesOf("made.log")).toHaveLength(times), { what: `recipe run ${times}` });
 
 describe("obtaining a component", () => {
-  it("makes it once when two run at once; the second says for whom it waits", async () => {
+  it("builds once in concurrent runs, and the second run names the first", async () => {
     using first = runProgram("obtain-fake.ts", cache, "make when released");
     await begun(1);
     using second = runProgram("obtain-fake.ts", cache, "make when released");
@@ -34,7 +34,7 @@ describe("obtaining a component", () => {
     expect(await linesOf("made.log")).toEqual([String(first.child.pid)]);
   });
 
-  it("goes on after a kill -9: no lock to remove, no half component, no step left running", async () => {
+  it("recovers from a kill -9 without a stale lock, a partial component or a running step", async () => {
     using killed = runProgram("obtain-fake.ts", cache, "hang");
     await eventually(async () => expect(await linesOf("step.pid")).toHaveLength(1), { what: "the step" });
     const [stepPid = ""] = await linesOf("step.pid");
@@ -49,7 +49,7 @@ describe("obtaining a component", () => {
     await eventually(() => !existsSync(`/proc/${stepPid}`), { what: "the end of the step's process" });
   });
 
-  it("lets one that waits take over from an owner that dies", async () => {
+  it("lets a waiting run take over when the owner dies", async () => {
     using killed = runProgram("obtain-fake.ts", cache, "hang");
     await begun(1);
     using waiting = runProgram("obtain-fake.ts", cache, "make");
@@ -58,7 +58,7 @@ describe("obtaining a component", () => {
     expect(await waiting.told("REPORT")).toMatchObject({ state: "obtained" });
   });
 
-  it("explains a failure with the remedy, keeps nothing, and can be tried again", async () => {
+  it("reports a failure with the fix, keeps nothing, and can be retried", async () => {
     using failing = runProgram("obtain-fake.ts", cache, "fail for disk");
     const report = await failing.told("REPORT");
     expect(report).toMatchObject({ state: "missing" });
@@ -69,14 +69,14 @@ describe("obtaining a component", () => {
     expect(await again.told("REPORT")).toMatchObject({ state: "obtained" });
   });
 
-  it("does not keep a program of another version than the declared one", async () => {
+  it("rejects a program with another version than declared", async () => {
     using wrong = runProgram("obtain-fake.ts", cache, "make another version");
     const report = await wrong.told("REPORT");
-    expect(report["reason"]).toMatch(/tool does not say "tool 1.0" but: tool 2.0/);
+    expect(report["reason"]).toMatch(/the output of tool does not contain "tool 1.0": tool 2.0/);
     expect(await entriesOf("components")).toEqual([]);
   });
 
-  it("does nothing when it is there", async () => {
+  it("does nothing if it is present", async () => {
     using first = runProgram("obtain-fake.ts", cache, "make");
     await first.told("REPORT");
     using second = runProgram("obtain-fake.ts", cache, "make");

@@ -15,7 +15,7 @@ import {
 } from "../src/index.ts";
 import { runProgram } from "./child-script.ts";
 
-/** The etcd that a program started, found from outside. */
+/** Finds the etcd process of a program. */
 function etcdBehind(endpoint: string): { pid: number; folder: string } {
   const [pid = 0] = processesWith(`--listen-client-urls=${endpoint} `);
   const folder = /--data-dir=(\S+)\/m1 /.exec(commandLine(pid))?.[1] ?? "";
@@ -28,7 +28,7 @@ async function goneWithoutTrace({ pid, folder }: { pid: number; folder: string }
   expect(processesWith(folder)).toEqual([]);
 }
 
-describeWith(["etcd"], "nothing is left running", () => {
+describeWith(["etcd"], "leaves no processes", () => {
   it("when the test process is killed with -9", async () => {
     using script = runProgram("etcd-and-wait.ts");
     const etcd = etcdBehind(String((await script.told("READY"))["endpoint"]));
@@ -36,7 +36,7 @@ describeWith(["etcd"], "nothing is left running", () => {
     await goneWithoutTrace(etcd);
   });
 
-  it("when the test runner is killed with -9 and its worker stays", async () => {
+  it("when the test runner is killed with -9 and its worker survives", async () => {
     using script = runProgram("runner.ts");
     const ready = await script.told("READY");
     const worker = Number(ready["pid"]);
@@ -55,7 +55,7 @@ describe("a process under test", () => {
   const sh = async (script: string, folder: string) =>
     startProcess({ name: "it", command: "/bin/sh", args: ["-c", script], cwd: folder, logFile: join(folder, "log") });
 
-  it("is killed when it does not heed SIGTERM in time", async () => {
+  it("is killed if it ignores SIGTERM", async () => {
     const folder = await makeRunFolder("test");
     const stubborn = await sh("trap '' TERM; echo up; while :; do sleep 0.05; done", folder.path);
     await untilReady(stubborn, async () => (await stubborn.logTail()).includes("up"));
@@ -63,7 +63,7 @@ describe("a process under test", () => {
     await folder.remove();
   });
 
-  it("takes its whole process group with it", async () => {
+  it("ends with its whole process group", async () => {
     const folder = await makeRunFolder("test");
     const parent = await sh("sleep 61.25 & echo up; wait", folder.path);
     await untilReady(parent, async () => (await parent.logTail()).includes("up"));
@@ -72,19 +72,17 @@ describe("a process under test", () => {
     await folder.remove();
   });
 
-  it("that ends before it is ready shows the end of its log, and the folder is kept and named", async () => {
+  it("reports the end of its log and keeps its folder if it ends before it is ready", async () => {
     const folder = await makeRunFolder("test");
     const failing = await sh("echo the disk has feelings; exit 3", folder.path);
     const thrown = await untilReady(failing, async () => false).catch((error: unknown) => error);
     const failure = await startFailure("it", folder, thrown);
-    expect(failure.message).toMatch(
-      /it ended with exit code 3[\s\S]*the disk has feelings[\s\S]*folder is kept: \/\S+/,
-    );
+    expect(failure.message).toMatch(/it ended with exit code 3[\s\S]*the disk has feelings[\s\S]*files are in \/\S+/);
     expect(await readFile(join(folder.path, "log"), "utf8")).toContain("feelings");
     await rm(folder.path, { recursive: true });
   });
 
-  it("that cannot be started says so", async () => {
+  it("reports a failed start", async () => {
     const folder = await makeRunFolder("test");
     const starting = startProcess({
       command: "/does/not/exist",
@@ -98,14 +96,14 @@ describe("a process under test", () => {
 });
 
 describe("ports", () => {
-  it("are free, distinct and outside the range that the system hands out", async () => {
+  it("are free, distinct and outside the ephemeral range", async () => {
     const ports = await freePorts(50);
     expect(new Set(ports).size).toBe(50);
     const low = Number((await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8")).split(/\s+/)[0]);
     expect(ports.filter((port) => port >= low)).toEqual([]);
   });
 
-  it("are chosen anew when one was taken in between", async () => {
+  it("are chosen again if one is in use", async () => {
     const taken: number[] = [];
     const blocker = createServer();
     const folder = await makeRunFolder("test");

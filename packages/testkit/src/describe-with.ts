@@ -2,12 +2,11 @@
 import { missingComponents, type ComponentFileName, type ComponentName } from "@oaas/real-components";
 import { describe, it } from "vitest";
 
-/** What a suite may need. */
 export type Needed = ComponentName | ComponentFileName;
 
 /**
- * A suite that needs real components. When one is missing the suite is skipped and says so on standard error, with the
- * remedy; with CI=true it fails instead, because nobody reads skips there.
+ * A suite that needs real components. If one is missing, the suite is skipped and prints the fix to standard error; with
+ * CI=true it fails instead, because skips go unnoticed there.
  */
 export function describeWith(components: readonly Needed[], title: string, body: () => void): void {
   const missing = missingComponents(components);
@@ -24,11 +23,11 @@ export function describeWith(components: readonly Needed[], title: string, body:
     });
     return;
   }
-  skipLoudly(title, reason, body);
+  skipWithReason(title, reason, body);
 }
 
-/** A suite that is left out, and says why on standard error and in its title. */
-export function skipLoudly(title: string, reason: string, body: () => void): void {
+/** Skips a suite and prints the reason to standard error and in its title. */
+export function skipWithReason(title: string, reason: string, body: () => void): void {
   process.stderr.write(`SKIPPED "${title}": ${reason}\n`);
   describe.skip(`${title} [skipped: ${reason}]`, body);
 }

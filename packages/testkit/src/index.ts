@@ -1,8 +1,8 @@
 /**
- * For tests only: the real programs our code talks to, on loopback in temporary folders, and the words tests wait with.
+ * For tests only: real programs on loopback in temporary folders, and helpers to wait.
  *
- * Reading order: one starter per program (etcd, kubernetes, knative, prometheus, browser), faults (proxies that misbehave), describe-with. How a program is had, started
- * and ended is `@oaas/real-components`, whose words are offered here too.
+ * Reading order: one starter per program (etcd, kubernetes, knative, prometheus, browser), faults (proxies), describe-with.
+ * `@oaas/real-components` obtains, starts and stops the programs; its exports are re-exported here.
  */
 export {
   cacheDir,
@@ -29,7 +29,7 @@ export {
   untilReady,
 } from "@oaas/real-components";
 export { describeWith } from "./describe-with.ts";
-export { sweepSize } from "./waiting/sweep-size.ts";
+export { sweepSize } from "./sweep-size.ts";
 export { startEtcd, type EtcdOptions, type EtcdUnderTest } from "./etcd/start-etcd.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";
 export type { ClientTls, EtcdCredentials } from "./etcd/etcd-security.ts";
@@ -49,4 +49,4 @@ export type { Sample, Series } from "./prometheus/remote-write.ts";
 export { startBrowser, type BrowserUnderTest } from "./browser/start-browser.ts";
 export { startHttpProxy, type HttpFate, type HttpProxy } from "./faults/http-proxy.ts";
 export { startTcpProxy, type TcpFault, type TcpProxy } from "./faults/tcp-proxy.ts";
-export { commandLine, processesWith } from "./processes-of.ts";
+export { commandLine, processesWith } from "./processes.ts";

@@ -37,7 +37,7 @@ describeWith(["chromium"], "a real browser", () => {
     await context.close();
   });
 
-  it("gives each context a profile of its own", async () => {
+  it("isolates the profiles of contexts", async () => {
     const first = await browser.newContext();
     await (await first.newPage()).goto(url);
     const second = await browser.newContext();

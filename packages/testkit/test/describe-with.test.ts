@@ -10,30 +10,28 @@ const runSuite = (env: Record<string, string>, suite = "needs-etcd"): Promise<Co
     env: { NO_COLOR: "1", OAAS_CACHE_DIR: EMPTY_CACHE, ...env },
   });
 
-it("skips loudly with the remedy when a component is missing", async () => {
+it("skips a suite and prints the fix when a component is missing", async () => {
   const { exitCode, stdout, stderr } = await runSuite({});
   expect(stdout + stderr).toContain('run "npm run components -- etcd"');
   expect(stdout).toMatch(/Tests\s+1 skipped/);
   expect(exitCode).toBe(0);
 });
 
-it("fails instead in CI, where nobody reads skips", async () => {
+it("fails in CI instead of skipping", async () => {
   const { exitCode, stdout, stderr } = await runSuite({ CI: "true" });
-  expect(stdout + stderr).toContain("the real component etcd 3.6.8 is not there");
+  expect(stdout + stderr).toContain("the real component etcd 3.6.8 is missing");
   expect(stdout).toMatch(/Tests\s+1 failed/);
   expect(exitCode).not.toBe(0);
 });
 
-it("a suite for both API servers needs nothing on the embedded one; one for the real one alone says why it is left out", async () => {
+it("needs no components on the embedded API server, and prints why a real-only suite is skipped", async () => {
   const { exitCode, stdout, stderr } = await runSuite({ KUBE_TARGET: "embedded", CI: "true" }, "on-target");
   expect(stdout).toMatch(/Tests\s+1 passed \| 1 skipped/);
-  expect(stderr).toContain(
-    'SKIPPED "a suite of etcd\'s own ways [embedded]": there is no etcd behind the embedded API server',
-  );
+  expect(stderr).toContain('SKIPPED "a suite about etcd [embedded]": the embedded API server has no etcd');
   expect(exitCode).toBe(0);
 });
 
-it("a suite for both API servers needs the real components on the real one", async () => {
+it("needs real components on the real API server", async () => {
   const { exitCode, stdout, stderr } = await runSuite({ KUBE_TARGET: "real" }, "on-target");
   expect(stdout).toMatch(/Tests\s+2 skipped/);
   expect(stderr).toContain('SKIPPED "a suite for both [real]": the real component kubernetes');

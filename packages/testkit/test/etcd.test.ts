@@ -7,8 +7,8 @@ const VERSIONS = [
 ] as const;
 
 describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
-  describeWith([component], "one member in the clear", () => {
-    it("is the version asked for, and keeps acknowledged keys over kill -9 with fsync", async () => {
+  describeWith([component], "one member without TLS", () => {
+    it("has the requested version and keeps acknowledged keys after kill -9 with fsync", async () => {
       await using etcd = await startEtcd({ version, fsync: true });
       expect(await etcd.etcdctl("endpoint", "status", "-w", "json")).toContain(`"version":"${version}.`);
       for (let key = 0; key < 10; key += 1) await etcd.etcdctl("put", `/k/${key}`, String(key));
@@ -19,7 +19,7 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       expect((await etcd.etcdctl("get", "--prefix", "/k/", "--keys-only")).match(/\/k\//g)).toHaveLength(10);
     });
 
-    it("answers nothing while frozen and everything afterwards", async () => {
+    it("hangs while frozen and responds after the thaw", async () => {
       await using etcd = await startEtcd({ version });
       const [member] = etcd.members;
       member?.freeze();
@@ -29,7 +29,7 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       expect(await etcd.etcdctl("get", "a", "--print-value-only")).toBe("2\n");
     });
 
-    it("refuses writes beyond its quota", async () => {
+    it("rejects writes beyond its quota", async () => {
       await using etcd = await startEtcd({ version, quotaBytes: 2 * 1024 * 1024 });
       const fill = async (): Promise<void> => {
         for (let key = 0; key < 60; key += 1) await etcd.etcdctl("put", `/q/${key}`, "x".repeat(100_000));
@@ -57,14 +57,14 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       return [`--cacert=${caFile}`, `--cert=${certFile}`, `--key=${keyFile}`];
     };
 
-    it("lets pm write below /oaas/ and nowhere else, by certificate", async () => {
+    it("limits pm to /oaas/ by certificate", async () => {
       expect(await as(certificate(), "put", "/oaas/a", "1")).toMatchObject({ exitCode: 0 });
       const elsewhere = await as(certificate(), "put", "/other/a", "1");
       expect(elsewhere.exitCode).not.toBe(0);
       expect(elsewhere.stderr).toContain("permission denied");
     });
 
-    it("lets pm in by password, and nobody by a wrong one", async () => {
+    it("authenticates pm by password and rejects a wrong one", async () => {
       const { username, password } = etcd.auth!;
       expect(await as([...certificate(), `--user=${username}:${password}`], "get", "/oaas/a")).toMatchObject({
         exitCode: 0,
@@ -73,18 +73,18 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       expect(wrong.stderr).toContain("authentication failed");
     });
 
-    it("refuses a client without a certificate", async () => {
+    it("rejects a client without a certificate", async () => {
       const { exitCode } = await as([`--cacert=${etcd.tls!.caFile}`], "get", "/oaas/a");
       expect(exitCode).not.toBe(0);
     });
 
-    it("lets root administer", async () => {
+    it("gives root all rights", async () => {
       expect(await etcd.etcdctl("user", "list")).toBe("pm\nroot\n");
     });
   });
 
   describeWith([component], "three members", () => {
-    it("go on without one, stop without two, and come back", async () => {
+    it("keep serving without one member, stop without two, and recover", async () => {
       await using etcd = await startEtcd({ version, members: 3, tls: true });
       await etcd.etcdctl("put", "a", "1");
       const [first, second, third] = etcd.members;
@@ -96,7 +96,7 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       await second?.start();
       await eventually(() => etcd.etcdctl("endpoint", "health"), { what: "three healthy members" });
       expect(await third?.logTail()).toBeTypeOf("string");
-      // The write without a quorum was not acknowledged: it may or may not have happened.
+      // The write without a quorum was not acknowledged: it may or may not have been applied.
       expect(await etcd.etcdctl("get", "a", "--print-value-only")).toMatch(/^[23]\n$/);
     });
   });

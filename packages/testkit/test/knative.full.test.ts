@@ -30,7 +30,7 @@ describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "a real Kna
     (await cluster.kubectl(["get", "ksvc", "web", "-o", 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']))
       .stdout;
 
-  it("makes a Service ready that runs in a pod beside its proxy", async () => {
+  it("runs a Service in a pod with its queue proxy", async () => {
     expect(await apply(withImage("dev.local/web:1"))).toMatchObject({ exitCode: 0 });
     await eventually(async () => (await ready()) === "True", { timeoutMs: 90_000, what: "the Service to be ready" });
     const names = "jsonpath={.items[*].spec.containers[*].name}";
@@ -38,18 +38,18 @@ describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "a real Kna
     expect(stdout).toBe("user-container queue-proxy");
   });
 
-  it("refuses by its webhook what the schema lets through", async () => {
+  it("rejects an invalid Service by its webhook", async () => {
     const { exitCode, stderr } = await apply({ template: { spec: { containers: [{ image: "not an image" }] } } });
     expect(exitCode).toBe(1);
     expect(stderr).toContain('admission webhook "validation.webhook.serving.knative.dev" denied the request');
   });
 
-  it("does not start a second time on one machine", async () => {
+  it("does not start twice on one machine", async () => {
     await expect(startKnative(cluster)).rejects.toThrow(/needs port 8080/);
     expect(knative.processes.map(({ exit }) => exit)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it("leaves neither kinds nor processes when it is taken away", async () => {
+  it("leaves no CRDs and processes after uninstall", async () => {
     await knative.uninstall();
     expect((await cluster.kubectl(["get", "crd", "-o", "name"])).stdout).toBe("");
     expect(knative.processes.every(({ exit }) => exit !== undefined)).toBe(true);

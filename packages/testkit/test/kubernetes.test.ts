@@ -33,7 +33,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     expect(versions["clientVersion"]?.gitVersion).toBe("v1.36.3");
   });
 
-  it("makes a Deployment Available, its pods spread over the nodes", async () => {
+  it("makes a Deployment Available and spreads its pods over the nodes", async () => {
     await kubectl("create deployment web --image=example.test/web:1 --replicas=4");
     await kubectl("wait --for=condition=Available deployment/web --timeout=60s");
     const nodes = await kubectl("get pods -l app=web -o jsonpath={.items[*].spec.nodeName}");
@@ -43,7 +43,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
   it.each([
     ["missing", "ImagePullBackOff", "Failed"],
     ["crashing", "CrashLoopBackOff", "BackOff"],
-  ])("fails pods whose image is tagged %s with %s and an event, for good", async (tag, reason, event) => {
+  ])("fails pods with the image tag %s permanently with %s and an event", async (tag, reason, event) => {
     await kubectl(`create deployment ${tag} --image=example.test/web:${tag}`);
     const waiting = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
     await eventually(async () => (await kubectl(`get pods -l app=${tag} -o ${waiting}`)) === reason);
@@ -56,7 +56,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     await eventually(async () => (await kubectl(`get pods -l app=${tag} -o name`)) === "", { what: "no leftovers" });
   });
 
-  it("writes down who asked for what", async () => {
+  it("writes the audit log", async () => {
     await cluster.kubectl(["--user=viewer", "get", "configmaps", "-n", "kube-system"]);
     await eventually(async () =>
       expect(await cluster.auditTrail()).toContainEqual(
@@ -65,7 +65,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     );
   });
 
-  it("collects what a deleted owner leaves", async () => {
+  it("garbage-collects the children of a deleted owner", async () => {
     await kubectl("create deployment gone --image=example.test/web:1");
     await kubectl("wait --for=condition=Available deployment/gone --timeout=60s");
     await kubectl("delete deployment gone");
@@ -74,7 +74,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     });
   });
 
-  it("serves the given CRDs and applies their schema", async () => {
+  it("serves the CRDs and validates their schema", async () => {
     const widget = (size: number): string =>
       `apiVersion: test.oaas.io/v1\nkind: Widget\nmetadata: {name: w${size}}\nspec: {size: ${size}}\n`;
     expect(await kubectl("apply -f -", widget(1))).toContain("created");
@@ -83,17 +83,17 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     expect(refused.stderr).toContain("spec.size");
   });
 
-  it("knows the other users and gives them what RBAC says, nothing more", async () => {
+  it("authorizes other users by RBAC", async () => {
     const asViewer = (args: string) => cluster.kubectl(["--user=viewer", ...args.split(" ")]);
     expect((await asViewer("get pods")).stderr).toMatch(/Forbidden/);
     await kubectl("create clusterrolebinding viewers --clusterrole=view --group=viewers");
     await eventually(async () => expect((await asViewer("get pods")).exitCode).toBe(0), {
-      what: "the binding to be seen",
+      what: "the role binding",
     });
     expect((await asViewer("delete deployment web")).stderr).toMatch(/Forbidden/);
   });
 
-  it("refuses strangers", async () => {
+  it("rejects unauthenticated requests", async () => {
     const ca = readFileSync(cluster.caFile, "utf8");
     const get = (token: string) =>
       probe(`${cluster.url}/api/v1/pods`, { ca, headers: { authorization: `Bearer ${token}` } });
@@ -103,7 +103,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
 });
 
 describeWith(["kubernetes", "etcd"], "a bare cluster", () => {
-  it("is gone when closed: processes, ports and folder", async () => {
+  it("removes processes, ports and folder on close", async () => {
     const cluster = await startKubernetes();
     const folder = dirname(cluster.kubeconfig);
     expect(processesWith(folder)).not.toEqual([]);
@@ -114,11 +114,11 @@ describeWith(["kubernetes", "etcd"], "a bare cluster", () => {
     await cluster.close();
   });
 
-  it("that fails to start says why, stops everything and keeps its logs", async () => {
+  it("reports why the start failed, stops everything and keeps the logs", async () => {
     const thrown = await startKubernetes({ crdFiles: ["/does/not/exist.yaml"] }).catch((error: unknown) => error);
     const { message } = thrown as Error;
     expect(message).toMatch(/does\/not\/exist.yaml/);
-    const folder = /folder is kept: (\S+)/.exec(message)?.[1] ?? "";
+    const folder = /files are in (\S+)/.exec(message)?.[1] ?? "";
     expect(await readdir(folder)).toContain("kube-apiserver.log");
     expect(processesWith(folder)).toEqual([]);
     await rm(folder, { recursive: true });

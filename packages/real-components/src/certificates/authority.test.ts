@@ -6,26 +6,26 @@ const authority = makeAuthority("test-ca");
 const ca = new X509Certificate(authority.certificate);
 
 describe("makeAuthority", () => {
-  it("signs itself and may sign others", () => {
+  it("is self-signed and can sign certificates", () => {
     expect(ca.ca).toBe(true);
     expect(ca.subject).toBe("CN=test-ca");
     expect(ca.verify(ca.publicKey)).toBe(true);
   });
 
-  it("is nobody else's authority", () => {
+  it("does not verify certificates of another CA", () => {
     const other = new X509Certificate(makeAuthority("test-ca").issue({ commonName: "x" }).certificate);
     expect(other.verify(ca.publicKey)).toBe(false);
   });
 
   it.each([
-    { why: "a client has a user name and no host", request: { commonName: "pm" }, hosts: [] },
+    { why: "a client with a user name and no host", request: { commonName: "pm" }, hosts: [] },
     {
       why: "addresses and names",
       request: { commonName: "s", hosts: ["127.0.0.1", "localhost"] },
       hosts: ["localhost"],
     },
     {
-      why: "content of 128 to 255 bytes has a two-byte length, more a three-byte one",
+      why: "content with two-byte and three-byte lengths",
       request: { commonName: "many", hosts: Array.from({ length: 40 }, (_, index) => `host-${index}.example.test`) },
       hosts: ["host-0.example.test", "host-39.example.test"],
     },
@@ -40,7 +40,7 @@ describe("makeAuthority", () => {
     expect(read.checkHost("elsewhere.example.test")).toBeUndefined();
   });
 
-  it("knows IPv4 addresses and organizations", () => {
+  it("supports IPv4 addresses and organizations", () => {
     const { certificate } = authority.issue({ commonName: "a", organization: "system:masters", hosts: ["127.0.0.1"] });
     const read = new X509Certificate(certificate);
     expect(read.checkIP("127.0.0.1")).toBe("127.0.0.1");

@@ -2,24 +2,24 @@ import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:cry
 import { isIPv4 } from "node:net";
 import { bits, context, integer, octets, oid, sequence, setOf, time, truth, utf8 } from "./der.ts";
 
-/** Who a certificate is for. */
+/** The subject of a certificate. */
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organization?: string;
-  /** Names and IPv4 addresses under which a server is reached. */
+  /** DNS names and IPv4 addresses of a server. */
   readonly hosts?: readonly string[];
 }
 
-/** A certificate and its private key, both PEM. */
+/** A certificate and its private key in PEM. */
 export interface IssuedCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A certificate authority whose key nobody keeps. */
+/** A certificate authority whose key is never stored. */
 export interface Authority {
   readonly certificate: string;
-  /** Issues a certificate that is good for servers and clients, for as long as the authority. */
+  /** Issues a server and client certificate with the lifetime of the authority. */
   issue(request: CertificateRequest): IssuedCertificate;
 }
 
@@ -27,8 +27,8 @@ const DAY_MS = 86_400_000;
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 
 /**
- * Makes a certificate authority with ECDSA P-256 keys. No openssl is needed, and it takes a millisecond. All its
- * certificates are good from five days ago (clocks differ) until `validDays` from now.
+ * Creates a certificate authority with ECDSA P-256 keys in a millisecond, without openssl. All certificates are valid from
+ * five days ago, because clocks differ, until `validDays` from now.
  */
 export function makeAuthority(commonName: string, validDays = 5): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });

@@ -1,4 +1,4 @@
-/** The few words of DER (ITU-T X.690) that a certificate is made of. */
+/** The DER types (ITU-T X.690) that a certificate uses. */
 
 function element(tag: number, content: Buffer): Buffer {
   const { length } = content;
@@ -20,15 +20,15 @@ export const bits = (content: Buffer, unused = 0): Buffer =>
 
 export const truth = (value: boolean): Buffer => element(0x01, Buffer.from([value ? 0xff : 0]));
 
-/** A positive whole number, given as its bytes, highest first. */
+/** A positive integer, as big-endian bytes. */
 export const integer = (bytes: Buffer): Buffer =>
   element(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 
-/** A tagged element of the context: constructed unless it replaces a primitive type. */
+/** A context-specific element; constructed unless it replaces a primitive type. */
 export const context = (number: number, content: Buffer, constructed = true): Buffer =>
   element(0x80 | (constructed ? 0x20 : 0) | number, content);
 
-/** A moment as GeneralizedTime, to the second. */
+/** A date as GeneralizedTime, to the second. */
 export const time = (moment: Date): Buffer =>
   element(0x18, Buffer.from(`${moment.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "")}Z`));
 

@@ -4,10 +4,10 @@ import type { Component } from "./component.ts";
 
 describe("cacheDir", () => {
   it.each([
-    { why: "our own variable wins", env: { OAAS_CACHE_DIR: "/a", XDG_CACHE_HOME: "/b" }, expected: "/a" },
-    { why: "then the desktop's convention", env: { XDG_CACHE_HOME: "/b" }, expected: "/b/oaas" },
+    { why: "our variable has priority", env: { OAAS_CACHE_DIR: "/a", XDG_CACHE_HOME: "/b" }, expected: "/a" },
+    { why: "then the XDG variable", env: { XDG_CACHE_HOME: "/b" }, expected: "/b/oaas" },
     {
-      why: "an empty variable counts as unset",
+      why: "an empty variable is ignored",
       env: { OAAS_CACHE_DIR: "", XDG_CACHE_HOME: "/b" },
       expected: "/b/oaas",
     },
@@ -15,7 +15,7 @@ describe("cacheDir", () => {
     expect(cacheDir(env)).toBe(expected);
   });
 
-  it("falls back to the home folder", () => {
+  it("defaults to the home folder", () => {
     expect(cacheDir({})).toMatch(/\/\.cache\/oaas$/);
   });
 });
@@ -31,11 +31,11 @@ describe("componentFolder", () => {
     proof: { file: "tool", args: [], says: "" },
   });
 
-  it("is the same for the same recipe, so that clones share it", () => {
+  it("is the same for the same recipe", () => {
     expect(componentFolder(component(["a"]), "/c")).toBe(componentFolder(component(["a"]), "/c"));
   });
 
-  it("is another one for another recipe, so that branches do not disturb each other", () => {
+  it("differs for another recipe", () => {
     expect(componentFolder(component(["a"]), "/c")).not.toBe(componentFolder(component(["a", "b"]), "/c"));
   });
 });

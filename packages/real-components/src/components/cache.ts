@@ -4,10 +4,10 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Component } from "./component.ts";
 
-/** Where the Go modules of the recipes live. */
+/** The folder of the Go modules of the recipes. */
 export const GO_MODULES = join(import.meta.dirname, "../../components");
 
-/** The folder of all obtained components, outside the checkout so that clones share it. */
+/** The folder of all obtained components; outside the repository, so that clones share it. */
 export function cacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const own = env["OAAS_CACHE_DIR"];
   if (own) return own;
@@ -15,7 +15,7 @@ export function cacheDir(env: Readonly<Record<string, string | undefined>> = pro
   return xdg ? join(xdg, "oaas") : join(homedir(), ".cache", "oaas");
 }
 
-/** The folder of one component: another version or recipe lives in another folder, so branches do not disturb each other. */
+/** The folder of one component. Each version and recipe has its own folder, so that branches do not interfere. */
 export function componentFolder(component: Component, cache = cacheDir()): string {
   return join(cache, "components", `${component.name}-${component.version}-${recipeDigest(component)}`);
 }
@@ -52,14 +52,14 @@ export function onPath(command: string): string | undefined {
     .find((file) => existsSync(file));
 }
 
-/** The absolute path of one of the component's files, whether or not it is there yet. */
+/** The absolute path of a file of the component, existing or not. */
 export function fileIn(component: Component, file: string, cache = cacheDir()): string | undefined {
   if (component.recipe.kind === "host-command") return onPath(component.recipe.command);
   const path = component.files[file];
   return path === undefined ? undefined : join(componentFolder(component, cache), path);
 }
 
-/** Whether the component can be used now. A folder only gets its final name once it is whole. */
+/** Whether the component is available. A folder gets its final name only when it is complete. */
 export function isPresent(component: Component, cache = cacheDir()): boolean {
   const { recipe } = component;
   return recipe.kind === "host-command"

@@ -1,7 +1,7 @@
-/** When a component is obtained: "test" by npm test, "full" by npm run test:full as well, "bench" by npm run bench as well. */
+/** The command that obtains a component: "test" is npm test, "full" is npm run test:full, "bench" is npm run bench. */
 export type Tier = "test" | "full" | "bench";
 
-/** Files copied from a Go module's sources beside the binaries. */
+/** Files copied from the sources of a Go module. */
 export interface ModuleFiles {
   readonly module: string;
   readonly files: readonly string[];
@@ -13,27 +13,27 @@ export interface GoBuild {
   readonly module: string;
   /** Binary name → package to build. */
   readonly binaries: Readonly<Record<string, string>>;
-  /** Folders of the module with sources of our own that go into the binaries. */
+  /** Folders of the module with our own sources. */
   readonly ownSources?: readonly string[];
   readonly moduleFiles?: ModuleFiles;
 }
 
-/** Files of Go modules as they are, pinned like the builds; nothing is compiled. */
+/** Files of pinned Go modules, without compilation. */
 export interface GoFiles {
   readonly kind: "go-files";
   readonly module: string;
   readonly moduleFiles: readonly ModuleFiles[];
 }
 
-/** Debian packages unpacked into the cache; nothing is installed. */
+/** Debian packages unpacked into the cache, without installation. */
 export interface DebianExtract {
   readonly kind: "debian-extract";
   readonly packages: readonly string[];
-  /** Command → path in the unpacked tree. Each gets a wrapper that finds the libraries of the same tree. */
+  /** Command → path in the unpacked tree. Each gets a wrapper that uses the libraries of the same tree. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
-/** A command of the machine; installed from its Debian package when we may. */
+/** A command of the machine; installed from its Debian package if root. */
 export interface HostCommand {
   readonly kind: "host-command";
   readonly command: string;
@@ -49,11 +49,11 @@ export interface Component<Name extends string = string, File extends string = s
   readonly tier: Tier;
   readonly purpose: string;
   readonly recipe: Recipe;
-  /** What it offers: file name → path in its cache folder. */
+  /** File name → path in its cache folder. */
   readonly files: Readonly<Record<File, string>>;
   /**
-   * Run once before the component counts as obtained: the file's output must contain the text. Files of Go modules need none: Go checks
-   * their sums.
+   * Verification after obtaining: the output of the file must contain the text. Not needed for files of Go modules, because
+   * Go verifies their checksums.
    */
   readonly proof?: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly says: string };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { componentsOf, elapsedText, reportText } from "./ensure.ts";
 
 describe("componentsOf", () => {
-  it("lets every tier include what tests need, and nothing of the others", () => {
+  it("includes the test components in every tier", () => {
     const test = componentsOf("test").map((component) => component.name);
     const bench = componentsOf("bench").map((component) => component.name);
     expect(test).not.toContain("etcd-bench");
@@ -13,12 +13,12 @@ describe("componentsOf", () => {
 describe("reportText", () => {
   const base = { name: "etcd", version: "1" } as const;
 
-  it("names reason and remedy of what is missing", () => {
+  it("prints reason and fix of a missing component", () => {
     const text = reportText({ ...base, state: "missing", reason: "no Go", remedy: "install Go" });
     expect(text).toBe("MISSING: no Go\n  Remedy: install Go");
   });
 
-  it("says how long it took", () => {
+  it("prints the elapsed time", () => {
     expect(reportText({ ...base, state: "obtained", elapsedMs: 192_000 })).toBe("obtained in 3 min 12 s");
     expect(reportText({ ...base, state: "present" })).toBe("present");
   });

@@ -1,6 +1,6 @@
 import { COMPONENTS } from "./manifest.ts";
 import type { Component, Tier } from "./component.ts";
-import type { ComponentReport } from "./not-obtained.ts";
+import type { ComponentReport } from "./obtain-error.ts";
 import { obtain } from "./obtain.ts";
 
 const SAY_AGAIN_MS = 10_000;
@@ -10,12 +10,12 @@ export function componentsOf(tier: Tier): readonly Component[] {
   return COMPONENTS.filter((component) => component.tier === "test" || component.tier === tier);
 }
 
-/** Obtains whatever of a tier is not there, one after the other, and says how it goes. */
+/** Obtains the missing components of a tier one by one and logs the progress. */
 export function ensureComponents(tier: Tier, log: (line: string) => void): Promise<ComponentReport[]> {
   return ensureEach(componentsOf(tier), log);
 }
 
-/** The same for chosen components. A failure of one does not stop the others. */
+/** Obtains these components. A failure of one does not stop the others. */
 export async function ensureEach(
   components: readonly Component[],
   log: (line: string) => void,
@@ -23,15 +23,15 @@ export async function ensureEach(
   const reports: ComponentReport[] = [];
   for (const [index, component] of components.entries()) {
     const title = `[${index + 1}/${components.length}] ${component.name} ${component.version}`;
-    const report = await obtain(component, { tell: paced(title, log) });
+    const report = await obtain(component, { onProgress: throttleLog(title, log) });
     log(`${title}: ${reportText(report)}`);
     reports.push(report);
   }
   return reports;
 }
 
-/** Says each new step at once, and the same step with its newer hint every ten seconds. */
-function paced(title: string, log: (line: string) => void): (text: string) => void {
+/** Logs each new step at once, and updates of the same step every ten seconds. */
+function throttleLog(title: string, log: (line: string) => void): (text: string) => void {
   const begun = performance.now();
   let lastStep = "";
   let lastSaid = 0;
@@ -45,7 +45,7 @@ function paced(title: string, log: (line: string) => void): (text: string) => vo
   };
 }
 
-/** One line about a report; two more when something is missing. */
+/** Formats a report: one line, or three with reason and fix. */
 export function reportText(report: ComponentReport): string {
   if (report.state === "present") return "present";
   if (report.state === "obtained") return `obtained in ${elapsedText(report.elapsedMs)}`;

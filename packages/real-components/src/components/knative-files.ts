@@ -2,7 +2,7 @@ import type { ModuleFiles } from "./component.ts";
 
 const yamlIn = (folder: string, ...names: readonly string[]): string[] => names.map((name) => `${folder}/${name}.yaml`);
 
-/** What an installation of Knative Serving applies: its kinds, settings and webhooks, and the activator that stands before its services. */
+/** The manifests of a Knative Serving installation: CRDs, settings, webhooks and the activator. */
 export const KNATIVE_FILES: readonly ModuleFiles[] = [
   {
     module: "knative.dev/serving",

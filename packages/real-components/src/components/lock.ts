@@ -5,17 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 const POLL_MS = 250;
 const SQLITE_BUSY = 5;
 
-/** Held until disposed, or until this process ends. */
+/** Held until disposed or until this process ends. */
 export interface Lock extends Disposable {
   readonly file: string;
 }
 
 /**
- * Takes a lock that all processes of this machine respect.
+ * Acquires a lock across all processes of this machine.
  *
- * Guarantees: one owner at a time; the lock of a process that died is free at once, because it is a lock of the
- * operating system (through SQLite) and not a file that someone would have to remove. While another owner has it,
- * `onWait` is told for whom we wait, once per owner.
+ * Guarantees: one owner at a time; the lock of a dead process is released at once, because it is an operating system lock
+ * (through SQLite). While another process holds it, `onWait` is called once per owner.
  */
 export async function takeLock(file: string, onWait: (owner: string) => void): Promise<Lock> {
   mkdirSync(dirname(file), { recursive: true });

@@ -5,20 +5,20 @@ import { GO_MODULES } from "./cache.ts";
 import { COMPONENTS, componentOf } from "./manifest.ts";
 
 describe("the manifest", () => {
-  it("gives every component and every file a name of its own", () => {
+  it("has unique component and file names", () => {
     const files = COMPONENTS.flatMap((component) => Object.keys(component.files));
     expect(new Set(files).size).toBe(files.length);
     const names = COMPONENTS.map((component) => component.name);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it.each(COMPONENTS)("$name is proved by a file that it offers, and names its purpose", (component) => {
+  it.each(COMPONENTS)("$name is verified by one of its files and has a purpose", (component) => {
     if (component.recipe.kind === "go-files") expect(component.proof).toBeUndefined();
     else expect(Object.keys(component.files)).toContain(component.proof?.file);
     expect(component.purpose).not.toBe("");
   });
 
-  it.each(COMPONENTS)("$name is pinned by its Go module, if it comes from one", ({ recipe, version, name }) => {
+  it.each(COMPONENTS)("$name is pinned by its Go module, if it has one", ({ recipe, version, name }) => {
     if (recipe.kind !== "go-build" && recipe.kind !== "go-files") return;
     const goMod = readFileSync(join(GO_MODULES, recipe.module, "go.mod"), "utf8");
     const packages =
@@ -31,16 +31,16 @@ describe("the manifest", () => {
       expect(goMod, name).toMatch(new RegExp(`^\\t\\S+ v${version.replaceAll(".", "\\.")}\\b`, "m"));
   });
 
-  it.each(COMPONENTS)("$name is in the README's table with its version", ({ name, version }) => {
+  it.each(COMPONENTS)("$name is in the README with its version", ({ name, version }) => {
     const readme = readFileSync(join(GO_MODULES, "../README.md"), "utf8");
     expect(readme).toContain(`| ${name} | ${version} |`);
   });
 
-  it("finds a component by its own name or by a file's", () => {
+  it("finds a component by its name or a file name", () => {
     expect(componentOf("kubernetes").name).toBe("kubernetes");
     expect(componentOf("kube-scheduler").name).toBe("kubernetes");
     expect(() => componentOf("nonsense" as "etcd")).toThrow(
-      /no component is or offers "nonsense"; there are etcd, kubernetes/,
+      /unknown component or file "nonsense"; components: etcd, kubernetes/,
     );
   });
 });

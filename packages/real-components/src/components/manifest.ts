@@ -23,7 +23,7 @@ const DECLARED = [
     name: "kubernetes",
     version: "1.36.3",
     tier: "test",
-    purpose: "real cluster: API server, controller manager, scheduler, and kubectl as a client we did not write",
+    purpose: "real cluster: API server, controller manager, scheduler, and kubectl as an independent client",
     recipe: {
       kind: "go-build",
       module: "kubernetes",
@@ -46,7 +46,7 @@ const DECLARED = [
     name: "kwok",
     version: "0.8.0",
     tier: "test",
-    purpose: "nodes and pods of the real cluster, without kubelets",
+    purpose: "simulated nodes and pods of the real cluster",
     recipe: {
       kind: "go-build",
       module: "kubernetes",
@@ -82,7 +82,7 @@ const DECLARED = [
     name: "etcd34",
     version: "3.4.23",
     tier: "test",
-    purpose: "storage backend of the older line that operators still run",
+    purpose: "storage backend, older version still in use",
     recipe: {
       kind: "debian-extract",
       packages: ["etcd-server", "etcd-client"],
@@ -95,7 +95,7 @@ const DECLARED = [
     name: "protoc",
     version: "3.21.12",
     tier: "test",
-    purpose: "reads and writes our protobuf messages with code that is not ours",
+    purpose: "independent implementation of protobuf",
     recipe: {
       kind: "debian-extract",
       packages: ["protobuf-compiler", "libprotoc32", "libprotobuf32", "libprotobuf-dev"],
@@ -108,7 +108,7 @@ const DECLARED = [
     name: "chromium",
     version: "Debian's",
     tier: "test",
-    purpose: "the browser that opens the console",
+    purpose: "browser for the console",
     recipe: { kind: "host-command", command: "chromium", debianPackage: "chromium" },
     files: { chromium: "" },
     proof: { file: "chromium", args: ["--version"], says: "Chromium" },
@@ -117,7 +117,7 @@ const DECLARED = [
     name: "knative-manifests",
     version: "0.50.0",
     tier: "test",
-    purpose: "Knative Serving's own kinds (CRDs), and what it installs beside them",
+    purpose: "CRDs and manifests of Knative Serving",
     recipe: { kind: "go-files", module: "knative", moduleFiles: KNATIVE_FILES },
     files: { "knative-manifests": "files/config" },
   }),
@@ -125,7 +125,7 @@ const DECLARED = [
     name: "knative",
     version: "0.50.0",
     tier: "full",
-    purpose: "Knative Serving itself: webhook, controllers and autoscaler (Knative 1.23)",
+    purpose: "Knative Serving: webhook, controllers and autoscaler (Knative 1.23)",
     recipe: {
       kind: "go-build",
       module: "knative",
@@ -147,7 +147,7 @@ const DECLARED = [
     name: "etcd-bench",
     version: "1",
     tier: "bench",
-    purpose: "a minimal Go client of etcd, to compare ours with in the same run",
+    purpose: "minimal Go client of etcd, as a reference for benchmarks",
     recipe: {
       kind: "go-build",
       module: "kubernetes",
@@ -163,20 +163,20 @@ type Declared = (typeof DECLARED)[number];
 
 export type ComponentName = Declared["name"];
 
-/** Every file some component offers. */
+/** All file names of all components. */
 export type ComponentFileName = Declared extends infer C ? (C extends Component<string, infer F> ? F : never) : never;
 
-/** Every real component, in the order in which they are obtained: what most tests need comes first. */
+/** All real components in the order in which they are obtained; the most needed come first. */
 export const COMPONENTS: readonly Component[] = DECLARED;
 
-/** The component of this name, or the one that offers this file. */
+/** The component with this name or with this file. */
 export function componentOf(name: ComponentName | ComponentFileName): Component {
   const found =
     COMPONENTS.find((component) => component.name === name) ??
     COMPONENTS.find((component) => Object.hasOwn(component.files, name));
   if (!found) {
     const known = COMPONENTS.map((component) => component.name).join(", ");
-    throw new RangeError(`no component is or offers "${name}"; there are ${known}`);
+    throw new RangeError(`unknown component or file "${name}"; components: ${known}`);
   }
   return found;
 }

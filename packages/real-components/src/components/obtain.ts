@@ -5,94 +5,93 @@ import { cacheDir, componentFolder, fileIn, isPresent } from "./cache.ts";
 import type { Component } from "./component.ts";
 import { takeLock } from "./lock.ts";
 import type { ComponentName } from "./manifest.ts";
-import { explainSystemError, NotObtained, type ComponentReport, type ComponentState } from "./not-obtained.ts";
+import { explainSystemError, ObtainError, type ComponentReport, type ComponentState } from "./obtain-error.ts";
 import { makeDebianExtract } from "./recipes/debian-extract.ts";
 import { makeGoBuild } from "./recipes/go-build.ts";
 import { makeGoFiles } from "./recipes/go-files.ts";
 import { makeHostCommand } from "./recipes/host-command.ts";
-import { runStep, type Workshop } from "./step.ts";
+import { runStep, type RecipeContext } from "./step.ts";
 
-/** Turns a recipe into files in the workshop's folder. */
-type Make = (component: Component, workshop: Workshop) => Promise<void>;
+/** Executes a recipe in the folder of the context. */
+type Make = (component: Component, context: RecipeContext) => Promise<void>;
 
 export interface ObtainOptions {
   readonly cache?: string;
-  /** Told what is going on, in a few words. */
-  readonly tell?: (text: string) => void;
-  /** How recipes are carried out; tests give their own. */
+  /** Receives the progress. */
+  readonly onProgress?: (text: string) => void;
+  /** Executes the recipe; replaced in tests. */
   readonly make?: Make;
 }
 
 /**
- * Makes sure that a component is there.
+ * Obtains a component if it is missing.
  *
- * Flow: skip when present; lock; look again (the one we waited for may have made it); remove what dead attempts left;
- * make and prove it in a temporary folder; give it its final name.
- * Guarantees: a folder with the final name is whole; two that run at once make it once; a killed attempt is no obstacle
- * and, for builds, no lost work.
+ * Flow: skip if present; lock; check again, because another process may have obtained it; remove leftovers of dead
+ * attempts; build and verify it in a temporary folder; rename the folder.
+ * Guarantees: a folder with the final name is complete; concurrent runs build once; a killed attempt does not block the
+ * next one, and builds resume.
  */
 export async function obtain(component: Component, options: ObtainOptions = {}): Promise<ComponentReport> {
   const base = { name: component.name as ComponentName, version: component.version };
   try {
-    return { ...base, ...(await presentOrMade(component, options)) };
+    return { ...base, ...(await ensurePresent(component, options)) };
   } catch (error) {
-    const why = error instanceof NotObtained ? error : explainSystemError(error);
+    const why = error instanceof ObtainError ? error : explainSystemError(error);
     if (why === undefined) throw error;
     return { ...base, state: "missing", reason: why.message, remedy: why.remedy };
   }
 }
 
-async function presentOrMade(component: Component, options: ObtainOptions): Promise<ComponentState> {
-  const { cache = cacheDir(), tell = () => undefined, make = makeByRecipe } = options;
+async function ensurePresent(component: Component, options: ObtainOptions): Promise<ComponentState> {
+  const { cache = cacheDir(), onProgress = () => undefined, make = executeRecipe } = options;
   if (isPresent(component, cache)) return { state: "present" };
   const begun = performance.now();
   const folder = componentFolder(component, cache);
   const id = basename(folder);
-  using _lock = await takeLock(join(cache, "locks", id), (owner) => tell(`waiting for another run (${owner})`));
+  using _lock = await takeLock(join(cache, "locks", id), (owner) => onProgress(`waiting for another run (${owner})`));
   if (isPresent(component, cache)) return { state: "present" };
   const attempt = join(cache, "attempts", `${id}.${process.pid}`);
-  const workshop = { folder: attempt, cache, logFile: join(cache, "logs", `${id}.log`), tell };
-  await clearTheWay(workshop, folder);
+  const context = { folder: attempt, cache, logFile: join(cache, "logs", `${id}.log`), onProgress };
+  await removeLeftovers(context, folder);
   try {
-    await make(component, workshop);
-    await prove(component, workshop);
-    await finish(component, workshop.folder, folder);
+    await make(component, context);
+    await verify(component, context);
+    await finish(component, context.folder, folder);
   } finally {
-    await rm(workshop.folder, { recursive: true, force: true });
+    await rm(context.folder, { recursive: true, force: true });
   }
   return { state: "obtained", elapsedMs: performance.now() - begun };
 }
 
-async function makeByRecipe({ recipe }: Component, workshop: Workshop): Promise<void> {
+async function executeRecipe({ recipe }: Component, context: RecipeContext): Promise<void> {
   switch (recipe.kind) {
     case "go-build":
-      return makeGoBuild(recipe, workshop);
+      return makeGoBuild(recipe, context);
     case "go-files":
-      return makeGoFiles(recipe, workshop);
+      return makeGoFiles(recipe, context);
     case "debian-extract":
-      return makeDebianExtract(recipe, workshop);
+      return makeDebianExtract(recipe, context);
     case "host-command":
-      return makeHostCommand(recipe, workshop);
+      return makeHostCommand(recipe, context);
     default:
       return unreachable(recipe);
   }
 }
 
-/** A program that does not run, or is not the version that was declared, never gets into the cache. */
-async function prove(component: Component, workshop: Workshop): Promise<void> {
+/** Rejects a program that does not run or has another version than declared. */
+async function verify(component: Component, context: RecipeContext): Promise<void> {
   if (component.proof === undefined) return;
   const { file, args, says } = component.proof;
   const path =
     component.recipe.kind === "host-command"
       ? fileIn(component, file)
-      : join(workshop.folder, component.files[file] ?? "");
-  if (path === undefined)
-    throw new NotObtained(`${file} is still not on the PATH`, "look at the log of the installation");
-  const output = await runStep(workshop, { title: `trying ${file}`, command: path, args, cwd: workshop.folder });
+      : join(context.folder, component.files[file] ?? "");
+  if (path === undefined) throw new ObtainError(`${file} is still not on PATH`, "check the log of the installation");
+  const output = await runStep(context, { title: `trying ${file}`, command: path, args, cwd: context.folder });
   if (output.includes(says)) return;
-  throw new NotObtained(
-    `${file} does not say "${says}" but: ${output.trim().slice(0, 200)}`,
-    "another version is offered now: change the version in the manifest after the tests pass with it",
+  throw new ObtainError(
+    `the output of ${file} does not contain "${says}": ${output.trim().slice(0, 200)}`,
+    "another version is available now: update the version in the manifest after the tests pass with it",
   );
 }
 
@@ -105,12 +104,12 @@ async function finish(component: Component, attempt: string, folder: string): Pr
   await rename(attempt, folder);
 }
 
-/** We hold the lock, so whoever left an attempt or a log of this component behind is dead. */
-async function clearTheWay(workshop: Workshop, folder: string): Promise<void> {
-  const attempts = dirname(workshop.folder);
-  for (const needed of [attempts, dirname(workshop.logFile), dirname(folder)]) await mkdir(needed, { recursive: true });
+/** Removes attempts and logs of dead processes; safe because we hold the lock. */
+async function removeLeftovers(context: RecipeContext, folder: string): Promise<void> {
+  const attempts = dirname(context.folder);
+  for (const needed of [attempts, dirname(context.logFile), dirname(folder)]) await mkdir(needed, { recursive: true });
   const dead = (await readdir(attempts)).filter((entry) => entry.startsWith(`${basename(folder)}.`));
   for (const entry of dead) await rm(join(attempts, entry), { recursive: true, force: true });
-  await rm(workshop.logFile, { force: true });
-  await mkdir(workshop.folder);
+  await rm(context.logFile, { force: true });
+  await mkdir(context.folder);
 }

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { startProcess } from "../process/running-process.ts";
 import { warden } from "../process/warden.ts";
-import { explainFailure } from "./not-obtained.ts";
+import { explainFailure } from "./obtain-error.ts";
 
-/** Where a recipe works, and whom it tells. */
-export interface Workshop {
-  /** An empty folder that becomes the component when the recipe is done. */
+/** The folders and the progress callback of a recipe. */
+export interface RecipeContext {
+  /** An empty folder that becomes the component. */
   readonly folder: string;
-  /** The cache, for what recipes share. */
+  /** The cache shared by recipes. */
   readonly cache: string;
   readonly logFile: string;
-  /** Told what is going on, in a few words. */
-  readonly tell: (text: string) => void;
+  /** Receives the progress. */
+  readonly onProgress: (text: string) => void;
 }
 
 /** One command of a recipe. */
@@ -21,45 +21,45 @@ export interface Step {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Turns the output so far into a hint of progress. */
+  /** Derives the progress from the output so far. */
   readonly hint?: (output: string) => string;
 }
 
 const HINT_MS = 2_000;
 
 /**
- * Runs one command of a recipe to its end and returns its output.
+ * Runs one command of a recipe and returns its output.
  *
- * Guarantees: it dies with this process; a failure is explained with a remedy.
+ * Guarantees: the command ends with this process; a failure is reported with a fix.
  */
-export async function runStep(workshop: Workshop, step: Step): Promise<string> {
-  workshop.tell(step.title);
-  const before = await outputOf(workshop);
+export async function runStep(context: RecipeContext, step: Step): Promise<string> {
+  context.onProgress(step.title);
+  const before = await outputOf(context);
   const running = await startProcess({
     name: step.title,
     command: step.command,
     args: step.args,
     cwd: step.cwd,
     env: { ...hostEnv(), ...step.env },
-    logFile: workshop.logFile,
+    logFile: context.logFile,
   });
   const ticker = setInterval(() => {
-    void outputOf(workshop).then((output) => {
-      if (step.hint) workshop.tell(`${step.title}, ${step.hint(output.slice(before.length))}`);
+    void outputOf(context).then((output) => {
+      if (step.hint) context.onProgress(`${step.title}, ${step.hint(output.slice(before.length))}`);
     });
   }, HINT_MS);
   try {
     const exit = await warden().hold(running.exited);
-    const output = (await outputOf(workshop)).slice(before.length);
-    if (exit.code !== 0) throw explainFailure(step.title, output, workshop.logFile);
+    const output = (await outputOf(context)).slice(before.length);
+    if (exit.code !== 0) throw explainFailure(step.title, output, context.logFile);
     return output;
   } finally {
     clearInterval(ticker);
   }
 }
 
-async function outputOf(workshop: Workshop): Promise<string> {
-  return readFile(workshop.logFile, "utf8").catch(() => "");
+async function outputOf(context: RecipeContext): Promise<string> {
+  return readFile(context.logFile, "utf8").catch(() => "");
 }
 
 function hostEnv(): Record<string, string> {

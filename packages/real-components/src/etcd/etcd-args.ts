@@ -1,13 +1,12 @@
-/** What every etcd server is told. */
 export interface EtcdServerSpec {
   readonly name: string;
   readonly dataDir: string;
   readonly clientUrl: string;
   readonly peerUrl: string;
-  /** Answers `/health` without credentials. */
+  /** Serves `/health` without credentials. */
   readonly healthUrl: string;
   readonly initialCluster: string;
-  /** Whether a write is on the disk when it is acknowledged. */
+  /** Whether a write is synced to disk before it is acknowledged. */
   readonly fsync: boolean;
 }
 

@@ -10,13 +10,13 @@ import type { RunningProcess } from "../process/running-process.ts";
 import { startInFolder } from "./cluster-folder.ts";
 import { kubeconfigText, tokenFile, type TokenUser } from "./kubeconfig.ts";
 
-/** A running API server and the files its clients need. */
+/** A running API server and the files for its clients. */
 export interface ApiServer {
   readonly process: RunningProcess;
   readonly url: string;
   readonly ca: string;
   readonly files: ClusterFiles;
-  /** GET as the first user. */
+  /** Sends a GET request as the first user. */
   get(path: string): Promise<ProbeAnswer>;
 }
 
@@ -32,26 +32,26 @@ interface ClusterFiles {
 }
 
 export interface ApiServerPlan {
-  /** Of the cluster, in its kubeconfig. */
+  /** Name of the cluster in its kubeconfig. */
   readonly name: string;
   readonly folder: string;
   readonly etcdUrl: string;
   /** The first is the administrator. */
   readonly users: readonly TokenUser[];
-  /** The port it must have. */
+  /** The required port. */
   readonly port: number | undefined;
-  /** The port it should have when it is free. */
+  /** The preferred port, used if free. */
   readonly lastPort: number | undefined;
   readonly args: readonly string[];
 }
 
-/** A start makes new certificates, so this bounds how long a cluster may run. */
+/** Each start creates new certificates, so this limits the run time of a cluster. */
 const VALID_DAYS = 3650;
 
 /** Starts a kube-apiserver with RBAC and waits until it is ready and has the namespace `default`. */
 export async function startApiServer(plan: ApiServerPlan): Promise<ApiServer> {
   if (plan.port !== undefined && !(await canBind(plan.port))) {
-    throw failedPrecondition("kube-apiserver", `something else listens on 127.0.0.1:${plan.port}`);
+    throw failedPrecondition("kube-apiserver", `127.0.0.1:${plan.port} is in use by another process`);
   }
   const files = clusterFiles(plan.folder);
   const ca = await writeSecrets(files, plan.users);
@@ -83,7 +83,7 @@ function clusterFiles(folder: string): ClusterFiles {
   };
 }
 
-/** Certificates are new with each start, so that none expires in a folder; keys that signed what is stored are kept. */
+/** Creates new certificates on each start, so that none expires; keys that signed stored tokens are kept. */
 async function writeSecrets(files: ClusterFiles, users: readonly TokenUser[]): Promise<string> {
   const authority = makeAuthority("local-kubernetes-ca", VALID_DAYS);
   const server = authority.issue({
@@ -117,7 +117,7 @@ function apiServerArgs(etcdUrl: string, port: number, files: ClusterFiles): stri
     `--service-account-signing-key-file=${files.accountKey}`,
     "--service-cluster-ip-range=10.0.0.0/24",
     "--allow-privileged",
-    // Without a controller manager no namespace gets its default account, and every pod would be refused.
+    // Without a controller manager, namespaces have no default service account and every pod would be rejected.
     "--disable-admission-plugins=ServiceAccount",
   ];
 }

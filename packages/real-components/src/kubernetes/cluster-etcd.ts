@@ -5,13 +5,13 @@ import { probe } from "../process/http-probe.ts";
 import type { RunningProcess } from "../process/running-process.ts";
 import { startInFolder } from "./cluster-folder.ts";
 
-/** The store of one cluster. */
+/** The etcd of one cluster. */
 export interface ClusterEtcd {
   readonly process: RunningProcess;
   readonly url: string;
 }
 
-/** Starts the etcd of a cluster on the data that the folder has, if any, and waits until it serves. */
+/** Starts the etcd of a cluster with the existing data of the folder and waits until it serves. */
 export function startClusterEtcd(folder: string, fsync: boolean): Promise<ClusterEtcd> {
   return onFreePorts(3, async (ports) => {
     const [url = "", peerUrl = "", healthUrl = ""] = ports.map((port) => `http://127.0.0.1:${port}`);

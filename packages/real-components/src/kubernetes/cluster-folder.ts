@@ -6,22 +6,22 @@ import { untilReady } from "../process/ready.ts";
 import { endRegistered } from "../process/register.ts";
 import { startProcess, type RunningProcess } from "../process/running-process.ts";
 
-/** What an earlier start in the same folder used, and its clients may still have. */
-export interface EarlierStart {
+/** Port and token of an earlier start in the same folder, which clients may still use. */
+export interface PreviousStart {
   readonly port?: number;
   readonly token?: string;
 }
 
-/** Makes the folder ready for a start: ends what a crash left running, and puts the logs of the last start aside. */
-export async function prepareFolder(folder: string): Promise<EarlierStart> {
+/** Prepares the folder for a start: stops processes left by a crash and moves the logs of the last start aside. */
+export async function prepareFolder(folder: string): Promise<PreviousStart> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await endRegistered(registerIn(folder));
   const logs = (await readdir(folder)).filter((file) => file.endsWith(".log"));
   await Promise.all(logs.map((file) => rename(join(folder, file), join(folder, `${file}.previous`))));
-  return earlierStart(await readFile(join(folder, "kubeconfig"), "utf8").catch(() => ""));
+  return readPreviousStart(await readFile(join(folder, "kubeconfig"), "utf8").catch(() => ""));
 }
 
-/** One program of a cluster, and how it shows that it is ready. */
+/** One program of a cluster and its readiness check. */
 export interface ClusterProgram {
   readonly program: ComponentFileName;
   readonly args: readonly string[];
@@ -29,8 +29,8 @@ export interface ClusterProgram {
 }
 
 /**
- * Starts a program that works in the cluster's folder, writes `<program>.log` there and is noted there. Resolves when it is
- * ready; when it does not become so, it is ended and the end of its log is shown.
+ * Starts a program in the cluster's folder, with `<program>.log` and an entry in the process register there. Resolves when
+ * it is ready; otherwise stops it and throws with the end of its log.
  */
 export async function startInFolder(
   folder: string,
@@ -53,8 +53,8 @@ export async function startInFolder(
   }
 }
 
-/** Reads the kubeconfig that a start wrote; a file that is none was not written by one. */
-export function earlierStart(kubeconfig: string): EarlierStart {
+/** Reads the kubeconfig of an earlier start; ignores an invalid file. */
+export function readPreviousStart(kubeconfig: string): PreviousStart {
   try {
     const config = JSON.parse(kubeconfig) as {
       clusters: { cluster: { server: string } }[];

@@ -4,7 +4,7 @@ import type { RunningProcess } from "../process/running-process.ts";
 import type { ApiServer } from "./api-server.ts";
 import { startInFolder } from "./cluster-folder.ts";
 
-/** Starts the controller manager and waits until its controllers act: the default service account appears. */
+/** Starts the controller manager and waits until it has created the default service account. */
 export function startControllerManager(api: ApiServer, folder: string): Promise<RunningProcess> {
   const account = "/api/v1/namespaces/default/serviceaccounts/default";
   return startInFolder(folder, {
@@ -16,7 +16,7 @@ export function startControllerManager(api: ApiServer, folder: string): Promise<
       "--use-service-account-credentials=false",
       "--leader-elect=false",
       "--secure-port=0",
-      // The usual 20 per second are courtesy towards other clients; here it would only be waited for.
+      // The default of 20 requests per second protects other clients; here it only slows down tests.
       "--kube-api-qps=500",
       "--kube-api-burst=1000",
     ],
@@ -24,7 +24,7 @@ export function startControllerManager(api: ApiServer, folder: string): Promise<
   });
 }
 
-/** Starts the scheduler and waits until its caches are filled. */
+/** Starts the scheduler and waits until its caches are synced. */
 export function startScheduler(api: ApiServer, folder: string): Promise<RunningProcess> {
   const { ca, files } = api;
   return onFreePorts(1, ([port = 0]) =>

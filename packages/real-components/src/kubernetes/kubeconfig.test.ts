@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { earlierStart } from "./cluster-folder.ts";
+import { readPreviousStart } from "./cluster-folder.ts";
 import { kubeconfigText, tokenFile } from "./kubeconfig.ts";
 
 const USERS = [
@@ -8,11 +8,11 @@ const USERS = [
 ];
 
 describe("users of a cluster", () => {
-  it("are lines of the token file, groups quoted as one column", () => {
+  it("are lines of the token file with quoted groups", () => {
     expect(tokenFile(USERS)).toBe('t1,admin,admin,"system:masters,b"\nt2,viewer,viewer,""\n');
   });
 
-  it("are all in the kubeconfig; the first is current", () => {
+  it("are in the kubeconfig, the first one as current", () => {
     const config = JSON.parse(kubeconfigText("here", "https://127.0.0.1:1", "CA", USERS)) as Record<string, unknown>;
     expect(config["users"]).toEqual([
       { name: "admin", user: { token: "t1" } },
@@ -21,13 +21,13 @@ describe("users of a cluster", () => {
     expect(config["contexts"]).toEqual([{ name: "here", context: { cluster: "here", user: "admin" } }]);
   });
 
-  it("are known again to a later start, with the port; anything else is no earlier start", () => {
-    expect(earlierStart(kubeconfigText("here", "https://127.0.0.1:12345", "CA", USERS))).toEqual({
+  it("are read with the port by a later start; an invalid file is ignored", () => {
+    expect(readPreviousStart(kubeconfigText("here", "https://127.0.0.1:12345", "CA", USERS))).toEqual({
       port: 12_345,
       token: "t1",
     });
     for (const text of ["", "{}", "nonsense", '{"clusters": [{"cluster": {"server": "?"}}]}']) {
-      expect(earlierStart(text)).toEqual({});
+      expect(readPreviousStart(text)).toEqual({});
     }
   });
 });

@@ -1,16 +1,16 @@
-/** A user that the API server knows by a bearer token. */
+/** A user with a bearer token. */
 export interface TokenUser {
   readonly name: string;
   readonly token: string;
   readonly groups?: readonly string[];
 }
 
-/** The API server's static token file: token, user, uid, groups. */
+/** The static token file of the API server: token, user, uid, groups. */
 export function tokenFile(users: readonly TokenUser[]): string {
   return users.map((user) => `${user.token},${user.name},${user.name},"${(user.groups ?? []).join(",")}"\n`).join("");
 }
 
-/** A kubeconfig with every user; the first is the current one, the others are chosen by `kubectl --user`. */
+/** A kubeconfig with all users; the first is current, the others are selected with `kubectl --user`. */
 export function kubeconfigText(name: string, url: string, ca: string, users: readonly TokenUser[]): string {
   const [current] = users;
   return JSON.stringify(

@@ -9,7 +9,7 @@ import type { ApiServer } from "./api-server.ts";
 import { startInFolder } from "./cluster-folder.ts";
 import type { Kubectl } from "./kubectl.ts";
 
-/** KWOK does nothing by itself: these stages make nodes ready and pods run, complete and go. */
+/** The KWOK stages that make nodes ready and pods run, complete and terminate. */
 const STAGES = [
   "node/fast/node-initialize.yaml",
   "node/heartbeat/node-heartbeat.yaml",
@@ -18,7 +18,7 @@ const STAGES = [
   "pod/fast/pod-delete.yaml",
 ];
 
-/** What becomes of pods whose image is tagged so; everyone else's start at once. Events are those of a kubelet. */
+/** The stages of pods with these image tags; all other pods start at once. The events are those of a kubelet. */
 const FAILING_IMAGES = ["image-missing.yaml", "crash-loop.yaml"].map((file) =>
   join(import.meta.dirname, "..", "..", "stages", file),
 );
@@ -36,7 +36,7 @@ export function startKwok(api: ApiServer, folder: string): Promise<RunningProces
         "--node-ip=127.0.0.1",
         `--node-port=${port}`,
         `--server-address=127.0.0.1:${port}`,
-        // With leases, a second KWOK on the same cluster would wait for those of the first to expire.
+        // With leases, a second KWOK on the same cluster would wait until the leases of the first expire.
         "--node-lease-duration-seconds=0",
         ...[...STAGES.map((stage) => join(stages, stage)), ...FAILING_IMAGES].map((file) => `--config=${file}`),
       ],
@@ -50,7 +50,7 @@ export async function addNodes(kubectl: Kubectl, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, index) => nodeManifest(`node-${index}`));
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const applied = await kubectl(["apply", "--server-side", "-f", "-"], { stdin });
-  if (applied.exitCode !== 0) throw internal(`the nodes were refused: ${applied.stderr}`);
+  if (applied.exitCode !== 0) throw internal(`creating the nodes failed: ${applied.stderr}`);
   await eventually(() => allReady(kubectl, count), { what: `${count} nodes to be Ready`, timeoutMs: 60_000 });
 }
 

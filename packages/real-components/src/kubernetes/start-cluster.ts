@@ -8,64 +8,64 @@ import type { TokenUser } from "./kubeconfig.ts";
 import { applyCrds, kubectlFor, type Kubectl } from "./kubectl.ts";
 import { addNodes, startKwok } from "./kwok.ts";
 
-/** Which parts of a cluster to start beside etcd and the API server. */
+/** The optional parts of a cluster. */
 export interface ClusterParts {
   readonly controllerManager?: boolean;
   readonly scheduler?: boolean;
-  /** How many simulated nodes. Their pods become ready at once, but for images tagged `missing` or `crashing`. */
+  /** Number of simulated nodes. Their pods become ready at once, except for images tagged `missing` or `crashing`. */
   readonly kwokNodes?: number;
-  /** More users, known by their tokens: `kubectl --user=<name>` or the token itself. */
+  /** Additional users, selected with `kubectl --user=<name>` or by token. */
   readonly users?: readonly TokenUser[];
-  /** Files of CustomResourceDefinitions to install and wait for. */
+  /** CRD files to install. */
   readonly crdFiles?: readonly string[];
 }
 
 export interface ClusterOptions extends ClusterParts {
-  /** In its kubeconfig. */
+  /** Name in the kubeconfig. */
   readonly name: string;
-  /** Everything of the cluster lives here, and is found again by a later start. Two at once: the caller's to prevent. */
+  /** Folder of the cluster; a later start uses its data. The caller must prevent concurrent use. */
   readonly folder: string;
-  /** The API server's port. Without it: that of the last start in this folder when it is free, else any free one. */
+  /** Port of the API server. Default: the port of the last start in this folder if free, else a free port. */
   readonly port?: number;
-  /** Whether what is acknowledged survives a crash of the machine. */
+  /** Whether acknowledged writes survive a machine crash. */
   readonly fsync: boolean;
-  /** More arguments for the API server. */
+  /** Additional arguments of the API server. */
   readonly apiServerArgs?: readonly string[];
-  /** Told what is about to be started. */
-  readonly tell?: (text: string) => void;
+  /** Receives the name of each part before it starts. */
+  readonly onProgress?: (text: string) => void;
 }
 
-/** A running cluster. `token` belongs to system:masters. */
+/** A running cluster. `token` is in the group system:masters. */
 export interface LocalCluster {
   readonly url: string;
   readonly token: string;
   readonly caFile: string;
-  /** Path of a kubeconfig of the administrator. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
   readonly processes: readonly RunningProcess[];
-  /** Ends clients first, then the API server, then etcd; each gets `graceMs`, 0 kills. Repeatable. */
+  /** Stops clients, then the API server, then etcd; each gets `graceMs`, 0 kills. Idempotent. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What runs, in the order of dependence: etcd, then the API server, then its clients. */
+/** The running processes in the order of dependency: etcd, API server, clients. */
 type Started = RunningProcess[];
 
 /**
- * Starts a real Kubernetes control plane on loopback, on the data that its folder has.
+ * Starts a real Kubernetes control plane on loopback with the existing data of its folder.
  *
- * Guarantees: everything asked for is ready when it returns, and nothing runs when it throws. Whatever it started ends with this
- * process, however that ends; should the warden be killed too, the next start in the folder ends it.
+ * Guarantees: all requested parts are ready when it returns, and nothing runs when it throws. All processes end with this
+ * process; if the warden is killed too, the next start in the folder stops them.
  */
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
-  const { folder, tell = () => undefined } = options;
+  const { folder, onProgress = () => undefined } = options;
   const earlier = await prepareFolder(folder);
   const started: Started = [];
   try {
-    tell("etcd");
+    onProgress("etcd");
     const etcd = await startClusterEtcd(folder, options.fsync);
     started.push(etcd.process);
-    tell("kube-apiserver");
+    onProgress("kube-apiserver");
     const token = earlier.token ?? randomBytes(16).toString("hex");
     const admin = { name: "admin", token, groups: ["system:masters"] };
     const api = await startApiServer({
@@ -79,7 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     });
     started.push(api.process);
     const kubectl = kubectlFor(api.files.kubeconfig, folder);
-    await startClients({ options, api, kubectl, started, tell });
+    await startClients({ options, api, kubectl, started, onProgress });
     const { caFile, kubeconfig } = api.files;
     return {
       url: api.url,
@@ -101,13 +101,13 @@ interface ClientsPlan {
   readonly api: ApiServer;
   readonly kubectl: Kubectl;
   readonly started: Started;
-  readonly tell: (text: string) => void;
+  readonly onProgress: (text: string) => void;
 }
 
-/** The clients of the API server end when it is away at their start, so they come after it; among themselves they are free. */
-async function startClients({ options, api, kubectl, started, tell }: ClientsPlan): Promise<void> {
+/** Starts the clients of the API server in parallel; they exit if the API server is not available at their start. */
+async function startClients({ options, api, kubectl, started, onProgress }: ClientsPlan): Promise<void> {
   const { folder } = options;
-  tell("controllers and nodes");
+  onProgress("controllers and nodes");
   const wanted = [
     ...(options.controllerManager ? [startControllerManager(api, folder)] : []),
     ...(options.scheduler ? [startScheduler(api, folder)] : []),

@@ -1,7 +1,7 @@
-/** How hard programs written in Go work at keeping their memory small; tests rather have them quick. */
+/** GOGC of Go programs; tests prefer speed over low memory use. */
 const OF_GO = ["GOGC", "GOMEMLIMIT"];
 
-/** What every process is given of our own environment: where programs are, where Node keeps what it compiled, if anywhere, and what Go is told of memory. */
+/** The environment variables that every process inherits: PATH, the compile cache of Node and the settings of Go. */
 export function baseEnvironment(): Record<string, string> {
   const { PATH = "" } = process.env;
   const passedOn = ["NODE_COMPILE_CACHE", ...OF_GO].flatMap((name) => {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { deadlineExceeded } from "@oaas/foundation";
 import { baseEnvironment } from "./base-environment.ts";
 
-/** What a finished command said. */
+/** The result of a command. */
 export interface CommandResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -16,7 +16,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a short client command to its end; it is killed, and the call fails, after `timeoutMs`. */
+/** Runs a short command; kills it and fails after `timeoutMs`. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -38,7 +38,7 @@ export function runCommand(
     }, timeoutMs);
     child.stdout.on("data", (part: Buffer) => out.push(part));
     child.stderr.on("data", (part: Buffer) => err.push(part));
-    // A command that does not read its input to the end is not at fault.
+    // A command may exit without reading its whole input.
     child.stdin.on("error", () => undefined);
     child.on("error", reject);
     child.on("close", (code) => {

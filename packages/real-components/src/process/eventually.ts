@@ -2,17 +2,16 @@ import { unavailable } from "@oaas/foundation";
 
 export interface EventuallyOptions {
   readonly timeoutMs?: number;
-  /** What is awaited; shown when it does not happen. */
+  /** Description of the awaited state, for the error message. */
   readonly what?: string;
 }
 
 const POLL_MS = 20;
 
 /**
- * Waits until `probe` neither throws nor answers `false`, and returns its answer.
+ * Waits until `probe` neither throws nor returns `false`, and returns its result.
  *
- * Guarantees: tries at least once, and ends after `timeoutMs` (60 s) with a fault that says what was awaited and carries
- * the last thing the probe threw.
+ * Guarantees: tries at least once, and fails after `timeoutMs` (60 s) with a fault that contains the last error.
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
@@ -21,11 +20,11 @@ export async function eventually<T>(
   const { timeoutMs = 60_000, what = "the awaited state" } = options;
   const endsAt = performance.now() + timeoutMs;
   for (;;) {
-    const answer = await attempt(probe);
-    if (answer.done) return answer.value;
+    const result = await attempt(probe);
+    if (result.done) return result.value;
     if (performance.now() >= endsAt) {
-      const why = answer.thrown === undefined ? "" : `; last: ${(answer.thrown as Error).message ?? answer.thrown}`;
-      throw unavailable(what, `${what} did not come about within ${timeoutMs} ms${why}`, { cause: answer.thrown });
+      const why = result.thrown === undefined ? "" : `; last: ${(result.thrown as Error).message ?? result.thrown}`;
+      throw unavailable(what, `${what} was not reached within ${timeoutMs} ms${why}`, { cause: result.thrown });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { PortTaken } from "./ready.ts";
+import { PortInUse } from "./ready.ts";
 
 const LOWEST = 12_000;
 const STARTS = 4;
 const given = new Set<number>();
 
 /**
- * Free loopback ports. They lie below the range from which the system serves outgoing connections and "port 0", so that
- * nobody is given one by chance between our look and the component's bind; tests running side by side pick at random.
+ * Finds free loopback ports below the ephemeral range, so that no outgoing connection or "port 0" listener takes one before
+ * the component binds it. Ports are random, so that parallel tests rarely collide.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -21,25 +21,25 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Runs a start on this port when it is free, else on a free one. */
+/** Runs a start on this port if it is free, else on a free port. */
 export async function onPortOrFree<T>(port: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   if (port !== undefined && (await canBind(port))) {
     try {
       return await start(port);
     } catch (error) {
-      if (!(error instanceof PortTaken)) throw error;
+      if (!(error instanceof PortInUse)) throw error;
     }
   }
   return onFreePorts(1, ([free = 0]) => start(free));
 }
 
-/** Runs a start, again with fresh ports when it found one of them taken after all. */
+/** Runs a start and retries it with other ports if one was in use. */
 export async function onFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await start(await freePorts(count));
     } catch (error) {
-      if (!(error instanceof PortTaken) || tries >= STARTS) throw error;
+      if (!(error instanceof PortInUse) || tries >= STARTS) throw error;
     }
   }
 }
@@ -53,7 +53,7 @@ function ephemeralStart(): number {
   }
 }
 
-/** Whether nobody listens on this loopback port now. */
+/** Whether this loopback port is free. */
 export function canBind(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

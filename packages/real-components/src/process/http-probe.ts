@@ -1,13 +1,12 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface ProbeAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** What a probe may present: an authority to trust, a client certificate, headers. */
 export interface ProbeOptions {
   readonly ca?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +15,7 @@ export interface ProbeOptions {
   readonly timeoutMs?: number;
 }
 
-/** One request on a connection of its own, so that no pool outlives the component. */
+/** Sends one request on a new connection, so that no connection pool outlives the component. */
 export function probe(url: string, options: ProbeOptions = {}): Promise<ProbeAnswer> {
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -28,7 +27,7 @@ export function probe(url: string, options: ProbeOptions = {}): Promise<ProbeAns
       timeout: timeoutMs,
       ...(ca ? { ca } : {}),
     });
-    sent.on("timeout", () => sent.destroy(new Error(`no answer from ${url} within ${timeoutMs} ms`)));
+    sent.on("timeout", () => sent.destroy(new Error(`no response from ${url} within ${timeoutMs} ms`)));
     sent.on("error", reject);
     sent.on("response", (response) => {
       const parts: Buffer[] = [];

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * What tells a process from a later one with the same number: when it was started, and on Linux in which life of the machine.
- * Undefined when there is no such process.
+ * Distinguishes a process from a later one with the same id: its start time and, on Linux, the boot id. Undefined if the
+ * process does not exist.
  */
 export function processIdentity(pid: number): string | undefined {
   try {
@@ -12,7 +12,7 @@ export function processIdentity(pid: number): string | undefined {
       .replace(/^.*\) /s, "")
       .split(" ");
     const [state, startTime] = [fields[0], fields[19]];
-    // A zombie has ended; only its parent has not asked how.
+    // A zombie has ended.
     if (state === "Z" || startTime === undefined) return undefined;
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${startTime}`;
   } catch {

@@ -4,16 +4,16 @@ import { exitText, type RunningProcess } from "./running-process.ts";
 
 const POLL_MS = 25;
 
-/** The process ended because another one has its port: worth another start on fresh ports. */
-export class PortTaken extends Error {
+/** The process ended because its port is in use; retry with another port. */
+export class PortInUse extends Error {
   override readonly name = "PortTaken";
 }
 
 /**
- * Waits until `probe` says yes.
+ * Waits until `probe` returns true.
  *
- * Guarantees: ends at once when the process ends, and after `timeoutMs` at the latest; both faults show the last lines
- * of its log and where the whole log is.
+ * Guarantees: fails at once when the process ends, and after `timeoutMs` at the latest, with the last lines of its log and
+ * the path of the log.
  */
 export async function untilReady(
   target: RunningProcess,
@@ -25,11 +25,11 @@ export async function untilReady(
     if (await probe().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw await notReady(target, timeoutMs);
+  throw await notReadyError(target, timeoutMs);
 }
 
-async function notReady(target: RunningProcess, timeoutMs: number): Promise<Error> {
-  if (target.exit && (await lostItsPort(target))) return new PortTaken(`${target.name}: address already in use`);
+async function notReadyError(target: RunningProcess, timeoutMs: number): Promise<Error> {
+  if (target.exit && (await isPortInUse(target))) return new PortInUse(`${target.name}: address already in use`);
   const how = target.exit ? `ended with ${exitText(target.exit)}` : `was not ready after ${timeoutMs / 1000} s`;
   return unavailable(
     target.name,
@@ -37,7 +37,7 @@ async function notReady(target: RunningProcess, timeoutMs: number): Promise<Erro
   );
 }
 
-async function lostItsPort(target: RunningProcess): Promise<boolean> {
+async function isPortInUse(target: RunningProcess): Promise<boolean> {
   const log = await readFile(target.logFile, "utf8").catch(() => "");
   return /address already in use/i.test(log);
 }

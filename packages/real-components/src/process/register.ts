@@ -3,16 +3,16 @@ import { readFile, rm } from "node:fs/promises";
 import { eventually } from "./eventually.ts";
 import { processIdentity } from "./process-identity.ts";
 
-/** Notes a process that was just started, so that `endRegistered` can end it when everyone who knew of it is gone. */
+/** Records a started process, so that `endRegistered` can stop it if its owner is gone. */
 export function register(file: string, pid: number): void {
   const identity = processIdentity(pid);
   if (identity !== undefined) appendFileSync(file, `${pid} ${identity}\n`);
 }
 
 /**
- * Ends every process of the register that still lives, with its group, and empties the register.
+ * Stops every running process of the register with its group, and clears the register.
  *
- * Guarantees: a number that belongs to another process by now is left alone. Answers how many were ended.
+ * Guarantees: does not touch a process that reuses a recorded id. Returns the number of stopped processes.
  */
 export async function endRegistered(file: string): Promise<number> {
   const text = await readFile(file, "utf8").catch(() => "");
@@ -34,6 +34,6 @@ export function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group has already ended.
   }
 }

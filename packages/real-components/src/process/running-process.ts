@@ -6,7 +6,7 @@ import { baseEnvironment } from "./base-environment.ts";
 import type { Exit } from "./warden-protocol.ts";
 import { warden } from "./warden.ts";
 
-/** What to start. Output goes to `logFile`; without `env` the process sees `baseEnvironment` and HOME only. */
+/** A process to start. Output goes to `logFile`; without `env` it gets only `baseEnvironment` and HOME. */
 export interface ProcessOptions {
   readonly name?: string;
   readonly command: string;
@@ -14,7 +14,7 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
-  /** A file in which it is noted, for `endRegistered` of a later start. */
+  /** The process register, for `endRegistered` of a later start. */
   readonly register?: string;
 }
 
@@ -24,15 +24,15 @@ export interface RunningProcess {
   readonly pid: number;
   readonly logFile: string;
   readonly exited: Promise<Exit>;
-  /** How it ended, once it has. */
+  /** The exit, once it has ended. */
   readonly exit: Exit | undefined;
-  /** Sends a signal to its whole process group; nothing happens when it has ended. */
+  /** Sends a signal to its process group; no-op if it has ended. */
   signal(signal: NodeJS.Signals): void;
-  /** Stops it where it stands until SIGCONT: when this returns, none of its threads answers anybody any more. */
+  /** Pauses it until SIGCONT; when this returns, all its threads are stopped. */
   freeze(): void;
   /**
-   * Ends it: asks (by SIGTERM, unless `ask` knows a better way), then SIGKILL after `graceMs`; 0 kills at once.
-   * Resolves when it has ended.
+   * Stops it with SIGTERM, or with `ask` if given, then with SIGKILL after `graceMs`; 0 kills at once. Resolves when it has
+   * ended.
    */
   stop(graceMs?: number, ask?: () => void | Promise<void>): Promise<Exit>;
   /** The last lines of its output. */
@@ -41,7 +41,7 @@ export interface RunningProcess {
 
 const DEFAULT_GRACE_MS = 5_000;
 
-/** Starts a process through the warden. It is gone when this process is, even after SIGKILL. */
+/** Starts a process through the warden. It ends with this process, even after SIGKILL. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const name = options.name ?? basename(options.command);
   const started = await warden()
@@ -67,7 +67,7 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
     try {
       process.kill(-started.pid, which);
     } catch {
-      // It ended a moment ago and the warden's word has not arrived yet.
+      // It has just ended and the exit message of the warden has not arrived yet.
     }
   };
   return {
@@ -81,7 +81,7 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
     signal,
     freeze: () => {
       signal("SIGSTOP");
-      untilStopped(started.pid);
+      waitUntilStopped(started.pid);
     },
     stop: async (graceMs = DEFAULT_GRACE_MS, ask = () => signal("SIGTERM")) => {
       if (graceMs === 0) signal("SIGKILL");
@@ -99,20 +99,20 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
 
 const FREEZE_MS = 5_000;
 
-/** A signal is only under way when `kill` returns: a thread on another processor may go on for a while, and answer. */
-function untilStopped(pid: number): void {
+/** Waits for the signal: a thread on another core may keep running for a while after `kill` returns. */
+function waitUntilStopped(pid: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const end = performance.now() + FREEZE_MS;
   while (threadStates(pid).some((state) => state !== "T") && performance.now() < end) Atomics.wait(pause, 0, 0, 1);
 }
 
-/** One letter for each thread; none where the system does not tell, or the process has ended. */
+/** The state of each thread; empty if unknown or ended. */
 function threadStates(pid: number): readonly string[] {
   try {
     const folder = `/proc/${pid}/task`;
     return readdirSync(folder).map((thread) => {
       const stat = readFileSync(`${folder}/${thread}/stat`, "utf8");
-      // The name before it is in parentheses, and may contain any.
+      // The thread name before it is in parentheses and may contain any character.
       return stat.charAt(stat.lastIndexOf(")") + 2);
     });
   } catch {

@@ -1,11 +1,11 @@
 /**
- * The warden: a process in a session of its own that starts real components for one other process, its owner, and outlives
- * it just long enough to clean up.
+ * The warden: a process in its own session that starts real components for another process, its owner, and cleans up after
+ * the owner has ended.
  *
  *   owner ──IPC──▶ warden ──spawn──▶ etcd, kube-apiserver, … (each the leader of its own process group)
- *     ╳ dies, however └─ channel closes: SIGKILL to every group, folders removed, exit
+ *     ╳ ends          └─ channel closes: SIGKILL to every group, folders removed, exit
  *
- * A second guard, in tests, is the parent of the owner (the test runner): its workers may hang when it is killed.
+ * In tests it also watches the parent of the owner (the test runner), whose workers may hang when it is killed.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdtempSync, openSync } from "node:fs";
@@ -21,7 +21,7 @@ const children = new Map<number, ChildProcess>();
 const folders = new Set<string>();
 let leaving = false;
 
-function tell(reply: WardenReply): void {
+function reply(reply: WardenReply): void {
   if (process.connected) process.send?.(reply, () => undefined);
 }
 
@@ -36,42 +36,42 @@ function start(id: number, request: StartRequest): void {
     });
     const { pid } = child;
     child.on("error", (error) => {
-      if (pid === undefined) tell({ tell: "failed", id, reason: error.message });
+      if (pid === undefined) reply({ type: "failed", id, reason: error.message });
     });
     if (pid === undefined) return;
     children.set(pid, child);
     if (request.register !== undefined) register(request.register, pid);
     child.on("exit", (code, signal) => {
       children.delete(pid);
-      tell({ tell: "exited", pid, exit: { code, signal } });
+      reply({ type: "exited", pid, exit: { code, signal } });
     });
-    tell({ tell: "done", id, pid });
+    reply({ type: "done", id, pid });
   } finally {
     closeSync(log);
   }
 }
 
-/** Made here and not by the owner, so that there is no moment at which nobody would remove it. */
+/** Created here instead of by the owner, so that it is always removed. */
 function makeFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), `oaas-${prefix}-`));
   folders.add(folder);
   return folder;
 }
 
-function answer(request: WardenRequest): void {
+function handle(request: WardenRequest): void {
   try {
     const { id } = request;
-    if (request.ask === "start") return start(id, request.start);
-    if (request.ask === "make-folder") return tell({ tell: "done", id, folder: makeFolder(request.prefix) });
+    if (request.type === "start") return start(id, request.start);
+    if (request.type === "make-folder") return reply({ type: "done", id, folder: makeFolder(request.prefix) });
     folders.delete(request.folder);
-    tell({ tell: "done", id });
+    reply({ type: "done", id });
   } catch (error) {
-    tell({ tell: "failed", id: request.id, reason: String(error) });
+    reply({ type: "failed", id: request.id, reason: String(error) });
   }
 }
 
-/** Guarantees: when this process ends, no group it started lives and no folder it watched is left. */
-async function leave(): Promise<void> {
+/** Guarantees: when this process ends, all its process groups have ended and all its folders are removed. */
+async function cleanUp(): Promise<void> {
   if (leaving) return;
   leaving = true;
   const gone = [...children.values()].map((child) => new Promise((resolve) => child.once("exit", resolve)));
@@ -85,9 +85,9 @@ const [guardPid] = process.argv.slice(2).map(Number);
 if (guardPid !== undefined && guardPid > 1) {
   const identity = processIdentity(guardPid);
   setInterval(() => {
-    if (processIdentity(guardPid) !== identity) void leave();
+    if (processIdentity(guardPid) !== identity) void cleanUp();
   }, GUARD_INTERVAL_MS);
 }
-process.on("message", (request: WardenRequest) => answer(request));
-process.on("disconnect", () => void leave());
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void leave());
+process.on("message", (request: WardenRequest) => handle(request));
+process.on("disconnect", () => void cleanUp());
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void cleanUp());

@@ -1,8 +1,8 @@
-/** What an owner asks of its warden. Every request is answered by a reply with the same id. */
+/** A request of the owner. Every request gets a reply with the same id. */
 export type WardenRequest =
-  | { readonly id: number; readonly ask: "start"; readonly start: StartRequest }
-  | { readonly id: number; readonly ask: "make-folder"; readonly prefix: string }
-  | { readonly id: number; readonly ask: "forget"; readonly folder: string };
+  | { readonly id: number; readonly type: "start"; readonly start: StartRequest }
+  | { readonly id: number; readonly type: "make-folder"; readonly prefix: string }
+  | { readonly id: number; readonly type: "forget"; readonly folder: string };
 
 /** A process to start. Output is appended to `logFile`; the environment is exactly `env`. */
 export interface StartRequest {
@@ -11,7 +11,7 @@ export interface StartRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
-  /** A file in which the process is noted as soon as it is there. */
+  /** The process register to which the process is added. */
   readonly register?: string;
 }
 
@@ -21,8 +21,8 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** What the warden tells its owner. */
+/** A message of the warden to its owner. */
 export type WardenReply =
-  | { readonly tell: "done"; readonly id: number; readonly pid?: number; readonly folder?: string }
-  | { readonly tell: "failed"; readonly id: number; readonly reason: string }
-  | { readonly tell: "exited"; readonly pid: number; readonly exit: Exit };
+  | { readonly type: "done"; readonly id: number; readonly pid?: number; readonly folder?: string }
+  | { readonly type: "failed"; readonly id: number; readonly reason: string }
+  | { readonly type: "exited"; readonly pid: number; readonly exit: Exit };

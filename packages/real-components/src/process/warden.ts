@@ -7,7 +7,7 @@ import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-pr
 
 type Question = WardenRequest extends infer R ? (R extends WardenRequest ? Omit<R, "id"> : never) : never;
 
-type Done = Extract<WardenReply, { tell: "done" }>;
+type Done = Extract<WardenReply, { type: "done" }>;
 
 interface Waiting {
   resolve(done: Done): void;
@@ -15,16 +15,16 @@ interface Waiting {
 }
 
 /**
- * The owner's side of the warden. One per process, started at first need.
+ * The owner's side of the warden. One per process, started on first use.
  *
- * Guarantees: whatever it started is killed and whatever folder it made is removed when this process ends, also by
- * SIGKILL. Caveat: it does not keep this process alive by itself.
+ * Guarantees: all started processes are killed and all created folders are removed when this process ends, also by SIGKILL.
+ * Caveat: it does not keep this process alive.
  */
 class Warden {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   readonly #exits = new Map<number, (exit: Exit) => void>();
-  /** Exits that were told before anyone asked: a process may end before its start is answered. */
+  /** Exits reported before the reply to their start: a process may end at once. */
   readonly #early = new Map<number, Exit>();
   #lastId = 0;
   #holds = 0;
@@ -45,8 +45,8 @@ class Warden {
   }
 
   async start(request: StartRequest): Promise<{ pid: number; exited: Promise<Exit> }> {
-    const { pid } = await this.#ask({ ask: "start", start: request });
-    if (pid === undefined) throw internal("the warden answered a start without a pid");
+    const { pid } = await this.#ask({ type: "start", start: request });
+    if (pid === undefined) throw internal("the warden returned no pid");
     const early = this.#early.get(pid);
     this.#early.delete(pid);
     const exited = early ? Promise.resolve(early) : new Promise<Exit>((resolve) => this.#exits.set(pid, resolve));
@@ -54,8 +54,8 @@ class Warden {
   }
 
   async makeFolder(prefix: string): Promise<string> {
-    const { folder } = await this.#ask({ ask: "make-folder", prefix });
-    if (folder === undefined) throw internal("the warden made no folder");
+    const { folder } = await this.#ask({ type: "make-folder", prefix });
+    if (folder === undefined) throw internal("the warden returned no folder");
     return folder;
   }
 
@@ -65,10 +65,10 @@ class Warden {
   }
 
   async releaseFolder(folder: string): Promise<void> {
-    await this.#ask({ ask: "forget", folder });
+    await this.#ask({ type: "forget", folder });
   }
 
-  /** Keeps this process alive until the warden's word that settles `work` has come. */
+  /** Keeps this process alive until `work` is settled by a message of the warden. */
   async hold<T>(work: Promise<T>): Promise<T> {
     this.#holds += 1;
     this.#child.channel?.ref();
@@ -93,26 +93,26 @@ class Warden {
   }
 
   #hear(reply: WardenReply): void {
-    if (reply.tell === "exited") {
-      const tell = this.#exits.get(reply.pid);
+    if (reply.type === "exited") {
+      const resolve = this.#exits.get(reply.pid);
       this.#exits.delete(reply.pid);
-      if (tell) tell(reply.exit);
+      if (resolve) resolve(reply.exit);
       else this.#early.set(reply.pid, reply.exit);
       return;
     }
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
-    if (reply.tell === "done") waiting?.resolve(reply);
+    if (reply.type === "done") waiting?.resolve(reply);
     else waiting?.reject(new Error(reply.reason));
   }
 
   #lost(): void {
     for (const waiting of this.#waiting.values()) waiting.reject(new Error("the warden process has ended"));
     this.#waiting.clear();
-    // Nobody else would end them now.
-    for (const [pid, tell] of this.#exits) {
+    // No other process would stop them now.
+    for (const [pid, resolve] of this.#exits) {
       killGroup(pid);
-      tell({ code: null, signal: "SIGKILL" });
+      resolve({ code: null, signal: "SIGKILL" });
     }
     this.#exits.clear();
   }

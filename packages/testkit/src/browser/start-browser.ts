@@ -10,10 +10,10 @@ import {
 } from "@oaas/real-components";
 import type { Browser, BrowserContext } from "playwright-core";
 
-/** A real Chromium. Start it once per file and take a new context per test. */
+/** A real Chromium. Start it once per file and open a new context per test. */
 export interface BrowserUnderTest extends AsyncDisposable {
   readonly browser: Browser;
-  /** A fresh profile: no cookies, no storage, no cache. */
+  /** Opens a new profile without cookies, storage and cache. */
   newContext(): Promise<BrowserContext>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startBrowser(): Promise<BrowserUnderTest> {
   }
 }
 
-/** Chromium chooses the port and writes it into its profile. */
+/** Reads the port that Chromium chose and wrote to its profile. */
 async function debuggingEndpoint(chromium: RunningProcess, profile: string): Promise<string> {
   let port = "";
   await untilReady(chromium, async () => {
@@ -73,7 +73,7 @@ async function debuggingEndpoint(chromium: RunningProcess, profile: string): Pro
   return `http://127.0.0.1:${port}`;
 }
 
-/** Asks Chromium itself to end, so that it takes its own child processes with it; closing a connection would not. */
+/** Closes Chromium through its own protocol, so that it ends its child processes; closing the connection would not. */
 async function quit(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession();
   await session.send("Browser.close");

@@ -1,23 +1,22 @@
 import { componentFile, probe, startProcess, untilReady, type RunningProcess } from "@oaas/real-components";
 
-/** One member of an etcd under test. Its data outlives `kill` and `stop`; `start` brings it back with it. */
+/** One etcd member. Its data survives `kill` and `stop`, and `start` uses it again. */
 export interface EtcdMember {
   readonly name: string;
   readonly clientUrl: string;
-  /** Ends it as a crash would: SIGKILL. */
+  /** Crashes it with SIGKILL. */
   kill(): Promise<void>;
-  /** Ends it in order. */
+  /** Stops it gracefully. */
   stop(): Promise<void>;
-  /** Starts it again and waits until it serves; without a quorum, until it answers at all. */
+  /** Restarts it and waits until it serves; without a quorum, until it responds. */
   start(): Promise<void>;
-  /** Stops its clock, as a paused machine would: connections stay open and nothing answers. */
+  /** Pauses the process: connections stay open and requests hang. */
   freeze(): void;
   thaw(): void;
   /** The last lines of its log. */
   logTail(): Promise<string>;
 }
 
-/** All that distinguishes one member from another. */
 export interface MemberPlan {
   readonly name: string;
   readonly version: "3.6" | "3.4";
@@ -29,7 +28,6 @@ export interface MemberPlan {
   readonly hasQuorum: () => boolean;
 }
 
-/** A member that its cluster can ask whether it runs. */
 export interface RunningMember extends EtcdMember {
   readonly isRunning: boolean;
   /** Starts the process without waiting for anything. */
@@ -37,8 +35,8 @@ export interface RunningMember extends EtcdMember {
   untilHealthy(): Promise<void>;
 }
 
-/** Makes a member that is not running yet. */
-export function etcdMember(plan: MemberPlan): RunningMember {
+/** Creates a member without starting it. */
+export function createEtcdMember(plan: MemberPlan): RunningMember {
   let current: RunningProcess | undefined;
   const isRunning = (): boolean => current !== undefined && current.exit === undefined;
   const launch = async (): Promise<void> => {

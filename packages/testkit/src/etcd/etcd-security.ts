@@ -9,20 +9,20 @@ export interface ClientTls {
   readonly keyFile: string;
 }
 
-/** A user of etcd's own authentication. */
+/** An etcd user. */
 export interface EtcdCredentials {
   readonly username: string;
   readonly password: string;
 }
 
-/** All certificate files of a cluster. The common name of a client's certificate is its etcd user. */
+/** The certificate files of a cluster. The common name of a client certificate is its etcd user. */
 export interface EtcdCertificates {
   readonly server: ClientTls;
   readonly root: ClientTls;
   readonly pm: ClientTls;
 }
 
-/** Writes an authority, a server certificate for loopback and one client certificate per user. */
+/** Writes a CA, a server certificate for loopback and one client certificate per user. */
 export async function writeEtcdCertificates(folder: string): Promise<EtcdCertificates> {
   await mkdir(folder, { recursive: true });
   const authority = makeAuthority("etcd-test-ca");
@@ -42,7 +42,7 @@ export async function writeEtcdCertificates(folder: string): Promise<EtcdCertifi
   };
 }
 
-/** The commands that switch authentication on: `root` may do all, `pm` may read and write below /oaas/. */
+/** The commands that enable authentication: `root` has all rights, `pm` can read and write below /oaas/. */
 export function authCommands(root: EtcdCredentials, pm: EtcdCredentials): string[][] {
   return [
     ["user", "add", `${root.username}:${root.password}`],

@@ -11,7 +11,7 @@ import {
   type EtcdServerSpec,
   type RunFolder,
 } from "@oaas/real-components";
-import { etcdMember, type EtcdMember, type RunningMember } from "./etcd-member.ts";
+import { createEtcdMember, type EtcdMember, type RunningMember } from "./etcd-member.ts";
 import {
   authCommands,
   writeEtcdCertificates,
@@ -20,15 +20,15 @@ import {
   type EtcdCredentials,
 } from "./etcd-security.ts";
 
-/** Which etcd to start. By default one member of 3.6, in the clear, without authentication and without fsync. */
+/** Default: one member of etcd 3.6 without TLS, authentication and fsync. */
 export interface EtcdOptions {
   readonly version?: "3.6" | "3.4";
   readonly members?: 1 | 3;
   /** TLS for clients and peers; clients must present a certificate. */
   readonly tls?: boolean;
-  /** Users `root` and `pm`; pm may read and write below /oaas/. */
+  /** Creates the users `root` and `pm`; pm can read and write below /oaas/. */
   readonly auth?: boolean;
-  /** Needed where durability is the subject. 3.4 always does it. */
+  /** Enable for durability tests. etcd 3.4 always syncs. */
   readonly fsync?: boolean;
   readonly quotaBytes?: number;
 }
@@ -43,7 +43,7 @@ export interface EtcdUnderTest extends AsyncDisposable {
   /** The user root, for tests that administer. */
   readonly rootAuth?: EtcdCredentials;
   readonly members: EtcdMember[];
-  /** Runs etcdctl as root against all members; a failure is thrown with what it said. */
+  /** Runs etcdctl as root against all members; throws with its output on failure. */
   etcdctl(...args: string[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -90,7 +90,7 @@ function planMembers(parts: Parts & { readonly folder: string; readonly ports: n
   });
   const initialCluster = specs.map((spec) => `${spec.name}=${spec.peerUrl}`).join(",");
   const members: RunningMember[] = specs.map((spec) =>
-    etcdMember({
+    createEtcdMember({
       name: spec.name,
       version: options.version ?? "3.6",
       folder,

@@ -4,8 +4,8 @@ import { Agent, request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /**
- * What becomes of a request: passed on; answered by the proxy; held for ever; passed on, but its answer cut inside a line after so many bytes; or passed on,
- * but its answer never given, and the test told as soon as it was there.
+ * The handling of a request: forwarded; answered by the proxy; held forever; forwarded with a response truncated inside a
+ * line; or forwarded without returning the response, with a callback when it arrived.
  */
 export type HttpFate =
   | { readonly do: "pass" }
@@ -14,21 +14,21 @@ export type HttpFate =
   | { readonly do: "truncate"; readonly bytes: number; readonly how: "end" | "break" }
   | { readonly do: "lose-answer"; readonly onAnswer: () => void };
 
-/** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
+/** An HTTP proxy that can inject faults in the middle of a response. */
 export interface HttpProxy {
   readonly url: string;
-  /** The most requests that were under way at once since the last reading. */
+  /** The maximum of concurrent requests since the last call. */
   takeMostAtOnce(): number;
-  /** Decides about each request, and ends what is under way. */
+  /** Sets the handling of each request and aborts running ones. */
   set(fate: (request: IncomingMessage) => HttpFate): void;
   close(): Promise<void>;
 }
 
-/** Starts passing everything on. */
+/** Starts a proxy that forwards everything. */
 export async function startHttpProxy(upstream: { readonly url: string; readonly caFile: string }): Promise<HttpProxy> {
   const target = new URL(upstream.url);
   const agent = new Agent({ ca: readFileSync(upstream.caFile, "utf8"), keepAlive: true });
-  /** Of requests that are under way. */
+  /** Aborts of running requests. */
   const open = new Set<ServerResponse>();
   let fateOf: (request: IncomingMessage) => HttpFate = () => ({ do: "pass" });
   let most = 0;

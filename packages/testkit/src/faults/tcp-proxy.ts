@@ -1,15 +1,15 @@
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 
 /**
- * What a proxy does with bytes. swallow: connections stay open and nothing passes; reset: every connection is reset, new ones too;
- * delay: everything arrives late; halve: each connection is cut off in the middle of a piece.
+ * A TCP fault. swallow: connections stay open and data is dropped; reset: every connection, old or new, is reset;
+ * delay: data arrives late; halve: each connection is closed in the middle of a chunk.
  */
 export type TcpFault = "pass" | "swallow" | "reset" | "delay" | "halve";
 
-/** A proxy on loopback between a client and one port, which can misbehave. */
+/** A TCP proxy on loopback that can inject faults. */
 export interface TcpProxy {
   readonly port: number;
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly open: number;
   set(fault: TcpFault): void;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export interface TcpProxy {
 
 const DELAY_MS = 300;
 
-/** Starts passing everything on. */
+/** Starts a proxy that forwards everything. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let fault: TcpFault = "pass";
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();

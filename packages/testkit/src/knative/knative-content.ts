@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { componentFile, type Kubectl } from "@oaas/real-components";
-import { addKnativeKinds, fileArgs, mustDo } from "./knative-kinds.ts";
+import { addKnativeKinds, fileArgs, runKubectl } from "./knative-kinds.ts";
 
-/** Where Knative keeps what is its own. */
 export const KNATIVE_NAMESPACE = "knative-serving";
 
 const CORE_PARTS = [
@@ -22,10 +21,10 @@ const CORE_PARTS = [
 ];
 const WEBHOOKS = ["webhooks/configmap-validation", "webhooks/defaulting", "webhooks/resource-validation"];
 
-/** Images whose tag Knative takes as it is; every other registry is asked for the digest, and none can be reached. */
+/** Registry whose tags Knative does not resolve to a digest; all other registries are unreachable in tests. */
 export const KNATIVE_IMAGES = "dev.local";
 
-/** What an operator of this cluster settles. */
+/** Settings of the installation. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "config-deployment": {
     "queue-sidecar-image": `${KNATIVE_IMAGES}/queue:v1`,
@@ -42,12 +41,12 @@ interface Item {
   readonly [field: string]: unknown;
 }
 
-/** Puts into a cluster what an installation of Knative consists of, but for its processes. The webhook will listen on this port. */
+/** Installs the objects of Knative without its processes. The webhook will listen on this port. */
 export async function addKnativeContent(kubectl: Kubectl, webhookPort: number): Promise<void> {
   const manifests = componentFile("knative-manifests");
   const core = (parts: readonly string[]): string[] =>
     fileArgs(parts.map((part) => join(manifests, "core", `${part}.yaml`)));
-  await mustDo(kubectl, ["apply", "--server-side", ...core(["100-namespace"])]);
+  await runKubectl(kubectl, ["apply", "--server-side", ...core(["100-namespace"])]);
   await addKnativeKinds(kubectl);
   const parts = await read(kubectl, [...core(CORE_PARTS), ...fileArgs([join(manifests, "config-network.yaml")])]);
   const webhooks = await read(kubectl, core(WEBHOOKS));
@@ -57,19 +56,19 @@ export async function addKnativeContent(kubectl: Kubectl, webhookPort: number): 
     ...webhooks.map((item) => withPort(item, webhookPort)),
   ];
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  await mustDo(kubectl, ["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: list });
+  await runKubectl(kubectl, ["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: list });
 }
 
-/** Takes the webhooks away: without the process behind them no object of Knative's could be touched. */
+/** Removes the webhooks: without their process they would block all changes to Knative objects. */
 export async function removeWebhooks(kubectl: Kubectl): Promise<void> {
   const manifests = componentFile("knative-manifests");
   const files = WEBHOOKS.map((part) => join(manifests, "core", `${part}.yaml`));
-  await mustDo(kubectl, ["delete", "--ignore-not-found", ...fileArgs(files)]);
+  await runKubectl(kubectl, ["delete", "--ignore-not-found", ...fileArgs(files)]);
 }
 
-/** Reads YAML by way of kubectl. */
+/** Parses YAML with kubectl. */
 async function read(kubectl: Kubectl, args: readonly string[]): Promise<Item[]> {
-  const text = await mustDo(kubectl, ["apply", "--dry-run=client", "--output=json", ...args]);
+  const text = await runKubectl(kubectl, ["apply", "--dry-run=client", "--output=json", ...args]);
   return (JSON.parse(text) as { items: Item[] }).items;
 }
 
@@ -78,7 +77,7 @@ function withSettings(item: Item): Item {
   return settings === undefined ? item : { ...item, data: settings };
 }
 
-/** The activator's image would have to be built, and its service account is nobody's here; only its endpoints matter. */
+/** Replaces the image and service account of the activator, which do not exist here; only its endpoints matter. */
 function withoutRegistry(item: Item): Item {
   if (item.kind !== "Deployment") return item;
   const container = { name: "activator", image: `${KNATIVE_IMAGES}/activator:v1` };
@@ -87,7 +86,7 @@ function withoutRegistry(item: Item): Item {
   return { ...item, spec: { ...spec, template } };
 }
 
-/** The API server finds the webhook by the name of a Service, and this one leads to this machine. */
+/** A Service that routes the webhook calls of the API server to this machine. */
 function webhookService(): object {
   return {
     apiVersion: "v1",

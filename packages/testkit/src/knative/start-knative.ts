@@ -15,32 +15,32 @@ import type { KubernetesUnderTest } from "../kubernetes/start-kubernetes.ts";
 import { addKnativeContent, KNATIVE_IMAGES, KNATIVE_NAMESPACE, removeWebhooks } from "./knative-content.ts";
 import { removeKnativeKinds } from "./knative-kinds.ts";
 
-/** Knative's autoscaler listens there whatever it is told. */
+/** The autoscaler of Knative always listens on this port. */
 const FIXED_PORT = 8080;
 
-/** Real Knative Serving in a cluster: everything but its data plane, so that nothing scales by load. */
+/** Real Knative Serving without its data plane, so nothing scales by load. */
 export interface KnativeUnderTest extends AsyncDisposable {
-  /** What it runs: its own processes, and the stand-in for a network layer. */
+  /** The processes of Knative and of the simulated network layer. */
   readonly processes: readonly RunningProcess[];
-  /** Ends it and takes its kinds away, and with them every object of theirs. The cluster can have it again. */
+  /** Stops it and deletes its CRDs with all their objects. It can be installed again. */
   uninstall(): Promise<void>;
-  /** Ends it and leaves the cluster as it is. */
+  /** Stops it and leaves its objects in the cluster. */
   close(): Promise<void>;
 }
 
 /**
  * Installs and starts real Knative Serving in a cluster with controller manager, scheduler and simulated nodes.
  *
- * Guarantees: it accepts and reconciles services when it returns. Images must be of `dev.local/`: others are looked up and not found. One per
- * machine, and not on a shared network: some of its ports are fixed or open to all interfaces.
+ * Guarantees: it accepts and reconciles services when it returns. Images must start with `dev.local/`; others cannot be
+ * resolved. One per machine, and not on a shared network: some ports are fixed or open on all interfaces.
  */
 export async function startKnative(kubernetes: KubernetesUnderTest): Promise<KnativeUnderTest> {
   if (!(await canBind(FIXED_PORT))) {
-    throw failedPrecondition("knative", `Knative's autoscaler needs port ${FIXED_PORT}, and somebody listens there`);
+    throw failedPrecondition("knative", `the autoscaler of Knative needs port ${FIXED_PORT}, which is in use`);
   }
   const folder = await makeRunFolder("knative");
   const started: RunningProcess[] = [];
-  // Killed: the webhook would drain for most of a minute, and the others have nothing to put in order.
+  // SIGKILL: the webhook would drain for most of a minute, and the others need no graceful shutdown.
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((process) => process.stop(0)));
   };
@@ -55,7 +55,7 @@ export async function startKnative(kubernetes: KubernetesUnderTest): Promise<Kna
     await folder.remove();
   };
   const uninstall = async (): Promise<void> => {
-    // Its controllers go last: some of its objects do not go without them.
+    // Stop the controllers last: some objects cannot be deleted without them.
     await removeKnativeKinds(kubernetes.kubectl);
     await removeWebhooks(kubernetes.kubectl);
     await close();
@@ -63,7 +63,7 @@ export async function startKnative(kubernetes: KubernetesUnderTest): Promise<Kna
   return { processes: started, uninstall, close, [Symbol.asyncDispose]: close };
 }
 
-/** A program of Knative's, or one that stands in for a part of it. */
+/** A program of Knative, or a simulated part of it. */
 interface Program {
   readonly program: ComponentFileName;
   readonly args?: readonly string[];
@@ -71,7 +71,7 @@ interface Program {
 }
 
 async function startIn(kubernetes: KubernetesUnderTest, folder: string, started: RunningProcess[]): Promise<void> {
-  // The webhook's port is a fresh one each time: on one that is taken it would live on without listening.
+  // Use a new port for the webhook each time: on a port in use it would run without listening.
   const [webhookPort = 0, networkPort = 0, ...profilingPorts] = await freePorts(5);
   await addKnativeContent(kubernetes.kubectl, webhookPort);
   const programs = [...knativePrograms(webhookPort, profilingPorts), networkLayer(networkPort)];
@@ -85,7 +85,7 @@ async function startIn(kubernetes: KubernetesUnderTest, folder: string, started:
     });
     started.push(process);
   }
-  const accepted = acceptance(kubernetes);
+  const accepted = createReadinessCheck(kubernetes);
   await Promise.all(started.map((process) => untilReady(process, accepted)));
 }
 
@@ -93,7 +93,7 @@ function knativePrograms(webhookPort: number, profilingPorts: readonly number[])
   const own: Record<string, Pick<Program, "args" | "env">> = {
     webhook: { args: ["--disable-ha"], env: { WEBHOOK_NAME: "webhook", WEBHOOK_PORT: String(webhookPort) } },
     controller: {},
-    // It writes its address into an EndpointSlice, which refuses loopback; nobody calls it there.
+    // It writes its address to an EndpointSlice, which rejects loopback addresses. The address is not called.
     autoscaler: { env: { POD_IP: "10.10.255.1" } },
   };
   return Object.entries(own).map(([name, { args = [], env }], index) => ({
@@ -110,7 +110,7 @@ function knativePrograms(webhookPort: number, profilingPorts: readonly number[])
   }));
 }
 
-/** A KWOK of its own, which looks after no node, so that a cluster may have Knative late and lose it again. */
+/** A separate KWOK without nodes, so that Knative can be installed and removed at run time. */
 function networkLayer(port: number): Program {
   return {
     program: "kwok",
@@ -124,8 +124,8 @@ function networkLayer(port: number): Program {
   };
 }
 
-/** Asks by one call at a time, however many wait for the answer: each also watches over a process of its own. */
-function acceptance(kubernetes: KubernetesUnderTest): () => Promise<boolean> {
+/** Shares one readiness call among all waiting processes. */
+function createReadinessCheck(kubernetes: KubernetesUnderTest): () => Promise<boolean> {
   let asked: Promise<boolean> | undefined;
   return () => (asked ??= acceptsServices(kubernetes).finally(() => (asked = undefined)));
 }

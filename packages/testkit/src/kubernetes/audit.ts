@@ -1,17 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where the API server is told what to write down, and where it writes. */
+/** The audit policy and log files of the API server. */
 export interface AuditFiles {
   readonly policy: string;
   readonly log: string;
 }
 
-/** One request as the API server answered it. */
+/** One audited request. */
 export interface AuditedRequest {
   readonly user: string;
   readonly verb: string;
-  /** Empty for paths that are no resource, such as /version. */
+  /** Empty for non-resource paths such as /version. */
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
@@ -21,7 +21,7 @@ export interface AuditedRequest {
   readonly status: number;
 }
 
-/** Writes the policy: every request once, when it is answered or, for a watch, when it begins. */
+/** Writes the policy: log every request once, on completion or, for a watch, on start. */
 export async function prepareAudit(folder: string): Promise<AuditFiles> {
   const files = { policy: join(folder, "audit-policy.json"), log: join(folder, "audit.log") };
   const policy = {
@@ -52,7 +52,7 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code?: number };
 }
 
-/** Everything that is written so far; a line that is still being written is left out. */
+/** Reads all complete lines. */
 export async function readAudit({ log }: AuditFiles): Promise<readonly AuditedRequest[]> {
   const text = await readFile(log, "utf8");
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");

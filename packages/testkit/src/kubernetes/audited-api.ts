@@ -6,11 +6,11 @@ const NOBODY = "system:anonymous";
 
 export interface AuditedApi {
   readonly api: Api;
-  /** Every request that was answered so far, or a watch that was begun. */
+  /** All completed requests and started watches. */
   trail(): readonly AuditedRequest[];
 }
 
-/** An API that remembers who asked for what, as the audit log of the real one does. */
+/** Records all requests, like the audit log of a real API server. */
 export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
   const requests: AuditedRequest[] = [];
   const names = new Map(users.map(({ token, name }) => [`Bearer ${token}`, name]));
@@ -21,7 +21,7 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
         const authorization = request.headers["authorization"] ?? "";
         requests.push({
           user: names.get(authorization) ?? (response.status === 401 ? NOBODY : subjectOf(authorization)),
-          ...askedFor(request.method, request.target),
+          ...parseRequest(request.method, request.target),
           path: request.target,
           status: response.status,
         });
@@ -32,7 +32,7 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
   };
 }
 
-/** Whom the token of a service account, which the server took, speaks for. */
+/** The subject of a service account token. */
 function subjectOf(authorization: string): string {
   const [, claims] = authorization.split(".");
   if (claims === undefined) return NOBODY;
@@ -40,9 +40,9 @@ function subjectOf(authorization: string): string {
   return sub;
 }
 
-type Asked = Pick<AuditedRequest, "verb" | "group" | "resource" | "subresource" | "namespace" | "name">;
+type ParsedRequest = Pick<AuditedRequest, "verb" | "group" | "resource" | "subresource" | "namespace" | "name">;
 
-function askedFor(method: string, target: string): Asked {
+function parseRequest(method: string, target: string): ParsedRequest {
   const [path = "", search = ""] = target.split("?", 2);
   const [root, ...rest] = path.split("/").filter((part) => part !== "");
   const nothing = { group: "", resource: "", subresource: "", namespace: "", name: "" };

@@ -8,25 +8,25 @@ describe("KUBE_TARGET", () => {
     ["", "real"],
     ["real", "real"],
     ["embedded", "embedded"],
-  ])("%j means %s", (value, target) => {
+  ])("%j selects %s", (value, target) => {
     expect(kubeTarget(value)).toBe(target);
   });
 
-  it("refuses anything else by name", () => {
+  it("rejects other values", () => {
     expect(() => kubeTarget("minikube")).toThrow(/KUBE_TARGET.*minikube/);
   });
 
-  it("embedded is a server in this process that answers by its token", async () => {
+  it("embedded authenticates by token", async () => {
     await using cluster = await startKubeTarget({}, "embedded");
     const ca = readFileSync(cluster.caFile, "utf8");
     const path = `${cluster.url}/api/v1/namespaces/default`;
     const known = await probe(path, { ca, headers: { authorization: `Bearer ${cluster.token}` } });
     expect(known.status).toBe(200);
-    expect((await probe(path, { ca })).status, "nobody in particular may read nothing").toBe(403);
+    expect((await probe(path, { ca })).status, "anonymous requests are forbidden").toBe(403);
     expect((await probe(path, { ca, headers: { authorization: "Bearer wrong" } })).status).toBe(401);
   });
 
-  it("embedded gives the pods of every namespace what to trust, as the real controller manager does", async () => {
+  it("embedded publishes the CA certificate in every namespace, as the controller manager does", async () => {
     await using cluster = await startKubeTarget({ controllerManager: true }, "embedded");
     const ca = readFileSync(cluster.caFile, "utf8");
     const path = `${cluster.url}/api/v1/namespaces/default/configmaps/kube-root-ca.crt`;

@@ -4,14 +4,13 @@ import { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } fro
 
 export type KubeTarget = "real" | "embedded";
 
-/** Which API server the suites written for both run against: KUBE_TARGET, by default the real one. */
+/** The API server for suites that support both: KUBE_TARGET, real by default. */
 export function kubeTarget(value = process.env["KUBE_TARGET"]): KubeTarget {
   if (value === undefined || value === "" || value === "real") return "real";
   if (value === "embedded") return "embedded";
   throw invalidArgument("KUBE_TARGET", [{ path: "$", message: `must be "real" or "embedded", not "${value}"` }]);
 }
 
-/** Starts a cluster of the chosen kind. */
 export async function startKubeTarget(
   options: KubernetesOptions = {},
   target: KubeTarget = kubeTarget(),

@@ -23,15 +23,16 @@ import {
 } from "@oaas/real-components";
 import { parseAllDocuments } from "yaml";
 import { auditedApi } from "./audited-api.ts";
-import type { MortalProcess } from "./mortal-process.ts";
+import type { RestartableProcess } from "./restartable-process.ts";
 import type { KubernetesOptions, KubernetesUnderTest } from "./start-kubernetes.ts";
-import { Stoppable } from "./stoppable-api.ts";
+import { StoppableApi } from "./stoppable-api.ts";
 
 const KUBECTL_TIMEOUT_MS = 180_000;
 
 /**
- * Starts the embedded API server in this process, behind the same face as the real one: TLS, tokens, kubeconfig, kubectl, audit, and parts that can be
- * killed and frozen. Where the real one has a controller manager it collects garbage; where that has KWOK it simulates nodes and workloads.
+ * Starts the embedded API server in this process with the interface of the real one: TLS, tokens, kubeconfig, kubectl, audit,
+ * and parts that can be killed and frozen. It collects garbage like the controller manager, and simulates nodes and
+ * workloads like KWOK.
  */
 export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): Promise<KubernetesUnderTest> {
   const folder = await makeRunFolder("embedded-kubernetes");
@@ -46,14 +47,14 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
     collectsGarbage: controllerManager,
     rootCertificates: authority.certificate,
     users: new Map(users.map((user) => [user.token, userOf(user)])),
-    ...(kwokNodes === 0 ? {} : { simulation: asKwok(kwokNodes) }),
+    ...(kwokNodes === 0 ? {} : { simulation: kwokSimulation(kwokNodes) }),
   });
   await server.start();
   const audited = auditedApi(server, users);
-  const stoppable = new Stoppable(audited.api);
+  const stoppable = new StoppableApi(audited.api);
   const issued = authority.issue({ commonName: "kube-apiserver", hosts: ["127.0.0.1", "localhost"] });
   const tls: TlsOptions = { ...issued, authority: authority.certificate };
-  const apiServer = await mortalListener(stoppable, tls);
+  const apiServer = await createRestartableListener(stoppable, tls);
   const caFile = join(folder.path, "ca.crt");
   const kubeconfig = join(folder.path, "kubeconfig");
   await writeFile(caFile, authority.certificate);
@@ -78,21 +79,21 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
   };
 }
 
-/** What a control plane with KWOK does: pods run at once and say little, and nothing acts on the kinds of other projects. */
-function asKwok(nodes: number): NonNullable<EmbeddedOptions["simulation"]> {
+/** Simulates a control plane with KWOK: pods run at once with little status, and third-party kinds have no controllers. */
+function kwokSimulation(nodes: number): NonNullable<EmbeddedOptions["simulation"]> {
   return { nodes, startDelayMs: 0, containerEvents: false, knative: false };
 }
 
-/** A user as the server knows it: whoever has a token is authenticated. */
+/** The server-side user of a token. */
 function userOf({ name, groups = [] }: TokenUser): User {
   return { name, uid: name, groups: [...groups, "system:authenticated"] };
 }
 
-/** A listener that can be killed and started again on its port; what it serves is not lost, as an API server's is not with its etcd. */
-async function mortalListener(
-  stoppable: Stoppable,
+/** A listener that can be killed and restarted on its port without losing data, like an API server with its etcd. */
+async function createRestartableListener(
+  stoppable: StoppableApi,
   tls: TlsOptions,
-): Promise<MortalProcess & { readonly url: string }> {
+): Promise<RestartableProcess & { readonly url: string }> {
   let listener: HttpListener | undefined = await listenHttp(stoppable, { tls });
   const { url } = listener;
   return {
@@ -128,7 +129,7 @@ function kubectlIn(kubeconfig: string, folder: string): Kubectl {
     runCommand(componentFile("kubectl"), args, { timeoutMs: KUBECTL_TIMEOUT_MS, ...options, cwd: folder, env });
 }
 
-/** Installs definitions and waits until each is served; without kubectl, so that a suite that needs none needs no components. */
+/** Installs CRDs and waits until each is served; without kubectl, so that suites do not need it. */
 async function installDefinitions(server: ApiServer, token: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     for (const document of parseAllDocuments(await readFile(file, "utf8"))) {
@@ -146,7 +147,7 @@ async function install(server: Api, token: string, body: string, file: string): 
   const { signal } = new AbortController();
   const target = `${path}/${name}?fieldManager=kubectl`;
   const answer = await server.handle({ method: "PATCH", target, headers, body, signal });
-  if (answer.status > 201) throw internal(`${file} was refused: ${textOf(answer)}`);
+  if (answer.status > 201) throw internal(`${file} was rejected: ${textOf(answer)}`);
   const isServed = async (): Promise<boolean> => {
     const read = await server.handle({ method: "GET", target: `${path}/${name}`, headers, body: "", signal });
     return /"type":"Established","status":"True"|"status":"True"[^}]*"type":"Established"/.test(textOf(read));

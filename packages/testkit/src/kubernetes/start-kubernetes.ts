@@ -8,35 +8,34 @@ import {
   type LocalCluster,
 } from "@oaas/real-components";
 import { auditArgs, prepareAudit, readAudit, type AuditedRequest } from "./audit.ts";
-import { mortalProcess, type MortalProcess } from "./mortal-process.ts";
+import { createRestartableProcess, type RestartableProcess } from "./restartable-process.ts";
 
-/** Which parts of a cluster to start beside etcd and the API server. */
 export interface KubernetesOptions extends ClusterParts {
-  /** Whether the API server writes down who asked for what, and what it answered; read it with `auditTrail`. */
+  /** Enables the audit log; read it with `auditTrail`. */
   readonly audit?: boolean;
 }
 
-/** A real Kubernetes control plane on loopback. `token` belongs to system:masters. */
+/** A real Kubernetes control plane on loopback. `token` is in the group system:masters. */
 export interface KubernetesUnderTest extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
   readonly caFile: string;
-  /** Path of a kubeconfig of the administrator. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
-  /** Every request that was answered so far, or a watch that was begun; only with `audit`. */
+  /** All completed requests and started watches; only with `audit`. */
   auditTrail(): Promise<readonly AuditedRequest[]>;
-  /** For tests of outages. */
-  readonly etcd: MortalProcess;
-  readonly apiServer: MortalProcess;
+  /** For outage tests. */
+  readonly etcd: RestartableProcess;
+  readonly apiServer: RestartableProcess;
   close(): Promise<void>;
 }
 
 /**
  * Starts a real cluster.
  *
- * Guarantees: everything asked for is ready when it returns. `close` ends clients first, then the API server, then etcd;
- * all by SIGKILL, since the data is thrown away and an orderly end of the API server takes three seconds.
+ * Guarantees: all requested parts are ready when it returns. `close` stops clients, then the API server, then etcd, with
+ * SIGKILL: the data is discarded, and a graceful shutdown of the API server takes three seconds.
  */
 export async function startKubernetes(options: KubernetesOptions = {}): Promise<KubernetesUnderTest> {
   const { audit: isAudited = false, ...parts } = options;
@@ -78,8 +77,11 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
 
 function serversOf(cluster: LocalCluster, folder: string): Pick<KubernetesUnderTest, "etcd" | "apiServer"> {
   const [etcd, apiServer] = cluster.processes;
-  if (!etcd || !apiServer) throw internal("a cluster runs etcd and an API server");
+  if (!etcd || !apiServer) throw internal("the cluster has no etcd or API server process");
   const isReady = async (): Promise<boolean> => (await cluster.kubectl(["get", "--raw", "/readyz"])).exitCode === 0;
-  // Without the API server nobody here speaks to etcd; what starts after it waits for it anyway.
-  return { etcd: mortalProcess(etcd, folder, async () => true), apiServer: mortalProcess(apiServer, folder, isReady) };
+  // Only the API server uses etcd, and it waits for it.
+  return {
+    etcd: createRestartableProcess(etcd, folder, async () => true),
+    apiServer: createRestartableProcess(apiServer, folder, isReady),
+  };
 }

@@ -1,8 +1,8 @@
 import type { Api, ApiRequest, ApiResponse } from "@oaas/kube-apiserver";
-import type { MortalProcess } from "./mortal-process.ts";
+import type { RestartableProcess } from "./restartable-process.ts";
 
-/** An API that can be made to stand still, with connections open and nothing answered, or to have lost its store. */
-export class Stoppable implements Api {
+/** An API that can hang, with open connections and no responses, or lose its store. */
+export class StoppableApi implements Api {
   readonly #api: Api;
   #thawed: Promise<void> = Promise.resolve();
   #thaw: (() => void) | undefined;
@@ -12,8 +12,8 @@ export class Stoppable implements Api {
     this.#api = api;
   }
 
-  /** The store behind the API: without it everything is refused, with it frozen everything waits. */
-  readonly store: MortalProcess = {
+  /** The store of the API: requests fail while it is killed and hang while it is frozen. */
+  readonly store: RestartableProcess = {
     kill: async () => void (this.#isStoreGone = true),
     start: async () => void (this.#isStoreGone = false),
     freeze: () => this.freeze(),
@@ -32,7 +32,7 @@ export class Stoppable implements Api {
 
   async handle(request: ApiRequest): Promise<ApiResponse> {
     await this.#thawed;
-    if (this.#isStoreGone) return storeless();
+    if (this.#isStoreGone) return storeTimeout();
     const response = await this.#api.handle(request);
     if (typeof response.body === "string") return response;
     return { ...response, body: this.#flowing(response.body) };
@@ -46,7 +46,7 @@ export class Stoppable implements Api {
   }
 }
 
-function storeless(): ApiResponse {
+function storeTimeout(): ApiResponse {
   const status = {
     kind: "Status",
     apiVersion: "v1",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeWriteRequest, snappyLiterals } from "./remote-write.ts";
 
-/** Reads snappy's block format as far as literals go, in every length form, written from the format's description. */
+/** Decodes the literals of the snappy block format, in every length form. */
 function unsnappy(packed: Buffer): Buffer {
   let at = 0;
   let length = 0;
@@ -28,7 +28,7 @@ function unsnappy(packed: Buffer): Buffer {
 }
 
 describe("snappyLiterals", () => {
-  it("gives back any content", () => {
+  it("round-trips any content", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2000 }), (content) => {
         expect(unsnappy(snappyLiterals(Buffer.from(content)))).toEqual(Buffer.from(content));
@@ -43,7 +43,7 @@ describe("snappyLiterals", () => {
 });
 
 describe("encodeWriteRequest", () => {
-  it("sorts labels by name, as Prometheus demands, and writes the known bytes", () => {
+  it("sorts labels by name and writes the expected bytes", () => {
     const bytes = unsnappy(
       Buffer.from(encodeWriteRequest([{ labels: { b: "2", __name__: "x" }, samples: [{ atMs: 300, value: 1 }] }])),
     );

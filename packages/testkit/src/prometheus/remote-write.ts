@@ -9,7 +9,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A WriteRequest of Prometheus remote write 1.0, as protobuf in snappy's block format, ready to be posted. */
+/** Encodes a WriteRequest of Prometheus remote write 1.0 as snappy-compressed protobuf. */
 export function encodeWriteRequest(series: readonly Series[]): Uint8Array {
   return snappyLiterals(Buffer.concat(series.map((one) => lengthDelimited(1, timeSeries(one)))));
 }
@@ -46,7 +46,7 @@ function varint(value: number): Buffer {
 
 const CHUNK = 65_536;
 
-/** Valid snappy without compression: the length, then plain literals, each with its length in the long form. */
+/** Encodes valid snappy without compression: the length, then literals. */
 export function snappyLiterals(content: Buffer): Buffer {
   const parts = [varint(content.length)];
   for (let at = 0; at < content.length; at += CHUNK) {

@@ -15,11 +15,11 @@ import {
 import { encodeWriteRequest, type Series } from "./remote-write.ts";
 
 export interface PrometheusOptions {
-  /** Configuration beside the storage settings: scrape_configs, rule_files and so on. */
+  /** Additional configuration, such as scrape_configs and rule_files. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** One series of an answer: an instant vector has one point each, a range has many. Values are numbers again. */
+/** One series of a result: an instant vector has one point, a range has many. Values are numbers. */
 export interface QueriedSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly points: readonly { readonly atMs: number; readonly value: number }[];
@@ -28,7 +28,7 @@ export interface QueriedSeries {
 /** A real Prometheus on loopback. */
 export interface PrometheusUnderTest extends AsyncDisposable {
   readonly url: string;
-  /** Stores samples with chosen timestamps, up to thirty days old, in any order; they can be queried at once. */
+  /** Stores samples up to thirty days old, in any order; they can be queried at once. */
   write(series: readonly Series[]): Promise<void>;
   query(expression: string, atMs?: number): Promise<QueriedSeries[]>;
   queryRange(expression: string, range: { fromMs: number; toMs: number; stepMs: number }): Promise<QueriedSeries[]>;
@@ -107,7 +107,7 @@ async function write(url: string, series: readonly Series[]): Promise<void> {
       "x-prometheus-remote-write-version": "0.1.0",
     },
   });
-  if (answer.status !== 204) throw refused("samples", answer.body);
+  if (answer.status !== 204) throw invalidRequest("samples", answer.body);
 }
 
 interface ApiAnswer {
@@ -125,7 +125,7 @@ interface RawSeries {
 async function query(url: string, kind: string, parameters: Record<string, string>): Promise<QueriedSeries[]> {
   const { body } = await probe(`${url}/api/v1/${kind}?${new URLSearchParams(parameters).toString()}`);
   const answer = JSON.parse(body) as ApiAnswer;
-  if (answer.status !== "success") throw refused(parameters["query"] ?? "", answer.error ?? body);
+  if (answer.status !== "success") throw invalidRequest(parameters["query"] ?? "", answer.error ?? body);
   return (answer.data?.result ?? []).map((series) => ({
     labels: series.metric,
     points: (series.values ?? (series.value ? [series.value] : [])).map(([at, value]) => ({
@@ -135,6 +135,6 @@ async function query(url: string, kind: string, parameters: Record<string, strin
   }));
 }
 
-function refused(what: string, why: string): Error {
-  return invalidArgument(`what Prometheus was given (${what})`, [{ path: "$", message: why.trim() }]);
+function invalidRequest(what: string, why: string): Error {
+  return invalidArgument(`the Prometheus request (${what})`, [{ path: "$", message: why.trim() }]);
 }

@@ -7,8 +7,8 @@ describeOnTarget("a suite for both", {}, () => {
   });
 });
 
-describeOnTarget("a suite of etcd's own ways", { realOnly: "there is no etcd behind the embedded API server" }, () => {
-  it("runs on the real one alone", () => {
+describeOnTarget("a suite about etcd", { realOnly: "the embedded API server has no etcd" }, () => {
+  it("runs on the real API server only", () => {
     expect(1).toBe(1);
   });
 });

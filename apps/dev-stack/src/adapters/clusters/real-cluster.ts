@@ -28,7 +28,7 @@ async function startRealCluster(
     controllerManager: true,
     scheduler: true,
     kwokNodes: plan.nodes,
-    tell: (part) => progress.step(part),
+    onProgress: (part) => progress.step(part),
     ...(plan.apiPort === 0 ? {} : { port: plan.apiPort }),
   });
   // Ignore HTTP proxies of the environment: this is loopback.
@@ -68,7 +68,7 @@ async function obtainKubernetes(progress: Progress): Promise<void> {
   );
   for (const [index, component] of absent.entries()) {
     const title = `${component.name} ${component.version} (${index + 1} of ${absent.length})`;
-    const report = await obtain(component, { tell: (text) => progress.step(`${title}: ${text}`) });
+    const report = await obtain(component, { onProgress: (text) => progress.step(`${title}: ${text}`) });
     if (report.state !== "missing") continue;
     throw failedPrecondition(
       report.name,

@@ -2,31 +2,35 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onPath } from "../cache.ts";
 import { takeLock } from "../lock.ts";
-import { NotObtained } from "../not-obtained.ts";
-import { runStep, type Workshop } from "../step.ts";
+import { ObtainError } from "../obtain-error.ts";
+import { runStep, type RecipeContext } from "../step.ts";
 
-const ELSEWHERE = "provide the program on a Debian 12 machine (amd64 or arm64), or skip the tests that need it";
+const FIX = "provide the program on a Debian 12 machine (amd64 or arm64), or skip the tests that need it";
 
-/** Refuses every system but those on which the recipes were run. */
+/** Rejects all systems except those on which the recipes are tested. */
 export async function requireDebian12(): Promise<void> {
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
   const isDebian12 = /^ID=debian$/m.test(release) && /^VERSION_ID="?12"?$/m.test(release);
-  if (!isDebian12) throw new NotObtained("this recipe needs Debian 12", ELSEWHERE);
+  if (!isDebian12) throw new ObtainError("this recipe needs Debian 12", FIX);
   if (process.arch !== "x64" && process.arch !== "arm64") {
-    throw new NotObtained(`this recipe needs amd64 or arm64, this is ${process.arch}`, ELSEWHERE);
+    throw new ObtainError(`this recipe needs amd64 or arm64, this is ${process.arch}`, FIX);
   }
   for (const tool of ["apt-get", "dpkg-deb"]) {
-    if (onPath(tool) === undefined) throw new NotObtained(`${tool} is not on the PATH`, ELSEWHERE);
+    if (onPath(tool) === undefined) throw new ObtainError(`${tool} is not on PATH`, FIX);
   }
 }
 
 /**
- * Downloads packages into `folder`. The system's package lists are used as they are; when they are missing or too old,
- * fresh ones are fetched into our own cache, which needs no root and changes nothing on the system.
+ * Downloads packages into `folder`. Uses the system's package lists; if they are missing or outdated, fetches new ones into
+ * our cache, which needs no root and does not change the system.
  */
-export async function downloadPackages(packages: readonly string[], folder: string, workshop: Workshop): Promise<void> {
+export async function downloadPackages(
+  packages: readonly string[],
+  folder: string,
+  context: RecipeContext,
+): Promise<void> {
   const download = (options: readonly string[]): Promise<string> =>
-    runStep(workshop, {
+    runStep(context, {
       title: `downloading ${packages.join(", ")}`,
       command: "apt-get",
       args: [...options, "download", ...packages],
@@ -35,20 +39,22 @@ export async function downloadPackages(packages: readonly string[], folder: stri
   try {
     await download([]);
   } catch (error) {
-    if (!(error instanceof NotObtained)) throw error;
-    await download(await ownPackageLists(workshop));
+    if (!(error instanceof ObtainError)) throw error;
+    await download(await ownPackageLists(context));
   }
 }
 
-async function ownPackageLists(workshop: Workshop): Promise<string[]> {
-  const apt = join(workshop.cache, "apt");
-  using _lock = await takeLock(join(apt, "lists.lock"), (owner) => workshop.tell(`waiting for apt lists: ${owner}`));
+async function ownPackageLists(context: RecipeContext): Promise<string[]> {
+  const apt = join(context.cache, "apt");
+  using _lock = await takeLock(join(apt, "lists.lock"), (owner) =>
+    context.onProgress(`waiting for apt lists: ${owner}`),
+  );
   const options = [
     ["Dir::State::Lists", join(apt, "lists")],
     ["Dir::Cache", join(apt, "cache")],
     ["APT::Sandbox::User", ""],
   ].flatMap(([name, value]) => ["-o", `${name}=${value}`]);
-  await runStep(workshop, {
+  await runStep(context, {
     title: "fetching package lists",
     command: "/bin/sh",
     args: [
@@ -57,7 +63,7 @@ async function ownPackageLists(workshop: Workshop): Promise<string[]> {
       apt,
       ...options,
     ],
-    cwd: workshop.cache,
+    cwd: context.cache,
   });
   return options;
 }

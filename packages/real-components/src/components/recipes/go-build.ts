@@ -1,19 +1,19 @@
 import { mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { GoBuild } from "../component.ts";
-import { runStep, type Workshop } from "../step.ts";
+import { runStep, type RecipeContext } from "../step.ts";
 import { copyModuleFiles } from "./go-files.ts";
 import { GO_ENV, goModule } from "./go-module.ts";
 
-/** Stripped, without paths of this machine; kubectl and its like report the version that is linked in here. */
+/** Strips the binaries and removes local paths. kubectl and others report the version linked here. */
 const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=v1.36.3"];
 
-/** Builds the binaries of one of our Go modules. A killed build resumes from Go's own build cache. */
-export async function makeGoBuild(recipe: GoBuild, workshop: Workshop): Promise<void> {
+/** Builds the binaries of one of our Go modules. A killed build resumes from the build cache of Go. */
+export async function makeGoBuild(recipe: GoBuild, context: RecipeContext): Promise<void> {
   const { go, folder } = goModule(recipe.module);
-  const bin = join(workshop.folder, "bin");
+  const bin = join(context.folder, "bin");
   await mkdir(bin, { recursive: true });
-  await runStep(workshop, {
+  await runStep(context, {
     title: "building",
     command: go,
     args: ["build", "-v", ...BUILD_FLAGS, "-o", `${bin}/`, ...Object.values(recipe.binaries)],
@@ -24,10 +24,10 @@ export async function makeGoBuild(recipe: GoBuild, workshop: Workshop): Promise<
   for (const [name, path] of Object.entries(recipe.binaries)) {
     if (builtName(path) !== name) await rename(join(bin, builtName(path)), join(bin, name));
   }
-  if (recipe.moduleFiles) await copyModuleFiles(recipe.moduleFiles, { go, folder }, workshop);
+  if (recipe.moduleFiles) await copyModuleFiles(recipe.moduleFiles, { go, folder }, context);
 }
 
-/** Go names a binary after the last part of its package's path that is not a major version. */
+/** Go names a binary after the last part of its package path that is not a major version. */
 function builtName(packagePath: string): string {
   return basename(packagePath.replace(/\/v\d+$/, ""));
 }
@@ -36,6 +36,6 @@ function compiledSoFar(output: string): string {
   const lines = output.split("\n").filter((line) => line !== "");
   const downloads = lines.filter((line) => line.startsWith("go: downloading")).length;
   const compiled = lines.length - downloads;
-  if (lines.length === 0) return "nothing to download or compile so far";
+  if (lines.length === 0) return "nothing downloaded or compiled yet";
   return compiled > 0 ? `${compiled} packages compiled` : `${downloads} modules downloaded`;
 }

@@ -1,7 +1,7 @@
 import type { ComponentName } from "./manifest.ts";
 
-/** Why a component could not be had, and what its reader can do. */
-export class NotObtained extends Error {
+/** Why a component could not be obtained, and the fix. */
+export class ObtainError extends Error {
   override readonly name = "NotObtained";
   readonly remedy: string;
 
@@ -20,14 +20,14 @@ const KNOWN: readonly { readonly sign: RegExp; readonly reason: string; readonly
   },
   {
     sign: /dial tcp|no such host|i\/o timeout|connection refused|TLS handshake|could not resolve|failed to fetch|unable to connect|proxyconnect/i,
-    reason: "the network or the package registry could not be reached",
+    reason: "the network or the package registry is unreachable",
     remedy:
-      "check the network and the proxy settings (GOPROXY, HTTPS_PROXY, apt's sources), then run it again; what was done is kept",
+      "check the network and the proxy settings (GOPROXY, HTTPS_PROXY, apt sources), then run it again; finished work is kept",
   },
   {
     sign: /checksum mismatch|SECURITY ERROR/i,
-    reason: "a downloaded module does not have the recorded checksum",
-    remedy: 'do not use it; run "go clean -modcache" and try again, and report it when it stays',
+    reason: "the checksum of a downloaded module does not match",
+    remedy: 'do not use it; run "go clean -modcache" and try again, and report it if it persists',
   },
   {
     sign: /requires go >= |toolchain not available|invalid go version|unknown directive: tool/i,
@@ -37,35 +37,34 @@ const KNOWN: readonly { readonly sign: RegExp; readonly reason: string; readonly
   {
     sign: /unable to locate package|has no installation candidate/i,
     reason: "the Debian package is not in the package lists",
-    remedy: "check that the sources of apt have the main section of Debian 12, then run it again",
+    remedy: "check that the apt sources include the main section of Debian 12, then run it again",
   },
 ];
 
-/** Reads the cause out of a failed step's output; shows the end of it in any case. */
-export function explainFailure(step: string, output: string, logFile: string): NotObtained {
+/** Finds the cause in the output of a failed step; always includes the end of the output. */
+export function explainFailure(step: string, output: string, logFile: string): ObtainError {
   const tail = output.trimEnd().split("\n").slice(-12).join("\n");
   const cause = KNOWN.find(({ sign }) => sign.test(output));
-  return new NotObtained(
+  return new ObtainError(
     `${step} failed${cause ? `: ${cause.reason}` : ""}. The last lines of ${logFile}:\n${tail}`,
-    cause?.remedy ?? "read the log above, then run it again; what was done is kept",
+    cause?.remedy ?? "read the log above, then run it again; finished work is kept",
   );
 }
 
-/** The same for an error of our own work on files; undefined when it is none, and so a mistake of ours. */
-export function explainSystemError(error: unknown): NotObtained | undefined {
+/** Explains a file system error; undefined for any other error, which is a bug. */
+export function explainSystemError(error: unknown): ObtainError | undefined {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT") return explainFailure("writing", `ENOSPC: ${message}`, "the error");
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
-    return new NotObtained(`the cache cannot be written: ${message}`, "point OAAS_CACHE_DIR to a folder of your own");
+    return new ObtainError(`cannot write the cache: ${message}`, "set OAAS_CACHE_DIR to a writable folder");
   }
   return undefined;
 }
 
-/** What a component that was wanted turned out to be. */
+/** The result of obtaining a component. */
 export type ComponentState =
   | { readonly state: "present" }
   | { readonly state: "obtained"; readonly elapsedMs: number }
   | { readonly state: "missing"; readonly reason: string; readonly remedy: string };
 
-/** The state of one component, after it was asked for. */
 export type ComponentReport = { readonly name: ComponentName; readonly version: string } & ComponentState;

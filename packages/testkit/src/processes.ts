@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The numbers of all processes whose command line contains the text. */
+/** The ids of all processes whose command line contains the text. */
 export function processesWith(text: string): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -8,7 +8,7 @@ export function processesWith(text: string): number[] {
     .map(Number);
 }
 
-/** A process's arguments, separated by spaces; empty when it has ended. */
+/** The arguments of a process, separated by spaces; empty if it has ended. */
 export function commandLine(pid: string | number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");

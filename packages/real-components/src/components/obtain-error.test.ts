@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { explainFailure, explainSystemError } from "./not-obtained.ts";
+import { explainFailure, explainSystemError } from "./obtain-error.ts";
 
 describe("explainFailure", () => {
   it.each([
     {
       why: "Go cannot reach its proxy",
       output: 'go: k8s.io/api@v0.36.3: Get "https://proxy/": dial tcp: lookup proxy: no such host',
-      reason: /could not be reached/,
+      reason: /is unreachable/,
       remedy: /GOPROXY/,
     },
     {
       why: "apt cannot resolve",
       output: "Err:1 http://mirror bookworm InRelease\n  Could not resolve 'mirror'",
-      reason: /could not be reached/,
-      remedy: /apt's sources/,
+      reason: /is unreachable/,
+      remedy: /apt sources/,
     },
     {
       why: "the linker runs out of disk",
@@ -28,7 +28,7 @@ describe("explainFailure", () => {
       remedy: /Go 1\.26/,
     },
     {
-      why: "a package that is gone",
+      why: "a missing package",
       output: "E: Unable to locate package foo",
       reason: /package lists/,
       remedy: /Debian 12/,
@@ -39,7 +39,7 @@ describe("explainFailure", () => {
       reason: /checksum/,
       remedy: /do not use it/,
     },
-    { why: "anything else shows the log", output: "panic: oh", reason: /panic: oh/, remedy: /read the log/ },
+    { why: "any other failure", output: "panic: oh", reason: /panic: oh/, remedy: /read the log/ },
   ])("$why", ({ output, reason, remedy }) => {
     const failure = explainFailure("building", output, "/log");
     expect(failure.message).toMatch(/^building failed/);
@@ -48,7 +48,7 @@ describe("explainFailure", () => {
     expect(failure.remedy).toMatch(remedy);
   });
 
-  it("shows the end of a long log only", () => {
+  it("shows only the end of a long log", () => {
     const output = Array.from({ length: 500 }, (_, index) => `line ${index}`).join("\n");
     const { message } = explainFailure("building", output, "/log");
     expect(message).toContain("line 499");
@@ -59,14 +59,14 @@ describe("explainFailure", () => {
 describe("explainSystemError", () => {
   it.each([
     { code: "ENOSPC", reason: /disk is full/, remedy: /free about/ },
-    { code: "EROFS", reason: /cannot be written/, remedy: /OAAS_CACHE_DIR/ },
+    { code: "EROFS", reason: /cannot write/, remedy: /OAAS_CACHE_DIR/ },
   ])("$code", ({ code, reason, remedy }) => {
     const why = explainSystemError(Object.assign(new Error("x"), { code }));
     expect(why?.message).toMatch(reason);
     expect(why?.remedy).toMatch(remedy);
   });
 
-  it("does not excuse a mistake of ours", () => {
+  it("does not explain a programming error", () => {
     expect(explainSystemError(new TypeError("x is not a function"))).toBeUndefined();
   });
 });

@@ -2,19 +2,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, untilReady, type RunningProcess } from "@oaas/real-components";
 
-/** A process of a cluster that can be killed, started again as it was, frozen and thawed. */
-export interface MortalProcess {
-  /** Ends it as a crash would. */
+/** A cluster process that can be killed, restarted, frozen and thawed. */
+export interface RestartableProcess {
+  /** Crashes it with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again with the very arguments it had, on the same port and data; it serves when this returns. */
+  /** Restarts it with the same arguments, port and data, and waits until it serves. */
   start(): Promise<void>;
-  /** Stops its clock: connections stay open and nothing answers. */
+  /** Pauses the process: connections stay open and requests hang. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Makes a running process mortal; `isReady` tells whether it serves. */
-export function mortalProcess(first: RunningProcess, folder: string, isReady: () => Promise<boolean>): MortalProcess {
+/** Wraps a running process; `isReady` checks whether it serves. */
+export function createRestartableProcess(
+  first: RunningProcess,
+  folder: string,
+  isReady: () => Promise<boolean>,
+): RestartableProcess {
   const [command = "", ...args] = readFileSync(`/proc/${first.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
   const { name } = first;
   let running = first;
