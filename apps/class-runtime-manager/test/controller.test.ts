@@ -244,4 +244,24 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
       expect(events).toContain(`${reason} call-for-order\n`);
     expect(events).toContain("TemplateMissing call-for-odd\n");
   });
+
+  test("reports the routers of its pods, and that telemetry has no endpoint", async () => {
+    await apply({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "router", labels: { app: "router", platform: "oaas" } },
+      spec: { ports: [{ name: "zenoh", port: 17_447 }] },
+    });
+    await apply(classOf("observed", ["f"], { telemetry: { enabled: true } }));
+    await eventually(
+      async () => {
+        const status = await runtime("observed");
+        expect(status?.routers).toEqual([{ service: "router", port: 17_447 }]);
+        expect(status?.conditions).toContainEqual(
+          expect.objectContaining({ type: "TelemetryConfigured", status: "False", reason: "NoEndpoint" }),
+        );
+      },
+      { timeoutMs: 60_000, what: "routers and telemetry in the status" },
+    );
+  });
 });

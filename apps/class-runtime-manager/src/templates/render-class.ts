@@ -23,11 +23,11 @@ export interface PreparedClass {
 export function renderClass(
   input: RenderInput,
   policy: Policy,
-  maker: WorkloadRenderer,
+  workload: WorkloadRenderer,
 ): Result<Rendered, readonly Violation[]> {
-  const prepared = prepareClass(input, policy, maker);
+  const prepared = prepareClass(input, policy, workload);
   if (!prepared.ok) return prepared;
-  return ok(assembleClass(prepared.value, (context) => maker.render(context), {}));
+  return ok(assembleClass(prepared.value, (context) => workload.render(context), {}));
 }
 
 /** Plans the class and renders its addons, or returns all violations. */

@@ -140,7 +140,7 @@ export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader
   if (given !== undefined && given !== "" && modifier === undefined) {
     reader.addViolation(
       pathOf(path, "access_modifier"),
-      `"${given}" is no access modifier`,
+      `"${given}" is not an access modifier`,
       "use Public, Internal or Private",
     );
   }

@@ -71,7 +71,7 @@ function shardTypeFromWire(given: string | undefined, path: string, reader: Wire
   const word = nonEmptyText(given)?.toLowerCase();
   if (word === undefined) return undefined;
   if (Object.hasOwn(ShardType, word)) return word as ShardType;
-  return reader.addViolation(path, `"${given}" is no shard type`, `use ${Object.keys(ShardType).join(", ")}`);
+  return reader.addViolation(path, `"${given}" is not a shard type`, `use ${Object.keys(ShardType).join(", ")}`);
 }
 
 function routesFromWire(

@@ -7,18 +7,18 @@ import type { WorkloadRenderer } from "../../rendering/workloads/workload.ts";
 
 interface Definition {
   readonly policy: Policy & { readonly id: BuiltinTemplate };
-  readonly maker: WorkloadRenderer;
+  readonly workload: WorkloadRenderer;
   readonly score: (input: RenderInput) => TemplateScore;
   readonly byNameOnly?: boolean;
 }
 
 /** Creates a built-in template from a policy and a kind of workload; its aliases are in `@oaas/models`. */
-export function builtinTemplate({ policy, maker, score, byNameOnly = false }: Definition): Template {
+export function builtinTemplate({ policy, workload, score, byNameOnly = false }: Definition): Template {
   return {
     id: policy.id,
     aliases: TEMPLATES[policy.id],
     byNameOnly,
     score,
-    render: (input) => renderClass(input, policy, maker),
+    render: (input) => renderClass(input, policy, workload),
   };
 }

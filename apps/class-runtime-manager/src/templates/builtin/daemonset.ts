@@ -6,7 +6,7 @@ import { scoreOf } from "../selection/score.ts";
 /** One pod on every node of the environment. */
 export const daemonSetTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "daemonset" },
-  maker: daemonSetRenderer,
+  workload: daemonSetRenderer,
   byNameOnly: true,
   score: () => scoreOf([0, "selected only by name"]),
 });

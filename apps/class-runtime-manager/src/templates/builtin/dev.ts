@@ -18,7 +18,7 @@ export const devTemplate = builtinTemplate({
     waitsForOdgm: false,
     odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:dev-alpha",
   },
-  maker: deploymentRenderer,
+  workload: deploymentRenderer,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
     if (profile === "dev") return scoreOf([1_000_000, `designed for ${source}`]);

@@ -17,7 +17,7 @@ export const edgeTemplate = builtinTemplate({
     scaleDownWindowSeconds: 600,
     nodeLossTolerationSeconds: 900,
   },
-  maker: deploymentRenderer,
+  workload: deploymentRenderer,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
     const isEdgeSite = profile === "edge" || isEdge;

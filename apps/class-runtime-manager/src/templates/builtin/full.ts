@@ -19,7 +19,7 @@ export const fullTemplate = builtinTemplate({
     minReadySeconds: 5,
     terminationGraceSeconds: 60,
   },
-  maker: deploymentRenderer,
+  workload: deploymentRenderer,
   score(input) {
     const { profile, source } = siteOf(input);
     return scoreOf(

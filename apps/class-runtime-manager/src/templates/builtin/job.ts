@@ -6,7 +6,7 @@ import { scoreOf } from "../selection/score.ts";
 /** Functions that run to completion. */
 export const jobTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "job", probes: { liveness: false, startup: false } },
-  maker: jobRenderer,
+  workload: jobRenderer,
   byNameOnly: true,
   score: () => scoreOf([0, "selected only by name"]),
 });

@@ -6,7 +6,7 @@ import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 /** A Deployment with the settings of the function and the defaults of Kubernetes. */
 export const k8sDeploymentTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "k8s_deployment" },
-  maker: deploymentRenderer,
+  workload: deploymentRenderer,
   score(input) {
     const { isDatacenter, source } = siteOf(input);
     return scoreOf(

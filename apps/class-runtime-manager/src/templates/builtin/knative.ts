@@ -6,7 +6,7 @@ import { nfrPoints, notEligible, scoreOf, siteOf } from "../selection/score.ts";
 /** Knative Services: replicas follow the requests and scale to zero unless a minimum is stated. */
 export const knativeTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, waitsForOdgm: false, defaultPort: 8080 },
-  maker: knativeRenderer,
+  workload: knativeRenderer,
   score(input) {
     const { features, capabilities } = input.cluster;
     if (!features.knative) return notEligible("Knative is disabled (OPRC_CRM_FEATURES_KNATIVE)");

@@ -12,7 +12,7 @@ export const statefulSetTemplate = builtinTemplate({
     disruptionBudget: true,
     terminationGraceSeconds: 60,
   },
-  maker: statefulSetRenderer,
+  workload: statefulSetRenderer,
   byNameOnly: true,
   score: () => scoreOf([0, "selected only by name"]),
 });
