@@ -3,7 +3,7 @@ import { Fault, unavailable } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel, type RpcClient } from "@oaas/rpc";
 import { afterEach, describe, expect, it } from "vitest";
-import { ScriptedCrm, type Fate, type ScriptedCrmOptions } from "./fakes/scripted-crm.ts";
+import { ScriptedCrm, type Behaviour, type ScriptedCrmOptions } from "./fakes/scripted-crm.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -26,24 +26,31 @@ async function deploy(client: RpcClient<typeof DeploymentService>, deadlineMs = 
 }
 
 describe("ScriptedCrm", () => {
-  const outcomes: { fate: Fate; kind: string; units: number; why: string }[] = [
-    { fate: { do: "serve" }, kind: "done", units: 1, why: "has its effect" },
-    { fate: { do: "slow", ms: 5 }, kind: "done", units: 1, why: "responds late" },
+  const outcomes: { behaviour: Behaviour; kind: string; units: number; why: string }[] = [
+    { behaviour: { do: "serve" }, kind: "done", units: 1, why: "has its effect" },
+    { behaviour: { do: "slow", ms: 5 }, kind: "done", units: 1, why: "responds late" },
     {
-      fate: { do: "fail", fault: unavailable("x", "no") },
+      behaviour: { do: "fail", fault: unavailable("x", "no") },
       kind: "unavailable",
       units: 0,
       why: "fails before the effect",
     },
-    { fate: { do: "hang" }, kind: "deadline-exceeded", units: 0, why: "no effect and no response" },
-    { fate: { do: "swallow-answer" }, kind: "deadline-exceeded", units: 1, why: "effect without a response" },
-    { fate: { do: "lose-answer" }, kind: "unavailable", units: 1, why: "effect, then disconnect before the response" },
-    { fate: { do: "cut" }, kind: "unavailable", units: 0, why: "disconnect before the effect" },
+    { behaviour: { do: "hang" }, kind: "deadline-exceeded", units: 0, why: "no effect and no response" },
+    { behaviour: { do: "swallow-answer" }, kind: "deadline-exceeded", units: 1, why: "effect without a response" },
+    {
+      behaviour: { do: "lose-answer" },
+      kind: "unavailable",
+      units: 1,
+      why: "effect, then disconnect before the response",
+    },
+    { behaviour: { do: "cut" }, kind: "unavailable", units: 0, why: "disconnect before the effect" },
   ];
-  it.each(outcomes)("$fate.do: $why", async ({ fate, kind, units }) => {
+  it.each(outcomes)("$behaviour.do: $why", async ({ behaviour, kind, units }) => {
     const { crm, client } = await start();
-    crm.next("Deploy", fate);
-    expect(await deploy(client, fate.do === "hang" || fate.do === "swallow-answer" ? 300 : 10_000)).toBe(kind);
+    crm.next("Deploy", behaviour);
+    expect(await deploy(client, behaviour.do === "hang" || behaviour.do === "swallow-answer" ? 300 : 10_000)).toBe(
+      kind,
+    );
     expect(crm.units.size).toBe(units);
     expect(await deploy(client)).toBe("done");
     expect(crm.callsOf("Deploy")).toHaveLength(2);

@@ -1,12 +1,12 @@
 import path from "node:path";
 import { describeWith, eventually, startEtcd, sweepSize, type EtcdUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTwoClusters, type TwoClusters } from "./e2e-world.ts";
+import { startTwoClusters, type TwoClusters } from "./e2e-fixture.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
 import { onceHeld } from "./running-pm.ts";
 
-/** Generous, as the machine may be busy; nothing here takes this long. */
-const PATIENCE = { timeoutMs: 90_000 };
+/** Generous, because the machine may be busy. */
+const TIMEOUT = { timeoutMs: 90_000 };
 const TEST_MS = 240_000;
 
 interface Finding {
@@ -16,25 +16,25 @@ interface Finding {
   readonly causes: readonly Finding[];
 }
 
-describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from end to end", () => {
-  let world: TwoClusters;
+describeWith(["kubernetes", "kwok", "etcd"], "a class in two clusters, end to end", () => {
+  let fixture: TwoClusters;
   let etcd: EtcdUnderTest;
   let pm: PmProcess;
   beforeAll(async () => {
-    [world, etcd] = await Promise.all([startTwoClusters(), startEtcd()]);
+    [fixture, etcd] = await Promise.all([startTwoClusters(), startEtcd()]);
   }, TEST_MS);
   afterAll(async () => {
     await etcd?.close();
-    await world?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   const startOn = async (store: string): Promise<void> => {
-    const [east, west] = world.clusters;
+    const [east, west] = fixture.clusters;
     pm = await runPm({
-      folder: world.folder,
+      folder: fixture.folder,
       env: {
         STORAGE_TYPE: store,
-        STORAGE_FILE: path.join(world.folder, "pm.sqlite"),
+        STORAGE_FILE: path.join(fixture.folder, "pm.sqlite"),
         ETCD_ENDPOINTS: etcd.endpoints.join(","),
         CRM_CLUSTERS_JSON: JSON.stringify({ east: { url: east.url }, west: { url: west.url } }),
         CRM_HEALTH_CHECK_INTERVAL: "500ms",
@@ -47,9 +47,9 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
   };
   const call: PmProcess["call"] = (...request) => onceHeld(() => pm.call(...request));
   const contents = (): Promise<readonly (readonly string[])[]> =>
-    Promise.all(["east", "west"].map((cluster) => world.contents(cluster)));
+    Promise.all(["east", "west"].map((cluster) => fixture.contents(cluster)));
   const images = async (): Promise<readonly string[]> =>
-    (await Promise.all(["east", "west"].map((cluster) => world.images(cluster)))).flat();
+    (await Promise.all(["east", "west"].map((cluster) => fixture.images(cluster)))).flat();
   const statusOf = async (key: string) => (await call("GET", `/api/v1/deployments/${key}/status`)).json;
   const untilRunning = (key: string): Promise<unknown> =>
     eventually(
@@ -61,7 +61,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
             { cluster: "west", condition: "Running", phase: "available", reachable: true },
           ],
         }),
-      { ...PATIENCE, what: `${key} to run in both clusters` },
+      { ...TIMEOUT, what: `${key} to run in both clusters` },
     );
   const registered = async (name: string): Promise<void> => {
     const sent = await call("POST", "/api/v1/packages", {
@@ -79,7 +79,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
     });
     expect(sent.status).toBe(201);
   };
-  const wish = (key: string, tag?: string): object => ({
+  const deployment = (key: string, tag?: string): object => ({
     key,
     package_name: key,
     class_key: "Order",
@@ -89,29 +89,29 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
       : { functions: [{ function_key: "place", provision_config: { container_image: `example.test/place:${tag}` } }] }),
   });
   const update = async (key: string, tag: string): Promise<number> =>
-    (await call("PUT", `/api/v1/deployments/${key}`, { body: wish(key, tag) })).status;
+    (await call("PUT", `/api/v1/deployments/${key}`, { body: deployment(key, tag) })).status;
   const both = (tag: string): readonly string[] => [`example.test/place:${tag}`, `example.test/place:${tag}`];
 
-  // Both on both in a sweep; otherwise each store sees one of the two: that a store keeps its promises is proved where stores are.
+  // In a sweep each test runs on each store; otherwise each store runs one test, because stores have their own suite.
   const isSweep = sweepSize(1, 2) === 2;
   describe.each(["sqlite", "etcd"])("kept in %s", (store) => {
     beforeAll(() => startOn(store), TEST_MS);
     afterAll(() => pm?.[Symbol.asyncDispose]());
 
-    const testOn = (wanted: string): ((name: string, body: () => Promise<void>, ms: number) => void) =>
-      isSweep || store === wanted ? test : () => undefined;
+    const testOn = (selected: string): ((name: string, body: () => Promise<void>, ms: number) => void) =>
+      isSweep || store === selected ? test : () => undefined;
 
     testOn("sqlite")(
-      "planned, deployed, updated, broken and explained, mended, rolled back, deleted without a trace",
+      "plans, deploys, updates, explains a failure, repairs, rolls back and deletes",
       async () => {
         const key = `order-${store}`;
         await registered(key);
         const before = await contents();
-        const plan = await call("POST", "/api/v1/plans", { body: { deployment: wish(key) } });
+        const plan = await call("POST", "/api/v1/plans", { body: { deployment: deployment(key) } });
         expect(plan).toMatchObject({ status: 200, json: { units: [{ cluster: "east" }, { cluster: "west" }] } });
         expect(await contents(), "a plan changes nothing").toEqual(before);
         const applied = await call("POST", "/api/v1/deployments", {
-          body: { ...wish(key), plan_digest: plan.json.digest },
+          body: { ...deployment(key), plan_digest: plan.json.digest },
         });
         expect(applied).toMatchObject({ status: 200, json: { status: "created" } });
         await untilRunning(key);
@@ -125,9 +125,9 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         expect(await images()).toEqual(both("2"));
 
         const [{ unit_id: edited }] = plan.json.units;
-        await world.patch("east", edited, "example.test/place:edited");
-        const putRight = async () => expect(await world.wantedImage("east", edited)).toBe("example.test/place:2");
-        await eventually(putRight, { ...PATIENCE, what: "what was edited to be put right" });
+        await fixture.patch("east", edited, "example.test/place:edited");
+        const isRepaired = async () => expect(await fixture.desiredImage("east", edited)).toBe("example.test/place:2");
+        await eventually(isRepaired, { ...TIMEOUT, what: "the edited image to be repaired" });
         await untilRunning(key);
 
         expect(await update(key, "missing")).toBe(200);
@@ -136,7 +136,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
           expect(json).toMatchObject({ verdict: "permanent", clusters: [{ cluster: "east" }, { cluster: "west" }] });
           for (const { finding } of json.clusters) expect(chainOf(finding).at(-1)?.message).toContain("no such tag");
           return json;
-        }, PATIENCE);
+        }, TIMEOUT);
         for (const { finding } of explained.clusters)
           expect(chainOf(finding).map(({ level }) => level)).toEqual(["class", "function", "workload", "pod", "event"]);
         expect(explained.suggested_action).toContain("image");
@@ -153,8 +153,8 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         const deleted = await call("DELETE", `/api/v1/deployments/${key}`);
         expect(deleted).toMatchObject({ status: 200, json: { deleted_envs: ["east", "west"] } });
         await eventually(async () => expect(await contents()).toEqual(before), {
-          ...PATIENCE,
-          what: "the clusters to be as they were",
+          ...TIMEOUT,
+          what: "the clusters to be empty again",
         });
         expect((await call("DELETE", `/api/v1/packages/${key}`)).status).toBe(204);
       },
@@ -162,22 +162,25 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
     );
 
     testOn("etcd")(
-      "a manager killed while its class changes, and the package manager killed while it deploys: all converges, nothing twice, nothing left",
+      "converges after both managers are killed, without duplicates or leftovers",
       async () => {
         const key = `killed-${store}`;
-        const [, west] = world.clusters;
+        const [, west] = fixture.clusters;
         await registered(key);
         const before = await contents();
 
         await west.signal("SIGSTOP");
-        const asked = call("POST", "/api/v1/deployments", { body: wish(key) }).then(
+        const response = call("POST", "/api/v1/deployments", { body: deployment(key) }).then(
           ({ status }) => status,
           () => "lost",
         );
-        await eventually(async () => expect((await world.contents("east")).join()).toContain("classruntime"), PATIENCE);
+        await eventually(
+          async () => expect((await fixture.contents("east")).join()).toContain("classruntime"),
+          TIMEOUT,
+        );
         pm.process.signal("SIGKILL");
-        // On a slow machine it was told in time that work goes on.
-        expect(["lost", 202]).toContain(await asked);
+        // On a slow machine the response may arrive before the kill.
+        expect(["lost", 202]).toContain(await response);
         await pm.process.exited;
         await west.signal("SIGCONT");
         await startOn(store);
@@ -189,26 +192,28 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         await west.signal("SIGKILL");
         expect([200, 202, 503]).toContain(await update(key, "2"));
         await eventually(async () => expect((await statusOf(key)).clusters[1]).toMatchObject({ reachable: false }));
-        expect(await world.images("west"), "what runs goes on without its manager").toEqual(["example.test/place:1"]);
+        expect(await fixture.images("west"), "units keep running without their manager").toEqual([
+          "example.test/place:1",
+        ]);
         await west.start();
-        await eventually(async () => expect(await images()).toEqual(both("2")), PATIENCE);
+        await eventually(async () => expect(await images()).toEqual(both("2")), TIMEOUT);
         await untilRunning(key);
 
         await west.signal("SIGKILL");
         expect([202, 204]).toContain((await call("DELETE", `/api/v1/packages/${key}?cascade=true`)).status);
         await west.start();
         await eventually(async () => expect(await contents()).toEqual(before), {
-          ...PATIENCE,
-          what: "the clusters to be as they were",
+          ...TIMEOUT,
+          what: "the clusters to be empty again",
         });
-        await eventually(async () => expect((await call("GET", `/api/v1/packages/${key}`)).status).toBe(404), PATIENCE);
+        await eventually(async () => expect((await call("GET", `/api/v1/packages/${key}`)).status).toBe(404), TIMEOUT);
       },
       TEST_MS,
     );
   });
 });
 
-/** From the class down to what explains it most deeply: the first cause that is not well, and so on. */
+/** The chain of findings from the class to its root cause. */
 function chainOf(finding: Finding): readonly Finding[] {
   const cause = finding.causes.find(({ reason }) => reason !== "");
   return cause === undefined ? [finding] : [finding, ...chainOf(cause)];

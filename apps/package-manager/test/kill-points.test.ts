@@ -10,23 +10,24 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
-import { MortalPm, type Doom } from "./mortal-pm.ts";
+import { KillablePm, type KillPoint } from "./killable-pm.ts";
 import { echoPackage, onceHeld, type Answer } from "./running-pm.ts";
 
 const CLUSTERS = ["east", "west"];
 
-/** What is asked about one deployment of a package of its own, both called `id`. */
+/** A request for one deployment of one package, both named `id`. */
 interface Scenario {
   readonly name: string;
-  /** Whether the deployment exists before, of image 1, and the package has image 2 by now. */
+  /** Whether the deployment exists before with image 1, and the package has image 2. */
   readonly exists: boolean;
-  readonly wish?: object;
-  readonly act: (pm: MortalPm, id: string, wish: object) => Promise<Answer>;
-  /** The image in every cluster in the end; undefined when nothing is to be left. */
+  readonly deployment?: object;
+  readonly act: (pm: KillablePm, id: string, deployment: object) => Promise<Answer>;
+  /** The expected image in every cluster; undefined when no unit may be left. */
   readonly image?: string;
 }
 
-const put = ({ pm }: MortalPm, id: string, wish: object) => pm.call("PUT", `/api/v1/deployments/${id}`, { body: wish });
+const put = ({ pm }: KillablePm, id: string, deployment: object) =>
+  pm.call("PUT", `/api/v1/deployments/${id}`, { body: deployment });
 const ROLLING = { rollout: { strategy: "rolling", max_parallel: 1, gate: "available", on_failure: "roll_back" } };
 
 const SCENARIOS: readonly Scenario[] = [
@@ -34,28 +35,28 @@ const SCENARIOS: readonly Scenario[] = [
     name: "create",
     exists: false,
     image: "echo:1",
-    act: ({ pm }, _, wish) => pm.call("POST", "/api/v1/deployments", { body: wish }),
+    act: ({ pm }, _, deployment) => pm.call("POST", "/api/v1/deployments", { body: deployment }),
   },
   { name: "update", exists: true, image: "echo:2", act: put },
-  { name: "rolling", exists: true, wish: ROLLING, image: "echo:2", act: put },
+  { name: "rolling", exists: true, deployment: ROLLING, image: "echo:2", act: put },
   { name: "delete", exists: true, act: ({ pm }, id) => pm.call("DELETE", `/api/v1/deployments/${id}`) },
   { name: "cascade", exists: true, act: ({ pm }, id) => pm.call("DELETE", `/api/v1/packages/${id}?cascade=true`) },
 ];
 
-/** A package manager over two clusters, and what must hold of it however often it died. */
-class Stage {
-  readonly pm: MortalPm;
+/** A package manager with two clusters, and the assertions that must hold after each kill. */
+class KillPointHarness {
+  readonly pm: KillablePm;
   readonly crms: readonly ScriptedCrm[];
-  /** Each turn has a deployment of its own. */
-  #turns = 0;
+  /** Each run uses another deployment. */
+  #runs = 0;
 
-  constructor(pm: MortalPm, crms: readonly ScriptedCrm[]) {
+  constructor(pm: KillablePm, crms: readonly ScriptedCrm[]) {
     this.pm = pm;
     this.crms = crms;
   }
 
-  wish(scenario: Scenario, id: string): object {
-    return { key: id, package_name: id, class_key: "Echo", target_clusters: CLUSTERS, ...scenario.wish };
+  deployment(scenario: Scenario, id: string): object {
+    return { key: id, package_name: id, class_key: "Echo", target_clusters: CLUSTERS, ...scenario.deployment };
   }
 
   async prepare(scenario: Scenario, id: string): Promise<void> {
@@ -64,20 +65,20 @@ class Stage {
       echoPackage(id, { functions: [{ key: "echo", provision_config: { container_image: `echo:${tag}` } }] });
     expect((await pm.call("POST", "/api/v1/packages", { body: of(1) })).status).toBe(201);
     if (!scenario.exists) return;
-    const body = this.wish(scenario, id);
+    const body = this.deployment(scenario, id);
     const created = await onceHeld(() => pm.call("POST", "/api/v1/deployments", { body }));
     expect(created.status, created.text).toBe(200);
     expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: of(2) })).status).toBe(200);
   }
 
-  /** The request, made by a client that does not mind if nobody answers. */
-  async ask(scenario: Scenario, id: string): Promise<number | undefined> {
-    const wish = this.wish(scenario, id);
-    const answer = await onceHeld(() => scenario.act(this.pm, id, wish)).catch(() => undefined);
+  /** Sends the request; undefined when there is no response. */
+  async send(scenario: Scenario, id: string): Promise<number | undefined> {
+    const deployment = this.deployment(scenario, id);
+    const answer = await onceHeld(() => scenario.act(this.pm, id, deployment)).catch(() => undefined);
     return answer?.status;
   }
 
-  /** Cluster and image of every unit of the deployment, one entry for each. */
+  /** Cluster and image of every unit of the deployment. */
   unitsOf(id: string): string[] {
     return this.crms.flatMap((crm) =>
       crm.units
@@ -87,8 +88,8 @@ class Stage {
     );
   }
 
-  /** Nothing is under way, units are where the record says and nowhere else, and the history says what came of each wish. */
-  async settles(id: string): Promise<void> {
+  /** Waits until no operation is running, units match the record, and the history has an outcome for each revision. */
+  async untilSettled(id: string): Promise<void> {
     await eventually(() => this.#assertSettled(id), { timeoutMs: 90_000, what: `${id} to settle` });
   }
 
@@ -111,72 +112,74 @@ class Stage {
     expect(history.map((each: { outcome: string }) => each.outcome)).not.toContain("running");
     if (history[0]?.outcome !== "succeeded") return undefined;
     const image = history.length === 1 ? "echo:1" : "echo:2";
-    return expect(this.unitsOf(id), "what the history says").toEqual(CLUSTERS.map((cluster) => `${cluster} ${image}`));
+    return expect(this.unitsOf(id), "units match the history").toEqual(
+      CLUSTERS.map((cluster) => `${cluster} ${image}`),
+    );
   }
 
-  /** What was asked for has come about. */
-  async comesAbout(scenario: Scenario, id: string): Promise<void> {
+  /** Waits until the request has its effect. */
+  async untilApplied(scenario: Scenario, id: string): Promise<void> {
     const wanted = scenario.image === undefined ? [] : CLUSTERS.map((cluster) => `${cluster} ${scenario.image}`);
     await eventually(() => expect(this.unitsOf(id)).toEqual(wanted), { timeoutMs: 60_000, what: `${id} to be there` });
-    await this.settles(id);
+    await this.untilSettled(id);
     const { pm } = this.pm;
     if (scenario.image === undefined) {
       expect((await pm.call("GET", `/api/v1/deployments/${id}`)).status).toBe(404);
     }
     if (scenario.name !== "cascade") return;
     await eventually(async () => (await pm.call("GET", `/api/v1/packages/${id}`)).status === 404, {
-      what: "the package to go",
+      what: "the package to be deleted",
     });
   }
 
-  /** How many writes and calls it takes when nobody disturbs it. */
+  /** The number of writes and calls of an undisturbed run. */
   async measure(scenario: Scenario): Promise<{ readonly write: number; readonly call: number }> {
     const id = `${scenario.name}-alone`;
     await this.prepare(scenario, id);
     const before = { write: this.pm.writes, call: this.pm.calls };
-    expect(await this.ask(scenario, id)).toBeLessThan(300);
-    await this.comesAbout(scenario, id);
+    expect(await this.send(scenario, id)).toBeLessThan(300);
+    await this.untilApplied(scenario, id);
     return { write: this.pm.writes - before.write, call: this.pm.calls - before.call };
   }
 
   /**
-   * Dies there, and survives it. How many writes it takes differs from time to time, as notes of the keeper fall in
-   * between or are gathered: a point that was not reached is tried again half as far, and the first one always is.
+   * Kills the process at a point and checks that it recovers. The number of writes varies, because the drift reconciler
+   * writes too: a point that is not reached is halved, down to the first one, which is always reached.
    */
-  async surviveOnce(scenario: Scenario, kind: "write" | "call", doom: Doom): Promise<void> {
-    let { nth } = doom;
-    while (!(await this.#survive(scenario, kind, { ...doom, nth }))) {
-      expect(nth, `${scenario.name} never came to its first ${kind}`).toBeGreaterThan(1);
+  async assertSurvives(scenario: Scenario, kind: "write" | "call", point: KillPoint): Promise<void> {
+    let { nth } = point;
+    while (!(await this.#survive(scenario, kind, { ...point, nth }))) {
+      expect(nth, `${scenario.name} never reached its first ${kind}`).toBeGreaterThan(1);
       nth = Math.floor(nth / 2);
     }
   }
 
-  /** Dies there, if it comes that far; starts again; settles by itself; then the client asks again and has its wish. */
-  async #survive(scenario: Scenario, kind: "write" | "call", doom: Doom): Promise<boolean> {
-    this.#turns += 1;
-    const id = `${scenario.name}-${kind}-${doom.nth}-${doom.moment}-${this.#turns}`;
+  /** Kills the process if it reaches the point, restarts it, waits for convergence, and repeats the request. */
+  async #survive(scenario: Scenario, kind: "write" | "call", point: KillPoint): Promise<boolean> {
+    this.#runs += 1;
+    const id = `${scenario.name}-${kind}-${point.nth}-${point.moment}-${this.#runs}`;
     await this.prepare(scenario, id);
-    if (kind === "write") this.pm.killAtWrite(doom);
-    else this.pm.killAtCall(doom);
+    if (kind === "write") this.pm.killAtWrite(point);
+    else this.pm.killAtCall(point);
     const { exited } = this.pm.pm.process;
-    const answered = this.ask(scenario, id).then(async (status) => {
-      if (status !== undefined) await this.settles(id).catch(() => undefined);
-      // Without an answer it is dead, or about to be noticed as such.
+    const response = this.send(scenario, id).then(async (status) => {
+      if (status !== undefined) await this.untilSettled(id).catch(() => undefined);
+      // Without a response the process is dead, or about to exit.
       else await exited;
     });
-    await Promise.race([exited, answered]);
+    await Promise.race([exited, response]);
     const died = this.pm.isDead;
-    await this.pm.revive();
-    await this.settles(id);
-    const again = await this.ask(scenario, id);
-    expect(again === 404 || (again !== undefined && again < 300), `asked again: ${again}`).toBe(true);
-    await this.comesAbout(scenario, id);
+    await this.pm.restart();
+    await this.untilSettled(id);
+    const again = await this.send(scenario, id);
+    expect(again === 404 || (again !== undefined && again < 300), `repeated request: ${again}`).toBe(true);
+    await this.untilApplied(scenario, id);
     return died;
   }
 }
 
-/** Every point in the sweep; otherwise one in the middle, on either side in turn. */
-function points(count: number, turn: number): readonly Doom[] {
+/** Every point in a sweep; otherwise the middle one, alternately before and after its effect. */
+function points(count: number, turn: number): readonly KillPoint[] {
   if (sweepSize(1, 2) === 2) {
     return Array.from({ length: count }, (_, at) => at + 1).flatMap((nth) => [
       { nth, moment: "before" },
@@ -188,29 +191,29 @@ function points(count: number, turn: number): readonly Doom[] {
 
 function describeKills(scenarios: readonly Scenario[], env: (folder: string) => Record<string, string>): void {
   let folder: RunFolder;
-  let stage: Stage;
+  let harness: KillPointHarness;
   let crms: readonly ScriptedCrm[];
   beforeAll(async () => {
     folder = await makeRunFolder("pm-kill-points");
     crms = await Promise.all(CLUSTERS.map((name) => ScriptedCrm.start({ name })));
-    stage = new Stage(await MortalPm.start(folder.path, crms, env(folder.path)), crms);
+    harness = new KillPointHarness(await KillablePm.start(folder.path, crms, env(folder.path)), crms);
   });
   afterAll(async () => {
-    await stage?.pm.close();
+    await harness?.pm.close();
     await Promise.all(crms.map((crm) => crm.close()));
     await folder.remove();
   });
 
   test.each(scenarios.map((scenario, turn) => ({ name: scenario.name, scenario, turn })))(
-    "during $name, at writes and at calls: nothing lost, nothing left over, nothing twice",
+    "during $name, at writes and at calls: no unit lost, left over or duplicated",
     { timeout: sweepSize(300_000, 3_600_000) },
     async ({ scenario, turn }) => {
-      const taken = await stage.measure(scenario);
+      const taken = await harness.measure(scenario);
       expect(taken.write).toBeGreaterThan(0);
-      const dooms = (["write", "call"] as const).flatMap((kind, at) =>
-        points(taken[kind], turn + at).map((doom) => ({ kind, doom })),
+      const killPoints = (["write", "call"] as const).flatMap((kind, at) =>
+        points(taken[kind], turn + at).map((point) => ({ kind, point })),
       );
-      for (const { kind, doom } of dooms) await stage.surviveOnce(scenario, kind, doom);
+      for (const { kind, point } of killPoints) await harness.assertSurvives(scenario, kind, point);
     },
   );
 }
@@ -228,7 +231,7 @@ describeWith(["etcd"], "killed by SIGKILL, on etcd", () => {
   describeKills(sweepSize(1, 2) === 2 ? SCENARIOS : SCENARIOS.slice(2, 3), () => ({
     STORAGE_TYPE: "etcd",
     ETCD_ENDPOINTS: etcd.endpoints.join(","),
-    // That of a dead owner has to run out each time.
+    // The lease of a killed process must expire each time.
     DEPLOY_LEASE: "2s",
   }));
 });

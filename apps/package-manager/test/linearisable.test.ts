@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isLinearisable, type Operation, type Step } from "./linearisable.ts";
 import { echoPackage, startPm, type Answer, type PmUnderTest } from "./running-pm.ts";
 
-/** A register with versions, which is what a package is to those who change it at the same time. */
+/** A versioned register: the model of a package under concurrent writes. */
 interface Register {
   readonly value: string | null;
   readonly version: number;
@@ -20,7 +20,7 @@ interface Output {
   readonly version?: number;
 }
 
-/** Versions are revisions of a store that others write to as well: they grow, by how much nobody knows. */
+/** Versions are store revisions: they grow by unknown steps, because other keys are written too. */
 const step: Step<Register, Input, Output> = (state, input, { status, value, version = 0 }) => {
   const exists = state.value !== null;
   const matches = !("ifVersion" in input) || input.ifVersion === undefined || input.ifVersion === state.version;
@@ -48,16 +48,16 @@ describe("the checker itself", () => {
 
   test.each([
     {
-      why: "one after another",
+      why: "concurrent operations",
       history: [created, at(2, 3, { do: "get" }, { status: 200, value: "a", version: 1 })],
       is: true,
     },
     {
-      why: "a read that overlaps may see either",
+      why: "an overlapping read may return either value",
       history: [created, at(0, 2, { do: "get" }, { status: 404 })],
       is: true,
     },
-    { why: "a read of what was before", history: [created, at(2, 3, { do: "get" }, { status: 404 })], is: false },
+    { why: "a stale read", history: [created, at(2, 3, { do: "get" }, { status: 404 })], is: false },
     {
       why: "two creations that both succeed",
       history: [created, at(0, 1, { do: "create", value: "b" }, { status: 201, version: 2 })],
@@ -103,7 +103,7 @@ describe("32 clients on one key", () => {
   };
 
   test.each(Array.from({ length: sweepSize(3, 50) }, (_, round) => ({ round })))(
-    "round $round: what they saw could have happened one after another",
+    "round $round is linearisable",
     async ({ round }) => {
       const name = `contended-${round}`;
       let known: number | undefined;
@@ -132,7 +132,7 @@ describe("32 clients on one key", () => {
     },
   );
 
-  test("one idempotency key: one effect, and whoever has an answer has the same", async () => {
+  test("one idempotency key has one effect and one response", async () => {
     const send = () =>
       pm.call("POST", "/api/v1/packages", { body: echoPackage("once"), headers: { "idempotency-key": "one" } });
     const answers = await Promise.all(Array.from({ length: 32 }, send));

@@ -1,4 +1,4 @@
-/** One operation of a client, as it saw it: when it asked, when it had its answer, and what that was. */
+/** One operation of a client with its call time, return time and result. */
 export interface Operation<Input, Output> {
   readonly input: Input;
   readonly output: Output;
@@ -7,17 +7,17 @@ export interface Operation<Input, Output> {
 }
 
 /**
- * What one client at a time would see: the state after an operation (the very same when it changes nothing), or undefined where that answer
- * is impossible in the state.
+ * The sequential model: the state after an operation (the same object when it changes nothing), or undefined when the
+ * output is impossible in the state.
  */
 export type Step<State, Input, Output> = (state: State, input: Input, output: Output) => State | undefined;
 
 /**
- * Whether operations that overlap in time could have happened one after another, each at one moment between call and return, with these
- * answers (Wing and Gong's search, with Lowe's memory of what was tried).
+ * Whether concurrent operations have an equivalent sequential order in which each takes effect between its call and its
+ * return (the search of Wing and Gong with Lowe's cache of visited states).
  *
- * *Promise*: exact; true if and only if there is such an order. Where `rank` says
- * a number, nothing of a higher one comes before it: for answers that tell their own order, without which the search would not end.
+ * *Guarantees*: true if and only if such an order exists. Operations with a `rank` are tried in rank order, which keeps the
+ * search short when outputs reveal their order.
  */
 export function isLinearisable<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
@@ -33,7 +33,7 @@ export function isLinearisable<State, Input, Output>(
     if (seen.has(key)) return false;
     seen.add(key);
     const isOpen = (at: number): boolean => (done & (1n << BigInt(at))) === 0n;
-    // Whatever had returned before another was called came before it: only calls before the first return may be next.
+    // An operation that returned before another was called precedes it: only calls before the first return may be next.
     const open = calls.filter((_, at) => isOpen(at));
     const firstReturn = Math.min(...open.map(({ returnedAt }) => returnedAt));
     const lowest = Math.min(...open.map(({ output }) => rank(output) ?? Number.POSITIVE_INFINITY));
@@ -42,7 +42,7 @@ export function isLinearisable<State, Input, Output>(
       const after = mayBeNext ? step(state, input, output) : undefined;
       return after === undefined ? [] : [{ done: done | (1n << BigInt(at)), after }];
     });
-    // What changes nothing and fits here may as well be here: no other order needs to be tried.
+    // An operation that changes nothing and fits here can be taken now: no other order needs to be tried.
     const idle = next.find(({ after }) => after === state);
     return (idle === undefined ? next : [idle]).some((each) => search(each.done, each.after));
   };

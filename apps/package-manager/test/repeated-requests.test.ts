@@ -2,7 +2,7 @@ import path from "node:path";
 import { makeRunFolder, sweepSize, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
-import { MortalPm } from "./mortal-pm.ts";
+import { KillablePm } from "./killable-pm.ts";
 import { echoPackage, type Answer } from "./running-pm.ts";
 
 /** One request that takes an idempotency key, about a package and a deployment of its own, both called `id`. */
@@ -95,13 +95,13 @@ const dooms = (scenario: Scenario): readonly number[] =>
 describe("a request with an idempotency key whose process is killed", () => {
   let folder: RunFolder;
   let crm: ScriptedCrm;
-  let mortal: MortalPm;
+  let mortal: KillablePm;
   let turns = 0;
   beforeAll(async () => {
     folder = await makeRunFolder("pm-repeated-requests");
     crm = await ScriptedCrm.start({ name: "east" });
     const env = { STORAGE_TYPE: "sqlite", STORAGE_FILE: path.join(folder.path, "pm.db") };
-    mortal = await MortalPm.start(folder.path, [crm], env);
+    mortal = await KillablePm.start(folder.path, [crm], env);
   });
   afterAll(async () => {
     await mortal?.close();
@@ -139,7 +139,7 @@ describe("a request with an idempotency key whose process is killed", () => {
       await send().catch(() => exited);
       const why = `killed after write ${nth}`;
       if (nth <= EFFECT) expect(mortal.isDead, why).toBe(true);
-      await mortal.revive();
+      await mortal.restart();
       const again = await send();
       expect({ status: again.status, json: again.json }, why).toMatchObject(scenario.answer);
       const { counted } = scenario;

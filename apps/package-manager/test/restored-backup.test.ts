@@ -17,10 +17,10 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const wish = (key: string) => ({ key, package_name: "shop", class_key: "Echo", target_clusters: ["east"] });
+const deployment = (key: string) => ({ key, package_name: "shop", class_key: "Echo", target_clusters: ["east"] });
 const keys = (): string[] => east.units.all().map(({ unit }) => unit.deploymentKey ?? "");
 
-test("an older backup, put back with a copy: what was deployed since runs on, health says what to do, and doing it helps", async () => {
+test("keeps newer deployments running after a restore, and /health says how to manage them again", async () => {
   const file = path.join(folder.path, "pm.db");
   const backup = path.join(folder.path, "backup.db");
   const withPm = async (work: (pm: PmUnderTest) => Promise<void>): Promise<void> => {
@@ -32,7 +32,7 @@ test("an older backup, put back with a copy: what was deployed since runs on, he
     await store.close();
   };
   const deploy = async (pm: PmUnderTest, key: string): Promise<void> => {
-    expect((await pm.call("POST", "/api/v1/deployments", { body: wish(key) })).status).toBe(200);
+    expect((await pm.call("POST", "/api/v1/deployments", { body: deployment(key) })).status).toBe(200);
   };
   await withPm(async (pm) => {
     await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
@@ -49,7 +49,7 @@ test("an older backup, put back with a copy: what was deployed since runs on, he
     const looks = east.callsOf("ListClassRuntimes").length;
     await eventually(() => expect(east.callsOf("ListClassRuntimes").length).toBeGreaterThan(looks + 3), {
       timeoutMs: 60_000,
-      what: "more looks at the cluster",
+      what: "more sweeps of the cluster",
     });
     expect(keys()).toEqual(["before", "since"]);
     await deploy(pm, "since");

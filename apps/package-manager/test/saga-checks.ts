@@ -1,106 +1,108 @@
 import { failedPrecondition, unavailable } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
 import type { DeploymentPartsOptions } from "../src/deployments/deployment-parts.ts";
-import { DeploymentWorld, type ManagerUnderTest, type WorldStore } from "./fakes/deployment-world.ts";
+import { DeploymentFixture, type ManagerUnderTest, type FixtureStore } from "./fakes/deployment-fixture.ts";
 
-/** One saga, from the world it begins in to the world it must end in. */
+/** One saga with its initial and its expected final state. */
 export interface SagaScenario {
   readonly name: string;
   readonly clusters: readonly string[];
   readonly options?: Partial<DeploymentPartsOptions>;
-  /** Brings the world to where the saga begins. */
-  readonly before?: (world: DeploymentWorld, manager: ManagerUnderTest) => Promise<void>;
-  /** The request. It is made again by a client whose process died; a refusal is an answer too. */
-  readonly act: (world: DeploymentWorld, manager: ManagerUnderTest) => Promise<unknown>;
-  /** What must hold in the end, whatever happened on the way. */
-  readonly after: (world: DeploymentWorld, manager: ManagerUnderTest) => Promise<void>;
+  /** Creates the initial state. */
+  readonly before?: (fixture: DeploymentFixture, manager: ManagerUnderTest) => Promise<void>;
+  /** The request. A client repeats it when the process dies; a rejection is a response too. */
+  readonly act: (fixture: DeploymentFixture, manager: ManagerUnderTest) => Promise<unknown>;
+  /** Asserts the final state. */
+  readonly after: (fixture: DeploymentFixture, manager: ManagerUnderTest) => Promise<void>;
 }
 
 export interface SagaCheckOptions {
-  readonly openStore: () => Promise<WorldStore>;
-  /** Which of n points to take; all by default. */
+  readonly openStore: () => Promise<FixtureStore>;
+  /** Selects from n points; all by default. */
   readonly points?: (count: number) => readonly number[];
-  /** For stores on which time is real, and mostly spent in waiting for leases to run out. */
+  /** For stores with real time, which mostly wait for leases to expire. */
   readonly isConcurrent?: boolean;
 }
 
 const every = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** A few points, the first and the last among them, for stores that take real time. */
+/** A few points, including the first and the last, for stores with real time. */
 export function someOf(count: number): readonly number[] {
   return [...new Set([1, Math.ceil(count / 2), count])].filter((point) => point >= 1 && point <= count);
 }
 
 /**
- * The four checks that every saga must pass: each step twice, a failure at each step, undoing twice (for sagas that are undone), and a
- * crash at each journal write, and besides at each call to a cluster, before and after its effect.
+ * The four checks of every saga: each step twice, a failure at each step, each undo twice, and a crash at each journal write
+ * and each call to a cluster, before and after its effect.
  */
 export function describeSaga(scenario: SagaScenario, options: SagaCheckOptions): void {
   const { openStore, points = every, isConcurrent = false } = options;
-  const inWorld = async (work: (world: DeploymentWorld, manager: ManagerUnderTest) => Promise<void>): Promise<void> => {
-    const world = new DeploymentWorld(await openStore(), scenario.clusters);
+  const inWorld = async (
+    work: (fixture: DeploymentFixture, manager: ManagerUnderTest) => Promise<void>,
+  ): Promise<void> => {
+    const fixture = new DeploymentFixture(await openStore(), scenario.clusters);
     try {
-      const manager = await world.manager(scenario.options);
-      await scenario.before?.(world, manager);
-      await world.quiet(manager);
-      await work(world, manager);
+      const manager = await fixture.manager(scenario.options);
+      await scenario.before?.(fixture, manager);
+      await fixture.untilIdle(manager);
+      await work(fixture, manager);
     } finally {
-      await world.dispose();
+      await fixture.dispose();
     }
   };
 
-  const asked = (world: DeploymentWorld, manager: ManagerUnderTest): Promise<unknown> =>
-    world.answered(manager, () => scenario.act(world, manager));
+  const request = (fixture: DeploymentFixture, manager: ManagerUnderTest): Promise<unknown> =>
+    fixture.retryUnavailable(manager, () => scenario.act(fixture, manager));
 
-  const act = async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-    await world.drive(asked(world, manager)).catch((thrown: unknown) => {
+  const act = async (fixture: DeploymentFixture, manager: ManagerUnderTest): Promise<void> => {
+    await fixture.drive(request(fixture, manager)).catch((thrown: unknown) => {
       if (!(thrown instanceof Error) || thrown.name !== "Fault") throw thrown;
     });
-    await world.quiet(manager);
+    await fixture.untilIdle(manager);
   };
 
-  const ends = async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-    await scenario.after(world, manager);
-    await world.assertConverged(manager);
+  const ends = async (fixture: DeploymentFixture, manager: ManagerUnderTest): Promise<void> => {
+    await scenario.after(fixture, manager);
+    await fixture.assertConverged(manager);
   };
 
   /** Commits and calls of one undisturbed run. */
   const measured = async (): Promise<{ commits: number; calls: number }> => {
     let commits = 0;
     let calls = 0;
-    await inWorld(async (world, manager) => {
+    await inWorld(async (fixture, manager) => {
       const before = manager.hooked.commits;
       manager.onCall = async (_, effect) => {
         calls += 1;
         effect();
       };
-      await act(world, manager);
+      await act(fixture, manager);
       commits = manager.hooked.commits - before;
       manager.onCall = async (_, effect) => effect();
-      await ends(world, manager);
+      await ends(fixture, manager);
     });
     return { commits, calls };
   };
 
-  /** Dies where `arm` says, then a new process finds what is left; then the client asks again. */
+  /** Kills the process at the point that `arm` sets, starts a new one, and repeats the request. */
   const crash = async (arm: (manager: ManagerUnderTest, die: () => Promise<never>) => void): Promise<void> =>
-    inWorld(async (world, manager) => {
+    inWorld(async (fixture, manager) => {
       const { promise: died, resolve } = Promise.withResolvers<void>();
       arm(manager, async () => {
         await manager.kill();
         resolve();
         return new Promise<never>(() => undefined);
       });
-      const answered = asked(world, manager).catch(() => undefined);
-      if (world.at.time !== undefined) await world.drive(died);
-      // On a real clock it takes a write more or less each time: a point that is not reached is one after the end.
-      else await Promise.race([died, answered.then(() => world.quiet(manager)).catch(() => undefined)]);
+      const response = request(fixture, manager).catch(() => undefined);
+      if (fixture.at.time !== undefined) await fixture.drive(died);
+      // With real time the number of writes varies, so a point may lie after the end.
+      else await Promise.race([died, response.then(() => fixture.untilIdle(manager)).catch(() => undefined)]);
       if (!manager.isDead) await manager.kill();
-      const next = await world.manager(scenario.options);
-      await world.quiet(next);
-      await world.assertConverged(next);
-      await act(world, next);
-      await ends(world, next);
+      const next = await fixture.manager(scenario.options);
+      await fixture.untilIdle(next);
+      await fixture.assertConverged(next);
+      await act(fixture, next);
+      await ends(fixture, next);
     });
 
   describe(scenario.name, { concurrent: isConcurrent }, () => {
@@ -109,36 +111,36 @@ export function describeSaga(scenario: SagaScenario, options: SagaCheckOptions):
     });
 
     test("each step twice, forwards and back", async () => {
-      await inWorld(async (world, manager) => {
+      await inWorld(async (fixture, manager) => {
         manager.onCall = async (_, effect) => {
           effect();
           effect();
         };
-        await act(world, manager);
-        await ends(world, manager);
+        await act(fixture, manager);
+        await ends(fixture, manager);
       });
     });
 
-    test("a failure at each step: lost before, lost after, refused", async () => {
+    test("a failure at each step: lost before, lost after, rejected", async () => {
       const { calls } = await measured();
       for (const point of points(calls)) {
         for (const kind of ["before", "after", "refused"] as const) {
-          await inWorld(async (world, manager) => {
+          await inWorld(async (fixture, manager) => {
             let nth = 0;
             let refused: string | undefined;
             manager.onCall = async (call, effect) => {
               nth += 1;
               const about = `${call.op} ${call.cluster}`;
               if (kind === "refused" && nth === point) refused = about;
-              if (about === refused) throw failedPrecondition(call.cluster, "it will not have it");
+              if (about === refused) throw failedPrecondition(call.cluster, "rejected");
               if (nth === point && kind === "before") throw unavailable(call.cluster, "the connection broke");
               effect();
-              if (nth === point && kind === "after") throw unavailable(call.cluster, "the answer got lost");
+              if (nth === point && kind === "after") throw unavailable(call.cluster, "the response was lost");
             };
-            await act(world, manager);
+            await act(fixture, manager);
             manager.onCall = async (_, effect) => effect();
-            if (kind === "refused") await world.assertConverged(manager);
-            else await ends(world, manager);
+            if (kind === "refused") await fixture.assertConverged(manager);
+            else await ends(fixture, manager);
           });
         }
       }

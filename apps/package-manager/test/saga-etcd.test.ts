@@ -2,11 +2,11 @@ import { realAmbient } from "@oaas/foundation/real";
 import { openEtcdStore } from "@oaas/storage/etcd";
 import { describeWith, startEtcd, sweepSize, type EtcdUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll } from "vitest";
-import type { WorldStore } from "./fakes/deployment-world.ts";
+import type { FixtureStore } from "./fakes/deployment-fixture.ts";
 import { describeSaga, someOf } from "./saga-checks.ts";
 import { SCENARIOS } from "./saga-scenarios.ts";
 
-/** A gate that stays closed would take its real time. */
+/** Scenarios with a closed gate would take the full gate timeout. */
 const taken = SCENARIOS.filter(({ name }, index) => !name.includes("gate") && index % sweepSize(3, 1) === 0);
 
 describeWith(["etcd"], "sagas on etcd", () => {
@@ -17,7 +17,7 @@ describeWith(["etcd"], "sagas on etcd", () => {
   });
   afterAll(() => etcd?.close());
 
-  const openStore = async (): Promise<WorldStore> => {
+  const openStore = async (): Promise<FixtureStore> => {
     spaces += 1;
     const options = { ambient: realAmbient, endpoints: etcd.endpoints, keyPrefix: `/oaas/sagas/${spaces}/` };
     return {

@@ -8,25 +8,25 @@ import {
   type PackageName,
 } from "@oaas/models";
 import { expect } from "vitest";
-import { CALL, KEY, wishFor, type DeploymentWorld, type ManagerUnderTest } from "./fakes/deployment-world.ts";
+import { CALL, KEY, deploymentFor, type DeploymentFixture, type ManagerUnderTest } from "./fakes/deployment-fixture.ts";
 import type { SagaScenario } from "./saga-checks.ts";
 
 const ABC = ["a", "b", "c"];
 
 const apply =
-  (clusters: readonly string[], more: Parameters<typeof wishFor>[1] = {}) =>
-  (_: DeploymentWorld, { service }: ManagerUnderTest): Promise<unknown> =>
-    service.apply({ deployment: wishFor(clusters, more) }, CALL, {});
+  (clusters: readonly string[], more: Parameters<typeof deploymentFor>[1] = {}) =>
+  (_: DeploymentFixture, { service }: ManagerUnderTest): Promise<unknown> =>
+    service.apply({ deployment: deploymentFor(clusters, more) }, CALL, {});
 
 const created =
-  (clusters: readonly string[], more: Parameters<typeof wishFor>[1] = {}) =>
-  async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-    await world.drive(world.answered(manager, () => apply(clusters, more)(world, manager)));
+  (clusters: readonly string[], more: Parameters<typeof deploymentFor>[1] = {}) =>
+  async (fixture: DeploymentFixture, manager: ManagerUnderTest): Promise<void> => {
+    await fixture.drive(fixture.retryUnavailable(manager, () => apply(clusters, more)(fixture, manager)));
   };
 
 /** A unit of this image in exactly these clusters. */
-function runs(world: DeploymentWorld, clusters: readonly string[], image = world.packageRevision): void {
-  const there = [...world.clusters.units].flatMap(([cluster, units]) =>
+function runs(fixture: DeploymentFixture, clusters: readonly string[], image = fixture.packageRevision): void {
+  const there = [...fixture.clusters.units].flatMap(([cluster, units]) =>
     [...units.values()].map((unit) => `${cluster} ${unit.functions[0]?.provisionConfig?.containerImage}`),
   );
   expect(there.sort()).toEqual(clusters.map((cluster) => `${cluster} registry.local/order:${image}`));
@@ -36,15 +36,15 @@ async function isGone({ service }: ManagerUnderTest, key: DeploymentKey = KEY): 
   await expect(service.get(key)).rejects.toSatisfy((thrown) => isFault(thrown, "not-found"));
 }
 
-const gone = async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-  expect(world.clusters.inventory).toEqual([]);
+const gone = async (fixture: DeploymentFixture, manager: ManagerUnderTest): Promise<void> => {
+  expect(fixture.clusters.inventory).toEqual([]);
   await isGone(manager);
 };
 
 const published = (prepare: NonNullable<SagaScenario["before"]>): NonNullable<SagaScenario["before"]> => {
-  return async (world, manager) => {
-    await prepare(world, manager);
-    world.publish();
+  return async (fixture, manager) => {
+    await prepare(fixture, manager);
+    fixture.publish();
   };
 };
 
@@ -57,27 +57,27 @@ const ROLLING = {
   },
 };
 
-/** Every kind of saga, in every way it can end. */
+/** Every kind of saga with each of its outcomes. */
 export const SCENARIOS: readonly SagaScenario[] = [
   {
     name: "create in three clusters",
     clusters: ABC,
     act: apply(ABC),
-    after: async (world) => runs(world, ABC),
+    after: async (fixture) => runs(fixture, ABC),
   },
   {
     name: "update in three clusters",
     clusters: ABC,
     before: published(created(ABC)),
     act: apply(ABC),
-    after: async (world) => runs(world, ABC),
+    after: async (fixture) => runs(fixture, ABC),
   },
   {
     name: "move from two clusters to two others",
     clusters: ["a", "b", "c", "d"],
     before: created(["a", "b"]),
     act: apply(["b", "c"]),
-    after: async (world) => runs(world, ["b", "c"]),
+    after: async (fixture) => runs(fixture, ["b", "c"]),
   },
   {
     name: "delete",
@@ -87,16 +87,16 @@ export const SCENARIOS: readonly SagaScenario[] = [
     after: gone,
   },
   {
-    name: "delete while a cluster is away",
+    name: "delete while a cluster is unreachable",
     clusters: ABC,
-    before: async (world, manager) => {
-      await created(ABC)(world, manager);
-      world.clusters.down.add("b");
+    before: async (fixture, manager) => {
+      await created(ABC)(fixture, manager);
+      fixture.clusters.down.add("b");
     },
     act: (_, { service }) => service.remove(KEY, CALL, {}),
-    after: async (world, manager) => {
-      await world.assertConverged(manager);
-      await gone(world, manager);
+    after: async (fixture, manager) => {
+      await fixture.assertConverged(manager);
+      await gone(fixture, manager);
     },
   },
   {
@@ -104,69 +104,69 @@ export const SCENARIOS: readonly SagaScenario[] = [
     clusters: ABC,
     before: created(ABC),
     act: (_, { service }) => service.remove(KEY, CALL, { cluster: "b" as ClusterName }),
-    after: async (world) => runs(world, ["a", "c"]),
+    after: async (fixture) => runs(fixture, ["a", "c"]),
   },
   {
-    name: "create that is undone because one cluster refuses",
+    name: "create that is undone because one cluster rejects it",
     clusters: ABC,
     options: { rollBackOnPartial: true },
-    before: async (world) => void world.clusters.refusing.add("c"),
+    before: async (fixture) => void fixture.clusters.rejecting.add("c"),
     act: apply(ABC),
-    after: async (world, { service }) => {
-      expect(world.clusters.inventory).toEqual([]);
+    after: async (fixture, { service }) => {
+      expect(fixture.clusters.inventory).toEqual([]);
       expect((await service.get(KEY)).value.condition).toBe("down");
     },
   },
   {
-    name: "update that is undone because one cluster refuses",
+    name: "update that is undone because one cluster rejects it",
     clusters: ABC,
     options: { rollBackOnPartial: true },
-    before: async (world, manager) => {
-      await published(created(ABC))(world, manager);
-      world.clusters.refusing.add("c");
+    before: async (fixture, manager) => {
+      await published(created(ABC))(fixture, manager);
+      fixture.clusters.rejecting.add("c");
     },
     act: apply(ABC),
-    after: async (world) => runs(world, ABC, 1),
+    after: async (fixture) => runs(fixture, ABC, 1),
   },
   {
     name: "rolling update with a gate",
     clusters: ABC,
     before: published(created(ABC, ROLLING)),
     act: apply(ABC, ROLLING),
-    after: async (world) => runs(world, ABC),
+    after: async (fixture) => runs(fixture, ABC),
   },
   {
     name: "rolling update that is undone because a gate stays closed",
     clusters: ABC,
-    before: async (world, manager) => {
-      await published(created(ABC, ROLLING))(world, manager);
-      world.clusters.stuck.add("b");
+    before: async (fixture, manager) => {
+      await published(created(ABC, ROLLING))(fixture, manager);
+      fixture.clusters.stuck.add("b");
     },
     act: apply(ABC, ROLLING),
-    after: async (world) => runs(world, ABC, 1),
+    after: async (fixture) => runs(fixture, ABC, 1),
   },
   {
     name: "roll back to the first revision",
     clusters: ABC,
-    before: async (world, manager) => {
-      await published(created(ABC))(world, manager);
-      await created(["a", "b"])(world, manager);
+    before: async (fixture, manager) => {
+      await published(created(ABC))(fixture, manager);
+      await created(["a", "b"])(fixture, manager);
     },
     act: (_, { service }) => service.rollBack(KEY, 1, CALL, {}),
-    after: async (world) => runs(world, ABC, 1),
+    after: async (fixture) => runs(fixture, ABC, 1),
   },
   {
     name: "remove a package with its deployments",
     clusters: ABC,
-    before: async (world, manager) => {
-      await created(["a", "b"])(world, manager);
-      await created(["b", "c"], { key: "more" as DeploymentKey })(world, manager);
+    before: async (fixture, manager) => {
+      await created(["a", "b"])(fixture, manager);
+      await created(["b", "c"], { key: "more" as DeploymentKey })(fixture, manager);
     },
     act: (_, { service }) => service.removeAll("shop" as PackageName, CALL),
-    after: async (world, manager) => {
-      await gone(world, manager);
+    after: async (fixture, manager) => {
+      await gone(fixture, manager);
       await isGone(manager, "more" as DeploymentKey);
-      expect(world.forgotten).toBeGreaterThan(0);
+      expect(fixture.forgotten).toBeGreaterThan(0);
     },
   },
 ];

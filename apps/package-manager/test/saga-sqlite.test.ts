@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { sweepSize } from "@oaas/testkit";
-import type { WorldStore } from "./fakes/deployment-world.ts";
+import type { FixtureStore } from "./fakes/deployment-fixture.ts";
 import { describeSaga, someOf } from "./saga-checks.ts";
 import { SCENARIOS } from "./saga-scenarios.ts";
 
-async function sqliteWorldStore(): Promise<WorldStore> {
+async function sqliteWorldStore(): Promise<FixtureStore> {
   const ambient = virtualAmbient(1);
   const folder = await mkdtemp(join(tmpdir(), "oaas-sagas-"));
   const store = openSqliteStore({ ambient, file: join(folder, "oaas.db") });

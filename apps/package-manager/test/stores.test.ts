@@ -51,9 +51,9 @@ describeWith(["etcd"], "stores", () => {
         await store.close();
         await crm.close();
       });
-      const wish = { key: "echo", package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
+      const deployment = { key: "echo", package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
 
-      test("packages: versions, history, refusals that change nothing, pages", async () => {
+      test("packages: versions, history, rejections without effect, pages", async () => {
         const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
         expect(created.status).toBe(201);
         expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") })).status).toBe(409);
@@ -71,14 +71,14 @@ describeWith(["etcd"], "stores", () => {
         expect([page.json.length, page.headers.get("x-total-count")]).toEqual([1, "1"]);
       });
 
-      test("deployments: plan, apply, repeat, history, delete, and a key that is carried out once", async () => {
-        const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish } });
-        const once = { body: { ...wish, plan_digest: plan.json.digest }, headers: { "idempotency-key": "k" } };
+      test("deployments: plan, apply, repeat, history, delete, idempotency key", async () => {
+        const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: deployment } });
+        const once = { body: { ...deployment, plan_digest: plan.json.digest }, headers: { "idempotency-key": "k" } };
         expect((await pm.call("POST", "/api/v1/deployments", once)).status).toBe(200);
         const replayed = await pm.call("POST", "/api/v1/deployments", once);
         expect([replayed.status, replayed.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
         expect(crm.units.size).toBe(1);
-        expect((await pm.call("POST", "/api/v1/deployments", { body: wish })).json.status).toBe("unchanged");
+        expect((await pm.call("POST", "/api/v1/deployments", { body: deployment })).json.status).toBe("unchanged");
         expect((await pm.call("GET", "/api/v1/deployments/echo/revisions")).json).toMatchObject([
           { outcome: "succeeded" },
         ]);
@@ -88,7 +88,7 @@ describeWith(["etcd"], "stores", () => {
         expect((await pm.call("DELETE", "/api/v1/packages/shop")).status).toBe(204);
       });
 
-      test("another package manager on what this one wrote finds all of it", async () => {
+      test("another package manager finds everything in the same store", async () => {
         await pm.call("POST", "/api/v1/packages", { body: echoPackage("kept") });
         await using other = await startPm({ store });
         expect((await other.call("GET", "/api/v1/packages")).json).toEqual(
@@ -98,8 +98,8 @@ describeWith(["etcd"], "stores", () => {
     });
   });
 
-  describe("one that fails", () => {
-    test("etcd gone: 503 with when to try again, nothing half done, and it comes back by itself", async () => {
+  describe("a failing store", () => {
+    test("etcd unavailable: 503 with retry-after, no partial write, and recovery", async () => {
       const proxy = await startTcpProxy(Number(new URL(etcd.endpoints[0] as string).port));
       const store = openEtcdStore({
         ambient,
@@ -130,7 +130,7 @@ describeWith(["etcd"], "stores", () => {
       await proxy.close();
     });
 
-    test("a full disk: 503, what is there can be read, nothing is half there", async () => {
+    test("a full disk: 503, reads work, no partial write", async () => {
       const file = path.join(folder.path, "full.db");
       const store = openSqliteStore({ ambient, file, maxBytes: 400_000 });
       const pm = await startPm({ store });

@@ -3,38 +3,38 @@ import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-} from "../../test/fakes/deployment-world.ts";
+} from "../../test/fakes/deployment-fixture.ts";
 
 const B = "b" as ClusterName;
 const MOVED = "moved" as DeploymentKey;
 const STAYS = "stays" as DeploymentKey;
 
-let world: DeploymentWorld;
+let fixture: DeploymentFixture;
 let manager: ManagerUnderTest;
 beforeEach(async () => {
-  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
-  manager = await world.manager();
+  fixture = new DeploymentFixture(await memoryFixtureStore(), ["a", "b"]);
+  manager = await fixture.manager();
   for (const key of [KEY, MOVED, STAYS]) await apply(["a", "b"], key);
-  world.clusters.down.add("b");
+  fixture.clusters.down.add("b");
 });
-afterEach(() => world.dispose());
+afterEach(() => fixture.dispose());
 
 const apply = (clusters: readonly string[], key: DeploymentKey) =>
-  world.drive(manager.service.apply({ deployment: wishFor(clusters, { key }) }, CALL, {}));
-const giveUp = () => world.drive(manager.service.abandonRemovals(B));
+  fixture.drive(manager.service.apply({ deployment: deploymentFor(clusters, { key }) }, CALL, {}));
+const giveUp = () => fixture.drive(manager.service.abandonRemovals(B));
 const placesOf = async (key: DeploymentKey) => Object.keys(await manager.service.mappings(key));
 
-test("what waits to be removed from a cluster that is gone is given up, once nothing is wanted there", async () => {
-  await world.drive(manager.service.remove(KEY, CALL, {}));
+test("abandons pending removals in an unreachable cluster without wanted units", async () => {
+  await fixture.drive(manager.service.remove(KEY, CALL, {}));
   await apply(["a"], MOVED);
   expect(await giveUp(), "the cluster cannot be removed yet").toBe(0);
   expect([await placesOf(KEY), await placesOf(MOVED)]).toEqual([["b"], ["a", "b"]]);
-  await world.drive(manager.service.remove(STAYS, CALL, { cluster: B }));
+  await fixture.drive(manager.service.remove(STAYS, CALL, { cluster: B }));
   expect(await giveUp()).toBe(3);
   await expect(manager.service.get(KEY)).rejects.toMatchObject({ kind: "not-found" });
   expect([await placesOf(MOVED), await placesOf(STAYS)]).toEqual([["a"], ["a"]]);
@@ -42,27 +42,27 @@ test("what waits to be removed from a cluster that is gone is given up, once not
   expect((await manager.service.get(MOVED)).value.summary).not.toHaveProperty("lastError");
 });
 
-test("what it has left is removed should it come back", async () => {
-  await world.drive(manager.service.remove(KEY, CALL, {}));
+test("removes the leftover units when the cluster is registered again", async () => {
+  await fixture.drive(manager.service.remove(KEY, CALL, {}));
   for (const key of [MOVED, STAYS]) await apply(["a"], key);
   await giveUp();
-  expect(world.clusters.units.get(B)?.size).toBe(3);
-  await world.assertConverged(manager, { mayFindSurplus: true });
-  expect(world.clusters.units.get(B)?.size).toBe(0);
+  expect(fixture.clusters.units.get(B)?.size).toBe(3);
+  await fixture.assertConverged(manager, { mayFindSurplus: true });
+  expect(fixture.clusters.units.get(B)?.size).toBe(0);
 });
 
-test("nothing is given up of a cluster that answers, nor what is being removed now", async () => {
+test("abandons nothing while the cluster answers or a removal is running", async () => {
   for (const key of [MOVED, STAYS]) await apply(["a"], key);
-  world.clusters.down.clear();
-  await world.drive(manager.keeper.sweep());
-  await world.quiet(manager);
-  manager.onCall = async (_, effect) => sleep(world.at.ambient.timers, 5_000).then(effect);
+  fixture.clusters.down.clear();
+  await fixture.drive(manager.drift.sweep());
+  await fixture.untilIdle(manager);
+  manager.onCall = async (_, effect) => sleep(fixture.at.ambient.timers, 5_000).then(effect);
   const removal = manager.service.remove(KEY, CALL, {});
-  await world.pass(200);
+  await fixture.advance(200);
   expect(await giveUp()).toBe(0);
-  world.clusters.down.add("b");
+  fixture.clusters.down.add("b");
   expect(await giveUp()).toBe(0);
-  await world.drive(removal);
-  await world.quiet(manager);
+  await fixture.drive(removal);
+  await fixture.untilIdle(manager);
   expect(await placesOf(KEY)).toEqual(["b"]);
 });

@@ -3,33 +3,34 @@ import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-} from "../../test/fakes/deployment-world.ts";
+} from "../../test/fakes/deployment-fixture.ts";
 import { unitEncoder } from "../adapters/crm/wire/unit-to-wire.ts";
 import type { UnitEncoder } from "../sagas/unit-sender.ts";
 import type { Acknowledgement } from "../use-cases.ts";
 import type { DeploymentPartsOptions } from "./deployment-parts.ts";
 
-let world: DeploymentWorld;
+let fixture: DeploymentFixture;
 let manager: ManagerUnderTest;
 beforeEach(async () => {
-  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b", "c"]);
-  manager = await world.manager();
+  fixture = new DeploymentFixture(await memoryFixtureStore(), ["a", "b", "c"]);
+  manager = await fixture.manager();
 });
-afterEach(() => world.dispose());
+afterEach(() => fixture.dispose());
 
-const apply = (clusters: readonly string[], more: Parameters<typeof wishFor>[1] = {}): Promise<Acknowledgement> =>
-  world.drive(manager.service.apply({ deployment: wishFor(clusters, more) }, CALL, {}));
+const apply = (clusters: readonly string[], more: Parameters<typeof deploymentFor>[1] = {}): Promise<Acknowledgement> =>
+  fixture.drive(manager.service.apply({ deployment: deploymentFor(clusters, more) }, CALL, {}));
 const remove = (options: { readonly cluster?: ClusterName } = {}) =>
-  world.drive(manager.service.remove(KEY, CALL, options));
-const inUse = (): string => [...world.clusters.units].flatMap(([name, { size }]) => (size > 0 ? [name] : [])).join(" ");
-const calls = (): readonly string[] => world.clusters.calls.map(({ op, cluster }) => `${op} ${cluster}`);
+  fixture.drive(manager.service.remove(KEY, CALL, options));
+const inUse = (): string =>
+  [...fixture.clusters.units].flatMap(([name, { size }]) => (size > 0 ? [name] : [])).join(" ");
+const calls = (): readonly string[] => fixture.clusters.calls.map(({ op, cluster }) => `${op} ${cluster}`);
 const another = async (options: Partial<DeploymentPartsOptions>): Promise<void> => {
-  manager = await world.manager(options);
+  manager = await fixture.manager(options);
 };
 
 describe("a roll-out", () => {
@@ -47,7 +48,7 @@ describe("a roll-out", () => {
     expect(encoded).toEqual(["a", "b"]);
     expect(planReads()).toEqual([]);
 
-    world.publish();
+    fixture.publish();
     encoded.length = 0;
     expect(await apply(["a", "b"], { rollout })).toMatchObject({ status: "updated" });
     expect(encoded).toEqual(["a", "b"]);
@@ -57,7 +58,7 @@ describe("a roll-out", () => {
 });
 
 describe("an upsert", () => {
-  test("each cluster hears what it must and nothing else", async () => {
+  test("sends each cluster only its own changes", async () => {
     expect(await apply(["a", "b"])).toMatchObject({
       key: "orders",
       id: expect.stringMatching(/^orders-a-/),
@@ -71,70 +72,74 @@ describe("an upsert", () => {
     expect(calls().slice(2)).toEqual(["deploy b", "deploy c", "remove a"]);
   });
 
-  test("the same again sends what a cluster missed", async () => {
-    world.clusters.down.add("b");
+  test("sends a missed unit again when the same spec is applied", async () => {
+    fixture.clusters.down.add("b");
     const first = await apply(["a", "b"]);
     expect(first.message).toMatch(/continues in the background: b: b does not answer/);
     const second = await apply(["a", "b"]);
     expect(second, "it runs where it ran").toMatchObject({ status: "unchanged", message: first.message });
-    world.clusters.down.clear();
+    fixture.clusters.down.clear();
     expect(await apply(["a", "b"])).toMatchObject({ status: "unchanged" });
     expect(inUse()).toBe("a b");
   });
 
-  test("32 clients on one key: one wish is in force, and every answer is an answer", async () => {
-    const asked = Array.from({ length: 32 }, (_, index) =>
-      manager.service.apply({ deployment: wishFor(index % 2 === 0 ? ["a", "b"] : ["b", "c"]) }, CALL, {}),
+  test("serializes 32 concurrent clients on one key and answers each of them", async () => {
+    const requests = Array.from({ length: 32 }, (_, index) =>
+      manager.service.apply({ deployment: deploymentFor(index % 2 === 0 ? ["a", "b"] : ["b", "c"]) }, CALL, {}),
     );
-    const answers = await world.drive(Promise.all(asked));
+    const answers = await fixture.drive(Promise.all(requests));
     expect(answers.filter(({ status }) => status === "created")).toHaveLength(
       answers.some(({ status }) => status === "created") ? 1 : 0,
     );
-    await world.quiet(manager);
+    await fixture.untilIdle(manager);
     expect(["a b", "b c"]).toContain(inUse());
-    await world.assertConverged(manager);
+    await fixture.assertConverged(manager);
   });
 
-  test("a version that was not the one seen is refused, and nothing is changed", async () => {
+  test("rejects an outdated version and changes nothing", async () => {
     const { version } = await apply(["a"]);
     const put = (ifVersion: number) =>
-      world.drive(manager.service.apply({ deployment: wishFor(["b"]) }, CALL, { ifVersion: { oneOf: [ifVersion] } }));
+      fixture.drive(
+        manager.service.apply({ deployment: deploymentFor(["b"]) }, CALL, { ifVersion: { oneOf: [ifVersion] } }),
+      );
     await expect(put((version as number) + 1)).rejects.toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
     expect(inUse()).toBe("a");
     expect(await put(version as number)).toMatchObject({ status: "updated" });
-    await expect(world.drive(manager.service.remove(KEY, CALL, { ifVersion: { oneOf: [1] } }))).rejects.toMatchObject({
-      code: "OAAS_VERSION_MISMATCH",
-    });
+    await expect(fixture.drive(manager.service.remove(KEY, CALL, { ifVersion: { oneOf: [1] } }))).rejects.toMatchObject(
+      {
+        code: "OAAS_VERSION_MISMATCH",
+      },
+    );
   });
 
-  test("after the wait it is accepted and goes on", async () => {
+  test("returns accepted after the wait and continues in the background", async () => {
     await another({ waitMs: 1_000 });
-    manager.onCall = async (_, effect) => sleep(world.at.ambient.timers, 5_000).then(effect);
+    manager.onCall = async (_, effect) => sleep(fixture.at.ambient.timers, 5_000).then(effect);
     expect(await apply(["a"])).toMatchObject({ status: "accepted" });
     expect(manager.service.operation(KEY)).toMatchObject({ kind: "deploy", state: "running", done: 0, total: 1 });
-    await world.quiet(manager);
+    await fixture.untilIdle(manager);
     expect(inUse()).toBe("a");
     expect(manager.service.operation(KEY)).toMatchObject({ state: "succeeded", done: 1 });
   });
 });
 
-describe("a plan that was seen", () => {
-  test("is carried out exactly, or refused with what moved", async () => {
-    const deployment = wishFor(["a", "b"]);
+describe("a plan digest", () => {
+  test("is applied exactly, or rejected with the changed parts", async () => {
+    const deployment = deploymentFor(["a", "b"]);
     const { digest } = await manager.service.plan({ deployment }, CALL);
-    expect(world.clusters.calls).toEqual([]);
-    world.publish();
+    expect(fixture.clusters.calls).toEqual([]);
+    fixture.publish();
     const late = manager.service.apply({ deployment, planDigest: digest }, CALL, {});
-    await expect(world.drive(late)).rejects.toMatchObject({
+    await expect(fixture.drive(late)).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
         /is outdated: package_revision changed from 1 to 2; functions\['Order.place'\].provision_config/,
       ),
     });
-    // Another process, or this one after a restart, has nothing but the digest.
-    const elsewhere = await world.manager();
+    // Another process, or this one after a restart, knows only the digest.
+    const elsewhere = await fixture.manager();
     await expect(
-      world.drive(elsewhere.service.apply({ deployment, planDigest: digest }, CALL, {})),
+      fixture.drive(elsewhere.service.apply({ deployment, planDigest: digest }, CALL, {})),
     ).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
@@ -142,21 +147,21 @@ describe("a plan that was seen", () => {
       ),
     });
     const unknown = manager.service.apply({ deployment, planDigest: "0badcafe" }, CALL, {});
-    await expect(world.drive(unknown)).rejects.toMatchObject({
+    await expect(fixture.drive(unknown)).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
         /^plan_digest "0badcafe" is outdated\. Request a new plan with POST \/api\/v1\/plans/,
       ),
     });
-    expect(world.clusters.calls).toEqual([]);
+    expect(fixture.clusters.calls).toEqual([]);
     const { digest: fresh } = await manager.service.plan({ deployment }, CALL);
     const applied = manager.service.apply({ deployment, planDigest: fresh }, CALL, {});
-    expect(await world.drive(applied)).toMatchObject({ status: "created" });
+    expect(await fixture.drive(applied)).toMatchObject({ status: "created" });
   });
 
-  test("what if a cluster were down: told, and nothing happens", async () => {
+  test("plans for clusters that are assumed down without any effect", async () => {
     const plan = await manager.service.plan(
-      { deployment: wishFor([]), whatIf: { clustersDown: ["a" as ClusterName] } },
+      { deployment: deploymentFor([]), whatIf: { clustersDown: ["a" as ClusterName] } },
       CALL,
     );
     expect(plan.units.map(({ cluster }) => cluster)).not.toContain("a");
@@ -165,75 +170,75 @@ describe("a plan that was seen", () => {
 });
 
 describe("failures", () => {
-  test("in every cluster: the answer has the cause that decides, and every part", async () => {
-    world.clusters.down.add("a").add("b");
+  test("reports the dominant cause and every part when all clusters fail", async () => {
+    fixture.clusters.down.add("a").add("b");
     await expect(apply(["a", "b"])).rejects.toMatchObject({
       kind: "partial-failure",
       retryable: true,
       detail: { parts: [{ name: "a" }, { name: "b" }] },
     });
-    world.clusters.down.clear();
-    await world.drive(manager.keeper.sweep());
-    await world.quiet(manager);
-    expect(inUse(), "the wish stays and is carried out when they are back").toBe("a b");
+    fixture.clusters.down.clear();
+    await fixture.drive(manager.drift.sweep());
+    await fixture.untilIdle(manager);
+    expect(inUse(), "the deployment stays and is rolled out when the clusters return").toBe("a b");
   });
 
-  test("a wish that every cluster refuses is not in force; what ran goes on running", async () => {
+  test("keeps the previous revision running when every cluster rejects the new one", async () => {
     await apply(["a", "b"]);
-    const before = world.clusters.inventory;
-    world.publish();
-    world.clusters.refusing.add("a").add("b");
+    const before = fixture.clusters.inventory;
+    fixture.publish();
+    fixture.clusters.rejecting.add("a").add("b");
     await expect(apply(["a", "b"])).rejects.toMatchObject({ kind: "partial-failure", retryable: false });
-    world.clusters.refusing.clear();
-    await world.assertConverged(manager);
-    expect(world.clusters.inventory).toEqual(before);
+    fixture.clusters.rejecting.clear();
+    await fixture.assertConverged(manager);
+    expect(fixture.clusters.inventory).toEqual(before);
     const { items } = await manager.service.revisions(KEY, {});
     expect(items.map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"]);
     expect((await manager.service.get(KEY)).value.condition).toBe("running");
   });
 
-  test("retries stop where they are told to, and only for faults that may pass", async () => {
+  test("retries only retryable faults, up to the limit", async () => {
     const tries = new Map<string, number>();
     manager.onCall = async ({ cluster }, effect) => {
       tries.set(cluster, (tries.get(cluster) ?? 0) + 1);
       if (cluster === "b") throw unavailable("b", "never");
       effect();
     };
-    world.clusters.refusing.add("c");
+    fixture.clusters.rejecting.add("c");
     await apply(["a", "b", "c"]);
     expect(Object.fromEntries(tries)).toEqual({ a: 1, b: 3, c: 1 });
   });
 
-  test("a rolling update stops at the cluster that does not become available, and goes no further by itself", async () => {
+  test("stops a rolling update at the cluster that does not become available", async () => {
     const rollout = { strategy: "rolling", gate: "available", onFailure: "stop" } as const;
     await apply(["a", "b", "c"], { rollout });
-    world.publish();
-    world.clusters.stuck.add("b");
+    fixture.publish();
+    fixture.clusters.stuck.add("b");
     const answer = await apply(["a", "b", "c"], { rollout });
     expect(answer.status).toBe("accepted");
-    await world.quiet(manager);
+    await fixture.untilIdle(manager);
     const [newest] = (await manager.service.revisions(KEY, {})).items;
     expect(newest).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not started" } });
     expect(newest?.clusters["b"]).toMatch(/did not become available in b within 60 s: it is progressing/);
-    const sent = world.clusters.calls.length;
-    await world.drive(manager.keeper.sweep());
-    await world.quiet(manager);
-    expect(world.clusters.calls).toHaveLength(sent);
+    const sent = fixture.clusters.calls.length;
+    await fixture.drive(manager.drift.sweep());
+    await fixture.untilIdle(manager);
+    expect(fixture.clusters.calls).toHaveLength(sent);
     expect((await manager.service.get(KEY)).value.condition).toBe("down");
   });
 
-  describe("a gate that is not passed while the caller waits", () => {
+  describe("a closed gate while the caller waits", () => {
     const rolling = (onFailure: "stop" | "roll-back") =>
       ({ rollout: { strategy: "rolling", gate: "available", onFailure } }) as const;
     const newest = async () => (await manager.service.revisions(KEY, {})).items[0];
     beforeEach(async () => {
       await another({ waitMs: 300_000 });
       await apply(["a", "b", "c"], rolling("stop"));
-      world.publish();
-      world.clusters.stuck.add("b");
+      fixture.publish();
+      fixture.clusters.stuck.add("b");
     });
 
-    test("stops: the answer says so and why, for it does not go on", async () => {
+    test("stops the roll-out and returns the reason", async () => {
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({
         kind: "partial-failure",
         message: expect.stringMatching(
@@ -243,7 +248,7 @@ describe("failures", () => {
       expect(await newest()).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not started" } });
     });
 
-    test("rolls back when asked: the answer is no success, and the history keeps why", async () => {
+    test("rolls back with on_failure roll_back and records the reason", async () => {
       await expect(apply(["a", "b", "c"], rolling("roll-back"))).rejects.toMatchObject({
         kind: "partial-failure",
         message: expect.stringMatching(
@@ -262,48 +267,48 @@ describe("failures", () => {
       expect(manager.service.operation(KEY)).toMatchObject({ state: "compensated", message: expect.any(String) });
     });
 
-    test("is not passed by asking for the same again", async () => {
+    test("stays closed when the same spec is applied again", async () => {
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
       const sent = calls().length;
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
       expect(calls().slice(sent)).toEqual(["deploy b"]);
     });
 
-    test("a wish that stopped there is nothing to go back to", async () => {
+    test("does not restore a revision that stopped at a gate", async () => {
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
       await expect(apply(["a", "b"], rolling("roll-back"))).rejects.toMatchObject({ kind: "partial-failure" });
-      world.clusters.stuck.clear();
-      await world.assertConverged(manager);
+      fixture.clusters.stuck.clear();
+      await fixture.assertConverged(manager);
       expect((await manager.service.get(KEY)).value.deployment).toMatchObject({ targetClusters: ["a", "b", "c"] });
       expect((await manager.service.record(KEY))?.desired?.revision).toBe(1);
     });
   });
 
-  test("what is undone because one cluster refused is no success, and nothing is left of it", async () => {
+  test("fails and leaves no unit when one rejection undoes the roll-out", async () => {
     await another({ rollBackOnPartial: true });
-    world.clusters.refusing.add("c");
+    fixture.clusters.rejecting.add("c");
     await expect(apply(["a", "b", "c"])).rejects.toMatchObject({
       kind: "partial-failure",
       retryable: false,
       message: expect.stringMatching(/^deployment "orders" was undone because it failed in c: /),
     });
-    world.clusters.refusing.clear();
-    await world.assertConverged(manager);
+    fixture.clusters.rejecting.clear();
+    await fixture.assertConverged(manager);
     expect(inUse()).toBe("");
   });
 
-  test("what a cluster refused for good does not go on by itself, and the answer does not say so", async () => {
-    world.clusters.refusing.add("c");
-    world.clusters.down.add("b");
+  test("does not retry a permanent rejection and says so", async () => {
+    fixture.clusters.rejecting.add("c");
+    fixture.clusters.down.add("b");
     const { message } = await apply(["a", "b", "c"]);
     expect(message).toMatch(/^continues in the background: b: .*; rejected; apply the deployment again to retry: c: /);
   });
 
-  test("a roll-out changes no more clusters at once than it says", async () => {
+  test("respects max_parallel", async () => {
     let [now, most] = [0, 0];
     manager.onCall = async (_, effect) => {
       most = Math.max(most, (now += 1));
-      await sleep(world.at.ambient.timers, 100);
+      await sleep(fixture.at.ambient.timers, 100);
       effect();
       now -= 1;
     };
@@ -315,34 +320,34 @@ describe("failures", () => {
 });
 
 describe("deletion", () => {
-  test("of a cluster that is away leaves a tombstone, which is finished when it is back", async () => {
+  test("leaves a tombstone in an unreachable cluster and finishes when it returns", async () => {
     await apply(["a", "b"]);
-    world.clusters.down.add("b");
+    fixture.clusters.down.add("b");
     expect(await remove()).toMatchObject({ status: "accepted", deleted: ["a"], pending: ["b"] });
     expect((await manager.service.get(KEY)).value.condition).toBe("deleted");
     expect(await manager.service.mappings(KEY)).toEqual({ b: expect.stringMatching(/^orders-b-/) });
-    const before = world.clusters.calls.length;
-    await world.drive(manager.keeper.sweep());
-    expect(world.clusters.calls, "a cluster that is away is left alone").toHaveLength(before);
-    world.clusters.down.clear();
-    expect((await world.drive(manager.keeper.sweep())).repaired).toEqual(["orders"]);
-    await world.quiet(manager);
-    expect(world.clusters.inventory).toEqual([]);
+    const before = fixture.clusters.calls.length;
+    await fixture.drive(manager.drift.sweep());
+    expect(fixture.clusters.calls, "an unreachable cluster is left alone").toHaveLength(before);
+    fixture.clusters.down.clear();
+    expect((await fixture.drive(manager.drift.sweep())).repaired).toEqual(["orders"]);
+    await fixture.untilIdle(manager);
+    expect(fixture.clusters.inventory).toEqual([]);
     await expect(manager.service.get(KEY)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("made anew while a tombstone is left: the wanted stays, the rest goes", async () => {
+  test("keeps wanted units when the deployment is created again before its tombstone is removed", async () => {
     await apply(["a", "b", "c"]);
-    world.clusters.down.add("b").add("c");
+    fixture.clusters.down.add("b").add("c");
     await remove();
-    world.clusters.down.delete("c");
+    fixture.clusters.down.delete("c");
     expect(await apply(["a", "c"])).toMatchObject({ status: "created" });
     expect((await manager.service.get(KEY)).value.condition).toBe("deploying");
-    await world.assertConverged(manager);
+    await fixture.assertConverged(manager);
     expect(inUse()).toBe("a c");
   });
 
-  test("in one cluster only; the last cluster takes the deployment with it", async () => {
+  test("deletes in one cluster, and deletes the deployment with its last cluster", async () => {
     await apply(["a", "b"]);
     expect(await remove({ cluster: "c" as ClusterName })).toMatchObject({ status: "deleted", deleted: [] });
     await expect(remove({ cluster: "nowhere" as ClusterName }), "a slip of the pen").rejects.toMatchObject({
@@ -361,62 +366,62 @@ describe("deletion", () => {
   });
 });
 
-describe("one after another", () => {
+describe("concurrent operations", () => {
   const slow = (): void => {
-    manager.onCall = async (_, effect) => sleep(world.at.ambient.timers, 1_000).then(effect);
+    manager.onCall = async (_, effect) => sleep(fixture.at.ambient.timers, 1_000).then(effect);
   };
 
-  test("a newer wish takes the place of one under way, which stops at its next step", async () => {
+  test("supersede a running roll-out, which stops before its next step", async () => {
     const rollout = { strategy: "rolling", gate: "accepted", onFailure: "stop" } as const;
     slow();
-    const first = manager.service.apply({ deployment: wishFor(["a", "b", "c"], { rollout }) }, CALL, {});
-    await world.pass(500);
-    const second = manager.service.apply({ deployment: wishFor(["c"]) }, CALL, {});
-    expect(await world.drive(first)).toMatchObject({ status: "accepted", message: expect.stringMatching(/newer/) });
-    expect(await world.drive(second)).toMatchObject({ status: "updated" });
+    const first = manager.service.apply({ deployment: deploymentFor(["a", "b", "c"], { rollout }) }, CALL, {});
+    await fixture.advance(500);
+    const second = manager.service.apply({ deployment: deploymentFor(["c"]) }, CALL, {});
+    expect(await fixture.drive(first)).toMatchObject({ status: "accepted", message: expect.stringMatching(/newer/) });
+    expect(await fixture.drive(second)).toMatchObject({ status: "updated" });
     expect(inUse()).toBe("c");
     expect(calls()).toEqual(["deploy a", "deploy c", ...calls().slice(2)]);
     expect((await manager.service.revision(KEY, 1)).clusters["*"]).toBe("superseded by revision 2");
   });
 
-  test("also when the two came to different processes: no two sagas of a key act at once", async () => {
-    const other = await world.manager();
+  test("never run two sagas of one key, also across processes", async () => {
+    const other = await fixture.manager();
     let now = 0;
     for (const each of [manager, other]) {
       each.onCall = async (_, effect) => {
         expect((now += 1)).toBeLessThan(2);
-        await sleep(world.at.ambient.timers, 1_000);
+        await sleep(fixture.at.ambient.timers, 1_000);
         effect();
         now -= 1;
       };
     }
-    const first = manager.service.apply({ deployment: wishFor(["a"]) }, CALL, {});
-    await world.pass(300);
+    const first = manager.service.apply({ deployment: deploymentFor(["a"]) }, CALL, {});
+    await fixture.advance(300);
     const second = other.service.remove(KEY, CALL, {});
-    await world.drive(Promise.all([first, second]));
-    await world.quiet(manager);
-    expect(world.clusters.inventory).toEqual([]);
+    await fixture.drive(Promise.all([first, second]));
+    await fixture.untilIdle(manager);
+    expect(fixture.clusters.inventory).toEqual([]);
   });
 
-  test("cancelled: everything is as it was", async () => {
+  test("restore the previous state when cancelled", async () => {
     await apply(["a", "b"]);
-    const before = world.clusters.inventory;
-    world.publish();
+    const before = fixture.clusters.inventory;
+    fixture.publish();
     slow();
-    const update = manager.service.apply({ deployment: wishFor(["a", "b", "c"]) }, CALL, {});
-    await world.pass(200);
-    await world.drive(manager.service.cancel(KEY, { ...CALL, caller: "eve" }));
-    await expect(world.drive(update)).rejects.toMatchObject({ kind: "cancelled" });
+    const update = manager.service.apply({ deployment: deploymentFor(["a", "b", "c"]) }, CALL, {});
+    await fixture.advance(200);
+    await fixture.drive(manager.service.cancel(KEY, { ...CALL, caller: "eve" }));
+    await expect(fixture.drive(update)).rejects.toMatchObject({ kind: "cancelled" });
     expect(manager.service.operation(KEY)).toMatchObject({ state: "cancelled" });
-    await world.assertConverged(manager);
-    expect(world.clusters.inventory).toEqual(before);
+    await fixture.assertConverged(manager);
+    expect(fixture.clusters.inventory).toEqual(before);
     expect((await manager.service.revision(KEY, 2)).outcome).toBe("cancelled");
     await expect(manager.service.cancel(KEY, CALL)).rejects.toMatchObject({ kind: "failed-precondition" });
   });
 });
 
 describe("history", () => {
-  test("who, what, why, and what came of it; differences; back to an earlier entry", async () => {
+  test("records author, reason and outcome, shows differences, and rolls back", async () => {
     await apply(["a"]);
     await apply(["a", "b"]);
     const { items, total } = await manager.service.revisions(KEY, { limit: 1 });
@@ -432,30 +437,30 @@ describe("history", () => {
     ]);
     const { changes } = await manager.service.diff(KEY);
     expect(changes).toContainEqual({ path: "$.target_clusters.b", change: "added", after: "b" });
-    const back = await world.drive(manager.service.rollBack(KEY, 1, { ...CALL, caller: "bob" }, {}));
+    const back = await fixture.drive(manager.service.rollBack(KEY, 1, { ...CALL, caller: "bob" }, {}));
     expect(back.status).toBe("updated");
     expect(inUse()).toBe("a");
     expect(await manager.service.revision(KEY, 3)).toMatchObject({ author: "bob", outcome: "succeeded" });
     const same = manager.service.rollBack(KEY, 3, CALL, {});
-    expect(await world.drive(same)).toMatchObject({ status: "unchanged" });
+    expect(await fixture.drive(same)).toMatchObject({ status: "unchanged" });
     await expect(manager.service.revision(KEY, 9)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("nothing goes back to what is switched off since, and what runs goes on", async () => {
+  test("rejects a rollback to a disabled class and keeps the current revision running", async () => {
     await apply(["a"]);
     await apply(["b"]);
-    world.package = { ...world.package, disabled: true };
-    await expect(world.drive(manager.service.rollBack(KEY, 1, CALL, {}))).rejects.toMatchObject({
+    fixture.package = { ...fixture.package, disabled: true };
+    await expect(fixture.drive(manager.service.rollBack(KEY, 1, CALL, {}))).rejects.toMatchObject({
       kind: "failed-precondition",
       message: expect.stringMatching(/is disabled and cannot be deployed; enable it first$/),
     });
     expect(inUse()).toBe("b");
-    world.package = { ...world.package, disabled: false };
-    await world.drive(manager.service.rollBack(KEY, 1, CALL, {}));
+    fixture.package = { ...fixture.package, disabled: false };
+    await fixture.drive(manager.service.rollBack(KEY, 1, CALL, {}));
     expect(inUse()).toBe("a");
   });
 
-  test("is bounded; what is in force is never forgotten", async () => {
+  test("is bounded and always keeps the revision in force", async () => {
     await another({ history: 2 });
     for (const clusters of [["a"], ["b"], ["c"], ["a", "b"]]) await apply(clusters);
     const page = await manager.service.revisions(KEY, {});
@@ -466,21 +471,21 @@ describe("history", () => {
 });
 
 describe("lists", () => {
-  test("filter by everything that is asked, in any order, by pages", async () => {
+  test("filter by every parameter, sort and page", async () => {
     await apply(["a"], { key: "one" as DeploymentKey, environmentKind: "edge" });
-    await world.pass(1_000);
+    await fixture.advance(1_000);
     await apply(["b"], { key: "two" as DeploymentKey });
-    await world.pass(1_000);
+    await fixture.advance(1_000);
     await apply(["a", "b"], { key: "three" as DeploymentKey });
     const keys = async (query: Parameters<typeof manager.service.list>[0]): Promise<string> =>
       (await manager.service.list(query)).items.map(({ deployment }) => deployment.key).join(" ");
     expect(await keys({})).toBe("one three two");
     expect(await keys({ targetCluster: "b" })).toBe("three two");
     expect(await keys({ targetEnv: "edge" })).toBe("one");
-    expect(await keys({ targetEnv: "b" }), "also by the name of a cluster, as it once was").toBe("three two");
+    expect(await keys({ targetEnv: "b" }), "also by the name of a cluster, as in the earlier API").toBe("three two");
     expect(await keys({ classKey: "shop.Order", packageName: "shop", sort: "-created_at" })).toBe("three two one");
     expect(await keys({ condition: "RUNNING" })).toBe("");
-    await world.drive(manager.keeper.sweep());
+    await fixture.drive(manager.drift.sweep());
     expect(await keys({ condition: "RUNNING", limit: 2 })).toBe("one three");
     expect(await keys({ packageName: "none" })).toBe("");
   });

@@ -3,34 +3,34 @@ import type { ClassKey } from "@oaas/models";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-} from "../../test/fakes/deployment-world.ts";
+} from "../../test/fakes/deployment-fixture.ts";
 
-let world: DeploymentWorld;
+let fixture: DeploymentFixture;
 let manager: ManagerUnderTest;
 beforeEach(async () => {
-  world = new DeploymentWorld(await memoryWorldStore(), ["a"]);
-  manager = await world.manager();
-  const [first] = world.package.classes;
+  fixture = new DeploymentFixture(await memoryFixtureStore(), ["a"]);
+  manager = await fixture.manager();
+  const [first] = fixture.package.classes;
   const other = { ...first!, key: "Other" as ClassKey };
-  world.package = { ...world.package, classes: [...world.package.classes, other] };
+  fixture.package = { ...fixture.package, classes: [...fixture.package.classes, other] };
 });
-afterEach(() => world.dispose());
+afterEach(() => fixture.dispose());
 
 const deploy = (classKey: string, isKeyMade: boolean) =>
   manager.service
-    .apply({ deployment: wishFor(["a"], { classKey: classKey as ClassKey }), isKeyDerived: isKeyMade }, CALL, {})
+    .apply({ deployment: deploymentFor(["a"], { classKey: classKey as ClassKey }), isKeyDerived: isKeyMade }, CALL, {})
     .then(
       ({ status }) => status as string,
       (thrown: unknown) => Fault.from(thrown).message,
     );
 
-test("of two classes whose names make the same key one has it, also when both come at once", async () => {
-  const answers = await world.drive(Promise.all([deploy("Order", true), deploy("Other", true)]));
+test("gives a derived key to one of two classes, also under concurrency", async () => {
+  const answers = await fixture.drive(Promise.all([deploy("Order", true), deploy("Other", true)]));
   expect(answers.toSorted()).toEqual([
     "created",
     expect.stringMatching(/^deployment "orders" belongs to class shop\.(Order|Other); use another deployment_key$/),
@@ -38,8 +38,8 @@ test("of two classes whose names make the same key one has it, also when both co
   expect((await manager.service.revisions(KEY, {})).total).toBe(1);
 });
 
-test("the same class again is fine, and so is another whose key was given", async () => {
-  expect(await world.drive(deploy("Order", true))).toBe("created");
-  expect(await world.drive(deploy("Order", true))).toBe("unchanged");
-  expect(await world.drive(deploy("Other", false))).toBe("updated");
+test("accepts the same class again, and another class with an explicit key", async () => {
+  expect(await fixture.drive(deploy("Order", true))).toBe("created");
+  expect(await fixture.drive(deploy("Order", true))).toBe("unchanged");
+  expect(await fixture.drive(deploy("Other", false))).toBe("updated");
 });

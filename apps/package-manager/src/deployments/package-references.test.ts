@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-} from "../../test/fakes/deployment-world.ts";
+} from "../../test/fakes/deployment-fixture.ts";
 import { PackageRegistry } from "../registry/package-registry.ts";
 
 const SHOP = "shop" as PackageName;
@@ -17,14 +17,14 @@ const SHOP = "shop" as PackageName;
 /** Deployments with the real registry, on one store. */
 async function withRegistry(
   seed: number,
-  work: (world: DeploymentWorld, manager: ManagerUnderTest, registry: PackageRegistry) => Promise<void>,
+  work: (fixture: DeploymentFixture, manager: ManagerUnderTest, registry: PackageRegistry) => Promise<void>,
 ): Promise<void> {
-  const world = new DeploymentWorld(await memoryWorldStore(seed), ["a", "b"]);
-  const store = await world.at.connect();
+  const fixture = new DeploymentFixture(await memoryFixtureStore(seed), ["a", "b"]);
+  const store = await fixture.at.connect();
   let manager: ManagerUnderTest | undefined;
   const registry = new PackageRegistry({
     store,
-    ambient: world.at.ambient,
+    ambient: fixture.at.ambient,
     deployments: {
       keysOf: async (name) => manager?.service.keysOf(name) ?? [],
       removeAll: async (name, call) => manager?.service.removeAll(name, call) ?? "deleted",
@@ -33,12 +33,12 @@ async function withRegistry(
   });
   try {
     await registry.start();
-    manager = await world.manager({ packages: registry, forgetPackage: (name) => registry.forget(name) });
-    await registry.register(world.package, CALL);
-    await work(world, manager, registry);
+    manager = await fixture.manager({ packages: registry, forgetPackage: (name) => registry.forget(name) });
+    await registry.register(fixture.package, CALL);
+    await work(fixture, manager, registry);
   } finally {
     await registry.close();
-    await world.dispose();
+    await fixture.dispose();
   }
 }
 
@@ -49,39 +49,39 @@ const settled = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe("a package and its deployments", () => {
-  test("is kept while it is deployed, and goes with its deployments when that is asked", async () => {
-    await withRegistry(1, async (world, { service }, registry) => {
-      await world.drive(service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {}));
-      await expect(world.drive(registry.remove(SHOP, CALL))).rejects.toMatchObject({ kind: "failed-precondition" });
-      world.clusters.down.add("b");
-      expect(await world.drive(registry.remove(SHOP, CALL, { cascade: true }))).toBe("accepted");
+  test("is kept while it has deployments, and deleted with them by cascade", async () => {
+    await withRegistry(1, async (fixture, { service }, registry) => {
+      await fixture.drive(service.apply({ deployment: deploymentFor(["a", "b"]) }, CALL, {}));
+      await expect(fixture.drive(registry.remove(SHOP, CALL))).rejects.toMatchObject({ kind: "failed-precondition" });
+      fixture.clusters.down.add("b");
+      expect(await fixture.drive(registry.remove(SHOP, CALL, { cascade: true }))).toBe("accepted");
       expect(await registry.get(SHOP)).toBeDefined();
-      world.clusters.down.clear();
-      await world.pass(1_000);
-      const [manager] = [await world.manager({ packages: registry })];
-      await world.drive(manager.keeper.sweep());
-      await world.pass(10_000);
+      fixture.clusters.down.clear();
+      await fixture.advance(1_000);
+      const [manager] = [await fixture.manager({ packages: registry })];
+      await fixture.drive(manager.drift.sweep());
+      await fixture.advance(10_000);
       await expect(registry.get(SHOP)).rejects.toMatchObject({ kind: "not-found" });
-      expect(world.clusters.inventory).toEqual([]);
+      expect(fixture.clusters.inventory).toEqual([]);
     });
   });
 
-  test("never part: whoever comes first, there is no deployment without its package", async () => {
+  test("stay consistent: no deployment exists without its package", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(),
         fc.array(fc.constantFrom("apply", "remove", "delete", "turn"), { maxLength: 8 }),
         async (seed, acts) => {
-          await withRegistry(seed, async (world, { service }, registry) => {
+          await withRegistry(seed, async (fixture, { service }, registry) => {
             const answers: Promise<string>[] = [];
             for (const act of acts) {
-              if (act === "apply") answers.push(settled(service.apply({ deployment: wishFor(["a"]) }, CALL, {})));
+              if (act === "apply") answers.push(settled(service.apply({ deployment: deploymentFor(["a"]) }, CALL, {})));
               else if (act === "remove") answers.push(settled(registry.remove(SHOP, CALL)));
               else if (act === "delete") answers.push(settled(service.remove(KEY, CALL, {})));
               else for (let turn = 0; turn < 7; turn += 1) await Promise.resolve();
             }
-            await world.drive(Promise.all(answers));
-            await world.pass(5_000);
+            await fixture.drive(Promise.all(answers));
+            await fixture.advance(5_000);
             const isDeployed = (await service.keysOf(SHOP)).length > 0;
             const isThere = await settled(Promise.resolve(registry.get(SHOP)));
             if (isDeployed) expect(isThere).toBe("done");

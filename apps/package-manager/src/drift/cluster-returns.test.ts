@@ -3,24 +3,24 @@ import type { ClusterName } from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-} from "../../test/fakes/deployment-world.ts";
+} from "../../test/fakes/deployment-fixture.ts";
 import { HealthDirectory } from "../clusters/health-directory.ts";
 
 const A = "a" as ClusterName;
-/** Far beyond every test: whatever happens was not found by the look at everything. */
+/** Longer than every test, so that the sweep cannot do the work. */
 const NEVER_MS = 10 * 60 * 60_000;
 
-let world: DeploymentWorld;
+let fixture: DeploymentFixture;
 let manager: ManagerUnderTest;
 let directory: HealthDirectory;
 beforeEach(async () => {
-  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
-  const { clusters, at } = world;
+  fixture = new DeploymentFixture(await memoryFixtureStore(), ["a", "b"]);
+  const { clusters, at } = fixture;
   directory = new HealthDirectory({
     ambient: at.ambient,
     roster: { entries: () => clusters.list(), entry: (name) => clusters.get(name), onChange: () => () => undefined },
@@ -28,110 +28,112 @@ beforeEach(async () => {
     ttlMs: 15_000,
     intervalMs: 60_000,
   });
-  world.keeperOptions = {
+  fixture.driftOptions = {
     clusters: directory,
     checkHealth: (cluster) => directory.check(cluster),
     intervalMs: NEVER_MS,
   };
-  manager = await world.manager();
+  manager = await fixture.manager();
   directory.onReading((reading, before) => {
-    if (before?.error !== undefined && reading.error === undefined) manager.keeper.clusterReturned(reading.cluster);
+    if (before?.error !== undefined && reading.error === undefined) manager.drift.clusterReturned(reading.cluster);
   });
   directory.start();
-  manager.keeper.start();
-  await world.drive(manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {}));
-  await world.pass(5_000);
-  world.clusters.calls.length = 0;
+  manager.drift.start();
+  await fixture.drive(manager.service.apply({ deployment: deploymentFor(["a", "b"]) }, CALL, {}));
+  await fixture.advance(5_000);
+  fixture.clusters.calls.length = 0;
 });
 afterEach(async () => {
   directory.close();
-  await world.drive(manager.keeper.close());
-  await world.dispose();
+  await fixture.drive(manager.drift.close());
+  await fixture.dispose();
 });
 
-const there = () => world.clusters.units.get(A)!.size;
-const remove = () => world.drive(manager.service.remove(KEY, CALL, {}));
+const unitCount = () => fixture.clusters.units.get(A)!.size;
+const remove = () => fixture.drive(manager.service.remove(KEY, CALL, {}));
 
-describe("what waits for a cluster is done when it is back", () => {
-  test("a deletion, although nobody had noticed that the cluster was away but the deletion itself", async () => {
-    world.clusters.down.add(A);
+describe("pending work runs when the cluster returns:", () => {
+  test("a deletion, when only the deletion noticed the outage", async () => {
+    fixture.clusters.down.add(A);
     expect((await remove()).pending).toEqual(["a"]);
-    await world.pass(300_000);
-    expect(there()).toBe(1);
-    world.clusters.down.delete(A);
-    await world.pass(6_000);
-    expect(there()).toBe(0);
+    await fixture.advance(300_000);
+    expect(unitCount()).toBe(1);
+    fixture.clusters.down.delete(A);
+    await fixture.advance(6_000);
+    expect(unitCount()).toBe(0);
     expect(await manager.parts.deployments.get(KEY)).toBeUndefined();
   });
 
   test("a change", async () => {
-    world.clusters.down.add(A);
-    world.publish();
-    await world.drive(manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {})).catch(() => undefined);
-    await world.pass(120_000);
-    const before = world.clusters.inventory;
-    world.clusters.down.delete(A);
-    await world.pass(6_000);
-    expect(world.clusters.inventory).not.toEqual(before);
+    fixture.clusters.down.add(A);
+    fixture.publish();
+    await fixture
+      .drive(manager.service.apply({ deployment: deploymentFor(["a", "b"]) }, CALL, {}))
+      .catch(() => undefined);
+    await fixture.advance(120_000);
+    const before = fixture.clusters.inventory;
+    fixture.clusters.down.delete(A);
+    await fixture.advance(6_000);
+    expect(fixture.clusters.inventory).not.toEqual(before);
     expect((await manager.service.record(KEY))?.placements[A]).toMatchObject({ accepted: true });
   });
 
-  test("work that failed in a moment of absence, at once", async () => {
+  test("work that failed during a short outage, at once", async () => {
     let failures = 3;
     manager.onCall = async ({ cluster }, effect) => {
       if (cluster === A && failures-- > 0) {
-        world.clusters.down.add(A);
+        fixture.clusters.down.add(A);
         effect();
-        queueMicrotask(() => world.clusters.down.delete(A));
+        queueMicrotask(() => fixture.clusters.down.delete(A));
       } else effect();
     };
     expect((await remove()).pending).toEqual(["a"]);
-    await world.pass(1_000);
-    expect(there()).toBe(0);
+    await fixture.advance(1_000);
+    expect(unitCount()).toBe(0);
   });
 
-  test("also when it came back while the work on it was still failing", async () => {
+  test("work that was still failing when the cluster returned", async () => {
     manager.onCall = async ({ cluster }, effect) => {
       if (cluster === A) {
-        world.clusters.down.add(A);
+        fixture.clusters.down.add(A);
         effect();
-        await sleep(world.at.ambient.timers, 4_000);
-        world.clusters.down.delete(A);
+        await sleep(fixture.at.ambient.timers, 4_000);
+        fixture.clusters.down.delete(A);
       } else effect();
     };
     const removing = remove();
     await directory.check(A);
     expect((await removing).pending).toEqual(["a"]);
     manager.onCall = async (_, effect) => effect();
-    await world.pass(6_000);
-    expect(there()).toBe(0);
+    await fixture.advance(6_000);
+    expect(unitCount()).toBe(0);
   });
 
-  test("however long another cluster keeps everybody waiting who looks at it", async () => {
-    world.clusters.down.add(A);
+  test("work in one cluster while another one is slow", async () => {
+    fixture.clusters.down.add(A);
     await remove();
-    const listed = world.clusters.runtimes.bind(world.clusters);
-    world.clusters.runtimes = async function* (cluster) {
-      if (cluster !== A) await sleep(world.at.ambient.timers, NEVER_MS);
+    const listed = fixture.clusters.runtimes.bind(fixture.clusters);
+    fixture.clusters.runtimes = async function* (cluster) {
+      if (cluster !== A) await sleep(fixture.at.ambient.timers, NEVER_MS);
       yield* listed(cluster);
     };
-    world.clusters.down.delete(A);
-    await world.pass(6_000);
-    expect(there()).toBe(0);
+    fixture.clusters.down.delete(A);
+    await fixture.advance(6_000);
+    expect(unitCount()).toBe(0);
   });
 });
 
-test("a cluster that answers and yet fails its work is not bothered without end", async () => {
+test("limits retries in a cluster that answers but fails", async () => {
   let tries = 0;
   manager.onCall = async ({ cluster }, effect) => {
     if (cluster === A) {
       tries += 1;
-      world.clusters.down.add(A);
+      fixture.clusters.down.add(A);
       effect();
-      queueMicrotask(() => world.clusters.down.delete(A));
+      queueMicrotask(() => fixture.clusters.down.delete(A));
     } else effect();
   };
   await remove();
-  await world.pass(600_000);
+  await fixture.advance(600_000);
   expect(tries, "the deletion, and once more").toBe(2 * 3);
 });

@@ -6,13 +6,13 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
-  DeploymentWorld,
+  DeploymentFixture,
   KEY,
-  memoryWorldStore,
-  wishFor,
+  memoryFixtureStore,
+  deploymentFor,
   type ManagerUnderTest,
-  type WorldStore,
-} from "../../test/fakes/deployment-world.ts";
+  type FixtureStore,
+} from "../../test/fakes/deployment-fixture.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import { placementEntries } from "../records/deployment-record.ts";
 import { unaccountedWarnings } from "../records/unaccounted-unit.ts";
@@ -21,61 +21,61 @@ const A = "a" as ClusterName;
 const B = "b" as ClusterName;
 const LATER = "later" as DeploymentKey;
 
-/** What a backup holds: everything but what belongs to processes that live. */
-async function backUp(at: WorldStore): Promise<readonly Entry[]> {
+/** The content of a backup: everything except the keys of live processes. */
+async function backUp(at: FixtureStore): Promise<readonly Entry[]> {
   const store = await at.connect();
   const { entries } = await store.range({ prefix: "", limit: 10_000 });
   await store.close();
   return entries.filter(({ lease }) => lease === undefined);
 }
 
-let world: DeploymentWorld;
+let fixture: DeploymentFixture;
 let manager: ManagerUnderTest;
 let closeRestored: () => Promise<void>;
 beforeEach(async () => {
-  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
-  manager = await world.manager();
+  fixture = new DeploymentFixture(await memoryFixtureStore(), ["a", "b"]);
+  manager = await fixture.manager();
   closeRestored = async () => undefined;
   await deploy(["a"]);
 });
 afterEach(async () => {
-  await world.dispose();
+  await fixture.dispose();
   await closeRestored();
 });
 
 const deploy = (clusters: readonly string[], key: DeploymentKey = KEY, by = manager) =>
-  world.drive(by.service.apply({ deployment: wishFor(clusters, { key }) }, CALL, {}));
-const remove = (key: DeploymentKey) => world.drive(manager.service.remove(key, CALL, {}));
+  fixture.drive(by.service.apply({ deployment: deploymentFor(clusters, { key }) }, CALL, {}));
+const remove = (key: DeploymentKey) => fixture.drive(manager.service.remove(key, CALL, {}));
 const sweep = async () => {
-  const found = await world.drive(manager.keeper.sweep());
-  await world.quiet(manager);
+  const found = await fixture.drive(manager.drift.sweep());
+  await fixture.untilIdle(manager);
   return found;
 };
-const unitsOf = (cluster: ClusterName) => [...world.clusters.units.get(cluster)!.keys()];
+const unitsOf = (cluster: ClusterName) => [...fixture.clusters.units.get(cluster)!.keys()];
 
-/** The manager dies, and another one starts on the backup, at the same clusters and a later time. */
+/** Kills the manager and starts another one on the backup later, with the same clusters. */
 async function restore(backup: readonly Entry[]): Promise<void> {
-  await world.drive(manager.close());
+  await fixture.drive(manager.close());
   manager.isDead = true;
-  await world.pass(1_000);
-  const store = openMemoryStore({ ambient: world.at.ambient });
+  await fixture.advance(1_000);
+  const store = openMemoryStore({ ambient: fixture.at.ambient });
   const client = store.connect();
   for (const { key, value } of backup) await client.commit({ writes: [{ op: "put", key, value }] });
-  const restored = new DeploymentWorld({ ...world.at, connect: async () => store.connect() }, ["a", "b"]);
-  for (const [cluster, units] of world.clusters.units) restored.clusters.units.set(cluster, units);
-  for (const [unit, generation] of world.clusters.generations) restored.clusters.generations.set(unit, generation);
+  const restored = new DeploymentFixture({ ...fixture.at, connect: async () => store.connect() }, ["a", "b"]);
+  for (const [cluster, units] of fixture.clusters.units) restored.clusters.units.set(cluster, units);
+  for (const [unit, generation] of fixture.clusters.generations) restored.clusters.generations.set(unit, generation);
   closeRestored = () => store.close();
-  world = restored;
-  manager = await world.manager();
+  fixture = restored;
+  manager = await fixture.manager();
 }
 
-describe("after an older backup was restored", () => {
-  test("what was deployed since runs on, is told of, and is ours again when it is applied again", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+describe("after an older backup is restored", () => {
+  test("newer deployments keep running, are reported, and are managed again when applied", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["a", "b"], LATER);
     await restore(backup);
-    for (let look = 0; look < 3; look += 1) {
+    for (let round = 0; round < 3; round += 1) {
       expect(await sweep()).toMatchObject({
         removed: [],
         unaccounted: [
@@ -84,54 +84,54 @@ describe("after an older backup was restored", () => {
         ],
       });
     }
-    expect(unaccountedWarnings(manager.keeper.unaccounted)).toEqual([
+    expect(unaccountedWarnings(manager.drift.unaccounted)).toEqual([
       expect.stringContaining('"later" in a, b. They keep running: apply'),
     ]);
     await deploy(["b"], LATER);
     await sweep();
     await sweep();
-    expect(unitsOf(A), "where it is not wanted any more, it goes").toEqual([unitIdOf(KEY, A)]);
+    expect(unitsOf(A), "it is removed where it is no longer wanted").toEqual([unitIdOf(KEY, A)]);
     expect(unitsOf(B)).toEqual([unitIdOf(LATER, B)]);
-    expect(manager.keeper.unaccounted).toEqual([]);
+    expect(manager.drift.unaccounted).toEqual([]);
     await remove(LATER);
     expect(unitsOf(B)).toEqual([]);
   });
 
-  test("what is the same, and was only sent again since, is as it should be", async () => {
+  test("a unit with the same content and a newer revision is accepted", async () => {
     await sweep();
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["a", "b"]);
-    await world.drive(manager.service.rollBack(KEY, 1, CALL, {}));
+    await fixture.drive(manager.service.rollBack(KEY, 1, CALL, {}));
     await restore(backup);
     expect(await sweep()).toMatchObject({ repaired: [], unaccounted: [] });
     expect((await manager.service.get(KEY)).value.condition).toBe("running");
   });
 
-  test("also what is newer than a deletion that was done after the restore", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("units newer than a deletion after the restore keep running", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["b"], LATER);
     await restore(backup);
-    await world.pass(1_000);
+    await fixture.advance(1_000);
     await remove(KEY);
     await sweep();
     expect(await sweep()).toMatchObject({ removed: [], unaccounted: [{ cluster: "b", deploymentKey: LATER }] });
   });
 
-  test("a deployment that was deleted before the backup and made anew after it is not taken for a late unit", async () => {
+  test("a deployment deleted before the backup and created again after it is not surplus", async () => {
     await remove(KEY);
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["b"]);
     await restore(backup);
     await sweep();
     expect(await sweep()).toMatchObject({ removed: [], unaccounted: [{ cluster: "b", deploymentKey: KEY }] });
   });
 
-  test("a cluster that a deployment was extended to since keeps its unit, until somebody says what is wanted", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("a cluster added after the backup keeps its unit until the deployment is applied or deleted", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["a", "b"]);
     await restore(backup);
     await sweep();
@@ -141,28 +141,28 @@ describe("after an older backup was restored", () => {
     expect(await sweep()).toMatchObject({ unaccounted: [], removed: [unitIdOf(KEY, B)] });
   });
 
-  test("what is not wanted any more can be deleted, although the store has lost it", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("a lost deployment can be deleted", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["a", "b"], LATER);
     await restore(backup);
     await sweep();
     expect(await remove(LATER)).toMatchObject({ status: "deleted", deleted: ["a", "b"] });
     expect([unitsOf(A), unitsOf(B)]).toEqual([[unitIdOf(KEY, A)], []]);
     await sweep();
-    expect(manager.keeper.unaccounted).toEqual([]);
+    expect(manager.drift.unaccounted).toEqual([]);
     await expect(remove(LATER)).rejects.toMatchObject({ detail: { kind: "not-found" } });
   });
 
-  test("also in one cluster, but not while another would lose what the store does not know of", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("a lost deployment can be deleted in one cluster, unless another runs unrecorded units", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["a", "b"]);
     await deploy(["a", "b"], LATER);
     await restore(backup);
     await sweep();
     const removeIn = (key: DeploymentKey, cluster: ClusterName) =>
-      world.drive(manager.service.remove(key, CALL, { cluster }));
+      fixture.drive(manager.service.remove(key, CALL, { cluster }));
     expect(await removeIn(KEY, B)).toMatchObject({ deleted: ["b"] });
     await expect(removeIn(LATER, B)).rejects.toThrow("also runs in a, which the store does not record");
     await sweep();
@@ -170,47 +170,47 @@ describe("after an older backup was restored", () => {
     expect([unitsOf(A).length, unitsOf(B)]).toEqual([2, [unitIdOf(LATER, B)]]);
   });
 
-  test("and where a cluster is away, it is finished when that is back", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("its deletion finishes when an unreachable cluster returns", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["b"], LATER);
     await restore(backup);
     await sweep();
-    world.clusters.down.add(B);
+    fixture.clusters.down.add(B);
     const inB = manager.service.remove(LATER, CALL, { cluster: B });
-    expect(await world.drive(inB)).toMatchObject({ status: "accepted", pending: ["b"] });
-    world.clusters.down.clear();
+    expect(await fixture.drive(inB)).toMatchObject({ status: "accepted", pending: ["b"] });
+    fixture.clusters.down.clear();
     await sweep();
     expect(unitsOf(B)).toEqual([]);
   });
 
-  test("a deployment that was changed since says so, and takes its cluster back when its wish is applied again", async () => {
-    const backup = await backUp(world.at);
-    const before = world.clusters.inventory;
-    await world.pass(1_000);
-    world.publish();
+  test("a deployment changed after the backup is reported, and managed again when applied", async () => {
+    const backup = await backUp(fixture.at);
+    const before = fixture.clusters.inventory;
+    await fixture.advance(1_000);
+    fixture.publish();
     await deploy(["a"]);
     await restore(backup);
     await sweep();
     expect((await manager.service.record(KEY))?.summary.lastError).toContain("is older than");
     expect((await deploy(["a"])).status).toBe("unchanged");
-    expect(world.clusters.inventory).toEqual(before);
+    expect(fixture.clusters.inventory).toEqual(before);
     expect((await manager.service.record(KEY))?.placements[A]).toMatchObject({ accepted: true });
   });
 
-  test("units of a cluster that is away stay listed, and every process of the installation lists them", async () => {
-    const backup = await backUp(world.at);
-    await world.pass(1_000);
+  test("units of an unreachable cluster stay listed in every process", async () => {
+    const backup = await backUp(fixture.at);
+    await fixture.advance(1_000);
     await deploy(["b"], LATER);
     await restore(backup);
-    manager.keeper.start();
-    await world.pass(1_000);
-    world.clusters.down.add("b");
-    const other = await world.manager();
-    other.keeper.start();
-    await world.pass(70_000);
-    for (const { keeper } of [manager, other]) expect(keeper.unaccounted).toMatchObject([{ cluster: "b" }]);
-    await world.drive(Promise.all([manager.keeper.close(), other.keeper.close()]));
+    manager.drift.start();
+    await fixture.advance(1_000);
+    fixture.clusters.down.add("b");
+    const other = await fixture.manager();
+    other.drift.start();
+    await fixture.advance(70_000);
+    for (const { drift } of [manager, other]) expect(drift.unaccounted).toMatchObject([{ cluster: "b" }]);
+    await fixture.drive(Promise.all([manager.drift.close(), other.drift.close()]));
   });
 });
 
@@ -231,14 +231,14 @@ type Step = { do: string; key?: DeploymentKey; to?: string[]; cluster?: string }
 async function happen({ do: what, key: name = KEY, to = [], cluster = "" }: Step): Promise<void> {
   if (what === "deploy") await deploy(to, name).catch(() => undefined);
   if (what === "delete") await remove(name).catch(() => undefined);
-  if (what === "publish") world.publish();
-  if (what === "lose") world.clusters.down.add(cluster);
-  if (what === "find") world.clusters.down.clear();
+  if (what === "publish") fixture.publish();
+  if (what === "lose") fixture.clusters.down.add(cluster);
+  if (what === "find") fixture.clusters.down.clear();
   if (what === "keep") await sweep();
-  await world.pass(500);
+  await fixture.advance(500);
 }
 
-/** Units that somebody wants and that are there, as `cluster/unitId`, by deployment. */
+/** Running units that a deployment wants, as `cluster/unitId`, by deployment. */
 function running(): Map<string, string> {
   const units = [...manager.parts.view.all()].flatMap(({ id, record }) =>
     placementEntries(record).flatMap(([cluster, { unitId, state, accepted }]) =>
@@ -248,28 +248,28 @@ function running(): Map<string, string> {
   return new Map(units);
 }
 
-test("whatever was done before and since the backup: no unit that ran is removed, also when all that is known is deleted", async () => {
+test("never removes a running unit, for any history before and after the backup", async () => {
   const histories = fc.array(step, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(histories, histories, async (before, since) => {
-      await world.dispose();
-      world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
-      manager = await world.manager();
+      await fixture.dispose();
+      fixture = new DeploymentFixture(await memoryFixtureStore(), ["a", "b"]);
+      manager = await fixture.manager();
       for (const each of before) await happen(each);
-      const backup = await backUp(world.at);
+      const backup = await backUp(fixture.at);
       for (const each of since) await happen(each);
-      await world.quiet(manager);
+      await fixture.untilIdle(manager);
       const ran = running();
-      const { package: published, packageRevision } = world;
+      const { package: published, packageRevision } = fixture;
       await restore(backup);
-      Object.assign(world, { package: published, packageRevision });
-      for (let look = 0; look < 4; look += 1) await sweep();
-      const there = () => new Set(world.clusters.inventory.map((unit) => unit.split("@", 1)[0]));
-      expect([...ran.keys()].filter((unit) => !there().has(unit))).toEqual([]);
+      Object.assign(fixture, { package: published, packageRevision });
+      for (let round = 0; round < 4; round += 1) await sweep();
+      const present = () => new Set(fixture.clusters.inventory.map((unit) => unit.split("@", 1)[0]));
+      expect([...ran.keys()].filter((unit) => !present().has(unit))).toEqual([]);
       const known = new Set<string>([...manager.parts.view.all()].map(({ id }) => id));
       for (const id of known) await remove(id as DeploymentKey);
-      for (let look = 0; look < 4; look += 1) await sweep();
-      expect([...ran].filter(([unit, id]) => !known.has(id) && !there().has(unit))).toEqual([]);
+      for (let round = 0; round < 4; round += 1) await sweep();
+      expect([...ran].filter(([unit, id]) => !known.has(id) && !present().has(unit))).toEqual([]);
       await closeRestored();
     }),
     { numRuns: sweepSize(60, 3_000), seed: 16 },

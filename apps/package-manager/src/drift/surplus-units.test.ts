@@ -11,7 +11,7 @@ const record = (unitRevision: number, cluster: ClusterName): NonNullable<KnownDe
   placements: { [cluster]: { unitId: `orders-${cluster}` as UnitId, state: "wanted", accepted: true } },
 });
 
-describe("a unit that bears our name", () => {
+describe("a unit owned by this installation", () => {
   const cases: {
     why: string;
     revision?: number;
@@ -20,22 +20,22 @@ describe("a unit that bears our name", () => {
   }[] = [
     { why: "a placement of its deployment", revision: 5, knows: { record: record(6, A) }, is: "wanted" },
     {
-      why: "a placement, sent by a later life of the store",
+      why: "a placement that was sent by a newer state of the store",
       revision: 9,
       knows: { record: record(6, A) },
       is: "wanted",
     },
-    { why: "a deployment that left the cluster since", revision: 5, knows: { record: record(6, B) }, is: "surplus" },
-    { why: "the very last revision given out", revision: 6, knows: { record: record(6, B) }, is: "surplus" },
-    { why: "sent there after the backup", revision: 7, knows: { record: record(6, B) }, is: "unaccounted" },
+    { why: "a deployment that has left the cluster", revision: 5, knows: { record: record(6, B) }, is: "surplus" },
+    { why: "the last issued revision", revision: 6, knows: { record: record(6, B) }, is: "surplus" },
+    { why: "sent after the backup", revision: 7, knows: { record: record(6, B) }, is: "unaccounted" },
     {
-      why: "the unit that its deployment has in another cluster: two names of one manager",
+      why: "the unit of another cluster: two names of one manager",
       revision: 5,
       knows: { record: { unitRevision: 6, placements: { [B]: { unitId: UNIT, state: "wanted", accepted: true } } } },
       is: "elsewhere",
     },
     {
-      why: "that unit, once it is to go there too",
+      why: "that unit, when it is withdrawn there too",
       revision: 5,
       knows: {
         record: { unitRevision: 6, placements: { [B]: { unitId: UNIT, state: "withdrawn", accepted: false } } },
@@ -43,9 +43,9 @@ describe("a unit that bears our name", () => {
       is: "surplus",
     },
     { why: "a deployment that ended later", revision: 5, knows: { endedWith: 6 }, is: "surplus" },
-    { why: "a deployment made anew after the backup", revision: 7, knows: { endedWith: 6 }, is: "unaccounted" },
-    { why: "a deployment made after the backup", revision: 7, knows: {}, is: "unaccounted" },
-    { why: "a manager that tells no revision", knows: { endedWith: 6 }, is: "unaccounted" },
+    { why: "a deployment created again after the backup", revision: 7, knows: { endedWith: 6 }, is: "unaccounted" },
+    { why: "a deployment created after the backup", revision: 7, knows: {}, is: "unaccounted" },
+    { why: "a manager that reports no revision", knows: { endedWith: 6 }, is: "unaccounted" },
   ];
   test.each(cases)("$why: $is", ({ revision, knows, is }) => {
     expect(classifyUnit(A, { unitId: UNIT, ...(revision === undefined ? {} : { revision }) }, knows)).toBe(is);

@@ -7,7 +7,7 @@ describe("changes between two JSON values", () => {
   test.each([
     { why: "equal", before: { a: 1 }, after: { a: 1 }, changes: [] },
     {
-      why: "members come, go and change",
+      why: "members added, removed and changed",
       before: { a: 1, b: 2 },
       after: { a: 3, c: 4 },
       changes: [
@@ -17,7 +17,7 @@ describe("changes between two JSON values", () => {
       ],
     },
     {
-      why: "a named item put in front leaves the others alone",
+      why: "a named item inserted in front does not change the others",
       before: { functions: [{ key: "b", x: 1 }] },
       after: { functions: [{ key: "a" }, { key: "b", x: 2 }] },
       changes: [
@@ -26,13 +26,13 @@ describe("changes between two JSON values", () => {
       ],
     },
     {
-      why: "named items that change places",
+      why: "reordered named items",
       before: ["a", "b"],
       after: ["b", "a"],
       changes: [{ path: "$", change: "changed", before: ["a", "b"], after: ["b", "a"] }],
     },
     {
-      why: "named items that change places while others come and go: both orders whole",
+      why: "reordered, added and removed named items: both full orders",
       before: ["a", "b", "c"],
       after: ["c", "a", "d"],
       changes: [
@@ -42,7 +42,7 @@ describe("changes between two JSON values", () => {
       ],
     },
     {
-      why: "items without names are compared by place",
+      why: "items without names are compared by index",
       before: [1, 2],
       after: [1, 3, 4],
       changes: [
@@ -54,7 +54,7 @@ describe("changes between two JSON values", () => {
     expect(jsonChanges(before, after)).toEqual(changes);
   });
 
-  test("there are none exactly when the values are equal", () => {
+  test("no changes if and only if the values are equal", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(jsonChanges(a, b).length === 0).toBe(equalJson(a, b));

@@ -28,9 +28,9 @@ beforeEach(async () => {
         await registry.forget(name);
         return "deleted";
       },
-      schedule: async (wish) => {
-        if (wish.key === "refused") throw new Fault({ kind: "failed-precondition", subject: "x" }, "no cluster");
-        scheduled.push(wish);
+      schedule: async (deployment) => {
+        if (deployment.key === "rejected") throw new Fault({ kind: "failed-precondition", subject: "x" }, "no cluster");
+        scheduled.push(deployment);
       },
     },
   });
@@ -43,7 +43,7 @@ afterEach(async () => {
 
 const name = (text: string): PackageName => text as PackageName;
 
-function made(wire: Record<string, unknown>): Package {
+function packageOf(wire: Record<string, unknown>): Package {
   const read = packageFromWire({
     classes: [
       { key: "Record", function_bindings: [{ name: "echo", function_key: "echo", access_modifier: "PUBLIC" }] },
@@ -57,7 +57,7 @@ function made(wire: Record<string, unknown>): Package {
 
 describe("registering", () => {
   test("keeps the first revision with author, reason, times and digest", async () => {
-    const ack = await registry.register(made({ name: "a" }), { ...call, reason: "first" });
+    const ack = await registry.register(packageOf({ name: "a" }), { ...call, reason: "first" });
     expect(ack).toMatchObject({ id: "a", status: "created" });
     const { value, version } = await registry.get(name("a"));
     expect(version).toBe(ack.version);
@@ -70,24 +70,26 @@ describe("registering", () => {
     });
   });
 
-  test("refuses a name that is taken, and changes nothing", async () => {
-    await registry.register(made({ name: "a" }), call);
-    await expect(registry.register(made({ name: "a", version: "2" }), call)).rejects.toMatchObject({
+  test("rejects a registered name and changes nothing", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    await expect(registry.register(packageOf({ name: "a", version: "2" }), call)).rejects.toMatchObject({
       kind: "already-exists",
     });
     expect((await registry.get(name("a"))).value.revision).toBe(1);
   });
 
-  test("of many at once with one name exactly one wins", async () => {
+  test("accepts exactly one of many concurrent registrations of a name", async () => {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 16 }, (_, index) => registry.register(made({ name: "a", version: String(index) }), call)),
+      Array.from({ length: 16 }, (_, index) =>
+        registry.register(packageOf({ name: "a", version: String(index) }), call),
+      ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("tells everything that is wrong, each with its path", async () => {
+  test("reports all violations, each with its path", async () => {
     const binding = { access_modifier: "PUBLIC" };
-    const wrong = made({
+    const wrong = packageOf({
       name: "a",
       classes: [
         { key: "C", function_bindings: [{ ...binding, name: "x", function_key: "nope" }] },
@@ -126,8 +128,8 @@ describe("registering", () => {
     expect((await registry.list({})).total).toBe(0);
   });
 
-  test("refuses what is larger than a store takes, and keeps what just fits", async () => {
-    const sized = (characters: number) => made({ name: "a", metadata: { description: "ä".repeat(characters) } });
+  test("rejects a package larger than the store limit and accepts one at the limit", async () => {
+    const sized = (characters: number) => packageOf({ name: "a", metadata: { description: "ä".repeat(characters) } });
     await expect(registry.register(sized(400_000), call)).rejects.toMatchObject({
       kind: "invalid-argument",
       message: expect.stringMatching(
@@ -138,25 +140,25 @@ describe("registering", () => {
     await expect(registry.register(sized(319_000), call)).resolves.toMatchObject({ status: "created" });
   });
 
-  test("schedules embedded deployments when asked, and tells of those that were refused", async () => {
+  test("schedules embedded deployments on request and reports the rejected ones", async () => {
     const wire = {
       name: "a",
       deployments: [
         { key: "d", class_key: "Record" },
-        { key: "refused", class_key: "Record" },
+        { key: "rejected", class_key: "Record" },
       ],
     };
-    const ack = await registry.register(made(wire), call, { applyDeployments: true });
-    expect(ack.message).toBe('1 of 2 deployments scheduled; not scheduled: "refused": no cluster');
+    const ack = await registry.register(packageOf(wire), call, { applyDeployments: true });
+    expect(ack.message).toBe('1 of 2 deployments scheduled; not scheduled: "rejected": no cluster');
     expect(scheduled).toMatchObject([{ key: "d", packageName: "a" }]);
   });
 });
 
 describe("updating", () => {
-  test("makes a new revision; the same content again makes none", async () => {
-    await registry.register(made({ name: "a" }), call);
-    expect(await registry.update(name("a"), made({ name: "a" }), call)).toMatchObject({ status: "unchanged" });
-    expect(await registry.update(name("a"), made({ name: "a", version: "2" }), call)).toMatchObject({
+  test("creates a new revision only for new content", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    expect(await registry.update(name("a"), packageOf({ name: "a" }), call)).toMatchObject({ status: "unchanged" });
+    expect(await registry.update(name("a"), packageOf({ name: "a", version: "2" }), call)).toMatchObject({
       status: "updated",
     });
     expect((await registry.revisions(name("a"), {})).items.map(({ revision }) => revision)).toEqual([2, 1]);
@@ -167,25 +169,27 @@ describe("updating", () => {
     });
   });
 
-  test("fails on another version than the one named, and on another name than the path's", async () => {
-    const { version } = await registry.register(made({ name: "a" }), call);
-    await registry.update(name("a"), made({ name: "a", version: "2" }), call, {
+  test("fails for an outdated version, and for a name that differs from the path", async () => {
+    const { version } = await registry.register(packageOf({ name: "a" }), call);
+    await registry.update(name("a"), packageOf({ name: "a", version: "2" }), call, {
       ifVersion: { oneOf: [version as number] },
     });
     await expect(
-      registry.update(name("a"), made({ name: "a", version: "3" }), call, {
+      registry.update(name("a"), packageOf({ name: "a", version: "3" }), call, {
         ifVersion: { oneOf: [version as number] },
       }),
     ).rejects.toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
-    await expect(registry.update(name("b"), made({ name: "a" }), call)).rejects.toMatchObject({
+    await expect(registry.update(name("b"), packageOf({ name: "a" }), call)).rejects.toMatchObject({
       detail: { violations: [{ path: "$.name" }] },
     });
-    await expect(registry.update(name("c"), made({ name: "c" }), call)).rejects.toMatchObject({ kind: "not-found" });
+    await expect(registry.update(name("c"), packageOf({ name: "c" }), call)).rejects.toMatchObject({
+      kind: "not-found",
+    });
   });
 
-  test("rolls back to what was, as a new revision", async () => {
-    await registry.register(made({ name: "a", version: "1" }), call);
-    await registry.update(name("a"), made({ name: "a", version: "2" }), call);
+  test("rolls back as a new revision", async () => {
+    await registry.register(packageOf({ name: "a", version: "1" }), call);
+    await registry.update(name("a"), packageOf({ name: "a", version: "2" }), call);
     await registry.rollBack(name("a"), 1, call);
     const { value } = await registry.get(name("a"));
     expect(value).toMatchObject({ revision: 3, package: { version: "1" } });
@@ -194,8 +198,9 @@ describe("updating", () => {
   });
 
   test("pages of revisions, newest first", async () => {
-    await registry.register(made({ name: "a", version: "1" }), call);
-    for (const version of ["2", "3", "4", "5"]) await registry.update(name("a"), made({ name: "a", version }), call);
+    await registry.register(packageOf({ name: "a", version: "1" }), call);
+    for (const version of ["2", "3", "4", "5"])
+      await registry.update(name("a"), packageOf({ name: "a", version }), call);
     const first = await registry.revisions(name("a"), { limit: 2 });
     expect(first).toMatchObject({ total: 5, items: [{ revision: 5 }, { revision: 4 }] });
     const second = await registry.revisions(name("a"), { limit: 3, pageToken: first.next as string });
@@ -205,31 +210,33 @@ describe("updating", () => {
 });
 
 describe("dependencies", () => {
-  test("a circle is refused with the way round, also when it is closed by two at once", async () => {
-    await registry.register(made({ name: "a" }), call);
-    await registry.register(made({ name: "b", dependencies: ["a"] }), call);
-    await registry.register(made({ name: "c", dependencies: ["b"] }), call);
-    await expect(registry.update(name("a"), made({ name: "a", dependencies: ["c"] }), call)).rejects.toMatchObject({
-      detail: { violations: [{ message: expect.stringContaining("a → c → b → a") }] },
-    });
-    await registry.register(made({ name: "x" }), call);
-    await registry.register(made({ name: "y" }), call);
+  test("rejects a cycle with its path, also when two writers close it concurrently", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    await registry.register(packageOf({ name: "b", dependencies: ["a"] }), call);
+    await registry.register(packageOf({ name: "c", dependencies: ["b"] }), call);
+    await expect(registry.update(name("a"), packageOf({ name: "a", dependencies: ["c"] }), call)).rejects.toMatchObject(
+      {
+        detail: { violations: [{ message: expect.stringContaining("a → c → b → a") }] },
+      },
+    );
+    await registry.register(packageOf({ name: "x" }), call);
+    await registry.register(packageOf({ name: "y" }), call);
     const both = await Promise.allSettled([
-      registry.update(name("x"), made({ name: "x", dependencies: ["y"] }), call),
-      registry.update(name("y"), made({ name: "y", dependencies: ["x"] }), call),
+      registry.update(name("x"), packageOf({ name: "x", dependencies: ["y"] }), call),
+      registry.update(name("y"), packageOf({ name: "y", dependencies: ["x"] }), call),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("what is needed cannot be removed, also when the need comes at the same moment", async () => {
-    await registry.register(made({ name: "a" }), call);
+  test("rejects the removal of a dependency, also under concurrency", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
     const both = await Promise.allSettled([
-      registry.register(made({ name: "b", dependencies: ["a"] }), call),
+      registry.register(packageOf({ name: "b", dependencies: ["a"] }), call),
       registry.remove(name("a"), call),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    await registry.register(made({ name: "c" }), call).catch(() => undefined);
-    await registry.register(made({ name: "d", dependencies: ["c"] }), call);
+    await registry.register(packageOf({ name: "c" }), call).catch(() => undefined);
+    await registry.register(packageOf({ name: "d", dependencies: ["c"] }), call);
     await expect(registry.remove(name("c"), call)).rejects.toMatchObject({
       kind: "failed-precondition",
       message: expect.stringContaining('"d"'),
@@ -238,8 +245,8 @@ describe("dependencies", () => {
 });
 
 describe("removing", () => {
-  test("is refused while there are deployments, unless cascading", async () => {
-    await registry.register(made({ name: "a" }), call);
+  test("fails while there are deployments, unless cascading", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
     deployed.set("a", ["one", "two"]);
     await expect(registry.remove(name("a"), call)).rejects.toMatchObject({
       kind: "failed-precondition",
@@ -249,29 +256,31 @@ describe("removing", () => {
     await expect(registry.get(name("a"))).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("removes the revisions too; the name starts anew", async () => {
-    await registry.register(made({ name: "a", version: "1" }), call);
-    await registry.update(name("a"), made({ name: "a", version: "2" }), call);
+  test("removes the revisions too; the name starts again at revision 1", async () => {
+    await registry.register(packageOf({ name: "a", version: "1" }), call);
+    await registry.update(name("a"), packageOf({ name: "a", version: "2" }), call);
     await registry.remove(name("a"), call);
-    await registry.register(made({ name: "a", version: "3" }), call);
+    await registry.register(packageOf({ name: "a", version: "3" }), call);
     expect((await registry.revisions(name("a"), {})).items).toMatchObject([{ revision: 1 }]);
     await expect(registry.revision(name("a"), 2)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("a name that is registered again while the former is being removed has its own history whole", async () => {
-    await registry.register(made({ name: "a", version: "0" }), call);
+  test("keeps the whole history of a name that is registered again during its removal", async () => {
+    await registry.register(packageOf({ name: "a", version: "0" }), call);
     for (let version = 1; version < 20; version += 1)
-      await registry.update(name("a"), made({ name: "a", version: String(version) }), call);
+      await registry.update(name("a"), packageOf({ name: "a", version: String(version) }), call);
     const removal = registry.remove(name("a"), call);
-    const again = (): Promise<unknown> => registry.register(made({ name: "a", version: "new" }), call).catch(again);
+    const again = (): Promise<unknown> =>
+      registry.register(packageOf({ name: "a", version: "new" }), call).catch(again);
     await again();
-    for (const version of ["newer", "newest"]) await registry.update(name("a"), made({ name: "a", version }), call);
+    for (const version of ["newer", "newest"])
+      await registry.update(name("a"), packageOf({ name: "a", version }), call);
     expect(await removal).toBe("deleted");
     expect((await registry.revisions(name("a"), {})).items.map(({ revision }) => revision)).toEqual([3, 2, 1]);
   });
 
-  test("a package that came into use between reading and removing stays", async () => {
-    await registry.register(made({ name: "a" }), call);
+  test("keeps a package that is referenced between read and removal", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
     const { stage } = await registry.use(name("a"), "deployment d");
     await Promise.all([
       store.commit({ conditions: stage.conditions ?? [], writes: stage.writes }).then(() => deployed.set("a", ["d"])),
@@ -287,7 +296,7 @@ describe("lists", () => {
       ["shop.order", ["web"], false],
       ["audit", ["eu"], true],
     ] as const) {
-      await registry.register(made({ name: id, metadata: { tags }, disabled }), call);
+      await registry.register(packageOf({ name: id, metadata: { tags }, disabled }), call);
       await ambient.time.advance(1000);
     }
     const names = async (query: Parameters<typeof registry.list>[0]): Promise<string> =>
@@ -303,20 +312,20 @@ describe("lists", () => {
     expect(first).toMatchObject({ total: 3 });
     expect(await names({ limit: 2, pageToken: first.next as string })).toBe("shop.order");
     expect(await names({ limit: 1, offset: 2 })).toBe("shop.order");
-    expect(await registry.list({ limit: 0 }), "who asks for none gets the count").toEqual({ items: [], total: 3 });
+    expect(await registry.list({ limit: 0 }), "limit 0 returns the count").toEqual({ items: [], total: 3 });
   });
 
-  test("all classes are all of them, however many a page has", async () => {
+  test("all classes are returned, independent of the page size", async () => {
     const classes = Array.from({ length: 120 }, (_, index) => ({ key: `C${index}`, function_bindings: [] }));
-    await registry.register(made({ name: "many", classes }), call);
+    await registry.register(packageOf({ name: "many", classes }), call);
     expect((await registry.classes({})).items).toHaveLength(100);
     expect(registry.allClasses().map(({ key }) => key)).toHaveLength(120);
     expect(registry.allClasses()[0]?.key).toBe("many.C0");
   });
 
   test("the catalogue names classes with their package and follows changes", async () => {
-    await registry.register(made({ name: "a" }), call);
-    await registry.register(made({ name: "b" }), call);
+    await registry.register(packageOf({ name: "a" }), call);
+    await registry.register(packageOf({ name: "b" }), call);
     const keys = async (): Promise<string[]> => (await registry.classes({})).items.map(({ key }) => key);
     expect(await keys()).toEqual(["a.Record", "b.Record"]);
     expect((await registry.functions({ filter: "ech" })).total).toBe(2);

@@ -10,13 +10,13 @@ import { PackageRegistry } from "./package-registry.ts";
 
 const call = { caller: "ann", correlationId: "c-1" };
 
-/** Packages of few names and few contents, right and wrong, so that they meet, need each other and close circles. */
+/** Packages with few names and contents, valid and invalid, so that they collide, depend on each other and form cycles. */
 const packages = fc
   .record({
     name: fc.constantFrom("a", "b", "c"),
     version: fc.constantFrom("1", "2"),
     dependencies: fc.subarray(["a", "b", "missing"]),
-    bound: fc.constantFrom("echo", "echo", "echo", "nobody"),
+    bound: fc.constantFrom("echo", "echo", "echo", "missing"),
     tags: fc.subarray(["x", "y"]),
   })
   .map(({ bound, tags, ...rest }): Package => {
@@ -35,12 +35,12 @@ const steps = fc.array(
     input: packages,
     isUpdate: fc.boolean(),
     target: fc.constantFrom("own", "own", "own", "a"),
-    seen: fc.constantFrom("nothing", "nothing", "now", "stale"),
+    condition: fc.constantFrom("nothing", "nothing", "now", "stale"),
   }),
   { minLength: 1, maxLength: 12 },
 );
 
-test("a rehearsal tells what the write then does, is refused for what it is refused for, and writes nothing", async () => {
+test("a preview matches the write that follows, fails like it, and writes nothing", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const ambient = virtualAmbient(1);
@@ -52,10 +52,10 @@ test("a rehearsal tells what the write then does, is refused for what it is refu
       };
       const registry = new PackageRegistry({ store, ambient, deployments });
       await registry.start();
-      for (const { input, isUpdate, target, seen } of all) {
+      for (const { input, isUpdate, target, condition } of all) {
         const name = target === "own" ? input.name : (target as typeof input.name);
         const known = await Promise.resolve(registry.get(name)).catch(() => undefined);
-        const ifVersion = seen === "now" ? known?.version : seen === "stale" ? 0 : undefined;
+        const ifVersion = condition === "now" ? known?.version : condition === "stale" ? 0 : undefined;
         const how = ifVersion === undefined ? {} : { ifVersion: { oneOf: [ifVersion] } };
         const before = await store.revision();
         const foretold = await outcomeOf(registry.preview(input, isUpdate ? { ...how, name } : {}));

@@ -5,7 +5,7 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore, type SharedStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hookedStore, lostAnswer, type CommitHook } from "../../test/fakes/mortal-store.ts";
+import { hookedStore, lostResponse, type CommitHook } from "../../test/fakes/hooked-store.ts";
 import { SagaEngine } from "./engine.ts";
 import type { NewSaga } from "./saga.ts";
 import type { SagaReference } from "./waiters.ts";
@@ -14,7 +14,7 @@ const LEASE_MS = 9_000;
 
 let ambient: ReturnType<typeof virtualAmbient>;
 let shared: SharedStore;
-/** What happened outside, in order. */
+/** The effects of steps, in order. */
 let effects: string[];
 let perform: (id: string, by: string, signal: AbortSignal) => Promise<void>;
 let open: () => Promise<void>;
@@ -118,7 +118,7 @@ const slow = (ms = 1_000): void => {
 };
 
 describe("a saga", () => {
-  test("does its steps in order, stage by stage, and ends in one transaction with its outcome", async () => {
+  test("performs its steps stage by stage and ends in one transaction with its outcome", async () => {
     const a = await engineOf("A");
     const steps = [
       { id: "late", action: "do", target: "late", stage: 1 },
@@ -131,13 +131,13 @@ describe("a saga", () => {
   });
 
   test.each([
-    { policy: "stop", did: ["A does 1", "A does 2"], ended: "failed", why: "nothing more is begun" },
-    { policy: "go-on", did: ["A does 1", "A does 2", "A does 3"], ended: "failed", why: "the others go on" },
+    { policy: "stop", did: ["A does 1", "A does 2"], ended: "failed", why: "no more steps start" },
+    { policy: "go-on", did: ["A does 1", "A does 2", "A does 3"], ended: "failed", why: "the other steps continue" },
     {
       policy: "undo",
       did: ["A does 1", "A does 2", "A undoes 1", "A undoes 2"],
       ended: "undone",
-      why: "also what failed may have happened",
+      why: "a failed step may have had an effect",
     },
   ] as const)("a failure under $policy: $why", async ({ policy, did, ended }) => {
     const a = await engineOf("A");
@@ -148,7 +148,7 @@ describe("a saga", () => {
     expect(effects).toEqual(did);
   });
 
-  test("a step that may fail stops nothing", async () => {
+  test("continues after the failure of a step with mayFail", async () => {
     const a = await engineOf("A");
     perform = async (id) => {
       if (id === "1") throw failedPrecondition("1", "no");
@@ -160,7 +160,7 @@ describe("a saga", () => {
     expect(await run(a, toy([], { steps, onFailure: "undo" }))).toBe("succeeded");
   });
 
-  test("what may pass is tried again, at most as often as allowed", async () => {
+  test("retries retryable faults up to the limit", async () => {
     const a = await engineOf("A");
     perform = async () => {
       throw unavailable("it", "away");
@@ -169,7 +169,7 @@ describe("a saga", () => {
     expect(effects).toEqual(["A does 1", "A does 1", "A does 1"]);
   });
 
-  test("a target that asks for a long wait is not waited for", async () => {
+  test("does not wait for a target with a long retry-after", async () => {
     const a = await engineOf("A");
     perform = async () => {
       throw unavailable("it", "its breaker is open", { retryAfterMs: 30_000 });
@@ -178,7 +178,7 @@ describe("a saga", () => {
     expect(effects).toEqual(["A does 1"]);
   });
 
-  test("is written before its effects: with the first steps started, the others not", async () => {
+  test("is committed before its effects, with the first steps started", async () => {
     const a = await engineOf("A");
     slow();
     await launch(a, toy(["1", "2"]));
@@ -189,7 +189,7 @@ describe("a saga", () => {
     expect(await states()).toBe("done started");
   });
 
-  test("cancelled: what is under way is given up, everything begun is undone", async () => {
+  test("aborts and undoes its steps when cancelled", async () => {
     const a = await engineOf("A");
     perform = (id, _, signal) => (id === "2" ? sleep(ambient.timers, 60_000, signal) : Promise.resolve());
     const reference = await launch(a, toy(["1", "2", "3"]));
@@ -201,7 +201,7 @@ describe("a saga", () => {
     await expect(a.engine.cancel("thing", reference.id, "eve")).rejects.toMatchObject({ kind: "failed-precondition" });
   });
 
-  test("cancelled before it came to its first step: nothing is done, and nothing is waited for", async () => {
+  test("does nothing when cancelled before its first step", async () => {
     const a = await engineOf("A");
     open = () => sleep(ambient.timers, 100);
     perform = (_, __, signal) => sleep(ambient.timers, 600_000, signal);
@@ -209,18 +209,18 @@ describe("a saga", () => {
     await a.engine.cancel("thing", reference.id, "eve");
     await pass(2_000);
     expect(await outcome()).toBe("cancelled");
-    expect(effects, "it was noted as begun").toEqual(["A undoes 1"]);
+    expect(effects, "it was started in the journal").toEqual(["A undoes 1"]);
   });
 
-  test("a lost answer of the store is settled by reading, whether it was written or not", async () => {
+  test("resolves an unknown commit outcome by reading", async () => {
     for (const isWritten of [true, false]) {
       const a = await engineOf("A");
       const reference = await launch(a, toy(["1", "2", "3"], { subject: `s${isWritten}` }));
       let lost = 0;
       a.onCommit = async (_, commit) => {
         if (isWritten) await commit();
-        if ((lost += 1) % 2 === 1) throw lostAnswer();
-        return isWritten ? Promise.reject(lostAnswer()) : commit();
+        if ((lost += 1) % 2 === 1) throw lostResponse();
+        return isWritten ? Promise.reject(lostResponse()) : commit();
       };
       const waited = await drive(a.engine.wait(reference, { timeoutMs: 600_000 }));
       expect(waited).toMatchObject({ state: "ended", saga: { state: "succeeded" } });
@@ -231,7 +231,7 @@ describe("a saga", () => {
 });
 
 describe("several engines", () => {
-  test("a saga of one that died is taken over where it stands", async () => {
+  test("take over the saga of a dead engine where it stands", async () => {
     const a = await engineOf("A");
     slow(1_000);
     await launch(a, toy(["1", "2", "3"]));
@@ -243,7 +243,7 @@ describe("several engines", () => {
     expect(effects).toEqual(["A does 1", "A does 2", "B does 2", "B does 3"]);
   });
 
-  test("one that loses its lease while it starts, starts, and takes over in its next life", async () => {
+  test("start although the lease is lost during the start", async () => {
     const a = await engineOf("A");
     slow(1_000);
     await launch(a, toy(["1"]));
@@ -251,7 +251,7 @@ describe("several engines", () => {
     await pass(LEASE_MS * 2);
     const lost: number[] = [];
     await engineOf("B", ambient, async (nth, commit) => {
-      // The first makes it live, the second takes over what A left.
+      // The first commit acquires the lease, the second takes over the saga of A.
       if (nth === 2) {
         const { entries } = await shared.range({ prefix: "o/saga-engines/" });
         lost.push(entries.length);
@@ -264,7 +264,7 @@ describe("several engines", () => {
     expect(await outcome()).toBe("succeeded");
   });
 
-  test("a saga of one that closed is taken over at once, after its steps under way have ended", async () => {
+  test("take over the saga of a closed engine at once, after its running steps", async () => {
     const a = await engineOf("A");
     await engineOf("B");
     slow(1_000);
@@ -276,7 +276,7 @@ describe("several engines", () => {
     expect(await outcome()).toBe("succeeded");
   });
 
-  test("one that was frozen past its lease writes nothing more", async () => {
+  test("write nothing after being frozen past the lease", async () => {
     const a = await engineOf("A");
     const b = await engineOf("B");
     let thaw: () => void = () => undefined;
@@ -285,7 +285,7 @@ describe("several engines", () => {
     };
     await launch(a, toy(["1", "2"]));
     const before = (await a.engine.get("thing"))!.record.owner;
-    // As if its renewals did not come through: the store lets the lease go.
+    // The lease expires as if the renewals were lost.
     await shared.commit({ writes: [{ op: "delete", key: before }] });
     await pass(LEASE_MS);
     expect(await outcome()).toBe("succeeded");
@@ -296,7 +296,7 @@ describe("several engines", () => {
     expect(effects).toEqual(["A does 1", "B does 1", "B does 2"]);
   });
 
-  test("one whose key is gone says so to callers, and lives again", async () => {
+  test("return unavailable without a lease and acquire a new one", async () => {
     const a = await engineOf("A");
     slow();
     await launch(a, toy(["1"]));
@@ -309,7 +309,7 @@ describe("several engines", () => {
     expect((await a.engine.get("thing"))!.record.owner).not.toBe(owner);
   });
 
-  test("a successor from another engine is run by the one that has the predecessor under way, after it", async () => {
+  test("run a successor on the engine of its predecessor, after it", async () => {
     const a = await engineOf("A");
     const b = await engineOf("B");
     slow(1_000);

@@ -4,7 +4,7 @@ import type { SagaKind } from "../saga-engine/kind.ts";
 import type { SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { withCorrelation } from "./saga-context.ts";
 
-test("every call of a saga carries the correlation id it was asked with", async () => {
+test("every call of a saga carries the correlation id of its request", async () => {
   let current: WorkContext = {};
   const context: ContextStore = {
     current: () => current,
@@ -18,9 +18,9 @@ test("every call of a saga carries the correlation id it was asked with", async 
       }
     },
   };
-  const seen: unknown[] = [];
+  const ids: unknown[] = [];
   const note = async (): Promise<string> => {
-    seen.push(context.current().correlationId);
+    ids.push(context.current().correlationId);
     return "";
   };
   const kind: SagaKind = {
@@ -38,6 +38,6 @@ test("every call of a saga carries the correlation id it was asked with", async 
   await work.perform({} as SagaStep, call);
   await work.confirm?.({} as SagaStep, call);
   await work.undo({} as SagaStep, call);
-  expect(seen).toEqual(["c-7", "c-7", "c-7"]);
+  expect(ids).toEqual(["c-7", "c-7", "c-7"]);
   expect(context.current()).toEqual({});
 });

@@ -16,15 +16,15 @@ const unit = (name: string, cluster: ClusterName = A): UnaccountedUnit => ({
   classKey: "Order",
 });
 
-function noted() {
+function setUp() {
   const store = openMemoryStore({ ambient: virtualAmbient(1) });
   const logger = createRecordingLogger();
   const meter = createRecordingMeter();
   return { store, logger, meter, units: new UnaccountedUnits({ store, logger: logger.log, meter }) };
 }
 
-test("each is told once in the log, counted, and forgotten when it is not found any more", async () => {
-  const { store, logger, meter, units } = noted();
+test("logs each unit once, counts it, and drops it when it is not found any more", async () => {
+  const { store, logger, meter, units } = setUp();
   await units.record([unit("x"), unit("y")], []);
   await units.record([unit("y"), unit("x")], []);
   expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
@@ -36,8 +36,8 @@ test("each is told once in the log, counted, and forgotten when it is not found 
   expect([units.units, meter.value("pm_units_unaccounted")]).toEqual([[], 0]);
 });
 
-test("those of a cluster that could not be asked stay, and another process reads the same", async () => {
-  const { store, logger, meter, units } = noted();
+test("keeps the units of an unreachable cluster, in every process", async () => {
+  const { store, logger, meter, units } = setUp();
   await units.record([unit("x"), unit("x", B)], []);
   await units.record([], [B]);
   expect(units.units).toEqual([unit("x", B)]);
@@ -48,8 +48,8 @@ test("those of a cluster that could not be asked stay, and another process reads
   expect(meter.value("pm_units_unaccounted")).toBe(1);
 });
 
-test("thousands are a bounded list, and a bounded sentence", async () => {
-  const { units } = noted();
+test("bounds the list and the warning", async () => {
+  const { units } = setUp();
   const many = Array.from({ length: 2_000 }, (_, index) => unit(`d${index}`));
   await units.record(many, []);
   expect(units.units).toHaveLength(500);
@@ -58,7 +58,7 @@ test("thousands are a bounded list, and a bounded sentence", async () => {
   );
 });
 
-test("the sentence names deployments with their clusters, and units that do not say theirs", () => {
+test("names deployments with their clusters, and units without a deployment", () => {
   expect(unaccountedWarnings([])).toEqual([]);
   const { deploymentKey: _, ...nameless } = unit("z");
   expect(unaccountedWarnings([unit("x"), unit("x", B), nameless])).toEqual([
@@ -66,8 +66,8 @@ test("the sentence names deployments with their clusters, and units that do not 
   ]);
 });
 
-test("two names of one cluster are told by themselves, and are nothing that a deployment has to be applied again for", async () => {
-  const { logger, meter, units } = noted();
+test("warns separately about two names of one cluster", async () => {
+  const { logger, meter, units } = setUp();
   await units.record(
     [
       { ...unit("x"), home: B },

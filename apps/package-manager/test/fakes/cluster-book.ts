@@ -2,7 +2,7 @@ import type { ClusterName } from "@oaas/models";
 import type { RegistrationSource } from "../../src/adapters/crm/crm-gateway.ts";
 import type { ClusterRegistration } from "../../src/use-cases.ts";
 
-/** A list of clusters that a test changes at will. */
+/** A list of clusters that tests change. */
 export class FakeClusterBook implements RegistrationSource {
   readonly #clusters = new Map<ClusterName, ClusterRegistration>();
   readonly #listeners = new Set<(name: ClusterName) => void>();
@@ -10,13 +10,13 @@ export class FakeClusterBook implements RegistrationSource {
   put(name: string, url: string, rest: Partial<ClusterRegistration> = {}): ClusterName {
     const cluster = name as ClusterName;
     this.#clusters.set(cluster, { name: cluster, url, labels: {}, retryAttempts: 3, ...rest });
-    this.#tell(cluster);
+    this.#notify(cluster);
     return cluster;
   }
 
   delete(name: ClusterName): void {
     this.#clusters.delete(name);
-    this.#tell(name);
+    this.#notify(name);
   }
 
   registration(name: ClusterName): ClusterRegistration | undefined {
@@ -28,7 +28,7 @@ export class FakeClusterBook implements RegistrationSource {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(name: ClusterName): void {
+  #notify(name: ClusterName): void {
     for (const listener of this.#listeners) listener(name);
   }
 }

@@ -28,11 +28,11 @@ export interface ClusterCall {
   readonly revision: number;
 }
 
-/** Stands around each changing call: may throw before or after it, repeat or delay it. */
+/** Wraps each changing call: may throw before or after it, repeat or delay it. */
 export type CallWrapper = (call: ClusterCall, effect: () => void, options: CallOptions) => Promise<void>;
 
 /**
- * Clusters with class runtime managers that keep the promises of ours: idempotent by unit id, an older revision never goes over a
+ * Clusters with class runtime managers that behave like ours: idempotent by unit id, and an older revision never replaces a
  * newer one. They outlive every package manager of a test.
  */
 export class FakeClusters implements CrmGateway, ClusterDirectory {
@@ -40,12 +40,12 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   readonly calls: ClusterCall[] = [];
   /** Clusters that do not answer. */
   readonly down = new Set<string>();
-  /** Clusters that refuse every unit for good. */
-  readonly refusing = new Set<string>();
+  /** Clusters that permanently reject every unit. */
+  readonly rejecting = new Set<string>();
   /** Clusters whose units never become available. */
   readonly stuck = new Set<string>();
   readonly removed = new Set<string>();
-  /** How often each unit was written, as `cluster/unitId`. */
+  /** The number of writes of each unit, by `cluster/unitId`. */
   readonly generations = new Map<string, number>();
 
   constructor(names: readonly string[]) {
@@ -60,22 +60,25 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   }
 
   async deploy(cluster: ClusterName, unit: DeploymentUnit, _options?: CallOptions): Promise<void> {
-    const units = this.#answering(cluster);
+    const units = this.#reachableUnits(cluster);
     const revision = Number(unit.revision ?? 0n);
     this.calls.push({ op: "deploy", cluster, unitId: unit.id as UnitId, revision });
-    if (this.refusing.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
-    const there = units.get(unit.id as UnitId);
-    this.#assertNotNewer(there, revision);
-    const { createdAt: _, ...said } = unit;
-    if (there !== undefined && isDeepStrictEqual({ ...there, createdAt: undefined }, { ...said, createdAt: undefined }))
+    if (this.rejecting.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
+    const existing = units.get(unit.id as UnitId);
+    this.#assertNotNewer(existing, revision);
+    const { createdAt: _, ...sent } = unit;
+    if (
+      existing !== undefined &&
+      isDeepStrictEqual({ ...existing, createdAt: undefined }, { ...sent, createdAt: undefined })
+    )
       return;
     this.#write(cluster, unit);
   }
 
-  /** Somebody edits the object of a unit in its cluster, as kubectl does: what was sent with it stays. */
+  /** Edits the object of a unit in its cluster, like kubectl: its digest and revision do not change. */
   edit(cluster: ClusterName, unitId: UnitId, change: Partial<DeploymentUnit>): void {
     const unit = this.units.get(cluster)?.get(unitId);
-    if (unit === undefined) throw new TypeError(`there is no unit ${unitId} in ${cluster}`);
+    if (unit === undefined) throw new TypeError(`unit ${unitId} does not exist in ${cluster}`);
     this.#write(cluster, { ...unit, ...change });
   }
 
@@ -86,33 +89,33 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   }
 
   async remove(cluster: ClusterName, unitId: UnitId, { revision = 0 }: RemoveOptions = {}): Promise<void> {
-    const units = this.#answering(cluster);
+    const units = this.#reachableUnits(cluster);
     this.calls.push({ op: "remove", cluster, unitId, revision });
     if (revision > 0) this.#assertNotNewer(units.get(unitId), revision);
     units.delete(unitId);
   }
 
   async unit(cluster: ClusterName, unitId: UnitId): Promise<UnitReport | undefined> {
-    const unit = this.#answering(cluster).get(unitId);
+    const unit = this.#reachableUnits(cluster).get(unitId);
     return unit && this.#report(cluster, unit);
   }
 
   async *runtimes(cluster: ClusterName): AsyncGenerator<UnitReport> {
-    for (const unit of this.#answering(cluster).values()) yield this.#report(cluster, unit);
+    for (const unit of this.#reachableUnits(cluster).values()) yield this.#report(cluster, unit);
   }
 
-  // oxlint-disable-next-line require-yield -- nothing is ever told
+  // oxlint-disable-next-line require-yield -- the watch always fails
   async *watch(): AsyncGenerator<RuntimeChange> {
-    throw unavailable("watch", "these clusters tell nothing");
+    throw unavailable("watch", "fake clusters have no watch");
   }
 
   explain = async (): Promise<undefined> => undefined;
   topology = async (): Promise<never> => {
-    throw unavailable("topology", "these clusters have none");
+    throw unavailable("topology", "fake clusters have no topology");
   };
 
   async health(cluster: ClusterName): Promise<ClusterHealth> {
-    this.#answering(cluster);
+    this.#reachableUnits(cluster);
     return { cluster, status: ClusterStatus.healthy, availability: 0.995 };
   }
 
@@ -141,15 +144,15 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     return Promise.all(this.list().map(({ name }) => this.reading(name)));
   }
 
-  #answering(cluster: ClusterName): Map<UnitId, DeploymentUnit> {
+  #reachableUnits(cluster: ClusterName): Map<UnitId, DeploymentUnit> {
     const units = this.units.get(cluster);
     if (units === undefined) throw notFound("cluster", cluster);
     if (this.down.has(cluster)) throw unavailable(cluster, `${cluster} does not answer`);
     return units;
   }
 
-  #assertNotNewer(there: DeploymentUnit | undefined, revision: number): void {
-    const stored = Number(there?.revision ?? 0n);
+  #assertNotNewer(existing: DeploymentUnit | undefined, revision: number): void {
+    const stored = Number(existing?.revision ?? 0n);
     if (stored > revision) throw failedPrecondition("revision", `revision ${revision} is older than ${stored}`);
   }
 
@@ -181,19 +184,19 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   }
 }
 
-/** The same clusters as one process sees them: each changing call goes through a wrapper. */
-export function seenThrough(clusters: FakeClusters, wrap: () => CallWrapper): CrmGateway {
+/** The same clusters with a wrapper around each changing call, for one process. */
+export function withCallWrapper(clusters: FakeClusters, wrap: () => CallWrapper): CrmGateway {
   const through = async (call: ClusterCall, options: CallOptions, effect: () => Promise<void>): Promise<void> => {
     let failure: unknown;
-    let settled: Promise<void> = Promise.resolve();
+    let finished: Promise<void> = Promise.resolve();
     await wrap()(
       call,
       () => {
-        settled = effect().catch((thrown: unknown) => void (failure = thrown));
+        finished = effect().catch((thrown: unknown) => void (failure = thrown));
       },
       options,
     );
-    await settled;
+    await finished;
     if (failure !== undefined) throw failure as Error;
   };
   return Object.assign(Object.create(clusters) as CrmGateway, {

@@ -1,7 +1,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 
-/** A gRPC server that answers every call with one status code and nothing else, as a foreign peer does. */
+/** A gRPC server that responds to every call with one status code and no details, like a foreign peer. */
 export interface RawGrpc {
   readonly url: string;
   readonly calls: string[];

@@ -10,11 +10,13 @@ import { ScriptedUnits } from "./scripted-units.ts";
 export type { ScriptedMethod };
 
 /**
- * What becomes of a call: served; refused before anything is done; never answered; served late, by the clock (slow) or when something else
- * has come about (hold); done, and then the connection cut before the answer (lose-answer), or the answer withheld (swallow-answer); the
- * connection cut before anything is done.
+ * The scripted behaviour of a call.
+ *
+ * - `fail` rejects it without an effect, `hang` never responds, `cut` closes the connection without an effect.
+ * - `slow` and `hold` serve it after a time or an event.
+ * - `lose-answer` and `swallow-answer` perform the effect, then close the connection or never respond.
  */
-export type Fate =
+export type Behaviour =
   | { readonly do: "serve" }
   | { readonly do: "fail"; readonly fault: Fault }
   | { readonly do: "hang" }
@@ -24,10 +26,10 @@ export type Fate =
   | { readonly do: "swallow-answer" }
   | { readonly do: "cut" };
 
-/** One call as the cluster saw it. */
+/** One received call. */
 export interface RecordedCall {
   readonly method: ScriptedMethod;
-  /** The unit it was about, where it was about one. */
+  /** The unit of the call, if it has one. */
   readonly unitId: string | undefined;
   readonly request: unknown;
   readonly correlationId: string;
@@ -40,7 +42,7 @@ export interface RecordedCall {
 }
 
 export interface ScriptedCrmOptions {
-  /** What it calls itself. Default "scripted". */
+  /** The reported cluster name. Default "scripted". */
   readonly name?: string;
   /** rust: no watch, explain, paging tokens, digests or filters, and Deploy never updates. */
   readonly flavour?: "ours" | "rust";
@@ -49,24 +51,24 @@ export interface ScriptedCrmOptions {
 }
 
 /**
- * A class runtime manager that does as it is told, on a real socket of loopback: a cluster for tests that must fail.
+ * A class runtime manager with scripted failures on a real loopback socket.
  *
- * It keeps units truly, so that what was lost, doubled or left behind shows in `units`.
+ * It stores units like a real one, so that lost, duplicated and leftover units show in `units`.
  */
 export class ScriptedCrm {
   readonly units: ScriptedUnits;
   readonly calls: RecordedCall[] = [];
-  /** What health answers say; change at will. */
+  /** The reported health; tests may change it. */
   facts: ClusterFacts;
-  /** Asked about every call before what is queued or stands. */
-  decide: ((call: RecordedCall) => Fate | undefined) | undefined;
+  /** Decides about every call, before queued and permanent behaviours. */
+  decide: ((call: RecordedCall) => Behaviour | undefined) | undefined;
   readonly #options: ScriptedCrmOptions;
   readonly #rpc: RpcServer;
-  readonly #queued = new Map<ScriptedMethod, Fate[]>();
-  readonly #standing = new Map<ScriptedMethod, Fate>();
+  readonly #queued = new Map<ScriptedMethod, Behaviour[]>();
+  readonly #permanent = new Map<ScriptedMethod, Behaviour>();
   readonly #sockets = new Set<Socket>();
-  readonly #underWay = new Map<string, number>();
-  readonly #mostAtOnce = new Map<string, number>();
+  readonly #inProgress = new Map<string, number>();
+  readonly #maxConcurrent = new Map<string, number>();
   #server: Server | undefined;
   #port = 0;
   #mute = false;
@@ -108,24 +110,24 @@ export class ScriptedCrm {
     return this.#sockets.size;
   }
 
-  /** From now on, until `heal`; of all methods, or of these. */
-  always(fate: Fate, ...methods: readonly ScriptedMethod[]): void {
-    for (const method of methods.length === 0 ? SCRIPTED_METHODS : methods) this.#standing.set(method, fate);
+  /** Sets the behaviour of all or some methods until `heal`. */
+  always(behaviour: Behaviour, ...methods: readonly ScriptedMethod[]): void {
+    for (const method of methods.length === 0 ? SCRIPTED_METHODS : methods) this.#permanent.set(method, behaviour);
   }
 
-  /** The next calls of a method, one fate each, before what stands. */
-  next(method: ScriptedMethod, ...fates: readonly Fate[]): void {
-    this.#queued.set(method, [...(this.#queued.get(method) ?? []), ...fates]);
+  /** Queues behaviours for the next calls of a method. */
+  next(method: ScriptedMethod, ...behaviours: readonly Behaviour[]): void {
+    this.#queued.set(method, [...(this.#queued.get(method) ?? []), ...behaviours]);
   }
 
   /** Serves everything again. */
   heal(): void {
     this.#queued.clear();
-    this.#standing.clear();
+    this.#permanent.clear();
     this.#mute = false;
   }
 
-  /** Cuts every connection and refuses new ones. */
+  /** Closes every connection and the listener. */
   async down(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -135,7 +137,7 @@ export class ScriptedCrm {
     await closed;
   }
 
-  /** Listens again, on the port it had. */
+  /** Listens again on the same port. */
   async up(): Promise<void> {
     if (this.#server !== undefined) return;
     const injector = this.#rpc.grpc.createConnectionInjector(RpcServer.injected);
@@ -156,12 +158,12 @@ export class ScriptedCrm {
     this.#server = server;
   }
 
-  /** Ends every connection; new ones are welcome. */
+  /** Closes every connection; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Half open: connections are accepted and nothing is ever answered on them, until `heal`. */
+  /** Accepts connections without ever responding, until `heal`. */
   mute(): void {
     this.#mute = true;
     this.cut();
@@ -172,12 +174,12 @@ export class ScriptedCrm {
     return this.calls.filter((call) => call.method === method);
   }
 
-  /** The most calls of a method that were under way together. */
+  /** The highest number of concurrent calls of a method. */
   mostAtOnce(method: ScriptedMethod): number {
-    return this.#mostAtOnce.get(method) ?? 0;
+    return this.#maxConcurrent.get(method) ?? 0;
   }
 
-  /** Repeatable. */
+  /** Can be called twice. */
   async close(): Promise<void> {
     await this.down();
     this.#rpc.grpc.forceShutdown();
@@ -185,32 +187,32 @@ export class ScriptedCrm {
 
   async #act<T>(method: ScriptedMethod, request: unknown, call: Call, work: () => T): Promise<T> {
     const recorded = this.#record(method, request, call);
-    const fate = this.decide?.(recorded) ??
+    const behaviour = this.decide?.(recorded) ??
       this.#queued.get(method)?.shift() ??
-      this.#standing.get(method) ?? { do: "serve" };
-    const underWay = (this.#underWay.get(method) ?? 0) + 1;
-    this.#underWay.set(method, underWay);
-    this.#mostAtOnce.set(method, Math.max(underWay, this.#mostAtOnce.get(method) ?? 0));
+      this.#permanent.get(method) ?? { do: "serve" };
+    const underWay = (this.#inProgress.get(method) ?? 0) + 1;
+    this.#inProgress.set(method, underWay);
+    this.#maxConcurrent.set(method, Math.max(underWay, this.#maxConcurrent.get(method) ?? 0));
     try {
-      return await this.#meet(fate, call, work);
+      return await this.#meet(behaviour, call, work);
     } finally {
-      this.#underWay.set(method, (this.#underWay.get(method) ?? 1) - 1);
+      this.#inProgress.set(method, (this.#inProgress.get(method) ?? 1) - 1);
     }
   }
 
-  async #meet<T>(fate: Fate, call: Call, work: () => T): Promise<T> {
-    switch (fate.do) {
+  async #meet<T>(behaviour: Behaviour, call: Call, work: () => T): Promise<T> {
+    switch (behaviour.do) {
       case "serve":
         return work();
       case "fail":
-        throw fate.fault;
+        throw behaviour.fault;
       case "hang":
         return forEver(call.signal);
       case "slow":
-        await sleep(realAmbient.timers, fate.ms, call.signal);
+        await sleep(realAmbient.timers, behaviour.ms, call.signal);
         return work();
       case "hold":
-        await orAbort(fate.until, call.signal);
+        await orAbort(behaviour.until, call.signal);
         return work();
       case "lose-answer":
         work();

@@ -14,7 +14,7 @@ import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import type { HeldUnit, ScriptedUnits } from "./scripted-units.ts";
 
-/** The methods that can be scripted, by the names of the contract. */
+/** The methods that can be scripted, by their contract names. */
 export const SCRIPTED_METHODS = [
   "Deploy",
   "GetDeploymentStatus",
@@ -29,7 +29,7 @@ export const SCRIPTED_METHODS = [
 ] as const;
 export type ScriptedMethod = (typeof SCRIPTED_METHODS)[number];
 
-/** What a scripted cluster says of itself. */
+/** The health and facts that a scripted cluster reports. */
 export interface ClusterFacts {
   readonly name: string;
   readonly status: string;
@@ -42,11 +42,11 @@ export interface ScriptedServicesDeps {
   readonly rust: boolean;
   readonly units: ScriptedUnits;
   readonly facts: () => ClusterFacts;
-  /** Decides what becomes of the call, and does the work if it is to be done. */
+  /** Applies the scripted behaviour to a call. */
   readonly act: <T>(method: ScriptedMethod, request: unknown, call: Call, work: () => T) => Promise<T>;
 }
 
-/** The services of a class runtime manager over scripted units, as ours or as the Rust one serves them. */
+/** The services of a class runtime manager over scripted units, like ours or like the Rust one. */
 export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
   return [deploymentService(deps), ...infoServices(deps)];
 }

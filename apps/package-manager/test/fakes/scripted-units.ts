@@ -13,14 +13,14 @@ import {
 import { alreadyExists, failedPrecondition, timestamp } from "@oaas/foundation";
 import type { DeploymentCondition, LifecyclePhase } from "@oaas/models";
 
-/** What a scripted cluster says of a unit. */
+/** The reported status of a unit. */
 export interface UnitState {
   readonly condition: DeploymentCondition;
   readonly phase: LifecyclePhase;
   readonly message?: string;
 }
 
-/** A unit as a scripted cluster holds it. */
+/** A stored unit. */
 export interface HeldUnit {
   readonly unit: DeploymentUnit;
   readonly state: UnitState;
@@ -35,9 +35,9 @@ export const DOWN: UnitState = { condition: "down", phase: "degraded", message: 
 
 type WatchEvent = MessageInitShape<typeof WatchClassRuntimesResponseSchema>;
 
-/** The units of a scripted cluster, and what happened to them, for watchers. */
+/** The units of a scripted cluster and their changes, for watchers. */
 export class ScriptedUnits {
-  /** What a unit is right after it was deployed. */
+  /** The status of a new unit. */
   settle: (unit: DeploymentUnit) => UnitState = () => RUNNING;
   readonly #namespace: string;
   readonly #rust: boolean;
@@ -63,7 +63,7 @@ export class ScriptedUnits {
     return this.#units.get(id);
   }
 
-  /** As the real manager does it: equal again changes nothing, an older revision is refused. The Rust one never updates. */
+  /** Like the real manager: an equal unit changes nothing, an older revision is rejected. The Rust one never updates. */
   put(unit: DeploymentUnit): DeployOutcome {
     const held = this.#units.get(unit.id);
     if (held === undefined) {
@@ -83,7 +83,7 @@ export class ScriptedUnits {
     return DeployOutcome.UPDATED;
   }
 
-  /** False when there was none. A deletion of an older revision than what is there is refused, but for the Rust manager. */
+  /** False when the unit did not exist. Rejects an older revision than the stored one, except as the Rust manager. */
   remove(id: string, revision?: bigint): boolean {
     const held = this.#units.get(id);
     if (held === undefined) return false;
@@ -95,7 +95,7 @@ export class ScriptedUnits {
     return true;
   }
 
-  /** Changes what the cluster says of a unit. */
+  /** Changes the reported status of a unit. */
   set(id: string, state: UnitState): void {
     const held = this.#units.get(id);
     if (held === undefined) throw new TypeError(`there is no unit ${id}`);
@@ -106,7 +106,7 @@ export class ScriptedUnits {
     return this.all().map((held) => this.summary(held));
   }
 
-  /** What lists and watches say of a unit; the Rust manager knows nothing beyond field 12. */
+  /** The unit in lists and watches; the Rust manager sends no field above 12. */
   summary({ unit, state, generation, createdAtMs, updatedAtMs }: HeldUnit): ClassRuntimeSummary {
     return create(ClassRuntimeSummarySchema, {
       id: unit.id,
@@ -137,7 +137,7 @@ export class ScriptedUnits {
     });
   }
 
-  /** The protocol of WatchClassRuntimes: a snapshot, or what was missed, and then every change. */
+  /** The protocol of WatchClassRuntimes: a snapshot or the missed changes, then every change. */
   async *watch(resumeToken: string | undefined, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     let at = resumeToken === undefined || resumeToken === "" ? undefined : Number(resumeToken);
     if (at === undefined || !(at <= this.#log.length)) {
@@ -158,7 +158,7 @@ export class ScriptedUnits {
     }
   }
 
-  /** Makes every watcher look, as a bookmark would. */
+  /** Wakes every watcher, like a bookmark. */
   wake(): void {
     for (const wake of this.#waiting) wake();
   }

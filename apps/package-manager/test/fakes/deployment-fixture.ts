@@ -28,16 +28,16 @@ import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
 import type { UnitReport } from "../../src/ports.ts";
 import type { Call } from "../../src/use-cases.ts";
-import { FakeClusters, seenThrough, type CallWrapper } from "./fake-clusters.ts";
-import { hookedStore, type CommitHook, type HookedStore } from "./mortal-store.ts";
+import { FakeClusters, withCallWrapper, type CallWrapper } from "./fake-clusters.ts";
+import { hookedStore, type CommitHook, type HookedStore } from "./hooked-store.ts";
 
 export const CALL: Call = { caller: "ann", correlationId: "c-1", reason: "because" };
 export const KEY = "orders" as DeploymentKey;
 const MANAGER_RETRIES = 2;
-const AGAIN_MS = 100;
+const RETRY_MS = 100;
 
-/** A wish for class shop.Order in these clusters. */
-export function wishFor(clusters: readonly string[], more: Partial<ClassDeployment> = {}): ClassDeployment {
+/** A deployment of class shop.Order in these clusters. */
+export function deploymentFor(clusters: readonly string[], more: Partial<ClassDeployment> = {}): ClassDeployment {
   const { deployment } = inputOf();
   return {
     ...deployment,
@@ -48,20 +48,20 @@ export function wishFor(clusters: readonly string[], more: Partial<ClassDeployme
   };
 }
 
-/** Where a store comes from, and how time passes on it. */
-export interface WorldStore {
+/** A store and its clock. */
+export interface FixtureStore {
   readonly ambient: Ambient;
-  /** Present on virtual time. */
+  /** Set with virtual time. */
   readonly time?: VirtualTime;
-  /** A client of the same data; closing it is its death. */
+  /** A client of the same data; closing it simulates a crash. */
   connect(): Promise<KeyValueStore>;
   readonly leaseMs: number;
-  /** Turns of the event loop that a commit may take; virtual time stands still for them. */
+  /** Turns of the event loop that a commit may take; virtual time does not advance during them. */
   readonly turns: number;
   dispose(): Promise<void>;
 }
 
-export async function memoryWorldStore(seed = 1): Promise<WorldStore> {
+export async function memoryFixtureStore(seed = 1): Promise<FixtureStore> {
   const ambient = virtualAmbient(seed);
   const store = openMemoryStore({ ambient });
   return {
@@ -74,26 +74,26 @@ export async function memoryWorldStore(seed = 1): Promise<WorldStore> {
   };
 }
 
-/** One package manager process of a world. */
+/** One package manager process. */
 export class ManagerUnderTest {
   readonly parts: DeploymentParts;
   readonly service: DeploymentService;
-  readonly keeper: DriftReconciler;
+  readonly drift: DriftReconciler;
   readonly #store: KeyValueStore;
   onCommit: CommitHook | undefined;
   onCall: CallWrapper = async (_, effect) => effect();
   readonly hooked: HookedStore;
 
   constructor(
-    world: DeploymentWorld,
+    fixture: DeploymentFixture,
     store: KeyValueStore,
     managedBy: string,
     options: Partial<DeploymentPartsOptions>,
   ) {
     this.#store = store;
     this.hooked = hookedStore(store, () => this.onCommit);
-    const gateway = seenThrough(world.clusters, () => this.onCall);
-    const { ambient } = world.at;
+    const gateway = withCallWrapper(fixture.clusters, () => this.onCall);
+    const { ambient } = fixture.at;
     this.parts = createDeploymentParts({
       store: this.hooked,
       gateway,
@@ -104,44 +104,44 @@ export class ManagerUnderTest {
       maxRetries: MANAGER_RETRIES,
       rollBackOnPartial: false,
       forgetPackage: async () => {
-        world.forgotten += 1;
+        fixture.forgotten += 1;
       },
-      packages: world,
-      clusters: world.clusters,
+      packages: fixture,
+      clusters: fixture.clusters,
       clusterReferences: { stageReference: async () => ({ writes: [] }) },
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,
-      onOperationEnded: (key) => this.keeper.operationEnded(key),
-      engine: { leaseMs: world.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
+      onOperationEnded: (key) => this.drift.operationEnded(key),
+      engine: { leaseMs: fixture.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
       ...options,
     });
-    this.service = new DeploymentService({ ...this.parts, clusters: world.clusters, logger: NOOP_LOGGER });
-    this.keeper = new DriftReconciler({
+    this.service = new DeploymentService({ ...this.parts, clusters: fixture.clusters, logger: NOOP_LOGGER });
+    this.drift = new DriftReconciler({
       ...this.parts,
       gateway,
-      clusters: world.clusters,
+      clusters: fixture.clusters,
       managedBy,
       ambient,
       logger: NOOP_LOGGER,
-      lastReport: (cluster, unitId) => this.heard.get(`${cluster}/${unitId}`),
-      checkHealth: (cluster) => world.clusters.reading(cluster),
-      ...world.keeperOptions,
+      lastReport: (cluster, unitId) => this.lastReports.get(`${cluster}/${unitId}`),
+      checkHealth: (cluster) => fixture.clusters.reading(cluster),
+      ...fixture.driftOptions,
     });
   }
 
-  /** What followed clusters told, as `cluster/unitId`. */
-  readonly heard = new Map<string, UnitReport>();
+  /** The last reports of watched clusters, by `cluster/unitId`. */
+  readonly lastReports = new Map<string, UnitReport>();
 
   isDead = false;
   readonly #death = Promise.withResolvers<void>();
 
-  /** Resolves when it was killed. */
+  /** Resolves when it is killed. */
   get died(): Promise<void> {
     return this.#death.promise;
   }
 
-  /** Dies at once: nothing is said to anybody, and its lease runs out. */
+  /** Crashes: nothing is released, and the lease expires. */
   async kill(): Promise<void> {
     this.isDead = true;
     this.#death.resolve();
@@ -157,18 +157,18 @@ export class ManagerUnderTest {
 }
 
 /** Clusters, a store and packages that outlive the processes of a test. */
-export class DeploymentWorld {
-  readonly at: WorldStore;
+export class DeploymentFixture {
+  readonly at: FixtureStore;
   readonly clusters: FakeClusters;
   forgotten = 0;
-  /** For the keepers of managers that are made from now on. */
-  keeperOptions: Partial<DriftReconcilerOptions> = {};
+  /** Options of the drift reconcilers that are created next. */
+  driftOptions: Partial<DriftReconcilerOptions> = {};
   package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
     .package;
   packageRevision = 1;
   readonly #managers: ManagerUnderTest[] = [];
 
-  constructor(at: WorldStore, clusters: readonly string[]) {
+  constructor(at: FixtureStore, clusters: readonly string[]) {
     this.at = at;
     this.clusters = new FakeClusters(clusters);
   }
@@ -182,7 +182,7 @@ export class DeploymentWorld {
     return manager;
   }
 
-  /** The registry's part, without a registry. */
+  /** Replaces the registry. */
   async use(): Promise<{ record: { package: Package; revision: number }; stage: { writes: [] } }> {
     return { record: { package: this.package, revision: this.packageRevision }, stage: { writes: [] } };
   }
@@ -191,7 +191,7 @@ export class DeploymentWorld {
     return { package: this.package, revision: this.packageRevision };
   }
 
-  /** Another image, so that every unit changes. */
+  /** Publishes another image, so that every unit changes. */
   publish(): void {
     this.packageRevision += 1;
     this.package = {
@@ -203,19 +203,19 @@ export class DeploymentWorld {
     };
   }
 
-  /** Asks until there is an answer: a manager that has lost its lease, as happens on a real clock and a busy machine, is asked again. */
-  async answered<T>(manager: ManagerUnderTest, ask: () => Promise<T>): Promise<T> {
+  /** Retries while the manager has no lease, which happens with real time on a busy machine. */
+  async retryUnavailable<T>(manager: ManagerUnderTest, request: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await ask();
+        return await request();
       } catch (thrown) {
         if (manager.isDead || !isFault(thrown, "unavailable")) throw thrown;
-        await sleep(this.at.ambient.timers, AGAIN_MS);
+        await sleep(this.at.ambient.timers, RETRY_MS);
       }
     }
   }
 
-  /** Lets time pass, as far as needed, until the work is done. */
+  /** Advances virtual time until the work is done. */
   async drive<T>(work: Promise<T>): Promise<T> {
     const { time } = this.at;
     if (time === undefined) return work;
@@ -224,15 +224,15 @@ export class DeploymentWorld {
     for (let turn = 0; ; turn += 1) {
       await this.#turn();
       if (isDone) return work;
-      if (turn > 20_000) throw new Error("it does not come to an end");
+      if (turn > 20_000) throw new Error("the work does not finish");
       await time.step();
     }
   }
 
-  /** Lets this much time pass. */
-  async pass(ms: number): Promise<void> {
+  /** Advances virtual time. */
+  async advance(ms: number): Promise<void> {
     const { time } = this.at;
-    if (time === undefined) throw new Error("only on virtual time");
+    if (time === undefined) throw new Error("requires virtual time");
     const end = time.monotonic() + ms;
     while (time.monotonic() < end) {
       await this.#turn();
@@ -245,8 +245,8 @@ export class DeploymentWorld {
     for (let turn = 0; turn < this.at.turns; turn += 1) await setImmediate();
   }
 
-  /** Until no saga of any deployment is open. */
-  async quiet({ parts }: ManagerUnderTest): Promise<void> {
+  /** Waits until no saga of any deployment is open. */
+  async untilIdle({ parts }: ManagerUnderTest): Promise<void> {
     const { view, engine } = parts;
     const isQuiet = async (): Promise<boolean> => {
       for (const { id } of view.all()) {
@@ -256,29 +256,29 @@ export class DeploymentWorld {
       return true;
     };
     for (let turn = 0; !(await isQuiet()); turn += 1) {
-      if (turn > 2_000) throw new Error("sagas do not come to an end");
+      if (turn > 2_000) throw new Error("sagas do not finish");
       if (this.at.time === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-      else await this.pass(500);
+      else await this.advance(500);
     }
   }
 
   /**
-   * Everything is as it is wanted: no unit is lost, none is left over, none is there twice.
+   * Asserts that the clusters match the desired state: no unit is lost, left over or duplicated.
    *
-   * Clusters are up by then, and the keeper has looked often enough to finish what was put off.
+   * Brings all clusters up first and sweeps often enough to finish pending work.
    */
   async assertConverged(manager: ManagerUnderTest, { mayFindSurplus = false } = {}): Promise<void> {
     this.clusters.down.clear();
-    for (let look = 0; look < 3; look += 1) {
-      await this.quiet(manager);
-      const { removed, unaccounted } = await this.drive(manager.keeper.sweep());
-      expect(unaccounted, "a store knows of whatever was sent by its processes").toEqual([]);
-      // Sagas clean up after themselves; only what reached a cluster after its sender was gone is left to the keeper.
+    for (let round = 0; round < 3; round += 1) {
+      await this.untilIdle(manager);
+      const { removed, unaccounted } = await this.drive(manager.drift.sweep());
+      expect(unaccounted, "the store records every sent unit").toEqual([]);
+      // Sagas remove their units; only units that arrive after a crash of the sender are left to the drift reconciler.
       if (!mayFindSurplus) expect(removed).toEqual([]);
     }
-    await this.quiet(manager);
+    await this.untilIdle(manager);
     const wanted: string[] = [];
-    const refused = new Set<string>();
+    const rejected = new Set<string>();
     const { deployments, view } = manager.parts;
     for (const { id } of view.all()) {
       const stored = await deployments.get(id as DeploymentKey);
@@ -286,13 +286,13 @@ export class DeploymentWorld {
       const placements = placementEntries(stored.record);
       const isComplete = placements.every(([, { state, accepted }]) => state !== "wanted" || accepted);
       for (const [cluster, { unitId, digest, accepted, state }] of placements) {
-        // What is to be replaced stays for as long as a cluster refuses its replacement.
+        // A leaving unit stays while a cluster rejects its replacement.
         if (isComplete || state === "withdrawn") expect(state, `${id} in ${cluster}`).toBe("wanted");
         if (accepted) wanted.push(`${cluster}/${unitId}@${digest}`);
-        else refused.add(`${cluster}/${unitId}`);
+        else rejected.add(`${cluster}/${unitId}`);
       }
     }
-    const there = this.clusters.inventory.filter((unit) => !refused.has(unit.split("@", 1)[0] as string));
+    const there = this.clusters.inventory.filter((unit) => !rejected.has(unit.split("@", 1)[0] as string));
     expect(there).toEqual(wanted.sort());
   }
 

@@ -4,40 +4,40 @@ import { fileURLToPath } from "node:url";
 import type { RecordedCall, ScriptedCrm, ScriptedMethod } from "./fakes/scripted-crm.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
 
-const PROGRAM = fileURLToPath(import.meta.resolve("./programs/mortal-pm.ts"));
+const PROGRAM = fileURLToPath(import.meta.resolve("./programs/killable-pm.ts"));
 
-/** Which write to the store, or call to a cluster, it does not outlive, and on which side of its effect it dies. */
-export interface Doom {
+/** The store write or cluster call at which the process is killed, before or after its effect. */
+export interface KillPoint {
   readonly nth: number;
   readonly moment: "before" | "after";
 }
 
-interface DoomFiles {
+interface KillFiles {
   readonly writes: string;
-  readonly doom: string;
+  readonly killPoint: string;
 }
 
 /** Calls that change a cluster, or that a roll-out waits for. */
 const COUNTED: ReadonlySet<ScriptedMethod> = new Set(["Deploy", "DeleteDeployment", "GetClassRuntime"] as const);
 
-/** The package manager as a process that is killed where a test says, over clusters that outlive it. */
-export class MortalPm {
+/** A package manager process that is killed at a given point; its clusters keep running. */
+export class KillablePm {
   pm: PmProcess;
-  /** Calls to clusters that were counted so far. */
+  /** The number of counted calls to clusters. */
   calls = 0;
   readonly #start: () => Promise<PmProcess>;
-  readonly #files: DoomFiles;
-  #doomedCall: Doom | undefined;
+  readonly #files: KillFiles;
+  #callToKillAt: KillPoint | undefined;
 
-  private constructor(start: () => Promise<PmProcess>, pm: PmProcess, files: DoomFiles) {
+  private constructor(start: () => Promise<PmProcess>, pm: PmProcess, files: KillFiles) {
     this.#start = start;
     this.pm = pm;
     this.#files = files;
   }
 
-  static async start(folder: string, crms: readonly ScriptedCrm[], env: Record<string, string>): Promise<MortalPm> {
+  static async start(folder: string, crms: readonly ScriptedCrm[], env: Record<string, string>): Promise<KillablePm> {
     const id = crypto.randomUUID();
-    const files = { writes: path.join(folder, `${id}.writes`), doom: path.join(folder, `${id}.doom`) };
+    const files = { writes: path.join(folder, `${id}.writes`), killPoint: path.join(folder, `${id}.kill-point`) };
     writeFileSync(files.writes, "");
     const clusters = Object.fromEntries(crms.map(({ facts, url }) => [facts.name, { url }]));
     const start = () =>
@@ -51,39 +51,39 @@ export class MortalPm {
           DEPLOY_WAIT: "60s",
           PLANNER_MAX_REPLICAS: "3",
           WRITES_FILE: files.writes,
-          DOOM_FILE: files.doom,
+          KILL_POINT_FILE: files.killPoint,
           ...env,
         },
       });
-    const mortal = new MortalPm(start, await start(), files);
-    for (const crm of crms) crm.decide = (call) => mortal.#decide(call);
-    return mortal;
+    const killable = new KillablePm(start, await start(), files);
+    for (const crm of crms) crm.decide = (call) => killable.#decide(call);
+    return killable;
   }
 
-  /** Writes to the store so far, over all its lives. */
+  /** The number of store writes, across restarts. */
   get writes(): number {
     return readFileSync(this.#files.writes).length;
   }
 
-  killAtWrite({ nth, moment }: Doom): void {
-    // Renamed into place: a write under way meanwhile finds the whole file, or none.
-    const draft = `${this.#files.doom}.draft`;
+  killAtWrite({ nth, moment }: KillPoint): void {
+    // Rename into place: a concurrent write reads the whole file or none.
+    const draft = `${this.#files.killPoint}.draft`;
     writeFileSync(draft, JSON.stringify({ nth: this.writes + nth, moment }));
-    renameSync(draft, this.#files.doom);
+    renameSync(draft, this.#files.killPoint);
   }
 
-  killAtCall({ nth, moment }: Doom): void {
-    this.#doomedCall = { nth: this.calls + nth, moment };
+  killAtCall({ nth, moment }: KillPoint): void {
+    this.#callToKillAt = { nth: this.calls + nth, moment };
   }
 
   get isDead(): boolean {
     return this.pm.process.exit !== undefined;
   }
 
-  /** No write or call kills it any more; started again if it is dead. */
-  async revive(): Promise<void> {
-    rmSync(this.#files.doom, { force: true });
-    this.#doomedCall = undefined;
+  /** Clears the kill point and restarts the process if it is dead. */
+  async restart(): Promise<void> {
+    rmSync(this.#files.killPoint, { force: true });
+    this.#callToKillAt = undefined;
     if (this.isDead) this.pm = await this.#start();
   }
 
@@ -94,8 +94,8 @@ export class MortalPm {
   #decide({ method }: RecordedCall): { readonly do: "hang" | "swallow-answer" } | undefined {
     if (!COUNTED.has(method)) return undefined;
     this.calls += 1;
-    if (this.calls !== this.#doomedCall?.nth) return undefined;
+    if (this.calls !== this.#callToKillAt?.nth) return undefined;
     this.pm.process.signal("SIGKILL");
-    return { do: this.#doomedCall.moment === "before" ? "hang" : "swallow-answer" };
+    return { do: this.#callToKillAt.moment === "before" ? "hang" : "swallow-answer" };
   }
 }

@@ -36,6 +36,6 @@ export function hookedStore(store: KeyValueStore, hook: () => CommitHook | undef
 }
 
 /** The fault of a commit whose outcome is unknown, because the connection broke. */
-export function lostAnswer(): Error {
+export function lostResponse(): Error {
   return unavailable("the store", "the response was lost", { context: { outcomeUnknown: true } });
 }

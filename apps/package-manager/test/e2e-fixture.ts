@@ -16,7 +16,7 @@ const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const CRDS = path.join(ROOT, "deploy", "crds");
 const CRM = path.join(ROOT, "apps", "class-runtime-manager", "src", "main.ts");
 
-/** Everything that a class may leave behind. Events stay for an hour, as Kubernetes has it. */
+/** The kinds that a class may leave behind. Kubernetes keeps events for an hour, so they are not compared. */
 const KINDS = [
   "classruntimes.oaas.io,deploymentrecords.oaas.io,deployments,statefulsets,daemonsets,replicasets,jobs,pods,services",
   "endpointslices,configmaps,secrets,serviceaccounts,persistentvolumeclaims,horizontalpodautoscalers",
@@ -32,25 +32,24 @@ export interface CrmProcess {
   readonly url: string;
   /** Ready when it resolves. */
   start(): Promise<void>;
-  /** As kill -9, or one that only holds it up. */
+  /** Kills, stops or continues the process. */
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>;
 }
 
-/** Two clusters for the package manager: two namespaces of one real API server, each with a class runtime manager that sees no other. */
+/** Two clusters: two namespaces of one real API server, each with its own class runtime manager. */
 export interface TwoClusters extends AsyncDisposable {
   readonly folder: string;
   readonly clusters: readonly [CrmProcess, CrmProcess];
-  /** What is in one cluster, sorted: `kind/name`. */
+  /** The objects of one cluster as `kind/name`, sorted. */
   contents(cluster: string): Promise<readonly string[]>;
   /** The images of the class's functions in one cluster. */
   images(cluster: string): Promise<readonly string[]>;
-  /** Somebody gives the first function of a class runtime another image, by `kubectl patch`. */
+  /** Changes the image of the first function of a class runtime with `kubectl patch`. */
   patch(cluster: string, name: string, image: string): Promise<void>;
-  /** The image that a class runtime wants for its first function. */
-  wantedImage(cluster: string, name: string): Promise<string>;
+  /** The desired image of the first function of a class runtime. */
+  desiredImage(cluster: string, name: string): Promise<string>;
 }
 
-/** Starts both. */
 export async function startTwoClusters(): Promise<TwoClusters> {
   const folder = await makeRunFolder("pm-e2e");
   const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
@@ -60,7 +59,7 @@ export async function startTwoClusters(): Promise<TwoClusters> {
   const [east, west] = await freePorts(2);
   await kube.kubectl(["create", "namespace", "east"]);
   await kube.kubectl(["create", "namespace", "west"]);
-  // What Kubernetes itself puts into a namespace, some time later, is there before anybody compares.
+  // Wait for the objects that Kubernetes adds to every namespace.
   for (const namespace of ["east", "west"]) {
     const own = ["serviceaccount/default", "configmap/kube-root-ca.crt"];
     await eventually(() => kube.kubectl(["get", "-n", namespace, ...own]), { what: `all of namespace ${namespace}` });
@@ -84,7 +83,7 @@ export async function startTwoClusters(): Promise<TwoClusters> {
       const change = { op: "replace", path: IMAGE_PATH, value: image };
       await kube.kubectl(["patch", "crt", name, "-n", cluster, "--type=json", "-p", JSON.stringify([change])]);
     },
-    wantedImage: async (cluster, name) =>
+    desiredImage: async (cluster, name) =>
       (await kube.kubectl(["get", "crt", name, "-n", cluster, "-o", `jsonpath={${IMAGE_JSONPATH}}`])).stdout,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(clusters.map((crm) => crm.signal("SIGKILL")));
@@ -114,7 +113,7 @@ function crmOf(name: string, port: number, kube: KubernetesUnderTest, folder: Ru
           OPRC_CRM_K8S_NAMESPACE: name,
           OPRC_CRM_CLUSTER_NAME: name,
           OPRC_CRM_FEATURES_ODGM: "true",
-          // The lease of a killed one would have to lapse first; that is tested where it lives.
+          // Without leader election a restarted manager need not wait for the lease of the killed one.
           OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
         },
       });
