@@ -4,25 +4,25 @@ import { createRecordingMeter } from "@oaas/observability/testing";
 import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
-import { ClassLab } from "./class-lab.ts";
+import { ControllerFixture } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
 
 describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let crm: ClassManager;
   let meter = createRecordingMeter();
 
   const manage = async (identity: string): Promise<void> => {
     meter = createRecordingMeter();
-    crm = await lab.manage({ namespaces: [NAMESPACE], identity, meter });
+    crm = await lab.startController({ namespaces: [NAMESPACE], identity, meter });
   };
   const kubectl = (args: readonly string[], stdin?: string): Promise<string> => lab.kubectl(args, stdin);
   const get = <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> =>
     lab.get<T>(NAMESPACE, kind, name);
   const runtime = (name: string): Promise<ClassRuntime["status"]> => lab.status(NAMESPACE, name);
   const apply = (manifest: object): Promise<string> => lab.apply(NAMESPACE, manifest);
-  const becomes = (name: string, phase: string): Promise<unknown> => lab.becomes(NAMESPACE, name, phase);
+  const becomes = (name: string, phase: string): Promise<unknown> => lab.waitForPhase(NAMESPACE, name, phase);
   /** Every object that a pass could write, with its version. */
   const versions = (): Promise<string> =>
     lab.kubectl(
@@ -54,7 +54,7 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
   });
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
     await manage("test");
   });

@@ -6,10 +6,18 @@ import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds/resource-types.ts";
 import { FIELD_MANAGER } from "../src/controller/children/ownership.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
-import type { CallFault } from "./faulty-transport.ts";
-import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startFaultInjectingManager, type FaultInjectingManager } from "./support/fault-injecting-manager.ts";
+import type { CallFault } from "./support/fault-injecting-transport.ts";
+import {
+  applyClass,
+  createNamespace,
+  assertEqualSnapshots,
+  adminClient,
+  snapshotNamespace,
+  type DesiredClass,
+  type NamespaceSnapshot,
+} from "./support/namespace-snapshot.ts";
 
 const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service")!;
 
@@ -27,7 +35,7 @@ const EDITS = {
 
 /** Something that happens to a class, its children, the controller, or the way to the server. */
 type Step =
-  | { readonly do: "wish"; readonly wish: Wish }
+  | { readonly do: "wish"; readonly wish: DesiredClass }
   | { readonly do: "delete class" }
   | { readonly do: Meddling; readonly which: number }
   | {
@@ -39,7 +47,7 @@ type Step =
   | { readonly do: "cut watches" | "hold watches" | "release watches" | "crash" | "settle" };
 
 /** Functions keep the names they were given, so that a world with a history may have other names; these always have the same ones. */
-const wish: fc.Arbitrary<Wish> = fc
+const wish: fc.Arbitrary<DesiredClass> = fc
   .record({
     tag: fc.constantFrom("1", "2"),
     third: fc.boolean(),
@@ -54,13 +62,13 @@ const wish: fc.Arbitrary<Wish> = fc
   }));
 
 const fault: fc.Arbitrary<CallFault> = fc.constantFrom<CallFault>(
-  { do: "answer", status: 409, reason: "Conflict" },
-  { do: "answer", status: 403, reason: "Forbidden" },
-  { do: "answer", status: 422, reason: "Invalid" },
-  { do: "answer", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
-  { do: "answer", status: 500, reason: "InternalError" },
+  { do: "respond", status: 409, reason: "Conflict" },
+  { do: "respond", status: 403, reason: "Forbidden" },
+  { do: "respond", status: 422, reason: "Invalid" },
+  { do: "respond", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
+  { do: "respond", status: 500, reason: "InternalError" },
   { do: "reset" },
-  { do: "lose-answer" },
+  { do: "lose-response" },
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -89,15 +97,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-const THREE: Wish = { functions: { a: { tag: "1", min: 1 }, b: "1", c: "1" }, template: "dev", odgm: false };
-const TWO: Wish = { ...THREE, functions: { a: { tag: "1", min: 1 }, b: "1" } };
+const THREE: DesiredClass = { functions: { a: { tag: "1", min: 1 }, b: "1", c: "1" }, template: "dev", odgm: false };
+const TWO: DesiredClass = { ...THREE, functions: { a: { tag: "1", min: 1 }, b: "1" } };
 
 /** All children of a class lose what they are found by, and cannot be mended before the class asks for something else. */
 const lost = (what: Meddling, then: Step): [Step[]] => [
   [
     { do: "wish", wish: THREE },
     { do: "settle" },
-    { do: "fault", fault: { do: "answer", status: 500, reason: "InternalError" }, on: "PATCH", times: 1_000 },
+    { do: "fault", fault: { do: "respond", status: 500, reason: "InternalError" }, on: "PATCH", times: 1_000 },
     ...Array.from({ length: 8 }, (_, which): Step => ({ do: what, which })),
     then,
   ],
@@ -115,11 +123,11 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let runs = 0;
-  const references = new Map<string, World>();
+  const references = new Map<string, NamespaceSnapshot>();
 
   beforeAll(async () => {
     cluster = await startClassCluster();
-    client = straightClient(cluster);
+    client = adminClient(cluster);
   });
   afterAll(async () => {
     await client.close();
@@ -127,20 +135,20 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   });
 
   /** What a manager that nobody disturbs makes of a wish in an empty namespace. */
-  const referenceOf = async (asked: Wish | undefined): Promise<World> => {
+  const referenceOf = async (asked: DesiredClass | undefined): Promise<NamespaceSnapshot> => {
     if (!asked) return new Map();
     const known = references.get(canonicalJson(asked));
     if (known) return known;
     const namespace = `reference-${references.size}`;
-    await makeNamespace(client, namespace);
-    const crm = await disturbedManager(cluster, namespace);
-    await ask(client, namespace, "order", asked);
+    await createNamespace(client, namespace);
+    const crm = await startFaultInjectingManager(cluster, namespace);
+    await applyClass(client, namespace, "order", asked);
     await eventually(async () => {
       const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
       return status?.observedGeneration === metadata.generation;
     });
-    await crm.idle();
-    const world = await worldOf(client, namespace);
+    await crm.waitUntilIdle();
+    const world = await snapshotNamespace(client, namespace);
     references.set(canonicalJson(asked), world);
     await crm.close();
     await freeAddresses(namespace);
@@ -211,15 +219,15 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   const play = async (steps: readonly Step[]): Promise<void> => {
     runs += 1;
     const namespace = `run-${runs}`;
-    await makeNamespace(client, namespace);
-    let crm: DisturbedManager = await disturbedManager(cluster, namespace);
+    await createNamespace(client, namespace);
+    let crm: FaultInjectingManager = await startFaultInjectingManager(cluster, namespace);
     let release = (): void => undefined;
-    let asked: Wish | undefined;
+    let asked: DesiredClass | undefined;
     const take = async (each: Step): Promise<void> => {
       switch (each.do) {
         case "wish":
           await settleDeletion(namespace, () => asked === undefined);
-          await ask(client, namespace, "order", each.wish);
+          await applyClass(client, namespace, "order", each.wish);
           asked = each.wish;
           return;
         case "delete class":
@@ -235,7 +243,7 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
         case "strip owner":
           return meddle(each.do, each.which, namespace);
         case "fault":
-          return crm.transport.break(({ method }) => method === each.on, each.fault, each.times);
+          return crm.transport.injectFault(({ method }) => method === each.on, each.fault, each.times);
         case "cut watches":
           return crm.transport.cutWatches();
         case "hold watches":
@@ -249,17 +257,17 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
           release();
           await crm.crash();
           await collectGarbage(namespace);
-          crm = await disturbedManager(cluster, namespace);
+          crm = await startFaultInjectingManager(cluster, namespace);
           return;
         case "settle":
-          return crm.idle();
+          return crm.waitUntilIdle();
       }
     };
     /** A class that is being deleted takes no wishes; as a user does, one waits for it to be gone. */
     const settleDeletion = async (where: string, isDeleting: () => boolean): Promise<void> => {
       if (!isDeleting()) return;
       release();
-      crm.transport.mend();
+      crm.transport.clearFault();
       await eventually(
         async () => (await client.resource(CLASS_RUNTIMES).find({ namespace: where, name: "order" })) === undefined,
         {
@@ -271,18 +279,18 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
     try {
       for (const each of steps) await take(each);
       release();
-      crm.transport.mend();
+      crm.transport.clearFault();
       const wanted = await referenceOf(asked);
-      await eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+      await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
         timeoutMs: 60_000,
         what: `the world of the last wish in ${namespace}`,
       });
       // The last write may still be on its way when the world is right; after it, another look writes nothing.
       await eventually(
         async () => {
-          await crm.idle();
-          crm.transport.forget();
-          await crm.look(namespace, "order");
+          await crm.waitUntilIdle();
+          crm.transport.resetRecords();
+          await crm.reconcileOnce(namespace, "order");
           if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
         },
         { timeoutMs: 60_000, what: "quiet" },

@@ -2,33 +2,41 @@ import { EVENTS, type KubeClient } from "@oaas/kube-runtime";
 import { describeOnTarget, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
-import type { Call, CallFault } from "./faulty-transport.ts";
-import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startFaultInjectingManager, type FaultInjectingManager } from "./support/fault-injecting-manager.ts";
+import type { Call, CallFault } from "./support/fault-injecting-transport.ts";
+import {
+  applyClass,
+  createNamespace,
+  assertEqualSnapshots,
+  adminClient,
+  snapshotNamespace,
+  type DesiredClass,
+  type NamespaceSnapshot,
+} from "./support/namespace-snapshot.ts";
 
-const BOTH: Wish = { functions: { "Order.create": "1", "Order.cancel": "1" }, template: "dev" };
-const ONE: Wish = { functions: { "Order.create": "1" }, template: "dev" };
+const BOTH: DesiredClass = { functions: { "Order.create": "1", "Order.cancel": "1" }, template: "dev" };
+const ONE: DesiredClass = { functions: { "Order.create": "1" }, template: "dev" };
 
 /** What can be asked of the class, and what it was before. */
 const STAGES = {
   create: { from: undefined, to: BOTH },
   prune: { from: BOTH, to: ONE },
   delete: { from: BOTH, to: undefined },
-} as const satisfies Record<string, { from: Wish | undefined; to: Wish | undefined }>;
+} as const satisfies Record<string, { from: DesiredClass | undefined; to: DesiredClass | undefined }>;
 
 type Stage = keyof typeof STAGES;
 
 const FAULTS = {
-  "409": { do: "answer", status: 409, reason: "Conflict" },
-  "422": { do: "answer", status: 422, reason: "Invalid" },
-  "403": { do: "answer", status: 403, reason: "Forbidden" },
-  "429": { do: "answer", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
-  "500": { do: "answer", status: 500, reason: "InternalError" },
-  "503": { do: "answer", status: 503, reason: "ServiceUnavailable" },
+  "409": { do: "respond", status: 409, reason: "Conflict" },
+  "422": { do: "respond", status: 422, reason: "Invalid" },
+  "403": { do: "respond", status: 403, reason: "Forbidden" },
+  "429": { do: "respond", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
+  "500": { do: "respond", status: 500, reason: "InternalError" },
+  "503": { do: "respond", status: 503, reason: "ServiceUnavailable" },
   "no answer": { do: "hang" },
   "a reset": { do: "reset" },
-  "a lost answer": { do: "lose-answer" },
+  "a lost answer": { do: "lose-response" },
 } as const satisfies Record<string, CallFault>;
 
 type FaultName = keyof typeof FAULTS;
@@ -88,24 +96,24 @@ const PASSING = ROWS.filter(({ fault }) => isSweep || ["409", "500", "a lost ans
 describeOnTarget("calls that fail", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
-  const wanted = new Map<Stage, World>();
+  const wanted = new Map<Stage, NamespaceSnapshot>();
   const undisturbed = new Map<Stage, readonly string[]>();
 
   const classes = () => client.resource(CLASS_RUNTIMES);
-  const act = async (namespace: string, wish: Wish | undefined): Promise<void> => {
-    if (wish) await ask(client, namespace, "order", wish);
+  const act = async (namespace: string, wish: DesiredClass | undefined): Promise<void> => {
+    if (wish) await applyClass(client, namespace, "order", wish);
     else await classes().delete({ namespace, name: "order" });
   };
   /** A class as it was before the stage, with a manager that has settled on it. */
-  const prepare = async (stage: Stage, namespace: string): Promise<DisturbedManager> => {
-    await makeNamespace(client, namespace);
-    const crm = await disturbedManager(cluster, namespace);
+  const prepare = async (stage: Stage, namespace: string): Promise<FaultInjectingManager> => {
+    await createNamespace(client, namespace);
+    const crm = await startFaultInjectingManager(cluster, namespace);
     const { from } = STAGES[stage];
     if (!from) return crm;
     await act(namespace, from);
     await isSettled(namespace);
-    await crm.idle();
-    crm.transport.forget();
+    await crm.waitUntilIdle();
+    crm.transport.resetRecords();
     return crm;
   };
   const isSettled = (namespace: string): Promise<unknown> =>
@@ -114,10 +122,13 @@ describeOnTarget("calls that fail", {}, () => {
       return status?.observedGeneration === metadata.generation;
     });
   const becomes = (namespace: string, stage: Stage): Promise<unknown> =>
-    eventually(async () => mustEqual(await worldOf(client, namespace), wanted.get(stage) ?? new Map()), {
-      timeoutMs: 60_000,
-      what: `the end of ${stage}`,
-    });
+    eventually(
+      async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted.get(stage) ?? new Map()),
+      {
+        timeoutMs: 60_000,
+        what: `the end of ${stage}`,
+      },
+    );
 
   const warned = async (namespace: string, why: string): Promise<boolean> => {
     const { items } = await client.resource(EVENTS).list({ namespace });
@@ -126,15 +137,15 @@ describeOnTarget("calls that fail", {}, () => {
 
   beforeAll(async () => {
     cluster = await startClassCluster();
-    client = straightClient(cluster);
+    client = adminClient(cluster);
     for (const stage of Object.keys(STAGES) as Stage[]) {
       const namespace = `${stage}-alone`;
       const crm = await prepare(stage, namespace);
       await act(namespace, STAGES[stage].to);
       if (STAGES[stage].to) await isSettled(namespace);
       else await becomes(namespace, stage);
-      await crm.idle();
-      wanted.set(stage, await worldOf(client, namespace));
+      await crm.waitUntilIdle();
+      wanted.set(stage, await snapshotNamespace(client, namespace));
       undisturbed.set(stage, [...crm.transport.writes]);
       await crm.close();
     }
@@ -149,7 +160,7 @@ describeOnTarget("calls that fail", {}, () => {
       const { stage, fault, id, tells } = row;
       const namespace = `lasting-${stage}-${id}`;
       const crm = await prepare(stage, namespace);
-      crm.transport.break(hits(row), FAULTS[fault]);
+      crm.transport.injectFault(hits(row), FAULTS[fault]);
       await act(namespace, STAGES[stage].to);
       await eventually(() => crm.transport.hits >= 1, { what: "the fault to be met" });
       const told = tells ? TOLD[fault] : undefined;
@@ -160,7 +171,7 @@ describeOnTarget("calls that fail", {}, () => {
         });
         await eventually(async () => (await warned(namespace, told.reason)) === told.warns);
       }
-      crm.transport.mend();
+      crm.transport.clearFault();
       await becomes(namespace, stage);
       await quiet(crm, namespace);
       await crm.close();
@@ -174,11 +185,11 @@ describeOnTarget("calls that fail", {}, () => {
         const { stage, fault, id } = row;
         const namespace = `passing-${stage}-${id}`;
         const crm = await prepare(stage, namespace);
-        crm.transport.break(hits(row), FAULTS[fault], 1);
+        crm.transport.injectFault(hits(row), FAULTS[fault], 1);
         await act(namespace, STAGES[stage].to);
         await eventually(() => crm.transport.hits === 1, { what: "the fault to be met" });
         await becomes(namespace, stage);
-        await crm.idle();
+        await crm.waitUntilIdle();
         const usual = undisturbed.get(stage) ?? [];
         const { writes } = crm.transport;
         // An event that is told again is counted; what the cache does not show yet may be written again, and changes nothing.
@@ -197,12 +208,12 @@ function hits({ call }: Target): (call: Call) => boolean {
 }
 
 /** Neither another look nor new watches lead to a write. */
-async function quiet(crm: DisturbedManager, namespace: string): Promise<void> {
-  await crm.idle();
-  crm.transport.forget();
+async function quiet(crm: FaultInjectingManager, namespace: string): Promise<void> {
+  await crm.waitUntilIdle();
+  crm.transport.resetRecords();
   for (let round = 0; round < 3; round += 1) {
     crm.transport.cutWatches();
-    await crm.look(namespace, "order");
+    await crm.reconcileOnce(namespace, "order");
   }
   if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
 }

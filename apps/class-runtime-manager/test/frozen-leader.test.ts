@@ -9,9 +9,9 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { runManager, type RunningManager } from "./running-manager.ts";
-import { ask, makeNamespace, straightClient } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
+import { applyClass, createNamespace, adminClient } from "./support/namespace-snapshot.ts";
 
 const NAMESPACE = "classes";
 
@@ -19,13 +19,13 @@ describeOnTarget("two managers, one of them frozen again and again", {}, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   let client: KubeClient;
-  const managers = new Map<string, RunningManager>();
+  const managers = new Map<string, ManagerProcess>();
 
   beforeAll(async () => {
     cluster = await startClassCluster();
     folder = await makeRunFolder("frozen-leader");
-    client = straightClient(cluster);
-    await makeNamespace(client, NAMESPACE);
+    client = adminClient(cluster);
+    await createNamespace(client, NAMESPACE);
     for (const name of ["one", "two"]) {
       const env = {
         OPRC_CRM_K8S_NAMESPACE: NAMESPACE,
@@ -33,7 +33,7 @@ describeOnTarget("two managers, one of them frozen again and again", {}, () => {
         OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
         OPRC_CRM_LEADER_ELECTION_IDENTITY: name,
       };
-      managers.set(name, await runManager(cluster.kubeconfig, folder.path, env));
+      managers.set(name, await startManagerProcess(cluster.kubeconfig, folder.path, env));
     }
   });
   afterAll(async () => {
@@ -70,7 +70,7 @@ describeOnTarget("two managers, one of them frozen again and again", {}, () => {
         const lostBefore = await timesLost(frozen);
         managers.get(frozen)?.process.signal("SIGSTOP");
         const name = `class-${round}`;
-        await ask(client, NAMESPACE, name, { functions: { a: "1", b: "1" }, template: "dev" });
+        await applyClass(client, NAMESPACE, name, { functions: { a: "1", b: "1" }, template: "dev" });
         await eventually(async () => ![frozen, ""].includes(await leader()), { what: "the other to lead" });
         await eventually(
           async () => {

@@ -11,14 +11,14 @@ import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
 import { createKubeClasses } from "../src/classes/kube-store.ts";
 import { createKubeClusterReader } from "../src/grpc/cluster/kube-cluster-reader.ts";
 import type { NodeFacts } from "../src/availability/capacity.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { node, startGrpcServices, unit, INVALID_REQUESTS, type GrpcFixture } from "./support/grpc-fixture.ts";
 
 describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let informer: Informer<ClassRuntime & KubeObject>;
-  let crm: Serving;
+  let crm: GrpcFixture;
   let nodes: NodeFacts[] = [];
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       templates: nothing,
       environments: nothing,
     });
-    crm = await serve({
+    crm = await startGrpcServices({
       directory,
       store,
       namespaces: { served: "all", fallback: "default" },
@@ -177,7 +177,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
 
     test("wrong input writes nothing", async () => {
       const where = await namespace("wrong");
-      for (const { why, request, paths } of WRONG_REQUESTS) {
+      for (const { why, request, paths } of INVALID_REQUESTS) {
         const fault = await faultOf(crm.deployments.deploy({ namespace: where, ...request }));
         expect([why, fault.kind]).toEqual([why, "invalid-argument"]);
         expect(fault.violations.map((one) => one.path)).toEqual(expect.arrayContaining([...paths]));
@@ -294,7 +294,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     const transport = createUndiciTransport({ ...access, credentials }, realAmbient);
     const poor = new KubeClient({ transport, ambient: realAmbient });
     const { directory, store } = createKubeClasses(poor, [informer], realAmbient.clock);
-    const serving = await serve({ directory, store, namespaces: { served: "all", fallback: "default" } });
+    const serving = await startGrpcServices({ directory, store, namespaces: { served: "all", fallback: "default" } });
     const fault = await faultOf(serving.deployments.deploy({ deploymentUnit: unit("x") }));
     expect([fault.kind, fault.message]).toEqual([
       "failed-precondition",

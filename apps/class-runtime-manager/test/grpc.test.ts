@@ -12,12 +12,12 @@ import {
 import { conflict, err, failedPrecondition, Fault, sleep } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { afterEach, describe, expect, test } from "vitest";
-import { CLUSTER, node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
+import { CLUSTER, node, startGrpcServices, unit, INVALID_REQUESTS, type GrpcFixture } from "./support/grpc-fixture.ts";
 
-let serving: Serving | undefined;
+let serving: GrpcFixture | undefined;
 
-async function start(...options: Parameters<typeof serve>): Promise<Serving> {
-  serving = await serve(...options);
+async function start(...options: Parameters<typeof startGrpcServices>): Promise<GrpcFixture> {
+  serving = await startGrpcServices(...options);
   return serving;
 }
 
@@ -57,7 +57,7 @@ describe("Deploy", () => {
     expect(classes.writes).toHaveLength(1);
   });
 
-  test.each(WRONG_REQUESTS)("refuses $why and writes nothing", async ({ request, paths }) => {
+  test.each(INVALID_REQUESTS)("refuses $why and writes nothing", async ({ request, paths }) => {
     const { deployments, classes } = await start();
     const fault = await faultOf(deployments.deploy(request));
     expect(fault.kind).toBe("invalid-argument");
@@ -234,7 +234,7 @@ describe("reading one", () => {
 });
 
 describe("ListClassRuntimes", () => {
-  async function filled(): Promise<Serving> {
+  async function filled(): Promise<GrpcFixture> {
     const made = await start();
     const units = [
       unit("a", { packageName: "shop", classKey: "Order", targetEnv: "east", deploymentKey: "d1", managedBy: "pm-1" }),
@@ -311,7 +311,7 @@ describe("WatchClassRuntimes", () => {
     };
   }
 
-  function watch(of: Serving, request: object) {
+  function watch(of: GrpcFixture, request: object) {
     const abort = new AbortController();
     return reader(of.deployments.watchClassRuntimes(request, { signal: abort.signal }), abort);
   }

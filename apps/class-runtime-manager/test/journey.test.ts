@@ -3,20 +3,20 @@ import path from "node:path";
 import { DeploymentService, FindingLevel, Verdict, type Finding } from "@oaas/contracts/grpc";
 import { describeOnTarget, eventually, makeRunFolder, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ClassLab } from "./class-lab.ts";
-import { runManager, type RunningManager } from "./running-manager.ts";
+import { ControllerFixture } from "./support/controller-fixture.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const example = (file: string): string => readFileSync(path.join(ROOT, "examples", file), "utf8");
 
 describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let folder: RunFolder;
-  let crm: RunningManager;
+  let crm: ManagerProcess;
 
   const kubectl = (command: string, stdin?: string): Promise<string> => lab.kubectl(command, stdin);
   const becomes = (namespace: string, name: string, phase: string, reason?: string) =>
-    lab.until(
+    lab.waitForStatus(
       namespace,
       name,
       `${phase} ${reason ?? ""}`,
@@ -60,9 +60,9 @@ describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] },
   };
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     folder = await makeRunFolder("crm-journey");
-    crm = await runManager(lab.cluster.kubeconfig, folder.path, {
+    crm = await startManagerProcess(lab.cluster.kubeconfig, folder.path, {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_LEADER_ELECTION_NAMESPACE: "kube-system",
     });

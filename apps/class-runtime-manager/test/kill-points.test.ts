@@ -9,31 +9,31 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { startMortalManager, type Moment, type MortalManager } from "./mortal-manager.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startKillableManager, type KillMoment, type KillableManager } from "./support/killable-manager.ts";
 import {
-  ask,
-  askedPods,
+  applyClass,
+  desiredPods,
   differences,
-  makeNamespace,
-  makeUserTemplate,
-  mustEqual,
-  straightClient,
-  worldOf,
-  type Wish,
-  type World,
-} from "./world.ts";
+  createNamespace,
+  createUserTemplate,
+  assertEqualSnapshots,
+  adminClient,
+  snapshotNamespace,
+  type DesiredClass,
+  type NamespaceSnapshot,
+} from "./support/namespace-snapshot.ts";
 
 /** What is asked of a class that is as `from` says, or not there. */
 interface Scenario {
   readonly name: string;
-  readonly from?: Wish;
+  readonly from?: DesiredClass;
   /** Undefined deletes it. */
-  readonly to: Wish | undefined;
+  readonly to: DesiredClass | undefined;
 }
 
-const BASE: Wish = { functions: { "Order.create": "1", "Order.cancel": "1" }, odgm: true };
-const SMALL: Wish = { functions: { "Order.create": "1" }, template: "dev" };
+const BASE: DesiredClass = { functions: { "Order.create": "1", "Order.cancel": "1" }, odgm: true };
+const SMALL: DesiredClass = { functions: { "Order.create": "1" }, template: "dev" };
 
 const SCENARIOS: readonly Scenario[] = [
   { name: "create", to: BASE },
@@ -56,7 +56,7 @@ const KEPT = 4;
 
 /** How a scenario goes when nobody disturbs it. */
 interface Reference {
-  readonly wanted: World;
+  readonly wanted: NamespaceSnapshot;
   readonly calls: number;
 }
 
@@ -64,7 +64,7 @@ describeOnTarget("the manager is killed at its calls, before or after the server
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   let client: KubeClient;
-  let crm: MortalManager;
+  let crm: KillableManager;
   let planned = 0;
   let kills = 0;
 
@@ -76,8 +76,8 @@ describeOnTarget("the manager is killed at its calls, before or after the server
       kwokNodes: sweepSize(2, 8),
     });
     folder = await makeRunFolder("kill-points");
-    client = straightClient(cluster);
-    crm = await startMortalManager(cluster, folder.path);
+    client = adminClient(cluster);
+    crm = await startKillableManager(cluster, folder.path);
   });
   afterAll(async () => {
     await crm.close();
@@ -86,8 +86,8 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     await folder.remove();
   });
 
-  const becomes = (namespace: string, wanted: World): Promise<unknown> =>
-    eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+  const becomes = (namespace: string, wanted: NamespaceSnapshot): Promise<unknown> =>
+    eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
       timeoutMs: 90_000,
       what: `the wanted world in ${namespace}`,
     });
@@ -101,14 +101,14 @@ describeOnTarget("the manager is killed at its calls, before or after the server
       { timeoutMs: 90_000, what: `the class in ${namespace} to be available` },
     );
   const prepare = async ({ from }: Scenario, namespace: string): Promise<void> => {
-    await makeNamespace(client, namespace);
-    await makeUserTemplate(client, namespace, "patient");
+    await createNamespace(client, namespace);
+    await createUserTemplate(client, namespace, "patient");
     if (!from) return;
-    await ask(client, namespace, "order", from);
+    await applyClass(client, namespace, "order", from);
     await isAvailable(namespace);
   };
   const act = async ({ to }: Scenario, namespace: string): Promise<void> => {
-    if (to) await ask(client, namespace, "order", to);
+    if (to) await applyClass(client, namespace, "order", to);
     else await client.resource(CLASS_RUNTIMES).delete({ namespace, name: "order" });
   };
 
@@ -125,21 +125,21 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     const namespace = `${scenario.name}-alone`;
     await prepare(scenario, namespace);
     await eventually(() => crm.isIdle());
-    const before = crm.callsAbout(namespace);
+    const before = crm.countCalls(namespace);
     await act(scenario, namespace);
     await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
     await eventually(() => crm.isIdle());
     // The last pods of what was there before may outlive the roll-out that the class speaks of.
     const wanted = await eventually(
       async () => {
-        const world = await worldOf(client, namespace);
+        const world = await snapshotNamespace(client, namespace);
         const pods = new Map([...world].filter(([id]) => id.startsWith("Pods of ")));
-        mustEqual(pods, askedPods(world));
+        assertEqualSnapshots(pods, desiredPods(world));
         return world;
       },
       { timeoutMs: 90_000, what: `the pods of ${namespace}, and no others` },
     );
-    references.set(scenario, { wanted, calls: crm.callsAbout(namespace) - before });
+    references.set(scenario, { wanted, calls: crm.countCalls(namespace) - before });
   };
   beforeAll(() => Promise.all(SCENARIOS.map(refer)));
 
@@ -159,13 +159,13 @@ describeOnTarget("the manager is killed at its calls, before or after the server
           crm.killAt(namespace, point.nth, point.moment);
           await act(scenario, namespace);
           const isDone = async (): Promise<boolean> =>
-            differences(await worldOf(client, namespace), wanted).length === 0 && (await crm.isIdle());
-          await eventually(async () => crm.isDead || (await isDone()), {
+            differences(await snapshotNamespace(client, namespace), wanted).length === 0 && (await crm.isIdle());
+          await eventually(async () => crm.isKilled || (await isDone()), {
             timeoutMs: 90_000,
             what: `the call, or the end, of ${namespace}`,
           });
-          if (crm.isDead) kills += 1;
-          await crm.revive();
+          if (crm.isKilled) kills += 1;
+          await crm.restartIfKilled();
         }
         for (const point of portion) await becomes(namespaceOf(point), wanted);
         await discard(portion.slice(from === 0 ? KEPT : 0).map(namespaceOf));
@@ -192,7 +192,7 @@ describeOnTarget("the manager is killed at its calls, before or after the server
 
 interface KillPoint {
   readonly nth: number;
-  readonly moment: Moment;
+  readonly moment: KillMoment;
 }
 
 /** Before and after each call. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@oaas/kube-core";
 import { describeOnTarget, eventually, startKnative, type KnativeUnderTest, type TargetSuite } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ClassLab, classOf } from "./class-lab.ts";
+import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
 
@@ -45,14 +45,14 @@ const KNATIVE: TargetSuite = {
 };
 
 describeOnTarget("classes on real Knative", KNATIVE, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let knative: KnativeUnderTest | undefined;
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
     // So rarely that nothing but the definitions themselves can tell of a kind.
-    await lab.manage({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
+    await lab.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
   });
   afterAll(async () => {
     await knative?.close();
@@ -66,10 +66,10 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
       ...(max === undefined ? {} : { max_scale: max }),
     };
     const functions = [{ function_key: "f", provision_config }];
-    return lab.apply(NAMESPACE, classOf(name, { selected_template: template, functions }));
+    return lab.apply(NAMESPACE, classManifest(name, { selected_template: template, functions }));
   };
   const ksvc = (name: string): Promise<KnativeService | undefined> => lab.get(NAMESPACE, "ksvc", name);
-  const available = (name: string): Promise<unknown> => lab.becomes(NAMESPACE, name, "available");
+  const available = (name: string): Promise<unknown> => lab.waitForPhase(NAMESPACE, name, "available");
   const namesOf = async (kinds: readonly string[]): Promise<string[]> => {
     const names = await lab.kubectl(`get ${kinds.join(",")} -n ${NAMESPACE} -o name`);
     return names.split("\n").filter((name) => name !== "");
@@ -88,7 +88,7 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
 
   test("a class that asks for Knative waits until the cluster has it, and is found at its URL", async () => {
     await asks("order", { min: 2, max: 5 });
-    await lab.until(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
+    await lab.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
     knative = await startKnative(lab.cluster);
     await available("order");
     const service = await ksvc("order");
@@ -131,7 +131,7 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
 
   test("an image that no node can pull: Degraded, while the last revision serves on; mended, it takes over", async () => {
     await asks("order", { tag: "missing" });
-    const broken = await lab.until(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
+    const broken = await lab.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
     expect(broken).toMatchObject({ phase: "degraded" });
     expect(broken.message).toContain("dev.local/fn:missing");
     expect(broken.conditions).toContainEqual(expect.objectContaining({ type: "Available", status: "True" }));
@@ -142,7 +142,7 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
 
   test("an image of a registry that Knative cannot ask: Degraded with what it says", async () => {
     await asks("order", { image: "registry.invalid/fn:1" });
-    const broken = await lab.until(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
+    const broken = await lab.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
     expect(broken).toMatchObject({ phase: "degraded" });
     expect(broken.message).toContain("registry.invalid");
     await asks("order", { tag: "6" });
@@ -180,7 +180,12 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
     await asks("late", {});
     await available("late");
     await knative?.uninstall();
-    const { message } = await lab.until(NAMESPACE, "late", "lost", ({ reason }) => reason === "TemplateMissing");
+    const { message } = await lab.waitForStatus(
+      NAMESPACE,
+      "late",
+      "lost",
+      ({ reason }) => reason === "TemplateMissing",
+    );
     expect(message).toContain("knative");
     knative = await startKnative(lab.cluster);
     await available("late");

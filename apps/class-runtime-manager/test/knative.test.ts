@@ -1,26 +1,26 @@
 import type { KubeObject } from "@oaas/kube-core";
 import { addKnativeKinds, describeOnTarget, eventually, removeKnativeKinds } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ClassLab, classOf } from "./class-lab.ts";
+import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
 const GROUP = "serving.knative.dev";
 
 describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "knative-manifests"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
     // So rarely that nothing but the definitions themselves can tell of a kind.
-    await lab.manage({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
+    await lab.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
   });
   afterAll(async () => {
     await lab.close();
   });
 
   const asks = (template: string): Promise<string> =>
-    lab.apply(NAMESPACE, classOf("order", { selected_template: template }));
+    lab.apply(NAMESPACE, classManifest("order", { selected_template: template }));
   const ksvc = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "ksvc", "order");
   const service = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "service", "order");
   const ownerKind = async (): Promise<string | undefined> => (await service())?.metadata.ownerReferences?.[0]?.kind;
@@ -77,11 +77,11 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
 
   test("a class that asks for Knative waits until the cluster has it", async () => {
     await asks("knative");
-    await lab.until(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
+    await lab.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
     await addKnativeKinds(lab.cluster.kubectl);
     await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
     await actAsKnative();
-    await lab.becomes(NAMESPACE, "order", "available");
+    await lab.waitForPhase(NAMESPACE, "order", "available");
   });
 
   test("a Knative Service that is edited by hand is repaired: kinds found late are watched like any other", async () => {
@@ -101,18 +101,18 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
   test("from Knative to a Deployment: the Knative Service goes, and ours waits for the name", async () => {
     await asks("k8s_deployment");
     await eventually(async () => (await ksvc()) === undefined, { what: "the Knative Service to go" });
-    await lab.until(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
+    await lab.waitForStatus(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
     expect(await ownerKind()).toBe("Route");
     await removeKnativesOwn();
-    await lab.becomes(NAMESPACE, "order", "available");
+    await lab.waitForPhase(NAMESPACE, "order", "available");
     expect(await ownerKind()).toBe("ClassRuntime");
   });
 
   test("to a StatefulSet and back the Service stays the same", async () => {
     const uid = (await service())?.metadata.uid;
     await asks("statefulset");
-    await eventually(async () => (await lab.owned(NAMESPACE, "deploy", "order")).length === 0);
-    await lab.becomes(NAMESPACE, "order", "available");
+    await eventually(async () => (await lab.listOwned(NAMESPACE, "deploy", "order")).length === 0);
+    await lab.waitForPhase(NAMESPACE, "order", "available");
     expect((await service())?.metadata.uid).toBe(uid);
   });
 
@@ -120,15 +120,15 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
     await asks("knative");
     await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
     expect(await service()).toBeUndefined();
-    await eventually(async () => (await lab.owned(NAMESPACE, "deploy,statefulset", "order")).length === 0);
+    await eventually(async () => (await lab.listOwned(NAMESPACE, "deploy,statefulset", "order")).length === 0);
     await actAsKnative();
-    await lab.becomes(NAMESPACE, "order", "available");
+    await lab.waitForPhase(NAMESPACE, "order", "available");
   });
 
   test("Knative is taken away: the class says so, and lives on with another template", async () => {
     await removeKnativesOwn();
     await removeKnativeKinds(lab.cluster.kubectl);
-    const { message } = await lab.until(
+    const { message } = await lab.waitForStatus(
       NAMESPACE,
       "order",
       "TemplateMissing",
@@ -136,8 +136,8 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
     );
     expect(message).toContain("knative");
     await asks("dev");
-    await lab.becomes(NAMESPACE, "order", "available");
+    await lab.waitForPhase(NAMESPACE, "order", "available");
     await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
-    expect(await lab.owned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
+    expect(await lab.listOwned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
   });
 });

@@ -5,12 +5,12 @@ import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/te
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClassManager } from "../src/controller/class-manager.ts";
 import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { FACTS } from "./class-lab.ts";
-import { faultyTransport } from "./faulty-transport.ts";
-import { ask, makeNamespace, straightClient, type Wish } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { FACTS } from "./support/controller-fixture.ts";
+import { createFaultInjectingTransport } from "./support/fault-injecting-transport.ts";
+import { applyClass, createNamespace, adminClient, type DesiredClass } from "./support/namespace-snapshot.ts";
 
-const WISH: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
+const WISH: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
 const CLASSES = 24;
 /** A Deployment and a Service for each function. */
 const CHILDREN = 4;
@@ -23,7 +23,7 @@ describeOnTarget("many classes at once", {}, () => {
 
   beforeAll(async () => {
     cluster = await startClassCluster();
-    client = straightClient(cluster);
+    client = adminClient(cluster);
   });
   afterAll(async () => {
     await client.close();
@@ -32,11 +32,11 @@ describeOnTarget("many classes at once", {}, () => {
 
   test("children come before news", async () => {
     const namespace = "many";
-    await makeNamespace(client, namespace);
+    await createNamespace(client, namespace);
     const names = Array.from({ length: CLASSES }, (_, index) => `order-${index}`);
-    for (const name of names) await ask(client, namespace, name, WISH);
+    for (const name of names) await applyClass(client, namespace, name, WISH);
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-    const transport = faultyTransport(createUndiciTransport(access, realAmbient));
+    const transport = createFaultInjectingTransport(createUndiciTransport(access, realAmbient));
     const { manager } = createClassManager({
       client: new KubeClient({ transport, ambient: realAmbient }),
       ambient: realAmbient,

@@ -2,7 +2,7 @@ import { createRecordingLogger } from "@oaas/observability/testing";
 import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
-import { ClassLab, classOf } from "./class-lab.ts";
+import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
 
 const NARROW = { name: "narrow", token: "token-of-narrow" };
 
@@ -27,17 +27,17 @@ const ROLE = {
 };
 
 describeOnTarget("several namespaces, without a right over the cluster", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let crm: ClassManager;
   const recorded = createRecordingLogger();
 
   beforeAll(async () => {
-    lab = await ClassLab.start({ users: [NARROW] });
+    lab = await ControllerFixture.start({ users: [NARROW] });
     for (const namespace of ["left", "right", "other"]) await lab.kubectl(`create namespace ${namespace}`);
     await lab.kubectl("apply -f -", JSON.stringify(ROLE));
     for (const namespace of ["left", "right"])
       await lab.kubectl(`create rolebinding narrow -n ${namespace} --clusterrole=narrow --user=narrow`);
-    crm = await lab.manage({ namespaces: ["left", "right"], token: NARROW.token, logger: recorded.log });
+    crm = await lab.startController({ namespaces: ["left", "right"], token: NARROW.token, logger: recorded.log });
   });
   afterAll(async () => {
     await lab.close();
@@ -45,8 +45,8 @@ describeOnTarget("several namespaces, without a right over the cluster", { needs
 
   test("classes of each are served, those of others are not; nodes are done without, and that is told", async () => {
     for (const namespace of ["left", "right", "other"])
-      await lab.apply(namespace, classOf("plain", { state_spec: {} }));
-    await Promise.all(["left", "right"].map((namespace) => lab.becomes(namespace, "plain", "available")));
+      await lab.apply(namespace, classManifest("plain", { state_spec: {} }));
+    await Promise.all(["left", "right"].map((namespace) => lab.waitForPhase(namespace, "plain", "available")));
     expect((await lab.get("other", "crt", "plain"))?.metadata.finalizers).toBeUndefined();
     expect([...crm.classRuntimes.cache.list()].map(({ metadata }) => metadata.namespace)).toEqual(["left", "right"]);
     expect(crm.pods.nodes).toBeUndefined();
@@ -61,7 +61,7 @@ describeOnTarget("several namespaces, without a right over the cluster", { needs
         async () => (await lab.get(namespace, "deploy", "plain"))?.metadata.deletionTimestamp === undefined,
       );
     }
-    await Promise.all(["left", "right"].map((namespace) => lab.becomes(namespace, "plain", "available")));
+    await Promise.all(["left", "right"].map((namespace) => lab.waitForPhase(namespace, "plain", "available")));
   });
 
   test("a kind that may not be read: the class that needs it says which right is missing, others go on", async () => {
@@ -73,20 +73,20 @@ describeOnTarget("several namespaces, without a right over the cluster", { needs
         metadata: { name: "walled" },
         spec: { kind: "cloud", network_policy: { enabled: true } },
       },
-      classOf("walled", { target_environment: "walled" }),
-      classOf("open"),
+      classManifest("walled", { target_environment: "walled" }),
+      classManifest("open"),
     );
-    const { message } = await lab.until("left", "walled", "Forbidden", ({ reason }) => reason === "Forbidden");
+    const { message } = await lab.waitForStatus("left", "walled", "Forbidden", ({ reason }) => reason === "Forbidden");
     expect(message).toMatch(/cannot list resource "networkpolicies".*in the namespace "left"/);
-    await lab.becomes("left", "open", "available");
+    await lab.waitForPhase("left", "open", "available");
     // It goes without a trace all the same: it never had what we may not look for.
     await lab.kubectl("delete crt open -n left --wait=true --timeout=150s");
-    expect(await lab.owned("left", "deploy,svc", "open")).toEqual([]);
+    expect(await lab.listOwned("left", "deploy,svc", "open")).toEqual([]);
   });
 
   test("a kind that may not be written: told once, and mended by the right alone", async () => {
-    await lab.apply("right", classOf("once", { selected_template: "job" }));
-    const { message } = await lab.until("right", "once", "Forbidden", ({ reason }) => reason === "Forbidden");
+    await lab.apply("right", classManifest("once", { selected_template: "job" }));
+    const { message } = await lab.waitForStatus("right", "once", "Forbidden", ({ reason }) => reason === "Forbidden");
     expect(message).toMatch(/cannot patch resource "jobs".*in the namespace "right"/);
     await lab.kubectl("annotate crt once -n right touched=1");
     const lines = (): readonly object[] =>
@@ -96,6 +96,6 @@ describeOnTarget("several namespaces, without a right over the cluster", { needs
     await lab.kubectl("create role jobs -n right --verb=* --resource=jobs.batch");
     await lab.kubectl("create rolebinding jobs -n right --role=jobs --user=narrow");
     await lab.kubectl("annotate crt once -n right touched=2 --overwrite");
-    await lab.until("right", "once", "to have its job", ({ reason }) => reason !== "Forbidden");
+    await lab.waitForStatus("right", "once", "to have its job", ({ reason }) => reason !== "Forbidden");
   });
 });

@@ -12,19 +12,28 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds/resource-types.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
-import { runManager, type RunningManager } from "./running-manager.ts";
-import { ask, differences, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startFaultInjectingManager, type FaultInjectingManager } from "./support/fault-injecting-manager.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
+import {
+  applyClass,
+  differences,
+  createNamespace,
+  assertEqualSnapshots,
+  adminClient,
+  snapshotNamespace,
+  type DesiredClass,
+  type NamespaceSnapshot,
+} from "./support/namespace-snapshot.ts";
 
-const BEFORE: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
-const AFTER: Wish = { functions: { a: "2", b: "1", c: "1" }, template: "statefulset" };
+const BEFORE: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
+const AFTER: DesiredClass = { functions: { a: "2", b: "1", c: "1" }, template: "statefulset" };
 const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service");
 
 /** What happens to the way between the controller and the server while users go on, and how it ends. */
 interface Outage {
   readonly why: string;
-  readonly begin: (tcp: TcpProxy, crm: DisturbedManager) => () => void;
+  readonly begin: (tcp: TcpProxy, crm: FaultInjectingManager) => () => void;
 }
 
 const bytes = (fault: TcpFault) => (tcp: TcpProxy) => {
@@ -70,15 +79,15 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let tcp: TcpProxy;
-  let wanted: World;
+  let wanted: NamespaceSnapshot;
 
   /** A class that the controller, behind the proxy, has settled on. */
-  const settled = async (namespace: string): Promise<DisturbedManager> => {
-    await makeNamespace(client, namespace);
-    const crm = await disturbedManager(cluster, namespace, `https://127.0.0.1:${tcp.port}`);
-    await ask(client, namespace, "order", BEFORE);
+  const settled = async (namespace: string): Promise<FaultInjectingManager> => {
+    await createNamespace(client, namespace);
+    const crm = await startFaultInjectingManager(cluster, namespace, `https://127.0.0.1:${tcp.port}`);
+    await applyClass(client, namespace, "order", BEFORE);
     await isSettled(namespace);
-    await crm.idle();
+    await crm.waitUntilIdle();
     return crm;
   };
   const isSettled = (namespace: string): Promise<unknown> =>
@@ -92,13 +101,13 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
 
   beforeAll(async () => {
     cluster = await startClassCluster();
-    client = straightClient(cluster);
+    client = adminClient(cluster);
     tcp = await startTcpProxy(Number(new URL(cluster.url).port));
     const crm = await settled("undisturbed");
-    await ask(client, "undisturbed", "order", AFTER);
+    await applyClass(client, "undisturbed", "order", AFTER);
     await isSettled("undisturbed");
-    await crm.idle();
-    wanted = await worldOf(client, "undisturbed");
+    await crm.waitUntilIdle();
+    wanted = await snapshotNamespace(client, "undisturbed");
     await crm.close();
   });
   afterAll(async () => {
@@ -113,16 +122,16 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
       const namespace = why.toLowerCase().replaceAll(/[^a-z]+/g, "-");
       const crm = await settled(namespace);
       const end = begin(tcp, crm);
-      await ask(client, namespace, "order", AFTER);
+      await applyClass(client, namespace, "order", AFTER);
       if (SERVICES) await client.resource(SERVICES).delete({ namespace, name: "order-fn-1" });
       end();
-      await eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+      await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
         timeoutMs: 90_000,
         what: "the world without an outage",
       });
-      await crm.idle();
-      crm.transport.forget();
-      await crm.look(namespace, "order");
+      await crm.waitUntilIdle();
+      crm.transport.resetRecords();
+      await crm.reconcileOnce(namespace, "order");
       expect(crm.transport.writes).toEqual([]);
       await crm.close();
     },
@@ -131,8 +140,8 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
   describe("of the servers themselves, with one manager that runs through all of them", () => {
     const namespaces = ["nothing-happens", ...SERVER_OUTAGES.map(({ name }) => name)];
     let folder: RunFolder;
-    let crm: RunningManager;
-    let expected: World;
+    let crm: ManagerProcess;
+    let expected: NamespaceSnapshot;
 
     /** Whether a peer is told that the cluster is healthy and led; no answer is a no. */
     const isWell = (): Promise<boolean> =>
@@ -144,16 +153,16 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
           () => false,
         );
     const change = async (namespace: string): Promise<void> => {
-      await ask(client, namespace, "order", BEFORE);
+      await applyClass(client, namespace, "order", BEFORE);
       await isSettled(namespace);
-      await ask(client, namespace, "order", AFTER);
+      await applyClass(client, namespace, "order", AFTER);
     };
 
     beforeAll(async () => {
       folder = await makeRunFolder("outages");
-      for (const namespace of namespaces) await makeNamespace(client, namespace);
+      for (const namespace of namespaces) await createNamespace(client, namespace);
       await makeReadyNode(client);
-      crm = await runManager(cluster.kubeconfig, folder.path, {
+      crm = await startManagerProcess(cluster.kubeconfig, folder.path, {
         OPRC_CRM_K8S_NAMESPACE: namespaces.join(","),
         OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
         OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
@@ -163,7 +172,7 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
       const isOfSettings = (difference: string): boolean => difference.includes(".status.template.scores.");
       expected = await eventually(
         async () => {
-          const world = await worldOf(client, "nothing-happens");
+          const world = await snapshotNamespace(client, "nothing-happens");
           expect(differences(world, wanted).filter((difference) => !isOfSettings(difference))).toEqual([]);
           return world;
         },
@@ -186,7 +195,7 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
         // Another process would help nobody.
         expect((await fetch(`http://127.0.0.1:${crm.port}/healthz`)).status).toBe(200);
         await end(cluster);
-        await eventually(async () => mustEqual(await worldOf(client, name), expected), {
+        await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, name), expected), {
           timeoutMs: 90_000,
           what: "the world without an outage",
         });

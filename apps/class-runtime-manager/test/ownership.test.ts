@@ -4,13 +4,19 @@ import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/te
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds/resource-types.ts";
 import { FIELD_MANAGER } from "../src/controller/children/ownership.ts";
-import { startClassCluster } from "./class-cluster.ts";
-import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
-import type { FaultyTransport } from "./faulty-transport.ts";
-import { ask, makeNamespace, straightClient, worldOf, type Wish } from "./world.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { startFaultInjectingManager, type FaultInjectingManager } from "./support/fault-injecting-manager.ts";
+import type { FaultInjectingTransport } from "./support/fault-injecting-transport.ts";
+import {
+  applyClass,
+  createNamespace,
+  adminClient,
+  snapshotNamespace,
+  type DesiredClass,
+} from "./support/namespace-snapshot.ts";
 
-const TWO: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
-const ONE: Wish = { functions: { a: "1" }, template: "dev" };
+const TWO: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
+const ONE: DesiredClass = { functions: { a: "1" }, template: "dev" };
 /** The service of TWO's second function. */
 const SECOND = "order-fn-1";
 
@@ -23,16 +29,16 @@ describeOnTarget("whose an object is", {}, () => {
 
   beforeAll(async () => {
     cluster = await startClassCluster();
-    client = straightClient(cluster);
+    client = adminClient(cluster);
   });
   afterAll(async () => {
     await client.close();
     await cluster.close();
   });
 
-  const managed = async (namespace: string, work: (crm: DisturbedManager) => Promise<void>): Promise<void> => {
-    await makeNamespace(client, namespace);
-    const crm = await disturbedManager(cluster, namespace);
+  const managed = async (namespace: string, work: (crm: FaultInjectingManager) => Promise<void>): Promise<void> => {
+    await createNamespace(client, namespace);
+    const crm = await startFaultInjectingManager(cluster, namespace);
     try {
       await work(crm);
     } finally {
@@ -50,7 +56,7 @@ describeOnTarget("whose an object is", {}, () => {
       what: `${name} to tell of ${children} children`,
     });
   /** Waits until the class that has the name has been kept from getting the news of another. */
-  const isRefused = async ({ writes }: FaultyTransport, namespace: string): Promise<void> => {
+  const isRefused = async ({ writes }: FaultInjectingTransport, namespace: string): Promise<void> => {
     const sent = (): number => writes.filter((write) => write === "PATCH classruntimes/order/status").length;
     const before = sent();
     // The second is sent after the first was answered.
@@ -71,7 +77,7 @@ describeOnTarget("whose an object is", {}, () => {
   ])("an object of a child's name that is not ours is left as it is, also when $why", ({ namespace, selector }) =>
     managed(namespace, async () => {
       const before = await client.resource(SERVICES).create(foreignService(namespace, selector));
-      await ask(client, namespace, "order", TWO);
+      await applyClass(client, namespace, "order", TWO);
       const status = await eventually(
         async () => {
           const told = await statusOf(namespace);
@@ -100,17 +106,21 @@ describeOnTarget("whose an object is", {}, () => {
           .resource(SERVICES)
           .patch({ namespace, name: SECOND }, "merge", { metadata: { labels: null, ownerReferences: null } });
       };
-      transport.break(isStatus, { do: "answer", status: 500, reason: "InternalError" });
-      await ask(client, namespace, "order", TWO);
+      transport.injectFault(isStatus, { do: "respond", status: 500, reason: "InternalError" });
+      await applyClass(client, namespace, "order", TWO);
       await lose();
-      transport.mend();
+      transport.clearFault();
       await isTold(namespace, "order", 4);
       await eventually(async () => (await service(namespace, SECOND))?.metadata.ownerReferences?.length === 1);
 
-      transport.break(({ method }) => method === "PATCH", { do: "answer", status: 500, reason: "InternalError" });
+      transport.injectFault(({ method }) => method === "PATCH", {
+        do: "respond",
+        status: 500,
+        reason: "InternalError",
+      });
       await lose();
-      await ask(client, namespace, "order", ONE);
-      transport.mend();
+      await applyClass(client, namespace, "order", ONE);
+      transport.clearFault();
       await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "the stray to go" });
     }));
 
@@ -123,20 +133,20 @@ describeOnTarget("whose an object is", {}, () => {
       managed(namespace, async ({ transport }) => {
         const key = { namespace, name: "order" };
         const classes = client.resource(CLASS_RUNTIMES);
-        transport.break(({ target }) => target === "classruntimes/order/status", {
-          do: "answer",
+        transport.injectFault(({ target }) => target === "classruntimes/order/status", {
+          do: "respond",
           status: 500,
           reason: "InternalError",
         });
-        await ask(client, namespace, "order", TWO);
+        await applyClass(client, namespace, "order", TWO);
         await eventually(async () => (await service(namespace, SECOND)) !== undefined);
         // As when the server deletes it in the very moment in which it takes the finalizer.
         const release = transport.holdWatches();
         await classes.patch(key, "merge", { metadata: { finalizers: null } });
         await classes.delete(key);
         expect(await classes.find(key)).toBeUndefined();
-        await ask(client, namespace, "order", ONE);
-        transport.mend();
+        await applyClass(client, namespace, "order", ONE);
+        transport.clearFault();
         try {
           if (isLate) await isRefused(transport, namespace);
         } finally {
@@ -145,7 +155,9 @@ describeOnTarget("whose an object is", {}, () => {
         await isTold(namespace, "order", 2);
         await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "what was left to go" });
         await classes.delete(key);
-        await eventually(async () => (await worldOf(client, namespace)).size === 0, { what: "nothing to be left" });
+        await eventually(async () => (await snapshotNamespace(client, namespace)).size === 0, {
+          what: "nothing to be left",
+        });
       }),
   );
 
@@ -156,34 +168,36 @@ describeOnTarget("whose an object is", {}, () => {
       const lists = new Set(CORE_CHILD_KINDS.map(({ resource }) => resource));
       /** How much comes back for lists of children while a class goes. */
       const costOfDeleting = async (name: string): Promise<number> => {
-        await manager.idle();
-        transport.forget();
+        await manager.waitUntilIdle();
+        transport.resetRecords();
         await client.resource(CLASS_RUNTIMES).delete({ namespace, name });
         await eventually(async () => (await client.resource(CLASS_RUNTIMES).find({ namespace, name })) === undefined, {
           what: `${name} to be gone`,
         });
-        await manager.idle();
+        await manager.waitUntilIdle();
         return [...transport.received].reduce((sum, [target, size]) => (lists.has(target) ? sum + size : sum), 0);
       };
       const names = Array.from({ length: 24 }, (_, index) => `class-${index + 10}`);
-      await ask(client, namespace, "class-00", TWO);
+      await applyClass(client, namespace, "class-00", TWO);
       await isTold(namespace, "class-00", 4);
       const alone = await costOfDeleting("class-00");
-      await Promise.all(names.map((name) => ask(client, namespace, name, TWO)));
+      await Promise.all(names.map((name) => applyClass(client, namespace, name, TWO)));
       for (const name of names) await isTold(namespace, name, 4);
       const amongMany = await costOfDeleting("class-10");
       // Another look, as after a conflict, costs as much again; lists of everybody's children would be many times as long.
       expect(amongMany).toBeLessThan(4 * alone);
-      expect([...(await worldOf(client, namespace)).keys()].some((id) => id.includes("class-10"))).toBe(false);
+      expect([...(await snapshotNamespace(client, namespace)).keys()].some((id) => id.includes("class-10"))).toBe(
+        false,
+      );
     }));
 
   test("a class is made with one write for each child", () =>
     managed("made", async (manager) => {
       const { transport } = manager;
-      transport.forget();
-      await ask(client, "made", "order", TWO);
+      transport.resetRecords();
+      await applyClass(client, "made", "order", TWO);
       await isTold("made", "order", 4);
-      await manager.idle();
+      await manager.waitUntilIdle();
       const made = transport.writes.filter((write) => !/ (events|classruntimes)/.test(write));
       expect(made.toSorted()).toEqual(
         ["deployments", "services"].flatMap((kind) => [0, 1].map((index) => `PATCH ${kind}/order-fn-${index}`)),

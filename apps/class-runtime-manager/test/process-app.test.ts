@@ -19,8 +19,8 @@ import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp, type AppPorts, type RunningApp } from "../src/app.ts";
 import { crmConfig } from "../src/config.ts";
-import { ClassLab } from "./class-lab.ts";
-import { startScriptedPm, type ScriptedPm } from "./scripted-pm.ts";
+import { ControllerFixture } from "./support/controller-fixture.ts";
+import { startFakePackageManager, type FakePackageManager } from "./support/fake-package-manager.ts";
 
 /** A transport on which chosen calls hang until their caller gives up, and that remembers what was written. */
 class SlowTransport implements Transport {
@@ -75,11 +75,11 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
 }
 
 describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let app: RunningApp;
   let ports: Omit<AppPorts, "transport">;
   let start: () => Promise<RunningApp>;
-  let pm: ScriptedPm;
+  let pm: FakePackageManager;
   let transport: SlowTransport;
   let channel: RpcChannel;
   let gridNode: OnePort;
@@ -100,9 +100,9 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
   });
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     await lab.kubectl("create namespace classes");
-    pm = await startScriptedPm();
+    pm = await startFakePackageManager();
     gridNode = await startGrid(grid);
     const access = loadAccess({ env: {}, kubeconfig: lab.cluster.kubeconfig });
     transport = new SlowTransport(createUndiciTransport(access, realAmbient));
@@ -157,7 +157,7 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
     );
     await eventually(() => reported("told") === "RUNNING", { timeoutMs: 60_000 });
     expect(pm.reports.at(-1)?.origin?.cluster).toBe("edge-7");
-    await eventually(() => pm.numbers.some(({ samples }) => samples.some(({ metric }) => metric === "replicas")), {
+    await eventually(() => pm.metrics.some(({ samples }) => samples.some(({ metric }) => metric === "replicas")), {
       timeoutMs: 60_000,
     });
     await deployments().deleteDeployment({ deploymentId: "told" });
@@ -172,13 +172,13 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
       metadata: { name: "stored" },
       spec: { package_class_key: "shop.Order", odgm_config: { collections: ["order"], partition_count: 2 } },
     });
-    const ill = await lab.until("classes", "stored", "lacking shards", ({ odgm_cluster_status: odgm }) =>
+    const ill = await lab.waitForStatus("classes", "stored", "lacking shards", ({ odgm_cluster_status: odgm }) =>
       Boolean(odgm?.message?.includes("serves 0 of 2 partitions of order")),
     );
     const odgmReady = (conditions: typeof ill.conditions) => conditions?.find(({ type }) => type === "OdgmReady");
     expect(odgmReady(ill.conditions)).toMatchObject({ status: "False" });
     grid.partitions = 2;
-    const well = await lab.until("classes", "stored", "well", ({ phase }) => phase === "available");
+    const well = await lab.waitForStatus("classes", "stored", "well", ({ phase }) => phase === "available");
     expect(odgmReady(well.conditions)).toMatchObject({ status: "True" });
     expect(well.odgm_cluster_status).toMatchObject({
       capabilities: ["string_ids"],

@@ -15,8 +15,8 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { startClassCluster } from "./class-cluster.ts";
-import { MAIN, runManager, type RunningManager } from "./running-manager.ts";
+import { startClassCluster } from "./support/class-cluster.ts";
+import { MAIN, startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
 function statusWithoutCertificate(port: number, ca: string, asked: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -32,21 +32,21 @@ function statusWithoutCertificate(port: number, ca: string, asked: string): Prom
 describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
-  const running: RunningManager[] = [];
+  const running: ManagerProcess[] = [];
 
   const kubectl = async (...args: string[]): Promise<string> => (await cluster.kubectl(args)).stdout;
-  const start = async (env: Record<string, string> = {}): Promise<RunningManager> => {
+  const start = async (env: Record<string, string> = {}): Promise<ManagerProcess> => {
     const defaults = { OPRC_CRM_K8S_NAMESPACE: "classes", OPRC_CRM_FEATURES_ODGM: "true" };
-    const manager = await runManager(cluster.kubeconfig, folder.path, { ...defaults, ...env });
+    const manager = await startManagerProcess(cluster.kubeconfig, folder.path, { ...defaults, ...env });
     running.push(manager);
     return manager;
   };
-  const kill = async ({ channel, process: manager }: RunningManager): Promise<void> => {
+  const kill = async ({ channel, process: manager }: ManagerProcess): Promise<void> => {
     channel.close();
     await manager.stop(0);
   };
-  const deploymentsOf = (manager: RunningManager) => manager.channel.client(DeploymentService);
-  const conditionOf = async (manager: RunningManager, deploymentId: string): Promise<DeploymentCondition | undefined> =>
+  const deploymentsOf = (manager: ManagerProcess) => manager.channel.client(DeploymentService);
+  const conditionOf = async (manager: ManagerProcess, deploymentId: string): Promise<DeploymentCondition | undefined> =>
     (await deploymentsOf(manager).getClassRuntime({ deploymentId })).deployment?.status?.condition;
   const unit = {
     id: "shop-order-1",

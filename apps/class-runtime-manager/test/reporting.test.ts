@@ -11,15 +11,15 @@ import { createPmReportSink } from "../src/adapters/pm-report-sink.ts";
 import { crmConfig } from "../src/config.ts";
 import { MemoryClasses } from "../src/classes/testing/memory-classes.ts";
 import { PmReporter, reportingMetrics } from "../src/reporting/pm-reporter.ts";
-import { startScriptedPm, type ScriptedPm } from "./scripted-pm.ts";
+import { startFakePackageManager, type FakePackageManager } from "./support/fake-package-manager.ts";
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-async function scriptedPm(options: Parameters<typeof startScriptedPm>[0] = {}): Promise<ScriptedPm> {
-  const pm = await startScriptedPm(options);
+async function scriptedPm(options: Parameters<typeof startFakePackageManager>[0] = {}): Promise<FakePackageManager> {
+  const pm = await startFakePackageManager(options);
   endings.push(() => pm.close());
   return pm;
 }
@@ -62,7 +62,7 @@ function reporting(env: Record<string, string>, token: () => string | undefined 
   return { put, end };
 }
 
-const last = (pm: ScriptedPm, id: string): string | undefined =>
+const last = (pm: FakePackageManager, id: string): string | undefined =>
   pm.reports.findLast(({ deploymentId }) => deploymentId === id)?.status?.status;
 
 test("states with their origin and correlation id, and numbers", async () => {
@@ -73,8 +73,8 @@ test("states with their origin and correlation id, and numbers", async () => {
   expect(pm.reports[0]?.origin).toMatchObject({ cluster: "here", sequence: 1n });
   expect(pm.reports[0]?.status?.classRuntime?.namespace).toBe("shop");
   expect(pm.calls[0]?.correlationId).toBe("call-a");
-  await eventually(() => pm.numbers.length > 0, { timeoutMs: 60_000 });
-  expect(pm.numbers[0]).toMatchObject({
+  await eventually(() => pm.metrics.length > 0, { timeoutMs: 60_000 });
+  expect(pm.metrics[0]).toMatchObject({
     deploymentId: "a",
     samples: [{ component: "odgm", metric: "replicas", value: 1 }],
   });
@@ -86,7 +86,7 @@ test("a package manager that is not there yet is told everything when it comes, 
   put("a", "available");
   put("b", "available");
   put("a", "degraded");
-  const first = await startScriptedPm({ port });
+  const first = await startFakePackageManager({ port });
   await eventually(() => last(first, "a") === "DOWN" && last(first, "b") === "RUNNING", { timeoutMs: 60_000 });
   expect(first.reports.filter(({ deploymentId }) => deploymentId === "a")).toHaveLength(1);
   await first.close();
@@ -96,20 +96,20 @@ test("a package manager that is not there yet is told everything when it comes, 
   await eventually(() => last(second, "a") === "RUNNING" && last(second, "b") === "DOWN", { timeoutMs: 60_000 });
 });
 
-test.each(["fails", "hangs"] as const)(
+test.each(["fail", "hang"] as const)(
   "one that %s is tried again; the newest state arrives, no older one after it",
   async (mood) => {
     const pm = await scriptedPm();
-    pm.mood = mood;
+    pm.behaviour = mood;
     const { put } = reporting({
       OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}`,
       // Only where nothing else ends a call: a busy machine would have reports sent twice.
-      ...(mood === "hangs" ? { OPRC_CRM_PM_TIMEOUT_SECS: "300ms" } : {}),
+      ...(mood === "hang" ? { OPRC_CRM_PM_TIMEOUT_SECS: "300ms" } : {}),
     });
     put("a", "degraded");
     await eventually(() => pm.calls.length >= 2, { timeoutMs: 60_000 });
     put("a", "available");
-    pm.mood = "well";
+    pm.behaviour = "accept";
     await eventually(() => last(pm, "a") === "RUNNING", { timeoutMs: 60_000 });
     const sequence = pm.reports.map(({ origin }) => origin?.sequence ?? 0n);
     expect(sequence).toEqual(sequence.toSorted((a, b) => Number(a - b)));

@@ -14,9 +14,9 @@ import {
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { crmConfig } from "../src/config.ts";
-import { crdFiles } from "./class-cluster.ts";
-import { ClassLab, classOf } from "./class-lab.ts";
-import { runManager, type RunningManager } from "./running-manager.ts";
+import { crdFiles } from "./support/class-cluster.ts";
+import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
 const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
 const MANAGER = path.join(DEPLOY, "class-runtime-manager");
@@ -87,12 +87,12 @@ const WORLD: readonly object[] = [
       ],
     },
   },
-  classOf("plain", { selected_template: "full", state_spec: {} }),
-  classOf("sets", { selected_template: "statefulset" }),
-  classOf("everywhere", { selected_template: "daemonset" }),
-  classOf("once", { selected_template: "job" }),
-  classOf("by-requests", { selected_template: "knative" }),
-  classOf("own-way", { selected_template: "scraped" }),
+  classManifest("plain", { selected_template: "full", state_spec: {} }),
+  classManifest("sets", { selected_template: "statefulset" }),
+  classManifest("everywhere", { selected_template: "daemonset" }),
+  classManifest("once", { selected_template: "job" }),
+  classManifest("by-requests", { selected_template: "knative" }),
+  classManifest("own-way", { selected_template: "scraped" }),
   {
     apiVersion: "oaas.io/v1alpha1",
     kind: "DeploymentRecord",
@@ -102,9 +102,9 @@ const WORLD: readonly object[] = [
 ];
 
 describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let folder: RunFolder;
-  const running: RunningManager[] = [];
+  const running: ManagerProcess[] = [];
 
   const kubectl = (command: string, stdin?: string): Promise<string> => lab.kubectl(command, stdin);
   const apply = (namespace: string, ...objects: readonly object[]): Promise<string> => lab.apply(namespace, ...objects);
@@ -135,9 +135,9 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     return file;
   };
-  const start = async (settings: Record<string, string>, tls?: ChannelTls): Promise<RunningManager> => {
+  const start = async (settings: Record<string, string>, tls?: ChannelTls): Promise<ManagerProcess> => {
     const loopback = { OPRC_CRM_HTTP_HOST: "127.0.0.1", HTTP_PORT: "0" };
-    const crm = await runManager(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
+    const crm = await startManagerProcess(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
     running.push(crm);
     return crm;
   };
@@ -145,7 +145,7 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     (await lab.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
 
   beforeAll(async () => {
-    lab = await ClassLab.start({
+    lab = await ControllerFixture.start({
       audit: true,
       crdFiles: [...crdFiles(), path.join(import.meta.dirname, "manifests", "other-projects.crds.yaml")],
     });
@@ -211,14 +211,14 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     const deployments = crm.channel.client(DeploymentService);
 
     await apply("shop", ...WORLD);
-    for (const name of ["plain", "sets", "everywhere", "own-way"]) await lab.becomes("shop", name, "available");
-    await lab.becomes("shop", "deploymentrecord/first-design", "available");
+    for (const name of ["plain", "sets", "everywhere", "own-way"]) await lab.waitForPhase("shop", name, "available");
+    await lab.waitForPhase("shop", "deploymentrecord/first-design", "available");
 
     // Room to grow: an autoscaler takes the replicas over from the Deployment and from the StatefulSet.
     const growing = [fn({ min_scale: 3, max_scale: 6 })];
-    await apply("shop", classOf("plain", { selected_template: "full", state_spec: {}, functions: growing }));
+    await apply("shop", classManifest("plain", { selected_template: "full", state_spec: {}, functions: growing }));
     const sets = [fn({ min_scale: 1, max_scale: 4 })];
-    await apply("shop", classOf("sets", { selected_template: "statefulset", functions: sets }));
+    await apply("shop", classManifest("sets", { selected_template: "statefulset", functions: sets }));
     await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
 
     // A template that is edited: the class moves, and the former revision is not kept for ever.
@@ -240,7 +240,7 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
       selectedTemplate: "dev",
     };
     await deployments.deploy({ deploymentUnit: unit, namespace: "shop" });
-    await lab.becomes("shop", "by-grpc", "available");
+    await lab.waitForPhase("shop", "by-grpc", "available");
     await kubectl(`patch crt by-grpc -n shop --type=merge -p {"spec":{"target_environment":"default"}}`);
     const again = { ...unit, functions: [{ ...unit.functions[0], description: "v2" }] };
     await deployments.deploy({ deploymentUnit: again as typeof unit, namespace: "shop" });
@@ -249,12 +249,12 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     for (const image of ["missing", "1", "missing", "1"]) {
       await apply(
         "shop",
-        classOf("everywhere", {
+        classManifest("everywhere", {
           selected_template: "daemonset",
           functions: [fn({ container_image: `example.test/fn:${image}` })],
         }),
       );
-      await lab.becomes("shop", "everywhere", image === "1" ? "available" : "degraded");
+      await lab.waitForPhase("shop", "everywhere", image === "1" ? "available" : "degraded");
     }
     await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
@@ -285,8 +285,8 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     test("serves them, and asks for nothing else but the sum of all pods, which it does without", async () => {
       const before = (await ofAccount()).length;
       const crm = await start(LIST);
-      for (const namespace of ["left", "right"]) await apply(namespace, classOf("plain", { state_spec: {} }));
-      for (const namespace of ["left", "right"]) await lab.becomes(namespace, "plain", "available");
+      for (const namespace of ["left", "right"]) await apply(namespace, classManifest("plain", { state_spec: {} }));
+      for (const namespace of ["left", "right"]) await lab.waitForPhase(namespace, "plain", "available");
       expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
       await kubectl("delete crt --all -n left --timeout=150s");
       const refused = (await ofAccount()).slice(before).filter(({ status }) => status === 403);
@@ -300,8 +300,8 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
       const narrow = role.rules.filter(({ resources }) => !resources.includes("jobs"));
       await kubectl("replace -f -", JSON.stringify({ ...role, metadata: { name: "oprc-crm" }, rules: narrow }));
       const crm = await start(LIST);
-      await apply("right", classOf("once", { selected_template: "job" }), classOf("other", {}));
-      await lab.becomes("right", "other", "available");
+      await apply("right", classManifest("once", { selected_template: "job" }), classManifest("other", {}));
+      await lab.waitForPhase("right", "other", "available");
       const missing = /cannot (list|patch) resource "jobs" in API group "batch" in the namespace "right"/;
       await eventually(async () => {
         const { status } = JSON.parse(await kubectl("get crt once -n right -o json")) as {

@@ -3,7 +3,7 @@ import type { KubeObject } from "@oaas/kube-core";
 import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
-import { ClassLab, classOf } from "./class-lab.ts";
+import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
 const CLASSES = ["a", "b", "c"] as const;
@@ -19,13 +19,13 @@ interface Told extends KubeObject {
 }
 
 describeOnTarget("a user template that is edited while it is used", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let crm: ClassManager;
 
   beforeAll(async () => {
-    lab = await ClassLab.start();
+    lab = await ControllerFixture.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
-    crm = await lab.manage({ namespaces: [NAMESPACE] });
+    crm = await lab.startController({ namespaces: [NAMESPACE] });
   });
   afterAll(async () => {
     await lab.close();
@@ -63,8 +63,8 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
 
   test("its status says that it can be used, by how many, and which revision it is", async () => {
     await edit(7);
-    for (const name of CLASSES) await lab.apply(NAMESPACE, classOf(name, { selected_template: "mine" }));
-    for (const name of CLASSES) await lab.becomes(NAMESPACE, name, "available");
+    for (const name of CLASSES) await lab.apply(NAMESPACE, classManifest(name, { selected_template: "mine" }));
+    for (const name of CLASSES) await lab.waitForPhase(NAMESPACE, name, "available");
     await eventually(async () => (await template()).used_by === CLASSES.length, { timeoutMs: 60_000 });
     expect(await template()).toMatchObject({ revision: (await choice("a"))?.revision, observedGeneration: 1 });
     expect(await condition("Ready")).toMatchObject({ status: "True" });
@@ -73,9 +73,9 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
 
   test("a revision that the first class fails with halts there; the others stay as they are, and say for whom", async () => {
     await edit(8, { nodeSelector: { "no-such": "node" } });
-    await lab.becomes(NAMESPACE, "a", "degraded");
+    await lab.waitForPhase(NAMESPACE, "a", "degraded");
     for (const name of ["b", "c"]) {
-      const { template: told, phase } = await lab.until(
+      const { template: told, phase } = await lab.waitForStatus(
         NAMESPACE,
         name,
         "to be halted",
@@ -95,9 +95,9 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
   test("those that wait are repaired as their own revision would have it, also by a manager that has just started", async () => {
     await crm.manager.stop();
     await lab.kubectl(`delete deploy b -n ${NAMESPACE} --wait=true`);
-    crm = await lab.manage({ namespaces: [NAMESPACE] });
+    crm = await lab.startController({ namespaces: [NAMESPACE] });
     await eventually(async () => (await secondsOf("b")) === "7", { timeoutMs: 60_000, what: "b to be back" });
-    await lab.becomes(NAMESPACE, "b", "available");
+    await lab.waitForPhase(NAMESPACE, "b", "available");
     expect(await secondsOf("c")).toBe("7");
     expect((await choice("c"))?.roll_out?.state).toBe("halted");
   });
@@ -106,7 +106,7 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
     await edit(9);
     for (const name of CLASSES) {
       await eventually(async () => (await secondsOf(name)) === "9", { timeoutMs: 90_000, what: `${name} to move` });
-      await lab.until(
+      await lab.waitForStatus(
         NAMESPACE,
         name,
         "to have moved",
@@ -130,11 +130,11 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
     expect((await condition("Ready"))?.message).toMatch(
       /\$\.spec\.manifests\[1\]\.kind: a template cannot create v1\/Secret; use one of/,
     );
-    await lab.until(NAMESPACE, "c", "to stay", (status) => status.template?.roll_out?.state === "refused");
+    await lab.waitForStatus(NAMESPACE, "c", "to stay", (status) => status.template?.roll_out?.state === "refused");
     await lab.kubectl(`delete deploy c -n ${NAMESPACE} --wait=true`);
     await eventually(async () => (await secondsOf("c")) === "9", { timeoutMs: 60_000, what: "c to be back" });
-    await lab.apply(NAMESPACE, classOf("late", { selected_template: "mine" }));
-    const late = await lab.until(NAMESPACE, "late", "refused", ({ reason }) => reason === "TemplateMissing");
+    await lab.apply(NAMESPACE, classManifest("late", { selected_template: "mine" }));
+    const late = await lab.waitForStatus(NAMESPACE, "late", "refused", ({ reason }) => reason === "TemplateMissing");
     expect(late.message).toContain('DeploymentTemplate "mine" is invalid');
   });
 
@@ -149,9 +149,9 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
       NAMESPACE,
       environment("good", { quotas: { cpu: "50" } }),
       environment("odd", { default_template: "gpu" }),
-      classOf("resident", { target_environment: "good" }),
+      classManifest("resident", { target_environment: "good" }),
     );
-    await lab.becomes(NAMESPACE, "resident", "available");
+    await lab.waitForPhase(NAMESPACE, "resident", "available");
     const told = async (name: string): Promise<Told["status"] & { readonly usage?: object }> =>
       (await lab.get<Told>(NAMESPACE, "envcfg", name))?.status ?? {};
     await eventually(async () => expect((await told("good")).usage).toMatchObject({ classes: 1 }), {

@@ -14,8 +14,8 @@ import { Fault } from "@oaas/foundation";
 import { eventually, sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { serve, unit, type Serving } from "./grpc-serving.ts";
-import { framed, rawGrpc, type RawAnswer, type RawGrpc } from "./raw-grpc.ts";
+import { startGrpcServices, unit, type GrpcFixture } from "./support/grpc-fixture.ts";
+import { encodeFrame, rawGrpc, type RawResponse, type RawGrpc } from "./support/raw-grpc.ts";
 
 const DEPLOY = `/${DeploymentService.typeName}/Deploy`;
 const METHODS = [DeploymentService, CrmInfoService, TopologyService, HealthService]
@@ -25,15 +25,15 @@ const METHODS = [DeploymentService, CrmInfoService, TopologyService, HealthServi
 /** Codes that say that something is wrong with us, or that nobody has thought of it. */
 const OURS = new Set(["INTERNAL", "UNKNOWN", "DATA_LOSS"]);
 
-const nameOf = ({ grpc }: RawAnswer): string | undefined => (grpc === undefined ? undefined : grpcStatusName(grpc));
+const nameOf = ({ grpc }: RawResponse): string | undefined => (grpc === undefined ? undefined : grpcStatusName(grpc));
 const good = (id = "order-1"): Uint8Array =>
   toBinary(DeployRequestSchema, create(DeployRequestSchema, { deploymentUnit: unit(id) }));
 
 describe("any bytes over gRPC", () => {
-  let serving: Serving;
+  let serving: GrpcFixture;
   let raw: RawGrpc;
   beforeAll(async () => {
-    serving = await serve();
+    serving = await startGrpcServices();
     raw = rawGrpc(serving.port);
   });
   afterEach(async () => {
@@ -50,7 +50,7 @@ describe("any bytes over gRPC", () => {
     async ({ path }) => {
       await fc.assert(
         fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-          const answer = await raw.send(path, framed(bytes));
+          const answer = await raw.send(path, encodeFrame(bytes));
           expect(nameOf(answer)).toBeDefined();
           expect(OURS).not.toContain(nameOf(answer));
           if (path === DEPLOY) expect(nameOf(answer)).toBe("INVALID_ARGUMENT");
@@ -76,7 +76,7 @@ describe("any bytes over gRPC", () => {
           bytes = Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + remove)]);
         }
         const before = serving.classes.writes.length;
-        const answer = await raw.send(DEPLOY, framed(bytes));
+        const answer = await raw.send(DEPLOY, encodeFrame(bytes));
         expect(OURS).not.toContain(nameOf(answer));
         if (nameOf(answer) !== "OK") expect(serving.classes.writes).toHaveLength(before);
         for (const object of serving.classes.list()) expect(classRuntime.safeParse(object).success).toBe(true);
@@ -87,7 +87,7 @@ describe("any bytes over gRPC", () => {
 
   test("fields from a later version are passed over", async () => {
     const later = Buffer.concat([good("from-later"), Buffer.from([0x92, 0xa7, 0x12, 0x03, 1, 2, 3])]);
-    expect(nameOf(await raw.send(DEPLOY, framed(later)))).toBe("OK");
+    expect(nameOf(await raw.send(DEPLOY, encodeFrame(later)))).toBe("OK");
     expect(serving.classes.writes.at(-1)).toBe("create shop/from-later");
   });
 
@@ -101,28 +101,32 @@ describe("any bytes over gRPC", () => {
       headers?: Record<string, string>;
     }>([
       { why: "no message at all", body: new Uint8Array(), code: "UNIMPLEMENTED" },
-      { why: "half a frame header", body: framed(message).subarray(0, 3), code: "UNIMPLEMENTED" },
-      { why: "fewer bytes than said", body: framed(message, { says: 10_000 }), code: "UNIMPLEMENTED" },
-      { why: "more bytes than said", body: framed(message, { says: 3 }), code: "RESOURCE_EXHAUSTED" },
+      { why: "half a frame header", body: encodeFrame(message).subarray(0, 3), code: "UNIMPLEMENTED" },
+      { why: "fewer bytes than said", body: encodeFrame(message, { says: 10_000 }), code: "UNIMPLEMENTED" },
+      { why: "more bytes than said", body: encodeFrame(message, { says: 3 }), code: "RESOURCE_EXHAUSTED" },
       {
         why: "two messages in a call for one",
-        body: Buffer.concat([framed(message), framed(message)]),
+        body: Buffer.concat([encodeFrame(message), encodeFrame(message)]),
         code: "UNIMPLEMENTED",
       },
       {
         why: "compressed by nothing we know",
-        body: framed(message, { flag: 1 }),
+        body: encodeFrame(message, { flag: 1 }),
         code: "UNIMPLEMENTED",
         headers: { "grpc-encoding": "rot13" },
       },
       {
         why: "not gzip though it says so",
-        body: framed(message, { flag: 1 }),
+        body: encodeFrame(message, { flag: 1 }),
         code: "INTERNAL",
         headers: { "grpc-encoding": "gzip" },
       },
-      { why: "a length of four gigabytes", body: framed(message, { says: 0xff_ff_ff_ff }), code: "RESOURCE_EXHAUSTED" },
-      { why: "larger than is taken", body: framed(Buffer.alloc(9 * 2 ** 20)), code: "RESOURCE_EXHAUSTED" },
+      {
+        why: "a length of four gigabytes",
+        body: encodeFrame(message, { says: 0xff_ff_ff_ff }),
+        code: "RESOURCE_EXHAUSTED",
+      },
+      { why: "larger than is taken", body: encodeFrame(Buffer.alloc(9 * 2 ** 20)), code: "RESOURCE_EXHAUSTED" },
     ])("$why", async ({ body, code, headers }) => {
       const before = [...serving.classes.writes];
       const answer = await raw.send(DEPLOY, body, headers);
@@ -138,7 +142,7 @@ describe("any bytes over gRPC", () => {
     { why: "a deadline that is none", headers: { "grpc-timeout": "soon" }, code: "INTERNAL" },
   ])("$why", async ({ path = DEPLOY, headers, code }) => {
     const before = [...serving.classes.writes];
-    const answer = await raw.send(path, framed(good("addressed")), headers);
+    const answer = await raw.send(path, encodeFrame(good("addressed")), headers);
     expect(nameOf(answer)).toBe(code);
     expect(serving.classes.writes).toEqual(before);
   });
@@ -208,9 +212,9 @@ const SPOILERS: readonly { why: string; spoil: (given: Unit) => Unit; path: stri
 ];
 
 describe("wrong values over gRPC", () => {
-  let serving: Serving;
+  let serving: GrpcFixture;
   beforeAll(async () => {
-    serving = await serve();
+    serving = await startGrpcServices();
   });
   afterAll(() => serving.close());
 

@@ -1,7 +1,7 @@
 import { describeOnTarget, eventually, makeRunFolder, sweepSize, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ClassLab } from "./class-lab.ts";
-import { runManager, type RunningManager } from "./running-manager.ts";
+import { ControllerFixture } from "./support/controller-fixture.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
 const HERE = "wrong";
 
@@ -215,9 +215,9 @@ const LEGAL: readonly { why: string; object: object; functions: number }[] = [
 ];
 
 describeOnTarget("whatever kubectl applies, beside a manager at work", { needs: ["kubectl"] }, () => {
-  let lab: ClassLab;
+  let lab: ControllerFixture;
   let folder: RunFolder;
-  let crm: RunningManager;
+  let crm: ManagerProcess;
 
   const create = (...objects: readonly object[]): Promise<string> =>
     lab.kubectl(
@@ -226,10 +226,10 @@ describeOnTarget("whatever kubectl applies, beside a manager at work", { needs: 
     );
 
   beforeAll(async () => {
-    lab = await ClassLab.start({ kwokNodes: 4 });
+    lab = await ControllerFixture.start({ kwokNodes: 4 });
     folder = await makeRunFolder("crm-wrong-input");
     await lab.kubectl(`create namespace ${HERE}`);
-    crm = await runManager(lab.cluster.kubeconfig, folder.path, { OPRC_CRM_K8S_NAMESPACE: HERE });
+    crm = await startManagerProcess(lab.cluster.kubeconfig, folder.path, { OPRC_CRM_K8S_NAMESPACE: HERE });
     await create(
       ...LEGAL.map((legal) => legal.object),
       ...MARKED.flatMap(({ objects }) => objects),
@@ -253,7 +253,7 @@ describeOnTarget("whatever kubectl applies, beside a manager at work", { needs: 
   });
 
   test.each(MARKED)("marked with its field: $why", async ({ name, reason, says }) => {
-    const status = await lab.until(
+    const status = await lab.waitForStatus(
       HERE,
       name,
       reason,
@@ -278,7 +278,7 @@ describeOnTarget("whatever kubectl applies, beside a manager at work", { needs: 
   describe("unusual and allowed", () => {
     test.each(LEGAL)("$why", async ({ object: legal, functions }) => {
       const { name } = (legal as { metadata: { name: string } }).metadata;
-      const status = await lab.until(HERE, name, "available", ({ phase }) => phase === "available");
+      const status = await lab.waitForStatus(HERE, name, "available", ({ phase }) => phase === "available");
       const services = status.functions?.map(({ service }) => service) ?? [];
       expect(new Set(services).size).toBe(functions);
       expect(services.every((service) => /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(service))).toBe(true);

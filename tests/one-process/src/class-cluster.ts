@@ -14,7 +14,10 @@ import {
 } from "../../../apps/class-runtime-manager/src/controller/class-manager.ts";
 import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/cluster/cluster-facts.ts";
 import { CLASS_RUNTIMES } from "../../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
-import { classOf, type Wish } from "../../../apps/class-runtime-manager/test/world.ts";
+import {
+  classRuntimeOf,
+  type DesiredClass,
+} from "../../../apps/class-runtime-manager/test/support/namespace-snapshot.ts";
 import { createRecordingApi } from "./recording-api.ts";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
@@ -81,9 +84,9 @@ export class ClassCluster implements AsyncDisposable {
   }
 
   /** Creates or updates a class as a user. */
-  async applyClass(name: string, desired: Wish): Promise<void> {
+  async applyClass(name: string, desired: DesiredClass): Promise<void> {
     const classes = this.client.resource(CLASS_RUNTIMES);
-    await classes.apply(classOf(NAMESPACE, name, desired), { fieldManager: "user", force: true });
+    await classes.apply(classRuntimeOf(NAMESPACE, name, desired), { fieldManager: "user", force: true });
   }
 
   async delete(name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomInt, type Random } from "@oaas/foundation";
 import { seededRandom } from "@oaas/foundation/virtual";
 import type { Fate } from "@oaas/kube-apiserver";
-import type { Wish } from "../../../apps/class-runtime-manager/test/world.ts";
+import type { DesiredClass } from "../../../apps/class-runtime-manager/test/support/namespace-snapshot.ts";
 import { ClassCluster } from "./class-cluster.ts";
 
 /** The result of a scenario. */
@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 4_000;
 /** Time to converge: longer than the longest backoff after a fault. */
 const SETTLE_MS = 120_000;
 
-const DESIRED: readonly Wish[] = [
+const DESIRED: readonly DesiredClass[] = [
   { functions: { a: "1" }, template: "dev" },
   { functions: { a: "2" }, template: "dev" },
   { functions: { a: "1", b: "1" }, template: "dev" },
@@ -46,7 +46,7 @@ export async function runScenario(seed: number): Promise<ScenarioResult> {
       await cluster.delete(name);
     } else if (!isTerminating) {
       expected.add(name);
-      await cluster.applyClass(name, DESIRED[randomInt(random, DESIRED.length)] as Wish);
+      await cluster.applyClass(name, DESIRED[randomInt(random, DESIRED.length)] as DesiredClass);
     }
     await cluster.advance(randomInt(random, MAX_PAUSE_MS));
   }

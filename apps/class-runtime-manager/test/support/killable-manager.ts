@@ -2,50 +2,50 @@ import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import path from "node:path";
 import { eventually, startHttpProxy, type HttpFate, type KubernetesUnderTest } from "@oaas/testkit";
-import { runManager, type RunningManager } from "./running-manager.ts";
+import { startManagerProcess, type ManagerProcess } from "./manager-process.ts";
 
-/** When the manager dies: before the server hears of the call, or after it has done it and before the manager learns so. */
-export type Moment = "before" | "after";
+/** When the manager is killed: before the server receives the call, or after it handled the call but before the response. */
+export type KillMoment = "before" | "after";
 
-/** The manager as a process behind a proxy that counts its calls and can kill it at any of them. */
-export interface MortalManager {
-  /** How many calls it has made about a namespace. Watches are none: they have no effect. */
-  callsAbout(namespace: string): number;
-  /** Kills it at the n-th call about this namespace from now on. */
-  killAt(namespace: string, nth: number, moment: Moment): void;
-  readonly isDead: boolean;
-  /** Starts it again, if it is dead; no call kills it any more. */
-  revive(): Promise<void>;
-  /** Kills it and starts it again; what it writes from then on is in `written`. */
+/** The manager as a process behind a proxy that counts its calls and can kill it at any call. */
+export interface KillableManager {
+  /** Number of calls about a namespace, without watches. */
+  countCalls(namespace: string): number;
+  /** Kills the manager at the n-th further call about this namespace. */
+  killAt(namespace: string, nth: number, moment: KillMoment): void;
+  readonly isKilled: boolean;
+  /** Clears the kill point and restarts the manager if it was killed. */
+  restartIfKilled(): Promise<void>;
+  /** Kills and restarts the manager. */
   restart(): Promise<void>;
   /** The writes since the last start, about any namespace. */
   readonly written: readonly string[];
-  /** Whether it has looked at so many classes since its start and has nothing in hand or in line. */
+  /** Whether the manager has reconciled this many classes since its start and is idle. */
   isIdle(classes?: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Starts it for all namespaces. */
-export async function startMortalManager(
+/** Starts the manager for all namespaces. */
+export async function startKillableManager(
   cluster: KubernetesUnderTest,
   folder: string,
   env: Readonly<Record<string, string>> = {},
-): Promise<MortalManager> {
+): Promise<KillableManager> {
   const proxy = await startHttpProxy({ url: cluster.url, caFile: cluster.caFile });
   const kubeconfig = path.join(folder, "kubeconfig-proxy");
   await writeFile(kubeconfig, kubeconfigText(proxy.url, cluster.token));
   const calls = new Map<string, number>();
   let written: string[] = [];
-  let doom: { readonly namespace: string; readonly nth: number; readonly moment: Moment } | undefined;
+  let killPoint: { readonly namespace: string; readonly nth: number; readonly moment: KillMoment } | undefined;
   let isDead = false;
-  let manager: RunningManager;
+  let manager: ManagerProcess;
 
   const kill = (): void => {
     isDead = true;
     manager.process.signal("SIGKILL");
   };
   proxy.set((request: IncomingMessage): HttpFate => {
-    // What a dead manager had sent and nobody read yet.
+    // A request that the killed manager had already sent.
     if (isDead) return { do: "hang" };
     const { pathname, searchParams } = new URL(request.url ?? "", proxy.url);
     if (searchParams.has("watch")) return { do: "pass" };
@@ -53,20 +53,20 @@ export async function startMortalManager(
     const namespace = /\/namespaces\/([^/]+)/.exec(pathname)?.[1] ?? "";
     const nth = (calls.get(namespace) ?? 0) + 1;
     calls.set(namespace, nth);
-    if (namespace !== doom?.namespace || nth !== doom.nth) return { do: "pass" };
-    const met = doom;
-    // The answer may come when the test has gone on already.
-    if (met.moment === "after") return { do: "lose-answer", onAnswer: () => doom === met && kill() };
+    if (namespace !== killPoint?.namespace || nth !== killPoint.nth) return { do: "pass" };
+    const reached = killPoint;
+    // The response may arrive after the test has moved on.
+    if (reached.moment === "after") return { do: "lose-answer", onAnswer: () => killPoint === reached && kill() };
     kill();
     return { do: "hang" };
   });
   const start = async (): Promise<void> => {
     written = [];
     isDead = false;
-    manager = await runManager(kubeconfig, folder, {
+    manager = await startManagerProcess(kubeconfig, folder, {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_FEATURES_ODGM: "true",
-      // A killed leader's lease has to lapse first; what is tested here would only be slower.
+      // Without an election: waiting for the lease of a killed leader would only slow the tests down.
       OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
       ...env,
     });
@@ -74,29 +74,29 @@ export async function startMortalManager(
       what: "the manager to be ready",
     });
   };
-  const end = async (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     isDead = true;
     manager.channel.close();
     await manager.process.stop(0);
   };
   await start();
   return {
-    callsAbout: (namespace) => calls.get(namespace) ?? 0,
+    countCalls: (namespace) => calls.get(namespace) ?? 0,
     killAt: (namespace, nth, moment) => {
-      doom = { namespace, nth: (calls.get(namespace) ?? 0) + nth, moment };
+      killPoint = { namespace, nth: (calls.get(namespace) ?? 0) + nth, moment };
     },
-    get isDead() {
+    get isKilled() {
       return isDead;
     },
-    revive: async () => {
-      doom = undefined;
+    restartIfKilled: async () => {
+      killPoint = undefined;
       if (!isDead) return;
-      await end();
+      await stop();
       await start();
     },
     restart: async () => {
-      doom = undefined;
-      await end();
+      killPoint = undefined;
+      await stop();
       await start();
     },
     get written() {
@@ -108,11 +108,11 @@ export async function startMortalManager(
         [...metrics.matchAll(new RegExp(`^${name}\\{.*controller="class-runtime".*\\} (\\S+)$`, "gm"))]
           .map(([, value]) => Number(value))
           .reduce((sum, value) => sum + value, 0);
-      const inHand = sumOf("kube_controller_active_workers") + sumOf("kube_controller_queue_depth");
-      return inHand === 0 && sumOf("kube_controller_reconciles_total") >= classes;
+      const active = sumOf("kube_controller_active_workers") + sumOf("kube_controller_queue_depth");
+      return active === 0 && sumOf("kube_controller_reconciles_total") >= classes;
     },
     close: async () => {
-      await end();
+      await stop();
       await proxy.close();
     },
   };

@@ -4,11 +4,11 @@ import type { KubeObject } from "@oaas/kube-core";
 import { KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { eventually, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
-import { createClassManager, type ClassManager, type ClassManagerOptions } from "../src/controller/class-manager.ts";
-import type { ConfiguredFacts } from "../src/controller/cluster/cluster-facts.ts";
+import { createClassManager, type ClassManager, type ClassManagerOptions } from "../../src/controller/class-manager.ts";
+import type { ConfiguredFacts } from "../../src/controller/cluster/cluster-facts.ts";
 import { startClassCluster } from "./class-cluster.ts";
 
-/** What the operator settled, for tests. */
+/** Configured facts for tests. */
 export const FACTS: ConfiguredFacts = {
   profile: "dev",
   features: { odgm: true, hpa: true, knative: true, prometheus: false },
@@ -18,8 +18,8 @@ export const FACTS: ConfiguredFacts = {
   maxReplicas: 20,
 };
 
-/** A class of ours, with what a test changes about it. */
-export function classOf(name: string, over: object = {}): object {
+/** Builds a class runtime; `over` overrides fields of the spec. */
+export function classManifest(name: string, over: object = {}): object {
   const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1" } };
   return {
     apiVersion: "oaas.io/v1alpha1",
@@ -29,8 +29,8 @@ export function classOf(name: string, over: object = {}): object {
   };
 }
 
-/** A cluster with our CRDs and simulated nodes, and the words by which tests look at classes in it. */
-export class ClassLab {
+/** A cluster with our CRDs and simulated nodes, and helpers to inspect classes in it. */
+export class ControllerFixture {
   readonly cluster: KubernetesUnderTest;
   readonly #managers: ClassManager[] = [];
   readonly #clients: KubeClient[] = [];
@@ -39,9 +39,9 @@ export class ClassLab {
     this.cluster = cluster;
   }
 
-  static async start(options: KubernetesOptions = {}): Promise<ClassLab> {
-    const parts = { controllerManager: true, scheduler: true, kwokNodes: 2 };
-    return new ClassLab(await startClassCluster({ ...parts, ...options }));
+  static async start(options: KubernetesOptions = {}): Promise<ControllerFixture> {
+    const components = { controllerManager: true, scheduler: true, kwokNodes: 2 };
+    return new ControllerFixture(await startClassCluster({ ...components, ...options }));
   }
 
   async close(): Promise<void> {
@@ -50,19 +50,19 @@ export class ClassLab {
     await this.cluster.close();
   }
 
-  /** Starts the controller, as the administrator or as the user of a token. */
-  async manage(
+  /** Starts the controllers with administrator credentials or with a token. */
+  async startController(
     options: Pick<ClassManagerOptions, "namespaces"> & Partial<ClassManagerOptions> & { readonly token?: string },
   ): Promise<ClassManager> {
     const { token, ...rest } = options;
     const access = loadAccess({ env: {}, kubeconfig: this.cluster.kubeconfig });
-    const used = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
-    const client = new KubeClient({ transport: createUndiciTransport(used, realAmbient), ambient: realAmbient });
+    const effective = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
+    const client = new KubeClient({ transport: createUndiciTransport(effective, realAmbient), ambient: realAmbient });
     const crm = createClassManager({ client, ambient: realAmbient, facts: FACTS, identity: "test", ...rest });
     this.#clients.push(client);
     this.#managers.push(crm);
     crm.manager.start();
-    await eventually(() => crm.manager.isWorking, { timeoutMs: 60_000, what: "the controller to work" });
+    await eventually(() => crm.manager.isWorking, { timeoutMs: 60_000, what: "the controllers to run" });
     return crm;
   }
 
@@ -77,41 +77,40 @@ export class ClassLab {
     return this.kubectl(`apply -n ${namespace} -f -`, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
   }
 
-  /** The object, or undefined. */
   async get<T extends KubeObject>(namespace: string, kind: string, name: string): Promise<T | undefined> {
     const text = await this.kubectl(`get ${kind} ${name} -n ${namespace} -o json --ignore-not-found`);
     return text === "" ? undefined : (JSON.parse(text) as T);
   }
 
-  /** The status of a class runtime, or of an object of another kind by `<kind>/<name>`. */
+  /** The status of a class runtime, or of another kind as `<kind>/<name>`. */
   async status(namespace: string, name: string): Promise<ClassRuntime["status"]> {
-    const [kind, bare] = name.includes("/") ? name.split("/", 2) : ["crt", name];
-    return (await this.get<ClassRuntime & KubeObject>(namespace, kind ?? "", bare ?? ""))?.status;
+    const [kind, objectName] = name.includes("/") ? name.split("/", 2) : ["crt", name];
+    return (await this.get<ClassRuntime & KubeObject>(namespace, kind ?? "", objectName ?? ""))?.status;
   }
 
-  /** Waits until the class's status is so. */
-  async until(
+  /** Waits until the status of a class matches. */
+  async waitForStatus(
     namespace: string,
     name: string,
     what: string,
-    holds: (status: NonNullable<ClassRuntime["status"]>) => boolean,
+    matches: (status: NonNullable<ClassRuntime["status"]>) => boolean,
   ): Promise<NonNullable<ClassRuntime["status"]>> {
     return eventually(
       async () => {
         const status = await this.status(namespace, name);
-        if (status !== undefined && holds(status)) return status;
+        if (status !== undefined && matches(status)) return status;
         throw new Error(`${name}: ${status?.phase} ${status?.reason ?? ""}: ${status?.message ?? ""}`);
       },
       { timeoutMs: 90_000, what: `${name}: ${what}` },
     );
   }
 
-  becomes(namespace: string, name: string, phase: string): Promise<unknown> {
-    return this.until(namespace, name, phase, (status) => status.phase === phase);
+  waitForPhase(namespace: string, name: string, phase: string): Promise<unknown> {
+    return this.waitForStatus(namespace, name, phase, (status) => status.phase === phase);
   }
 
-  /** Names of objects of a kind that a class owns. */
-  async owned(namespace: string, kind: string, owner: string): Promise<readonly string[]> {
+  /** Names of the objects of a kind that a class owns. */
+  async listOwned(namespace: string, kind: string, owner: string): Promise<readonly string[]> {
     const names = await this.kubectl(`get ${kind} -n ${namespace} -l oaas.io/owner=${owner} -o name`);
     return names.split("\n").filter((line) => line !== "");
   }

@@ -10,37 +10,37 @@ import { Fault, sleep, unavailable } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { bindService, listenOnePort, RpcServer, type Call } from "@oaas/rpc";
 
-/** A package manager that takes reports, or does not. */
-export interface ScriptedPm {
+/** A fake package manager that receives reports. */
+export interface FakePackageManager {
   readonly port: number;
-  mood: "well" | "fails" | "hangs";
-  /** The only token it takes; undefined takes every call. */
+  behaviour: "accept" | "fail" | "hang";
+  /** The accepted token; undefined accepts every call. */
   token: string | undefined;
   readonly reports: ReportStatusRequest[];
-  readonly numbers: ReportRuntimeMetricsRequest[];
+  readonly metrics: ReportRuntimeMetricsRequest[];
   readonly calls: Call[];
   close(): Promise<void>;
 }
 
-export async function startScriptedPm(
+export async function startFakePackageManager(
   options: { readonly port?: number; readonly tls?: TlsOptions } = {},
-): Promise<ScriptedPm> {
-  const answer = async (call: Call): Promise<void> => {
+): Promise<FakePackageManager> {
+  const receive = async (call: Call): Promise<void> => {
     pm.calls.push(call);
     if (pm.token !== undefined && call.header("authorization") !== `Bearer ${pm.token}`)
-      throw new Fault({ kind: "unauthenticated" }, "not with this token");
-    if (pm.mood === "hangs") await sleep(realAmbient.timers, 60_000, call.signal);
-    if (pm.mood === "fails") throw unavailable("storage", "the storage is down");
+      throw new Fault({ kind: "unauthenticated" }, "invalid token");
+    if (pm.behaviour === "hang") await sleep(realAmbient.timers, 60_000, call.signal);
+    if (pm.behaviour === "fail") throw unavailable("storage", "the storage is down");
   };
   const service = bindService(PackageService, {
     reportDeploymentStatus: async (request, call) => {
-      await answer(call);
+      await receive(call);
       pm.reports.push(request);
       return { status: StatusCode.OK };
     },
     reportRuntimeMetrics: async (request, call) => {
-      await answer(call);
-      pm.numbers.push(request);
+      await receive(call);
+      pm.metrics.push(request);
       return { status: StatusCode.OK, acceptedSamples: request.samples.length };
     },
   });
@@ -52,12 +52,12 @@ export async function startScriptedPm(
     timers: realAmbient.timers,
     ...(options.tls ? { tls: options.tls } : {}),
   });
-  const pm: ScriptedPm = {
+  const pm: FakePackageManager = {
     port: onePort.port,
-    mood: "well",
+    behaviour: "accept",
     token: undefined,
     reports: [],
-    numbers: [],
+    metrics: [],
     calls: [],
     close: () => onePort.close(100),
   };

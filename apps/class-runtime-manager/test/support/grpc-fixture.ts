@@ -5,11 +5,11 @@ import { ok } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import { listenOnePort, RpcChannel, RpcServer, type RpcClient } from "@oaas/rpc";
-import { bearerAuthorizer } from "../src/grpc/access/authorize.ts";
-import type { ClusterReader } from "../src/grpc/cluster/kube-cluster-reader.ts";
-import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../src/grpc/services.ts";
-import { MemoryClasses } from "../src/classes/testing/memory-classes.ts";
-import { crmMetrics } from "../src/telemetry.ts";
+import { bearerAuthorizer } from "../../src/grpc/access/authorize.ts";
+import type { ClusterReader } from "../../src/grpc/cluster/kube-cluster-reader.ts";
+import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../../src/grpc/services.ts";
+import { MemoryClasses } from "../../src/classes/testing/memory-classes.ts";
+import { crmMetrics } from "../../src/telemetry.ts";
 
 /** A cluster of three nodes, two of them ready. */
 export const CLUSTER: ClusterReader = {
@@ -23,7 +23,7 @@ export const CLUSTER: ClusterReader = {
   environments: () => ["edge"],
 };
 
-/** A node that says this of its readiness. */
+/** A node with this Ready condition. */
 export function node(ready: string) {
   return {
     status: { conditions: [{ type: "Ready", status: ready }], allocatable: { cpu: "4", memory: "8Gi", pods: "110" } },
@@ -31,7 +31,7 @@ export function node(ready: string) {
 }
 
 /** The services on a loopback port, and clients for them. */
-export interface Serving {
+export interface GrpcFixture {
   readonly port: number;
   readonly classes: MemoryClasses;
   readonly grpc: GrpcServices;
@@ -42,8 +42,11 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Serves with fakes at the ports; whatever is given takes a fake's place. */
-export async function serve(over: Partial<GrpcServicesDeps> = {}, tokens: readonly string[] = []): Promise<Serving> {
+/** Starts the services with fake ports; `over` replaces fakes. */
+export async function startGrpcServices(
+  over: Partial<GrpcServicesDeps> = {},
+  tokens: readonly string[] = [],
+): Promise<GrpcFixture> {
   const classes = new MemoryClasses();
   const grpc = createGrpcServices({
     ambient: realAmbient,
@@ -79,9 +82,9 @@ export async function serve(over: Partial<GrpcServicesDeps> = {}, tokens: readon
   const port = await listenOnePort({ host: "127.0.0.1", port: 0, rpc, http: createServer(), timers });
   const channels: RpcChannel[] = [];
   const channel = (token?: string): RpcChannel => {
-    const made = new RpcChannel({ name: "crm", address: `127.0.0.1:${port.port}`, clock, token: () => token });
-    channels.push(made);
-    return made;
+    const created = new RpcChannel({ name: "crm", address: `127.0.0.1:${port.port}`, clock, token: () => token });
+    channels.push(created);
+    return created;
   };
   const first = channel();
   return {
@@ -101,7 +104,7 @@ export async function serve(over: Partial<GrpcServicesDeps> = {}, tokens: readon
 
 type UnitInit = MessageInitShape<typeof DeploymentUnitSchema>;
 
-/** A unit that every cluster takes. */
+/** A valid unit. */
 export function unit(id: string, over: Partial<UnitInit> = {}): UnitInit {
   return {
     id,
@@ -116,14 +119,14 @@ const functionWith = (provisionConfig: object): UnitInit => ({
   functions: [{ functionKey: "place", provisionConfig }],
 });
 
-/** Requests that are wrong, what is wrong with each, and where. */
-export const WRONG_REQUESTS: readonly { why: string; request: object; paths: readonly string[] }[] = [
+/** Invalid requests, each with the paths of its violations. */
+export const INVALID_REQUESTS: readonly { why: string; request: object; paths: readonly string[] }[] = [
   { why: "no unit", request: {}, paths: ["$.deployment_unit"] },
   { why: "an empty id", request: { deploymentUnit: unit("") }, paths: ["$.deployment_unit.id"] },
   { why: "an id of 80 characters", request: { deploymentUnit: unit("a".repeat(80)) }, paths: ["$.deployment_unit.id"] },
   { why: "an id with a slash", request: { deploymentUnit: unit("a/b") }, paths: ["$.deployment_unit.id"] },
   {
-    why: "a cpu request of lots",
+    why: "an invalid cpu request",
     request: { deploymentUnit: unit("x", functionWith({ containerImage: "registry.test/a:1", cpuRequest: "lots" })) },
     paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
   },
@@ -133,7 +136,7 @@ export const WRONG_REQUESTS: readonly { why: string; request: object; paths: rea
     paths: ["$.deployment_unit.functions"],
   },
   {
-    why: "several at once: every one is told",
+    why: "several violations at once",
     request: {
       deploymentUnit: unit("", {
         classKey: "",
@@ -148,7 +151,7 @@ export const WRONG_REQUESTS: readonly { why: string; request: object; paths: rea
     ],
   },
   {
-    why: "a namespace that is none",
+    why: "an invalid namespace",
     request: { deploymentUnit: unit("x"), namespace: "Not_One" },
     paths: ["$.namespace"],
   },

@@ -1,70 +1,70 @@
 import { unavailable } from "@oaas/foundation";
 import type { HttpRequest, HttpResponse, Transport } from "@oaas/kube-runtime";
 
-/** What goes wrong with a call. */
+/** The fault of a call. */
 export type CallFault =
-  | { readonly do: "answer"; readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number }
-  /** Nothing comes back until the caller gives up. */
+  | { readonly do: "respond"; readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number }
+  /** No response until the caller aborts. */
   | { readonly do: "hang" }
-  /** The connection breaks before the server hears of it. */
+  /** The connection breaks before the server receives the request. */
   | { readonly do: "reset" }
-  /** The server does it, and the connection breaks before the answer is there. */
-  | { readonly do: "lose-answer" };
+  /** The server handles the request, and the connection breaks before the response. */
+  | { readonly do: "lose-response" };
 
-/** A call that is no watch, as a test names it: `PATCH deployments/order-fn-0`, `PATCH classruntimes/order/status`, `GET events`. */
+/** A call other than a watch, for example `PATCH deployments/order-fn-0`, `PATCH classruntimes/order/status`, `GET events`. */
 export interface Call {
   readonly method: HttpRequest["method"];
   readonly target: string;
 }
 
-/** A transport that fails on demand and remembers every write. */
-export interface FaultyTransport extends Transport {
-  /** What was sent to be written, in order, whatever became of it. */
+/** A transport with fault injection that records every write. */
+export interface FaultInjectingTransport extends Transport {
+  /** All sent writes in order, whether they succeeded or not. */
   readonly writes: readonly string[];
-  /** How many characters came back for reads, by what was read: `services`, `classruntimes/order`. */
+  /** Received characters of reads, by target: `services`, `classruntimes/order`. */
   readonly received: ReadonlyMap<string, number>;
-  /** Forgets the writes and what came back so far. */
-  forget(): void;
-  /** From now on these calls fail so, as often as said; by default always. */
-  break(matches: (call: Call) => boolean, fault: CallFault, times?: number): void;
-  /** Everything goes well again. */
-  mend(): void;
-  /** How many calls the present fault has hit. */
+  /** Clears `writes` and `received`. */
+  resetRecords(): void;
+  /** Lets matching calls fail `times` times; by default always. */
+  injectFault(matches: (call: Call) => boolean, fault: CallFault, times?: number): void;
+  /** Removes the fault. */
+  clearFault(): void;
+  /** How many calls the current fault has hit. */
   readonly hits: number;
-  /** Holds back what watches say, so that caches are behind; what was held comes when this ends. */
+  /** Holds back watch events, so that caches lag behind. The returned function releases them. */
   holdWatches(): () => void;
-  /** Breaks every watch that is open. */
+  /** Closes every open watch. */
   cutWatches(): void;
-  /** The same, and each is told that its version is too old when it comes back. */
+  /** Closes every open watch and answers its next request with 410 Expired. */
   expireWatches(): void;
-  /** As when its process is killed: nothing passes any more, for good. Resolves when the server has done what it had been sent. */
-  die(): Promise<void>;
+  /** Rejects every further call, as after a kill. Resolves when the server has handled the pending requests. */
+  kill(): Promise<void>;
 }
 
-/** Wraps a transport; passes everything on at first. */
-export function faultyTransport(inner: Transport): FaultyTransport {
+/** Wraps a transport; without faults it forwards every call. */
+export function createFaultInjectingTransport(inner: Transport): FaultInjectingTransport {
   let writes: string[] = [];
   let received = new Map<string, number>();
-  let broken: { matches: (call: Call) => boolean; fault: CallFault; left: number } | undefined;
+  let injected: { matches: (call: Call) => boolean; fault: CallFault; left: number } | undefined;
   let hits = 0;
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   let cut = new AbortController();
-  /** Watches that were told so already; undefined when none is to be. */
+  /** Watches that already got 410; undefined while none should. */
   let expired: Set<string> | undefined;
   let isDead = false;
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
 
-  const pass = (request: HttpRequest): Promise<HttpResponse> => {
+  const forward = (request: HttpRequest): Promise<HttpResponse> => {
     if (isDead) return Promise.reject(unavailable("API server", "the process was killed"));
-    const answer = inner.send(request);
-    const ended: Promise<unknown> = answer.then(
-      () => underWay.delete(ended),
-      () => underWay.delete(ended),
+    const response = inner.send(request);
+    const ended: Promise<unknown> = response.then(
+      () => pending.delete(ended),
+      () => pending.delete(ended),
     );
-    underWay.add(ended);
-    return answer;
+    pending.add(ended);
+    return response;
   };
-  const counted = (target: string, response: HttpResponse): HttpResponse => ({
+  const countReceived = (target: string, response: HttpResponse): HttpResponse => ({
     ...response,
     text: async () => {
       const text = await response.text();
@@ -77,26 +77,26 @@ export function faultyTransport(inner: Transport): FaultyTransport {
     const watched = targetOf(request.path);
     if (expired && !expired.has(watched)) {
       expired.add(watched);
-      return refusal({ do: "answer", status: 410, reason: "Expired" });
+      return errorResponse({ do: "respond", status: 410, reason: "Expired" });
     }
     return gated(
-      await pass(request),
+      await forward(request),
       () => gate?.opened,
       () => cut.signal,
     );
   };
-  const cutAll = (): void => {
+  const closeWatches = (): void => {
     cut.abort(unavailable("watch", "the watch was cut"));
     cut = new AbortController();
   };
   const call = async (request: HttpRequest): Promise<HttpResponse> => {
     const target = targetOf(request.path);
     if (request.method !== "GET") writes.push(`${request.method} ${target}`);
-    if (!broken || broken.left <= 0 || !broken.matches({ method: request.method, target }))
-      return request.method === "GET" ? counted(target, await pass(request)) : pass(request);
-    broken.left -= 1;
+    if (!injected || injected.left <= 0 || !injected.matches({ method: request.method, target }))
+      return request.method === "GET" ? countReceived(target, await forward(request)) : forward(request);
+    injected.left -= 1;
     hits += 1;
-    return failing(broken.fault, request, pass);
+    return failCall(injected.fault, request, forward);
   };
   return {
     send: (request) => (request.purpose === "stream" ? stream(request) : call(request)),
@@ -107,16 +107,16 @@ export function faultyTransport(inner: Transport): FaultyTransport {
     get received() {
       return received;
     },
-    forget: () => {
+    resetRecords: () => {
       writes = [];
       received = new Map();
     },
-    break: (matches, fault, times = Number.POSITIVE_INFINITY) => {
-      broken = { matches, fault, left: times };
+    injectFault: (matches, fault, times = Number.POSITIVE_INFINITY) => {
+      injected = { matches, fault, left: times };
       hits = 0;
     },
-    mend: () => {
-      broken = undefined;
+    clearFault: () => {
+      injected = undefined;
     },
     get hits() {
       return hits;
@@ -129,23 +129,23 @@ export function faultyTransport(inner: Transport): FaultyTransport {
         resolve();
       };
     },
-    cutWatches: cutAll,
+    cutWatches: closeWatches,
     expireWatches: () => {
       expired = new Set();
-      cutAll();
+      closeWatches();
     },
-    die: async () => {
+    kill: async () => {
       isDead = true;
-      cutAll();
-      await Promise.all(underWay);
+      closeWatches();
+      await Promise.all(pending);
     },
   };
 }
 
-async function failing(fault: CallFault, request: HttpRequest, send: Transport["send"]): Promise<HttpResponse> {
-  if (fault.do === "answer") return refusal(fault);
+async function failCall(fault: CallFault, request: HttpRequest, send: Transport["send"]): Promise<HttpResponse> {
+  if (fault.do === "respond") return errorResponse(fault);
   if (fault.do === "hang") return untilAborted(request.signal);
-  if (fault.do === "lose-answer") await (await send(request)).text();
+  if (fault.do === "lose-response") await (await send(request)).text();
   throw unavailable("API server", "the connection was reset");
 }
 
@@ -157,14 +157,14 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function refusal({ status, reason, retryAfterSeconds }: CallFault & { readonly do: "answer" }): HttpResponse {
+function errorResponse({ status, reason, retryAfterSeconds }: CallFault & { readonly do: "respond" }): HttpResponse {
   const body = JSON.stringify({
     apiVersion: "v1",
     kind: "Status",
     status: "Failure",
     reason,
     code: status,
-    message: `a test says ${reason}`,
+    message: `injected fault: ${reason}`,
   });
   return {
     status,
@@ -176,7 +176,7 @@ function refusal({ status, reason, retryAfterSeconds }: CallFault & { readonly d
   };
 }
 
-/** The stream, as far as the gate is open and it has not been cut. */
+/** Forwards the stream while the gate is open, until it is cut. */
 function gated(
   response: HttpResponse,
   opened: () => Promise<void> | undefined,

@@ -4,8 +4,8 @@ import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 
-/** The program. */
-export const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+/** The entry point of the manager. */
+export const MAIN = path.resolve(import.meta.dirname, "..", "..", "src", "main.ts");
 
 /** One line of the manager's log. */
 export interface LogLine {
@@ -14,23 +14,23 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** The manager as an operator runs it: a process with settings in its environment. */
-export interface RunningManager {
+/** The manager as a process, configured by its environment. */
+export interface ManagerProcess {
   readonly port: number;
   readonly channel: RpcChannel;
   readonly process: ProcessUnderTest;
   log(): Promise<readonly LogLine[]>;
-  /** Ends it in order; resolves with its exit code. */
+  /** Stops it gracefully; resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts a manager on a free port; it listens when this returns. Its log goes to a file in `folder`. */
-export async function runManager(
+/** Starts a manager on a free port and waits until it listens. Its log goes to a file in `folder`. */
+export async function startManagerProcess(
   kubeconfig: string,
   folder: string,
   env: Readonly<Record<string, string>> = {},
   tls?: ChannelTls,
-): Promise<RunningManager> {
+): Promise<ManagerProcess> {
   const logFile = path.join(folder, `crm-${crypto.randomUUID()}.log`);
   const manager = await startProcess({
     name: "crm",
