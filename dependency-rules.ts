@@ -110,6 +110,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["planner"], pure: true },
     { folders: ["use-cases.ts"] },
     { folders: ["concurrency.ts", "paging.ts"] },
+    { folders: ["idempotency"] },
     { folders: ["history"], pure: true },
     { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
     { folders: ["saga-engine"] },

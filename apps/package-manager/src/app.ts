@@ -5,7 +5,7 @@ import { ensureCorrelationId } from "@oaas/observability";
 import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, acceptEveryCaller, type Authenticator } from "./access/authenticator.ts";
-import { assertRole, type Caller } from "./access/caller.ts";
+import type { Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
@@ -14,12 +14,12 @@ import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import { isOpen, listenHost, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
-import { Idempotency } from "./http/request/idempotency.ts";
+import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { eventHandlers } from "./http/routes/events.ts";
-import { packageHandlers } from "./http/routes/packages.ts";
+import { catalogueHandlers, packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
 import { HttpServer } from "./http/server/http-server.ts";
 import { startPlatform, type Platform, type PlatformPorts } from "./platform.ts";
@@ -118,10 +118,10 @@ function httpServer(
       ...ports,
       ...edge,
       idempotency: new Idempotency(store, ambient, () => platform.leaseKey()),
-      authorize: assertRole,
     }),
     handlers: {
       ...packageHandlers(platform.registry),
+      ...catalogueHandlers(platform.registry, platform.status),
       ...deploymentHandlers(platform.deployments, platform.status),
       ...clusterHandlers(platform.clusters, platform.admin, platform.status),
       ...eventHandlers(platform.feed, platform.deployments),

@@ -46,8 +46,13 @@ export interface HttpReply {
 
 export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Promise<HttpReply>;
 
-/** A handler for each of these operations. */
-export type Handlers<Ids extends OperationId = OwnOperation> = { readonly [Id in Ids]: Handler<Id> };
+/** A handler for each operation. */
+export type Handlers = { readonly [Id in OwnOperation]: Handler<Id> };
+
+/** The handlers of the operations with one of these tags. */
+export type HandlersOf<Tag extends string> = {
+  readonly [Id in OwnOperation as (typeof ROUTES)[Id]["tag"] extends Tag ? Id : never]: Handler<Id>;
+};
 
 /** A response with a JSON body. */
 export function json(value: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): HttpReply {

@@ -1,15 +1,15 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { HEADERS, omitUndefined, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined, type OperationId, type Route } from "@oaas/contracts/rest";
 import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
-import type { AuditTrail } from "../access/audit.ts";
+import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import type { Caller } from "../access/caller.ts";
+import { assertRole, type Caller } from "../access/caller.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { httpMetrics } from "./http-metrics.ts";
 import { problemReply } from "./problem-reply.ts";
-import type { Idempotency } from "./request/idempotency.ts";
-import { conditionIn, matchingTag, versionMismatch } from "./request/preconditions.ts";
+import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
 import { readBody, readQuery } from "./request/read-request.ts";
 import { withSentPaths } from "./request/request-aliases.ts";
 
@@ -35,10 +35,8 @@ export interface PipelineOptions {
   readonly meter: Meter;
   readonly context: ContextStore;
   readonly audit: AuditTrail;
-  readonly idempotency: Idempotency;
+  readonly idempotency: Idempotency<HttpReply>;
   readonly authenticate: Authenticator;
-  /** Throws permission-denied. */
-  readonly authorize: (caller: Caller, role: Role, action: string) => void;
   /** Throws resource-exhausted when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
 }
@@ -70,11 +68,11 @@ interface Progress {
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #metrics;
+  readonly #countRequest;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    this.#metrics = httpMetrics(options.meter);
+    this.#countRequest = httpMetrics(options.meter);
   }
 
   serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<HttpReply> {
@@ -99,8 +97,9 @@ export class Pipeline {
     const progress: Progress = { caller: ANONYMOUS, isChange, isRead: false };
     const { reply: whole, fault } = await this.#attempt(operation, incoming, progress);
     const reply = this.#applyPreconditions(operation, incoming, whole);
-    if (progress.isChange) await this.#audit(operation, incoming, progress.caller, reply, fault);
-    this.#metrics.observe(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
+    if (progress.isChange)
+      await this.#options.audit.record(auditEntry(operation, incoming, progress.caller, reply, fault));
+    this.#countRequest(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
     return reply;
   }
 
@@ -124,7 +123,7 @@ export class Pipeline {
     const caller = await this.#options.authenticate(incoming.header("authorization"), incoming.address);
     progress.caller = caller;
     this.#options.admit(caller);
-    this.#options.authorize(caller, role, id);
+    assertRole(caller, role, id);
   }
 
   async #handle<Id extends OwnOperation>(
@@ -156,20 +155,20 @@ export class Pipeline {
     const known = ifNoneMatch === undefined ? undefined : matchingTag(ifNoneMatch, etag);
     return known === undefined ? reply : { status: 304, headers: { [HEADERS.etag]: known } };
   }
+}
 
-  #audit(
-    { id, route }: Operation,
-    { url, correlationId }: Incoming,
-    caller: Caller,
-    { status, headers }: HttpReply,
-    fault: Fault | undefined,
-  ): Promise<void> {
-    // The response to a POST names the resource; elsewhere a location is where to follow the work.
-    const created =
-      route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
-    const entry = { caller: caller.name, action: id, target: created ?? url, status, correlationId };
-    return this.#options.audit.record(fault === undefined ? entry : { ...entry, refused: fault.message });
-  }
+function auditEntry(
+  { id, route }: Operation,
+  { url, correlationId }: Incoming,
+  caller: Caller,
+  { status, headers }: HttpReply,
+  fault: Fault | undefined,
+): AuditEntry {
+  // The response to a POST names the resource; elsewhere a location is where to follow the work.
+  const created =
+    route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
+  const entry = { caller: caller.name, action: id, target: created ?? url, status, correlationId };
+  return fault === undefined ? entry : { ...entry, refused: fault.message };
 }
 
 /** Parameters that several routes have. */
@@ -196,10 +195,7 @@ function readRequest<Id extends OwnOperation>(
         return incoming.signal;
       },
     },
-    ifVersion:
-      route.versioned && !isRead
-        ? conditionIn(incoming.list(HEADERS.ifMatch), incoming.list(HEADERS.ifNoneMatch))
-        : undefined,
+    ifVersion: route.versioned && !isRead ? conditionOf(incoming) : undefined,
     lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
     idempotency: undefined,
   };

@@ -1,7 +1,13 @@
 import { Fault, ROOT_PATH, invalidArgumentMessage } from "@oaas/foundation";
-import { faultToProblem, HEADERS, omitUndefined, PROBLEM_TYPE, retryAfterHeader } from "@oaas/contracts/rest";
+import {
+  faultToProblem,
+  HEADERS,
+  omitUndefined,
+  PROBLEM_TYPE,
+  RefusedRequest,
+  retryAfterHeader,
+} from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
-import { RefusedRequest } from "./request/read-request.ts";
 
 /** Violations per problem document; the rest is counted. */
 const MAX_VIOLATIONS = 1_000;

@@ -22,10 +22,12 @@ export {
   HTTP_STATUS_OF_CODE,
   HTTP_STATUS_OF_KIND,
   kindOfStatus,
+  RefusedRequest,
   type HttpRefusal,
 } from "./faults/http-status.ts";
 export { retryAfterMsFrom, retryAfterHeader } from "./faults/http-status.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
+export { referencePage } from "./openapi/reference-page.ts";
 export { createRestClient, type Reply, type RestClient } from "./client/client.ts";
 export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";
 

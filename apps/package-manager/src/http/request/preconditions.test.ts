@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { conditionIn, encodedEtag, etagOf, matchingTag, versionMismatch } from "./preconditions.ts";
+import { conditionOf, encodedEtag, etagOf, matchingTag, versionMismatch } from "./preconditions.ts";
+
+const headers = (ifMatch: string | undefined, ifNoneMatch: string | undefined) => ({
+  list: (name: string) => ({ "if-match": ifMatch, "if-none-match": ifNoneMatch })[name],
+});
 
 describe("the condition of a write", () => {
   test.each([
@@ -13,7 +17,7 @@ describe("the condition of a write", () => {
     [undefined, 'W/"4", "5", "x"', { noneOf: [4, 5] }],
     ["*", '"5"', { oneOf: "any", noneOf: [5] }],
   ])("If-Match %s and If-None-Match %s", (ifMatch, ifNoneMatch, condition) => {
-    expect(conditionIn(ifMatch, ifNoneMatch)).toEqual(condition);
+    expect(conditionOf(headers(ifMatch, ifNoneMatch))).toEqual(condition);
   });
 
   test.each([
@@ -26,7 +30,7 @@ describe("the condition of a write", () => {
     [undefined, "5"],
     [undefined, ""],
   ])("one that cannot be met or read is refused: If-Match %s, If-None-Match %s", (ifMatch, ifNoneMatch) => {
-    expect(() => conditionIn(ifMatch, ifNoneMatch)).toThrow(
+    expect(() => conditionOf(headers(ifMatch, ifNoneMatch))).toThrow(
       expect.objectContaining({ code: "OAAS_VERSION_MISMATCH", message: expect.stringContaining("in quotes") }),
     );
   });

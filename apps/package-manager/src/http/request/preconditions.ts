@@ -1,4 +1,4 @@
-import { omitUndefined } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import type { VersionCondition } from "../../use-cases.ts";
 
@@ -34,10 +34,8 @@ function versionsOf(tags: readonly string[] | "any", weak: boolean): readonly nu
 }
 
 /** The condition of a write from If-Match and If-None-Match; throws when a header is not a list of ETags. */
-export function conditionIn(
-  ifMatch: string | undefined,
-  ifNoneMatch: string | undefined,
-): VersionCondition | undefined {
+export function conditionOf(request: { list(name: string): string | undefined }): VersionCondition | undefined {
+  const [ifMatch, ifNoneMatch] = [request.list(HEADERS.ifMatch), request.list(HEADERS.ifNoneMatch)];
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
   const oneOf = ifMatch === undefined ? undefined : versionsOf(tagsIn(ifMatch) ?? [], false);
   if (ifMatch !== undefined && oneOf?.length === 0) throw unknownTag("If-Match", ifMatch);

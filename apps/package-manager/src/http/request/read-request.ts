@@ -1,21 +1,7 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
-import { invalidArgument, type Fault, type Violation } from "@oaas/foundation";
+import { documentFromYaml, readBy, RefusedRequest } from "@oaas/contracts/rest";
+import { invalidArgument, type Violation } from "@oaas/foundation";
 import type { z } from "zod";
-
-/** A fault with a status that only HTTP knows. */
-export class RefusedRequest extends Error {
-  readonly fault: Fault;
-  readonly refusal: HttpRefusal;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-
-  constructor(fault: Fault, refusal: HttpRefusal, headers?: Readonly<Record<string, string>>) {
-    super(fault.message);
-    this.fault = fault;
-    this.refusal = refusal;
-    this.headers = headers;
-  }
-}
 
 /** The parts of a request that its body is read from. */
 export interface BodySource {

@@ -3,38 +3,25 @@ import {
   clusterHealthToWire,
   HEADERS,
   omitUndefined,
-  topologyToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
-import { invalidArgument, notFound } from "@oaas/foundation";
+import { notFound } from "@oaas/foundation";
 import type { ClusterName, UnitId } from "@oaas/models";
 import type { z } from "zod";
 import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
 import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
-import { json, type Handlers } from "../handler.ts";
-import { unitStatusToWire } from "../presenters/deployment-status.ts";
+import { json, type HandlersOf } from "../handler.ts";
+import { unitStatusToWire } from "../presenters/wire-views.ts";
 import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
 import { pageHeaders } from "./replies.ts";
-
-type ClusterOperation =
-  | "listClusters"
-  | "listClusterHealth"
-  | "getClusterHealth"
-  | "addCluster"
-  | "getCluster"
-  | "removeCluster"
-  | "listClassRuntimes"
-  | "getClassRuntime"
-  | "getUnitStatus"
-  | "getTopology";
 
 /** Handlers of clusters, and of the class runtimes in them. */
 export function clusterHandlers(
   directory: ClusterDirectory,
   admin: ClusterAdmin,
   status: StatusReader,
-): Handlers<ClusterOperation> {
+): HandlersOf<"clusters" | "class-runtimes"> {
   const entryOf = (parameters: Parameters): ClusterEntry => {
     const name = parameters["name"] as ClusterName;
     const entry = directory.get(name);
@@ -79,7 +66,6 @@ export function clusterHandlers(
       json(classRuntimeToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
     getUnitStatus: async ({ parameters, query }) =>
       json(unitStatusToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
-    getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
   };
 }
 
@@ -89,21 +75,6 @@ function healthToWire({ health, error }: HealthReading): ReturnType<typeof clust
 
 function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.output<typeof clusterRegistrationView> {
   const { name, url, labels, timeoutMs, retryAttempts, tls, origin } = entry;
-  return {
-    name,
-    url,
-    labels,
-    timeout: timeoutMs === undefined ? null : Math.round(timeoutMs / 1000),
-    retry_attempts: retryAttempts,
-    tls,
-    origin,
-    health: healthToWire(reading),
-  };
-}
-
-function sourceOf(source: string | undefined): "deployments" | "zenoh" {
-  if (source === undefined || source === "deployments") return "deployments";
-  if (source === "zenoh") return "zenoh";
-  const message = `"${source}" is not a source of topology`;
-  throw invalidArgument("the query", [{ path: "$.source", message, fix: "use deployments or zenoh" }]);
+  const timeout = timeoutMs === undefined ? null : Math.round(timeoutMs / 1000);
+  return { name, url, labels, timeout, retry_attempts: retryAttempts, tls, origin, health: healthToWire(reading) };
 }

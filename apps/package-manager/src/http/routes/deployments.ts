@@ -3,32 +3,23 @@ import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
-import { json, type Handlers, type HttpReply } from "../handler.ts";
-import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
-import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
+import { json, type HandlersOf, type HttpReply } from "../handler.ts";
+import {
+  deploymentRevisionToWire,
+  deploymentStatusToWire,
+  diffToWire,
+  explanationToWire,
+} from "../presenters/wire-views.ts";
 import { deploymentJson, jsonArray } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders } from "./replies.ts";
 
-type DeploymentOperation =
-  | "createDeployment"
-  | "listDeployments"
-  | "getDeployment"
-  | "putDeployment"
-  | "deleteDeployment"
-  | "getEnvMappings"
-  | "getDeploymentStatus"
-  | "explainDeployment"
-  | "listDeploymentRevisions"
-  | "getDeploymentRevision"
-  | "diffDeployment"
-  | "rollBackDeployment"
-  | "cancelDeployment"
-  | "createPlan";
-
 /** Handlers of plans, and of deployments with their status and history. */
-export function deploymentHandlers(deployments: Deployments, status: StatusReader): Handlers<DeploymentOperation> {
+export function deploymentHandlers(
+  deployments: Deployments,
+  status: StatusReader,
+): HandlersOf<"deployments" | "plans"> {
   const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
   return {
     createPlan: async ({ body, call }) => {

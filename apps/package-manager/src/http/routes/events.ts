@@ -1,14 +1,11 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import type { DeploymentKey } from "@oaas/models";
 import type { Deployments, EventFeed } from "../../use-cases.ts";
-import type { Handlers, HttpReply } from "../handler.ts";
+import type { HandlersOf, HttpReply } from "../handler.ts";
 import { eventText } from "../server/event-stream.ts";
 
 /** Handlers of event streams. */
-export function eventHandlers(
-  feed: EventFeed,
-  deployments: Pick<Deployments, "get">,
-): Handlers<"streamEvents" | "streamDeploymentEvents"> {
+export function eventHandlers(feed: EventFeed, deployments: Pick<Deployments, "get">): HandlersOf<"events"> {
   const stream = (query: Parameters<EventFeed["follow"]>[0]): HttpReply => ({
     status: 200,
     events: texts(feed, query),

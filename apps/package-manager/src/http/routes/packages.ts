@@ -1,28 +1,16 @@
-import { HEADERS, packageToWire, omitUndefined } from "@oaas/contracts/rest";
+import { HEADERS, packageToWire, omitUndefined, topologyToWire } from "@oaas/contracts/rest";
+import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Registry } from "../../use-cases.ts";
-import { json, type Handlers } from "../handler.ts";
-import { diffToWire, revisionToWire } from "../presenters/revision.ts";
+import type { Registry, StatusReader } from "../../use-cases.ts";
+import { json, type HandlersOf } from "../handler.ts";
+import { diffToWire, revisionToWire } from "../presenters/wire-views.ts";
 import { classJson, functionJson, jsonArray } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";
 
-type PackageOperation =
-  | "createPackage"
-  | "listPackages"
-  | "getPackage"
-  | "updatePackage"
-  | "deletePackage"
-  | "listPackageRevisions"
-  | "getPackageRevision"
-  | "diffPackage"
-  | "rollBackPackage"
-  | "listClasses"
-  | "listFunctions";
-
-/** Handlers of packages, their history, and the classes and functions in them. */
-export function packageHandlers(registry: Registry): Handlers<PackageOperation> {
+/** Handlers of packages and their history. */
+export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   return {
     createPackage: async ({ body, query, call, idempotency }) => {
@@ -70,6 +58,16 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const ack = await registry.rollBack(nameIn(parameters), body.revision, reasoned, { ifVersion, idempotency });
       return acknowledged(ack, 200);
     },
+  };
+}
+
+function packageUrl(name: PackageName): string {
+  return `/api/v1/packages/${encodeURIComponent(name)}`;
+}
+
+/** Handlers of the classes, functions and topology of all packages. */
+export function catalogueHandlers(registry: Registry, status: StatusReader): HandlersOf<"catalogue"> {
+  return {
     listClasses: async ({ query }) => {
       const page = await registry.classes({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
       return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(classJson)) };
@@ -78,9 +76,13 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const page = await registry.functions({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
       return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(functionJson)) };
     },
+    getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
   };
 }
 
-function packageUrl(name: PackageName): string {
-  return `/api/v1/packages/${encodeURIComponent(name)}`;
+function sourceOf(source: string | undefined): "deployments" | "zenoh" {
+  if (source === undefined || source === "deployments") return "deployments";
+  if (source === "zenoh") return "zenoh";
+  const message = `"${source}" is not a source of topology`;
+  throw invalidArgument("the query", [{ path: "$.source", message, fix: "use deployments or zenoh" }]);
 }

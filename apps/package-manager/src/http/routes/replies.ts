@@ -1,4 +1,4 @@
-import { HEADERS } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined } from "@oaas/contracts/rest";
 import type { Acknowledgement, ListPage, PackagePreview } from "../../use-cases.ts";
 import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../request/preconditions.ts";
@@ -25,18 +25,14 @@ export function previewReply({ version, message, ...would }: PackagePreview): Ht
 
 /** The headers of a page: the total, and the token of the next page. */
 export function pageHeaders({ total, next }: ListPage<unknown>): Record<string, string> {
-  return {
-    [HEADERS.totalCount]: String(total),
-    ...(next === undefined ? {} : { [HEADERS.nextPageToken]: next }),
-  };
+  const count = { [HEADERS.totalCount]: String(total) };
+  return next === undefined ? count : { ...count, [HEADERS.nextPageToken]: next };
 }
 
 function etagHeader(version: number | undefined): Readonly<Record<string, string>> {
   return version === undefined ? {} : { [HEADERS.etag]: etagOf(version) };
 }
 
-function acknowledgement({ id, key, status, message = null }: AckFields): object {
-  return key === undefined ? { id, status, message } : { id, deployment_key: key, status, message };
+function acknowledgement({ id, key, status, message }: Acknowledgement): object {
+  return omitUndefined({ id, deployment_key: key, status, message: message ?? null });
 }
-
-type AckFields = Omit<Acknowledgement, "version" | "message"> & { readonly message?: string | null };

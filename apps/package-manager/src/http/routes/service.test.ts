@@ -4,18 +4,18 @@ import { expect, test } from "vitest";
 import { serviceHandlers } from "./service.ts";
 
 const answers = [
-  { why: "a store that answers is well", storage: async () => 7, status: 200, message: undefined },
+  { why: "reports a responding store as ok", storage: async () => 7, status: 200, message: undefined },
   {
-    why: "one that refuses says why",
+    why: "reports the reason of a failing store",
     storage: async () => Promise.reject(unavailable("etcd", "no route")),
     status: 503,
     message: expect.stringContaining("no route") as unknown,
   },
   {
-    why: "one that says nothing is not waited for as long as its own deadline",
+    why: "stops waiting for a silent store before its own timeout",
     storage: () => new Promise(() => {}),
     status: 503,
-    message: "it has not answered for 3 s",
+    message: "no response within 3 s",
   },
 ];
 

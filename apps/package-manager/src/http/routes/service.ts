@@ -1,56 +1,50 @@
-import { openApiDocument } from "@oaas/contracts/rest";
+import { openApiDocument, referencePage } from "@oaas/contracts/rest";
 import { orAbort, startDeadline, timestamp, type Ambient } from "@oaas/foundation";
-import { json, type Handlers } from "../handler.ts";
-import { referencePage } from "./reference-page.ts";
+import { json, type HandlersOf } from "../handler.ts";
 
 export interface ServiceState {
   readonly version: string;
   readonly ambient: Pick<Ambient, "clock" | "timers">;
-  /** Rejects when storage does not answer. */
+  /** Rejects when the store does not respond. */
   readonly storage: () => Promise<unknown>;
-  /** What is not fit for production. */
+  /** Reasons why the setup is not fit for production. */
   readonly warnings: () => readonly string[];
-  /** Named checks; a message says why one fails. */
+  /** Named checks with the reason of a failure. */
   readonly checks: () => Readonly<Record<string, string | undefined>>;
   readonly metrics: () => Promise<string>;
   readonly metricsType: string;
 }
 
-/** Whoever asks how we are wants to know soon, however long a call of the store may take otherwise. */
-const STORAGE_MS = 3_000;
+/** Shorter than the timeout of the store: probes need an answer soon. */
+const STORAGE_TIMEOUT_MS = 3_000;
 
-/** The service itself: health, readiness, metrics, its own description. */
-export function serviceHandlers(
-  state: ServiceState,
-): Handlers<"getHealth" | "getReadiness" | "getMetrics" | "getOpenApi" | "getReferencePage"> {
-  // Made when it is asked for: a fifth of a start would go into it, and most processes are never asked.
+/** Handlers of health, readiness, metrics and the API description. */
+export function serviceHandlers(state: ServiceState): HandlersOf<"service"> {
+  // Generated on demand: it takes a fifth of the start-up time, and few processes serve it.
   let document: string | undefined;
   return {
     getHealth: async () => {
       const problem = await storageProblem(state);
       const warnings = state.warnings();
-      return json(
-        {
-          status: problem === undefined ? "healthy" : "unhealthy",
-          service: "oprc-pm",
-          version: state.version,
-          timestamp: timestamp(state.ambient.clock.now()),
-          storage: problem === undefined ? { status: "ok" } : { status: "error", message: problem },
-          ...(warnings.length === 0 ? {} : { warnings }),
-        },
-        undefined,
-        problem === undefined ? 200 : 503,
-      );
+      const health = {
+        status: problem === undefined ? "healthy" : "unhealthy",
+        service: "oprc-pm",
+        version: state.version,
+        timestamp: timestamp(state.ambient.clock.now()),
+        storage: problem === undefined ? { status: "ok" } : { status: "error", message: problem },
+        ...(warnings.length === 0 ? {} : { warnings }),
+      };
+      return json(health, {}, problem === undefined ? 200 : 503);
     },
     getReadiness: async () => {
-      // Cut off from the store a process shows lists that grow old and can change nothing: others are to be asked.
-      const storage = await storageProblem(state);
-      const checks = Object.entries({ storage, ...state.checks() }).map(([name, message]) => [
+      // Without the store a process serves stale lists and cannot write: load balancers should use another one.
+      const problems = Object.entries({ storage: await storageProblem(state), ...state.checks() });
+      const checks = problems.map(([name, message]) => [
         name,
         message === undefined ? { ok: true } : { ok: false, message },
       ]);
-      const ready = checks.every(([, check]) => (check as { readonly ok: boolean }).ok);
-      return json({ ready, checks: Object.fromEntries(checks) as object }, undefined, ready ? 200 : 503);
+      const ready = problems.every(([, message]) => message === undefined);
+      return json({ ready, checks: Object.fromEntries(checks) as object }, {}, ready ? 200 : 503);
     },
     getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
     getOpenApi: async () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
@@ -62,12 +56,12 @@ export function serviceHandlers(
 }
 
 async function storageProblem({ ambient, storage }: ServiceState): Promise<string | undefined> {
-  using patience = startDeadline(ambient, STORAGE_MS);
+  using deadline = startDeadline(ambient, STORAGE_TIMEOUT_MS);
   try {
-    await orAbort(storage(), patience.signal);
+    await orAbort(storage(), deadline.signal);
     return undefined;
   } catch (thrown) {
-    if (patience.signal.aborted) return `it has not answered for ${STORAGE_MS / 1000} s`;
-    return thrown instanceof Error ? thrown.message : "it does not answer";
+    if (deadline.signal.aborted) return `no response within ${STORAGE_TIMEOUT_MS / 1000} s`;
+    return thrown instanceof Error ? thrown.message : "no response";
   }
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Timers } from "@oaas/foundation";
 
-/** A line that says nothing, so that proxies and clients see that the stream lives. */
+/** A comment so often keeps proxies and clients from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000;
 
 /** One server-sent event. */
@@ -10,10 +10,7 @@ export function eventText(event: { readonly id: string; readonly type: string; r
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${event.data}\n\n`;
 }
 
-/**
- * Sends events as they come, until they end or the client goes. A client that reads slowly is waited for; what it has not read
- * is kept by nobody but the feed, which drops it when it is too far behind.
- */
+/** Sends events until they end or the client disconnects, at the pace of the client. The feed drops a client that falls too far behind. */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<string>,
@@ -31,7 +28,7 @@ export async function sendEvents(
       if (!response.write(event)) await Promise.race([once(response, "drain"), once(response, "close")]);
     }
   } catch {
-    // The client sees the end of the stream and resumes after the last event it has.
+    // The client sees the end of the stream and resumes after the last event it received.
   } finally {
     heartbeat.cancel();
     response.end();

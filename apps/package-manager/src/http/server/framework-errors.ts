@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { deadlineExceeded, Fault, invalidArgument, type Violation } from "@oaas/foundation";
-import type { HttpRefusal } from "@oaas/contracts/rest";
-import { RefusedRequest, unsupportedMediaType } from "../request/read-request.ts";
+import { RefusedRequest, type HttpRefusal } from "@oaas/contracts/rest";
+import { unsupportedMediaType } from "../request/read-request.ts";
 
 /** An error of Fastify, or of anything else, as a fault or a refused request. */
 export function refusalOf(thrown: unknown, request: IncomingMessage, maxBodyBytes: number): unknown {
@@ -39,11 +39,6 @@ export function assertHost({ httpVersion, headersDistinct }: IncomingMessage): v
 export function assertExpectation({ headers: { expect } }: IncomingMessage): void {
   if (expect === undefined || expect.toLowerCase() === "100-continue") return;
   throw refused("expectation-failed", { message: `expects "${expect}"`, fix: "expect 100-continue, or nothing" });
-}
-
-/** Whether the declared length of a body exceeds the limit. */
-export function isTooLarge({ headers }: IncomingMessage, maxBytes: number): boolean {
-  return Number(headers["content-length"] ?? 0) > maxBytes;
 }
 
 const CLOSING: ReadonlySet<HttpRefusal> = new Set(["bad-request", "expectation-failed", "payload-too-large"]);

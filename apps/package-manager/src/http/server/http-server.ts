@@ -3,19 +3,12 @@ import type { AddressInfo, Socket } from "node:net";
 import { parse } from "node:querystring";
 import type { Server as TlsServer, TlsOptions } from "node:tls";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
-import { allRoutes, HEADERS, ROUTES, type OperationId, type Route } from "@oaas/contracts/rest";
+import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import type { Clock, Timers } from "@oaas/foundation";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Operation, Pipeline } from "../pipeline.ts";
-import {
-  assertExpectation,
-  assertHost,
-  closesConnection,
-  isTooLarge,
-  parserRefusal,
-  refusalOf,
-} from "./framework-errors.ts";
+import { assertExpectation, assertHost, closesConnection, parserRefusal, refusalOf } from "./framework-errors.ts";
 import { incomingOf, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
@@ -85,7 +78,7 @@ export class HttpServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Stops accepting connections; resolves when running requests are answered and all connections are closed. Repeatable. */
+  /** Stops accepting connections; resolves when running requests are answered and connections closed. Repeatable. */
   async close(): Promise<void> {
     this.#isClosing = true;
     // An event stream never ends by itself: its client reconnects to another server.
@@ -113,7 +106,7 @@ export class HttpServer {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     this.#server.on("checkContinue", (request, response) => {
-      if (!isTooLarge(request, maxBodyBytes)) response.writeContinue();
+      if (Number(request.headers["content-length"] ?? 0) <= maxBodyBytes) response.writeContinue();
       app.routing(request, response);
     });
     this.#server.on("checkExpectation", (request, response) => app.routing(request, response));
@@ -135,11 +128,10 @@ export class HttpServer {
   }
 
   #addRoute(route: Route & { readonly operationId: OperationId }): void {
-    const { operationId: id } = route;
-    const operation: Operation = { id, route: ROUTES[id], handler: handlerOf(route, this.#options.handlers) };
-    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      return this.#send(await this.#options.pipeline.serve(operation, incomingOf(request, reply)), reply);
-    };
+    const { handlers, pipeline } = this.#options;
+    const operation: Operation = { id: route.operationId, route, handler: handlerOf(route, handlers) };
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+      this.#send(await pipeline.serve(operation, incomingOf(request, reply)), reply);
     const method = route.method === "GET" ? ["GET", "HEAD"] : route.method;
     for (const url of pathPatterns(route.path)) this.#fastify.route({ method, url, handler });
   }

@@ -1,8 +1,7 @@
-import { allRoutes, type OperationId, type Route } from "@oaas/contracts/rest";
+import { allRoutes, RefusedRequest, type OperationId, type Route } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import type { FastifyRequest } from "fastify";
 import type { Handler, Handlers, OwnOperation } from "../handler.ts";
-import { RefusedRequest } from "../request/read-request.ts";
 
 /** Beyond the limit of request headers: the router itself imposes no length on parameters. */
 export const MAX_PATH = 65_536;

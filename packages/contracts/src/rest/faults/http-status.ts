@@ -50,6 +50,20 @@ export const HTTP_REFUSALS = {
 
 export type HttpRefusal = keyof typeof HTTP_REFUSALS;
 
+/** A fault with a status that only HTTP knows, and with headers of its response. */
+export class RefusedRequest extends Error {
+  readonly fault: Fault;
+  readonly refusal: HttpRefusal;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(fault: Fault, refusal: HttpRefusal, headers?: Readonly<Record<string, string>>) {
+    super(fault.message);
+    this.fault = fault;
+    this.refusal = refusal;
+    this.headers = headers;
+  }
+}
+
 /** The HTTP status of a fault. A partial failure takes that of its dominant part, so that an outage is not a 400. */
 export function faultStatus(fault: Fault): number {
   if (fault.detail.kind === "partial-failure") {

@@ -1,6 +1,6 @@
-import type { OpenApiDocument } from "@oaas/contracts/rest";
+import type { OpenApiDocument } from "./document.ts";
 
-/** What is used of a schema of the document. */
+/** The parts of a schema that the page shows. */
 interface Schema {
   readonly $ref?: string;
   readonly description?: string;
@@ -48,7 +48,7 @@ interface Document {
   };
 }
 
-/** The OpenAPI document as a page to read: no script, nothing fetched from elsewhere. */
+/** The OpenAPI document as an HTML page. It has no scripts and loads nothing from other hosts. */
 export function referencePage(openApi: OpenApiDocument): string {
   const document = openApi as unknown as Document;
   const { info, tags, components } = document;
@@ -57,7 +57,7 @@ export function referencePage(openApi: OpenApiDocument): string {
     ...tags.map((tag) => ({ id: tag.name, intro: tag.description, parts: operationsOf(tag.name, document) })),
     {
       id: "documents",
-      intro: "What is sent and answered. Bold members are required.",
+      intro: "Bodies of requests and responses. Bold members are required.",
       parts: Object.entries(components.schemas).map(([name, schema]) => schemaHtml(name, schema)),
     },
   ];
@@ -105,7 +105,7 @@ function operationHtml(request: string, operation: Operation, components: Docume
       words(description),
     ]);
   const body = operation.requestBody;
-  // Refusals are all the same document: told once, with all their statuses.
+  // Responses with the same body share one row.
   const answers = new Map<string, string[]>();
   for (const [status, answer] of Object.entries(operation.responses)) {
     const { description, content } = named(answer, components.responses);
@@ -129,7 +129,7 @@ function schemaHtml(name: string, schema: Schema): string {
 ${members.length === 0 ? `<p>${typeHtml(schema)}</p>` : table(members)}</details>`;
 }
 
-/** What a body may be; the same schema in several media types is told once. */
+/** The types of a body; media types with the same schema count once. */
 function contentHtml(content: Content["content"] = {}): string {
   const types = Object.values(content).map(({ schema }) => (schema === undefined ? "" : typeHtml(schema)));
   return [...new Set(types)].join(" or ");
@@ -161,7 +161,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return `<table><tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}</tbody></table>`;
 }
 
-/** A text in which backticks stand around code. */
+/** Text whose backticks mark code. */
 function words(text = ""): string {
   return escape(text).replaceAll(/`([^`]*)`/g, "<code>$1</code>");
 }

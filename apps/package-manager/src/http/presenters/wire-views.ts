@@ -1,15 +1,26 @@
 import {
+  classDeploymentToWire,
   functionStatusToWire,
   pascalCase,
+  type deploymentRevisionView,
   type deploymentStatusView,
+  type diffView,
   type explanationView,
+  type revisionView,
   type unitStatusView,
 } from "@oaas/contracts/rest";
-import type { ClassRuntime } from "@oaas/models";
+import { DeploymentCondition, type ClassRuntime } from "@oaas/models";
 import type { z } from "zod";
-import type { ClusterDeploymentStatus, DeploymentStatus, Explanation } from "../../use-cases.ts";
+import type {
+  ClusterDeploymentStatus,
+  DeploymentRevision,
+  DeploymentStatus,
+  Diff,
+  Explanation,
+  Revision,
+} from "../../use-cases.ts";
 
-/** The state of a deployment over all its clusters. */
+/** The status of a deployment in all its clusters. */
 export function deploymentStatusToWire(status: DeploymentStatus): z.output<typeof deploymentStatusView> {
   const { operation } = status;
   return {
@@ -38,7 +49,7 @@ function clusterToWire(status: ClusterDeploymentStatus): z.output<typeof deploym
   };
 }
 
-/** The state of one unit by its id. */
+/** The status of one unit. */
 export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.output<typeof unitStatusView> {
   return {
     id,
@@ -51,18 +62,27 @@ export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.out
 
 /** Why a deployment is not ready. */
 export function explanationToWire(explanation: Explanation): z.output<typeof explanationView> {
-  const { key, summary, verdict, suggestedAction, clusters, observedAt } = explanation;
-  return {
-    key,
-    summary,
-    verdict,
-    suggested_action: suggestedAction,
-    clusters: clusters.map(({ cluster, unitId, finding, error }) => ({
-      cluster,
-      unit_id: unitId,
-      finding: finding ?? null,
-      error: error ?? null,
-    })),
-    observed_at: observedAt,
-  };
+  const { key, summary, verdict, suggestedAction, observedAt } = explanation;
+  const clusters = explanation.clusters.map(({ cluster, unitId, finding = null, error = null }) => {
+    return { cluster, unit_id: unitId, finding, error };
+  });
+  return { key, summary, verdict, suggested_action: suggestedAction, clusters, observed_at: observedAt };
+}
+
+/** A revision without its content. */
+export function revisionToWire(revision: Revision): z.output<typeof revisionView> {
+  const { revision: number, digest, author = null, reason = null, createdAt } = revision;
+  return { revision: number, digest, author, reason, created_at: createdAt };
+}
+
+/** A revision of a deployment. */
+export function deploymentRevisionToWire(revision: DeploymentRevision): z.output<typeof deploymentRevisionView> {
+  const { planDigest = null, outcome, clusters } = revision;
+  const { deployment: desired } = revision;
+  const deployment = classDeploymentToWire({ deployment: desired, condition: DeploymentCondition.unknown });
+  return { ...revisionToWire(revision), deployment, plan_digest: planDigest, outcome, clusters };
+}
+
+export function diffToWire({ from, to, changes }: Diff): z.output<typeof diffView> {
+  return { from, to, changes: changes.map((change) => ({ ...change })) };
 }

@@ -3,14 +3,14 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { together, type KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { IdempotencyRecord } from "../../use-cases.ts";
-import type { HttpReply } from "../handler.ts";
+import type { HttpReply } from "../http/handler.ts";
+import type { IdempotencyRecord } from "../use-cases.ts";
 import { Idempotency } from "./idempotency.ts";
 
 const HOUR = 3_600_000;
 let ambient: ReturnType<typeof virtualAmbient>;
 let store: KeyValueStore;
-let idempotency: Idempotency;
+let idempotency: Idempotency<HttpReply>;
 let done: number;
 let life: string | undefined;
 
