@@ -1,10 +1,10 @@
 /**
  * One key-value port, three backends, typed collections above it.
  *
- * Reading order: kv (the port and every promise), conditions (guards of a transaction), kv-faults (what can go wrong and
- * how to tell), ownership (leases with fencing), collection (records with a codec, an optimistic lock and indexes).
- * Backends are entered by their own paths: `@oaas/storage/memory`, `/sqlite`, `/etcd`; `@oaas/storage/testing` has the
- * suite that all of them pass.
+ * Reading order: port (the store, transactions, faults), leases (ownership with fencing), collections (records with codec,
+ * optimistic locking and indexes), views (collections in memory).
+ * Backends have their own entries: `@oaas/storage/memory`, `/sqlite`, `/etcd`; `@oaas/storage/testing` has the suite that
+ * every backend passes.
  */
 export {
   DEFAULT_PAGE,
@@ -30,7 +30,7 @@ export {
   type WatchQuery,
   type Write,
 } from "./port/key-value-store.ts";
-export { absent, present, sameIncarnation, together, unchanged } from "./port/transaction.ts";
+export { absent, present, sameIncarnation, combineTransactions, unchanged } from "./port/transaction.ts";
 export { conflictOf, outcomeUnknown, type Conflict } from "./port/store-faults.ts";
 export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./leases/ownership.ts";
 export { Collection, type CollectionDefinition, type ListOptions } from "./collections/collection.ts";

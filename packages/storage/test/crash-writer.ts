@@ -1,6 +1,6 @@
 /**
- * The process that is killed. Writes pairs of keys in one transaction each, from several callers at once, and says the
- * number of each pair on standard output as soon as, and only when, it is acknowledged.
+ * The process that is killed. Writes pairs of keys, one transaction each, from several concurrent callers, and prints the
+ * number of each pair when it is acknowledged.
  */
 import { writeSync } from "node:fs";
 import { argv, stdout } from "node:process";
@@ -18,7 +18,7 @@ let next = Number(first);
 await store.revision();
 await say("ready");
 
-/** Says a line before it goes on. A full pipe is waited for: an acknowledgement must neither be lost nor end the process. */
+/** Writes a line synchronously and waits for a full pipe, so that no acknowledgement is lost. */
 async function say(line: string): Promise<void> {
   for (;;) {
     try {

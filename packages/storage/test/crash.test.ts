@@ -16,7 +16,7 @@ const ACKNOWLEDGED = sweepSize(600, 20_000);
 const PER_ROUND = Math.ceil(ACKNOWLEDGED / ROUNDS);
 
 describe("kill -9 of the writer", () => {
-  test("sqlite: every acknowledged write is there, and no half of any", { timeout: 600_000 }, async () => {
+  test("sqlite: keeps every acknowledged write, and no partial write", { timeout: 600_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "oaas-crash-"));
     const file = join(folder, "store.db");
     const acknowledged = new Set<number>();
@@ -35,7 +35,7 @@ describe("kill -9 of the writer", () => {
 });
 
 describeWith(["etcd"], "kill -9 around etcd", () => {
-  test("of the client: every acknowledged write is there, and no half of any", { timeout: 600_000 }, async () => {
+  test("of the client: keeps every acknowledged write, and no partial write", { timeout: 600_000 }, async () => {
     await using etcd = await startEtcd({ fsync: true });
     const store = openEtcdStore({ ambient: realAmbient, endpoints: etcd.endpoints, keyPrefix: "/oaas/crash/" });
     const acknowledged = new Set<number>();
@@ -47,7 +47,7 @@ describeWith(["etcd"], "kill -9 around etcd", () => {
     await store.close();
   });
 
-  test("of etcd itself: every acknowledged write is there, and no half of any", { timeout: 600_000 }, async () => {
+  test("of etcd: keeps every acknowledged write, and no partial write", { timeout: 600_000 }, async () => {
     await using etcd = await startEtcd({ fsync: true });
     const store = openEtcdStore({
       ambient: realAmbient,
@@ -93,7 +93,7 @@ describeWith(["etcd"], "kill -9 around etcd", () => {
   });
 });
 
-/** Starts the writer, notes what it acknowledges, and kills it in the middle of its work. */
+/** Starts the writer, collects its acknowledgements, and kills it while it writes. */
 async function writeUntilKilled(backend: string, place: string, acknowledged: Set<number>): Promise<void> {
   const first = Math.max(0, ...acknowledged) + 1000;
   const child = spawn(process.execPath, [join(import.meta.dirname, "crash-writer.ts"), backend, place, String(first)], {
@@ -110,9 +110,9 @@ async function writeUntilKilled(backend: string, place: string, acknowledged: Se
   expect(signal, "it was killed and did not end by itself").toBe("SIGKILL");
 }
 
-/** Every acknowledged pair is there; every pair that is there is whole. */
+/** Asserts that every acknowledged pair exists and every existing pair is complete. */
 async function expectWhole(store: KeyValueStore, acknowledged: ReadonlySet<number>): Promise<void> {
-  // Both as of one revision: what the killed writer had sent may still be carried out.
+  // Both at one revision: requests of the killed writer may still be executed.
   const revision = await store.revision();
   const [a, b] = [await valuesUnder(store, "a/", revision), await valuesUnder(store, "b/", revision)];
   const lost = [...acknowledged].filter((n) => !a.has(String(n)) || !b.has(String(n)));

@@ -22,7 +22,7 @@ function connect(etcd: EtcdUnderTest, options: Partial<EtcdStoreOptions> = {}): 
 const put = (store: KeyValueStore, key: string, value = "v"): Promise<{ revision: number }> =>
   store.commit({ writes: [{ op: "put", key, value }] });
 
-/** Collects what a watch delivers until the test is over. */
+/** Collects the events of a watch until the test ends. */
 function follow(store: KeyValueStore, fromRevision: number): string[] {
   const seen: string[] = [];
   const watching = async (): Promise<void> => {
@@ -43,7 +43,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
   });
   afterAll(() => etcd?.close());
 
-  test("dead: calls are refused as unavailable in time; back: everything goes on, watches without gap", async () => {
+  test("stopped: calls fail as unavailable in time; restarted: calls work, watches continue without a gap", async () => {
     const store = connect(etcd);
     const { revision } = await put(store, "w/1", "1");
     const seen = follow(store, revision);
@@ -61,7 +61,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await eventually(() => expect(seen).toEqual(["1", "2", "3"]));
   });
 
-  test("dead for a while: nobody waits for it as long as a call may take, and whoever asks then is refused after one try", async () => {
+  test("stopped for long: running calls fail before their deadline, new calls fail after one attempt", async () => {
     let tries = 0;
     const store = connect(etcd, { timeoutMs: 3_600_000, onTrouble: () => (tries += 1) });
     await put(store, "k");
@@ -78,7 +78,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await eventually(() => store.get("k"));
   });
 
-  test("frozen for a while: a write that was sent is settled all the same", async () => {
+  test("frozen for a while: resolves a write that was sent", async () => {
     const store = connect(etcd, { timeoutMs: 3_600_000, attemptTimeoutMs: 500 });
     await put(store, "k");
     member.freeze();
@@ -95,7 +95,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     expect(await store.get("settled")).toMatchObject({ version: 1, createRevision: revision });
   });
 
-  test("frozen: calls end by their time, a blind write says its outcome is unknown; thawed: works again", async () => {
+  test("frozen: calls end by their deadline, a write without a guard has an unknown outcome; resumed: calls work", async () => {
     const store = connect(etcd);
     await put(store, "k", "before");
     member.freeze();
@@ -113,7 +113,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await put(store, "k", "after");
   });
 
-  test("frozen for a moment: a guarded write is settled, exactly once", async () => {
+  test("frozen briefly: applies a guarded write exactly once", async () => {
     const store = connect(etcd, { timeoutMs: 20_000, attemptTimeoutMs: 500 });
     await store.commit({ writes: [{ op: "delete-prefix", prefix: "g" }] });
     member.freeze();
@@ -131,7 +131,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     }
   });
 
-  test("frozen longer than a lease lives: its owner is told in time", async () => {
+  test("frozen longer than a lease: reports the loss in time", async () => {
     const store = connect(etcd);
     const lease = await store.grantLease({ ttlMs: 2000 });
     member.freeze();
@@ -143,7 +143,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     }
   });
 
-  test("frozen while a lease is asked for: it counts from the request that was answered, not from the first", async () => {
+  test("frozen while a lease is requested: counts from the successful request, not from the first", async () => {
     const store = connect(etcd, { timeoutMs: 20_000, attemptTimeoutMs: 500 });
     await store.revision();
     member.freeze();
@@ -155,21 +155,21 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     lease.assertHeld();
   });
 
-  test("revokes a lease: its owner is told with the next renewal", async () => {
+  test("revokes a lease: the next renewal reports the loss", async () => {
     const store = connect(etcd);
-    // Long enough that it is not lost by itself on a busy machine, which would be told otherwise.
+    // Long enough not to expire on a busy machine, which would give another reason.
     const lease = await store.grantLease({ ttlMs: 10_000 });
     await store.commit({ writes: [{ op: "put", key: "owned", value: "", lease: lease.id }] });
     await etcd.etcdctl("lease", "revoke", BigInt(lease.id).toString(16));
     expect(await store.get("owned")).toBeUndefined();
     await eventually(() => expect(lease.lost.aborted).toBe(true));
-    expect(lease.lost.reason).toMatchObject({ message: expect.stringContaining("no longer knows it") as string });
+    expect(lease.lost.reason).toMatchObject({ message: expect.stringContaining("expired or was revoked") as string });
   });
 
-  test("compacts while a watch is cut off: the watch says so instead of skipping", async () => {
+  test("compacts while a watch is disconnected: the watch reports it", async () => {
     const direct = connect(etcd);
-    await using line = await startLine(etcd.endpoints[0] as string);
-    const watcher = connect(etcd, { endpoints: [line.url] });
+    await using proxy = await startProxy(etcd.endpoints[0] as string);
+    const watcher = connect(etcd, { endpoints: [proxy.url] });
     const { revision } = await put(direct, "w/0", "0");
     const batches: WatchBatch[] = [];
     const watching = (async () => {
@@ -177,15 +177,15 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     })();
     const ended = expect(watching).rejects.toMatchObject({ code: "OAAS_STORE_COMPACTED" });
     await eventually(() => expect(batches).toHaveLength(1));
-    line.cut();
+    proxy.cut();
     await put(direct, "w/1", "never seen");
     const { revision: last } = await put(direct, "w/2", "2");
     await direct.compact(last);
-    line.mend();
+    proxy.restore();
     await ended;
   });
 
-  test("nobody listens at all: unavailable, and the address is tried again and again until the time is up", async () => {
+  test("no listener: unavailable after retries until the deadline", async () => {
     const store = connect(etcd, { endpoints: ["http://127.0.0.1:1"], timeoutMs: 500 });
     await expect(store.revision()).rejects.toMatchObject({ kind: "unavailable" });
     const fault: unknown = await put(store, "k").catch((thrown: unknown) => thrown);
@@ -224,7 +224,7 @@ describeWith(["etcd"], "three members", () => {
   });
   afterAll(() => etcd?.close());
 
-  test("any one may die: writes go on, a watch misses nothing, a lease is kept", { timeout: 180_000 }, async () => {
+  test("one member stops: writes continue, a watch has no gap, a lease is renewed", { timeout: 180_000 }, async () => {
     const store = connect(etcd, { timeoutMs: 20_000 });
     const lease = await store.grantLease({ ttlMs: 15_000 });
     const { revision } = await put(store, "w/start", "start");
@@ -243,7 +243,7 @@ describeWith(["etcd"], "three members", () => {
     lease.assertHeld();
   });
 
-  test("without a majority: unavailable; with it again: works", { timeout: 180_000 }, async () => {
+  test("without a majority: unavailable; with a majority again: works", { timeout: 180_000 }, async () => {
     const store = connect(etcd);
     await put(store, "k", "before");
     const [one, two] = etcd.members as [EtcdMember, EtcdMember];
@@ -256,7 +256,7 @@ describeWith(["etcd"], "three members", () => {
     await eventually(() => put(store, "k", "after"));
   });
 
-  test("one that is frozen is left for the next", async () => {
+  test("a frozen member is replaced by the next", async () => {
     const store = connect(etcd, { timeoutMs: 15_000, attemptTimeoutMs: 500 });
     await eventually(() => put(store, "k", "1"));
     for (const member of etcd.members) {
@@ -284,12 +284,12 @@ describeWith(["etcd"], "who we are", () => {
   });
 
   describe("user and password", () => {
-    test("wrong: unauthenticated, and not tried for ever", async () => {
+    test("wrong: unauthenticated without endless retries", async () => {
       const store = connect(etcd, { auth: { username: "pm", password: "wrong" } });
       await expect(store.get("k")).rejects.toMatchObject({ kind: "unauthenticated" });
     });
 
-    test("not supported by the user may do: permission denied, for calls and watches", async () => {
+    test("without permission: permission denied, for calls and watches", async () => {
       const store = connect(etcd, { keyPrefix: "/elsewhere/" });
       await expect(store.get("k")).rejects.toMatchObject({ kind: "permission-denied" });
       await expect(put(store, "k")).rejects.toMatchObject({ kind: "permission-denied" });
@@ -297,7 +297,7 @@ describeWith(["etcd"], "who we are", () => {
       await expect(first).rejects.toMatchObject({ kind: "permission-denied" });
     });
 
-    test("a token that etcd forgot is fetched anew, without anybody noticing", { timeout: 180_000 }, async () => {
+    test("an expired token is fetched again", { timeout: 180_000 }, async () => {
       const store = connect(etcd, { timeoutMs: 20_000 });
       const { revision } = await put(store, "w/1", "1");
       const seen = follow(store, revision);
@@ -309,7 +309,7 @@ describeWith(["etcd"], "who we are", () => {
   });
 
   describe("certificates", () => {
-    test("none, or of somebody else: unavailable with the reason", async () => {
+    test("missing, or of another authority: unavailable with the reason", async () => {
       const tls = etcd.tls as NonNullable<EtcdUnderTest["tls"]>;
       for (const wrong of [{ caFile: tls.caFile }, { certFile: tls.certFile, keyFile: tls.keyFile }]) {
         const store = connect(etcd, { tls: wrong, timeoutMs: 1000 });
@@ -317,7 +317,7 @@ describeWith(["etcd"], "who we are", () => {
       }
     });
 
-    test("files that are not there: a fault that says so", async () => {
+    test("missing files: a fault with the reason", async () => {
       const store = connect(etcd, { tls: { caFile: join(folder, "none.pem") } });
       await expect(store.revision()).rejects.toMatchObject({ kind: "failed-precondition" });
     });
@@ -338,14 +338,14 @@ describeWith(["etcd"], "who we are", () => {
   });
 });
 
-interface Line extends AsyncDisposable {
+interface TcpProxy extends AsyncDisposable {
   readonly url: string;
   cut(): void;
-  mend(): void;
+  restore(): void;
 }
 
-/** A connection that can be cut without touching etcd. */
-async function startLine(target: string): Promise<Line> {
+/** A connection that can be interrupted without affecting etcd. */
+async function startProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -370,7 +370,7 @@ async function startLine(target: string): Promise<Line> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    mend: () => (isCut = false),
+    restore: () => (isCut = false),
     [Symbol.asyncDispose]: async () => {
       cut();
       server.close();

@@ -7,7 +7,7 @@ import type { EtcdUnderTest } from "@oaas/testkit";
 
 let spaces = 0;
 
-/** How to reach an etcd under test as the user pm, in a key space of its own. */
+/** Options for an etcd under test as the user pm, with a separate key prefix. */
 export function storeOptions(etcd: EtcdUnderTest, keyPrefix = "/oaas/test/"): EtcdStoreOptions {
   return {
     ambient: realAmbient,
@@ -18,7 +18,7 @@ export function storeOptions(etcd: EtcdUnderTest, keyPrefix = "/oaas/test/"): Et
   };
 }
 
-/** An empty store for the suite: its own prefix in an etcd that several tests share. */
+/** Returns an empty store: a separate prefix in an etcd that several tests share. */
 export async function storeUnderTest(etcd: EtcdUnderTest): Promise<StoreUnderTest> {
   spaces += 1;
   const options = storeOptions(etcd, `/oaas/suite/${spaces}/`);

@@ -47,7 +47,7 @@ async function makeFile(count = 10, size = 10): Promise<void> {
   await store.close();
 }
 
-/** Everything in the folder, to see that nothing was touched. */
+/** Returns all files of the folder, to verify that nothing changed. */
 function snapshot(): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder).map((name) => [
@@ -61,8 +61,8 @@ function rewrite(at: number, bytes: Buffer): void {
   writeSync(openSync(file, "r+"), bytes, 0, bytes.length, at);
 }
 
-describe("a file that is not for us", () => {
-  test("of a newer version is refused and not touched", async () => {
+describe("a foreign file", () => {
+  test("of a newer version is rejected and unchanged", async () => {
     await makeFile();
     const database = new DatabaseSync(file);
     database.exec("PRAGMA user_version = 999");
@@ -74,7 +74,7 @@ describe("a file that is not for us", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("of another program is refused and not touched", () => {
+  test("of another program is rejected and unchanged", () => {
     const database = new DatabaseSync(file);
     database.exec("PRAGMA user_version = 1; CREATE TABLE theirs (x)");
     database.close();
@@ -83,7 +83,7 @@ describe("a file that is not for us", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("in use is refused, and the message names who has it", async () => {
+  test("in use is rejected with the name of the owner", async () => {
     const store = open();
     expect(() => open()).toThrow(
       expect.objectContaining({
@@ -115,21 +115,21 @@ describe("a file that is not for us", () => {
 describe("a damaged file", () => {
   const damages: { why: string; damage: () => void }[] = [
     {
-      why: "not a database at all",
+      why: "not a database",
       damage: () => writeFileSync(file, "something else entirely, long enough to be a header ".repeat(4)),
     },
-    { why: "cut off within its header", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 50)) },
+    { why: "truncated in its header", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 50)) },
     { why: "pages overwritten", damage: () => rewrite(4096, Buffer.alloc(4096 * 20, 0xa5)) },
-    { why: "cut off in the middle", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 4096 * 12)) },
+    { why: "truncated in the middle", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 4096 * 12)) },
   ];
-  test.each(damages)("is refused: $why", async ({ damage }) => {
+  test.each(damages)("is rejected: $why", async ({ damage }) => {
     await makeFile(300, 1000);
     damage();
     expect(() => open()).toThrow(expect.objectContaining({ code: "OAAS_STORE_CORRUPT" }));
   });
 
-  test("says so when it is damaged under a running store", async () => {
-    // More than SQLite keeps in memory.
+  test("is reported when it is damaged while the store is open", async () => {
+    // More than the page cache of SQLite.
     await makeFile(600, 50_000);
     const store = open();
     rewrite(4096 * 3, Buffer.alloc(statSync(file).size - 4096 * 3, 0xa5));
@@ -138,7 +138,7 @@ describe("a damaged file", () => {
   });
 });
 
-describe("a place that cannot be written", () => {
+describe("a path that is not writable", () => {
   const places: { why: string; prepare: () => string; only?: "root" | "user" }[] = [
     {
       why: "the file is a folder",
@@ -155,18 +155,18 @@ describe("a place that cannot be written", () => {
       },
     },
     {
-      why: "the folder above the missing one is a file",
+      why: "the parent of the missing folder is a file",
       prepare: () => {
         writeFileSync(file, "");
         return join(file, "missing", "store.db");
       },
     },
     {
-      why: "the folder cannot be made, and the file system says no more than that it is not there",
+      why: "the folder cannot be created and the file system returns ENOENT",
       prepare: () => "/proc/missing/deeper/store.db",
     },
     {
-      why: "the folder may not be written (as a user)",
+      why: "the folder is not writable (as a user)",
       only: "user",
       prepare: () => {
         chmodSync(folder, 0o500);
@@ -183,7 +183,7 @@ describe("a place that cannot be written", () => {
       },
     },
   ];
-  test.for(places)("is refused with the reason: $why", ({ prepare, only }, { skip }) => {
+  test.for(places)("is rejected with the reason: $why", ({ prepare, only }, { skip }) => {
     if (only !== undefined && (only === "root") !== isRoot) skip(`it can only be shown as ${only}`);
     const place = prepare();
     try {
@@ -201,11 +201,11 @@ describe("a place that cannot be written", () => {
 });
 
 describe("a full store", () => {
-  test("refuses at its quota, changes nothing, and works again when there is room", async () => {
+  test("rejects writes at its quota, changes nothing, and recovers when there is space", async () => {
     await provesFull(open({ maxBytes: 256 * 1024 }));
   });
 
-  test("refuses on a full disk, changes nothing, and works again when there is room", async (context) => {
+  test("rejects writes on a full disk, changes nothing, and recovers when there is space", async (context) => {
     if (!isRoot) context.skip("mounting a small tmpfs needs root");
     const disk = join(folder, "disk");
     mkdirSync(disk);
@@ -224,7 +224,7 @@ describe("a full store", () => {
 });
 
 describe("opening again", () => {
-  test("finds what was acknowledged, goes on with the revision, and ends the leases of the process that is gone", async () => {
+  test("has all acknowledged writes, continues the revision, and ends the leases of the ended process", async () => {
     const store = open();
     const lease = await store.grantLease({ ttlMs: 60_000 });
     await store.commit({ writes: [{ op: "put", key: "leased", value: "", lease: lease.id }] });
@@ -246,7 +246,7 @@ describe("opening again", () => {
   });
 });
 
-/** Fills the store until it refuses, then makes room (by deleting, and as told) and writes again. */
+/** Fills the store until it rejects a write, then frees space and writes again. */
 async function provesFull(store: KeyValueStore, makeRoom: () => void = () => undefined): Promise<void> {
   const value = "x".repeat(20_000);
   const fillUp = async (): Promise<{ written: number; refusal: unknown }> => {

@@ -9,7 +9,7 @@ import {
   type Violation,
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
-import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas/storage";
+import { conflictOf, combineTransactions, type Collection, type KeyValueStore } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterEntry, SecretFolder } from "../ports.ts";
 import type { StoredCluster } from "../stores/cluster-store.ts";
@@ -65,7 +65,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
     const create = stored.stageCreate(cluster.name, record);
     try {
       const { revision } = await store.commit(
-        idempotency === undefined ? create : together(create, idempotency.stage({})),
+        idempotency === undefined ? create : combineTransactions(create, idempotency.stage({})),
       );
       return revision;
     } catch (thrown) {
@@ -87,7 +87,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
       if (found === undefined) throw notFound("cluster", name);
       const removal = await references.stageRemoval(deployments);
       refuseIfUsed(name, deployments.keysIn(name).length);
-      return store.commit(together(stored.stageDelete(found), removal));
+      return store.commit(combineTransactions(stored.stageDelete(found), removal));
     });
     if (removed !== undefined) await roster.reached(removed.revision);
   }

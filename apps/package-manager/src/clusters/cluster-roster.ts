@@ -84,7 +84,7 @@ export class ClusterRoster {
 
   /** Resolves when the roster includes a revision of the store. */
   reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void> {
-    return this.#view.reached(revision, options);
+    return this.#view.waitForRevision(revision, options);
   }
 
   close(): Promise<void> {

@@ -14,7 +14,7 @@ import type { SagaLauncher } from "./saga-launcher.ts";
 export interface AbandonDeps {
   readonly store: Pick<KeyValueStore, "commit">;
   readonly deployments: DeploymentStore;
-  readonly view: Pick<CollectionView<DeploymentRecord>, "all" | "reached">;
+  readonly view: Pick<CollectionView<DeploymentRecord>, "all" | "waitForRevision">;
   readonly engine: Pick<SagaEngine, "get">;
   readonly launcher: SagaLauncher;
   readonly clusters: Pick<ClusterDirectory, "reading">;
@@ -58,7 +58,7 @@ async function abandonRemoval(deps: AbandonDeps, key: DeploymentKey, cluster: Cl
   const put = deployments.stagePut(key, current, record);
   if (record.deletion === undefined || Object.keys(placements).length > 0) {
     const { revision } = await store.commit(put);
-    await view.reached(revision);
+    await view.waitForRevision(revision);
     return true;
   }
   // It was the last placement of a deleted deployment: finish the deletion.

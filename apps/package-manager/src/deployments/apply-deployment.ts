@@ -1,6 +1,6 @@
 import { Fault, notFound, type Clock } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
-import { together, type KeyValueStore, type Transaction } from "@oaas/storage";
+import { combineTransactions, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
@@ -60,7 +60,7 @@ export async function applyDeployment(
     const entry = await desiredEntry(deployments, snapshot);
     const isUnchanged = entry?.planDigest === plan.digest && entry.digest === specDigest(deployment);
     if (isUnchanged && entry.withdrawn.length === 0) return reapply(deps, snapshot, call, idempotency);
-    const references = together(planned.packageReference, await planning.stageClusterReferences(plan));
+    const references = combineTransactions(planned.packageReference, await planning.stageClusterReferences(plan));
     const desired = { deployment, plan, kind: "deploy", withdrawn: [], call } as const;
     return rollOut(deps, snapshot, { desired, references, idempotency });
   };
@@ -85,7 +85,7 @@ export async function rollBackDeployment(
     if (snapshot.current.record.desired?.revision === revision) return reapply(deps, snapshot, call, idempotency);
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;
-    const references = together(
+    const references = combineTransactions(
       await planning.stagePackageReference(deployment),
       await planning.stageClusterReferences(plan, withdrawn),
     );
@@ -177,7 +177,7 @@ async function reapply(
   // With the higher revision, the drift reconciler treats unaccounted units of the deployment as surplus.
   if ((await unaccounted.ofDeployment(snapshot.key)).length > 0)
     await store.commit(
-      idempotency === undefined ? put : together(put, idempotency.stage({ status } satisfies OperationNote)),
+      idempotency === undefined ? put : combineTransactions(put, idempotency.stage({ status } satisfies OperationNote)),
     );
   return { status };
 }

@@ -75,7 +75,7 @@ export class DeploymentService implements Deployments {
 
   /** Why the lists may be outdated; undefined when they are current. */
   get viewFault(): Fault | undefined {
-    return this.#deps.view.trouble;
+    return this.#deps.view.fault;
   }
 
   /** Keys of the deployments of a package, read from the store. */
@@ -85,7 +85,7 @@ export class DeploymentService implements Deployments {
 
   /** Resolves when the lists have reached a store revision. */
   reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void> {
-    return this.#deps.view.reached(revision, options);
+    return this.#deps.view.waitForRevision(revision, options);
   }
 
   /** Keys of the deployments that have, or may have left, a unit in a cluster. */

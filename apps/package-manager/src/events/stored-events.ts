@@ -27,7 +27,7 @@ export interface StoredEvent {
   readonly bytes: number;
 }
 
-export type FollowedCollection<T> = Pick<Collection<T>, "watch" | "recordIn">;
+export type FollowedCollection<T> = Pick<Collection<T>, "watch" | "decodeEntry">;
 
 /** A topic over a collection. `toObject` converts a record to its REST form; `keyOf` returns its key, or undefined to skip it. */
 export function storedTopic<T>(options: {
@@ -39,7 +39,7 @@ export function storedTopic<T>(options: {
   readonly type?: "progress";
 }): StoredTopic {
   const { topic, collection, keyOf = (id) => id } = options;
-  const createObject = (source: unknown): unknown => options.toObject(collection.recordIn(source as Entry));
+  const createObject = (source: unknown): unknown => options.toObject(collection.decodeEntry(source as Entry));
   const eventsOf = (change: CollectionChange<T>): StoredEvent[] => {
     if (change.type === "unreadable") return [];
     const key = keyOf(change.id);

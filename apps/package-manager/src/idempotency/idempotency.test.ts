@@ -1,6 +1,6 @@
 import { Fault, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import { together, type KeyValueStore } from "@oaas/storage";
+import { combineTransactions, type KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { HttpReply } from "../http/handler.ts";
@@ -83,8 +83,11 @@ describe("an idempotency key", () => {
 
 describe("the mark of an effect", () => {
   const marking = async (once: IdempotencyRecord): Promise<number> =>
-    (await store.commit(together(once.stage({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] })))
-      .revision;
+    (
+      await store.commit(
+        combineTransactions(once.stage({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] }),
+      )
+    ).revision;
   const doneOf = (key: string): Promise<HttpReply> =>
     begin(key, async ({ committed: before }) => ({ status: 200, json: JSON.stringify(before) }));
 

@@ -56,7 +56,7 @@ export class PackageHistory {
 
   /** Deletes all revisions in the transaction that deletes the package, so that a new package of the name starts at 1. */
   stageRemoval(name: PackageName): Transaction {
-    return this.#revisions.stageDeleteUnder(`${name}/`);
+    return this.#revisions.stageDeletePrefix(`${name}/`);
   }
 }
 

@@ -17,7 +17,7 @@ export const PACKAGES = {
   name: "packages",
   codec: { version: 1, decode: packageRecord },
   indexes: { dependency: ({ package: { dependencies } }: PackageRecord) => dependencies },
-  remember: REMEMBERED,
+  cacheSize: REMEMBERED,
 } satisfies CollectionDefinition<PackageRecord>;
 
 /** Every revision, by `revisionId`. */

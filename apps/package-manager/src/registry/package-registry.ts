@@ -4,7 +4,7 @@ import {
   Collection,
   CollectionView,
   conflictOf,
-  together,
+  combineTransactions,
   type KeyValueStore,
   type Stored,
   type Transaction,
@@ -104,13 +104,13 @@ export class PackageRegistry implements Registry {
   }
 
   /** The stored packages, for watchers. */
-  get collection(): Pick<Collection<PackageRecord>, "watch" | "recordIn"> {
+  get collection(): Pick<Collection<PackageRecord>, "watch" | "decodeEntry"> {
     return this.#packages;
   }
 
   /** Why the lists may be outdated; undefined when they are current. */
   get viewFault(): Fault | undefined {
-    return this.#view.trouble;
+    return this.#view.fault;
   }
 
   async register(
@@ -198,9 +198,9 @@ export class PackageRegistry implements Registry {
           `package "${name}" was deployed in the meantime; delete it again`,
         );
       const { revision } = await this.#options.store.commit(
-        together(this.#packages.stageDelete(stored), this.#history.stageRemoval(name), end),
+        combineTransactions(this.#packages.stageDelete(stored), this.#history.stageRemoval(name), end),
       );
-      await this.#view.reachedWithin(revision, LISTED_WITHIN_MS);
+      await this.#view.waitForRevisionWithin(revision, LISTED_WITHIN_MS);
     });
   }
 
@@ -277,9 +277,9 @@ export class PackageRegistry implements Registry {
     const put = previous
       ? this.#packages.stageUpdate(previous, record, text)
       : this.#packages.stageCreate(input.name, record, undefined, text);
-    const whole = together(put, this.#history.stage(record, text), ...also);
+    const whole = combineTransactions(put, this.#history.stage(record, text), ...also);
     const { revision } = await (previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole));
-    this.#view.show(this.#packages.committed(put, revision, previous));
+    this.#view.applyWrite(this.#packages.committed(put, revision, previous));
     return { id: input.name, status: previous ? "updated" : "created", version: revision };
   }
 

@@ -6,7 +6,7 @@ import {
   conflictOf,
   MAX_OPERATIONS,
   present,
-  together,
+  combineTransactions,
   type Committed,
   type Stored,
   type Transaction,
@@ -147,7 +147,7 @@ export class SagaEngine {
       id: record.id,
       commit: async (also) => {
         if (!alive) this.#runs.handOver(record, committed);
-        const { revision } = await this.#commit(together(...also, staged, { conditions, writes: [] })).catch(
+        const { revision } = await this.#commit(combineTransactions(...also, staged, { conditions, writes: [] })).catch(
           (thrown: unknown) => {
             this.#runs.takeHandOver(record);
             throw thrown;
@@ -240,7 +240,7 @@ export class SagaEngine {
     const staged = this.#sagas.stageUpdate(stored, { ...stored.record, owner: fence.key });
     const conditions = [fence, absent(stored.record.owner)];
     try {
-      const { revision } = await this.#commit(together(staged, { conditions, writes: [] }));
+      const { revision } = await this.#commit(combineTransactions(staged, { conditions, writes: [] }));
       this.#runs.observe(stored.id, this.#sagas.committed(staged, revision, stored));
     } catch (thrown) {
       // Another engine took the saga over, or it has ended.

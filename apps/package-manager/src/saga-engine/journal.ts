@@ -1,5 +1,12 @@
 import { backoffDelay, Fault, sleep, type Ambient, type Timer } from "@oaas/foundation";
-import { conflictOf, together, type Collection, type Condition, type KeyValueStore, type Stored } from "@oaas/storage";
+import {
+  conflictOf,
+  combineTransactions,
+  type Collection,
+  type Condition,
+  type KeyValueStore,
+  type Stored,
+} from "@oaas/storage";
 import { BACKOFF } from "../backoff-policies.ts";
 import type { FinalTransaction } from "./kind.ts";
 import type { SagaOutcome, SagaRecord } from "./saga.ts";
@@ -135,7 +142,7 @@ export class Journal {
     const staged = forget ? undefined : sagas.stageUpdate(this.#stored, next);
     const own = staged ?? sagas.stageDelete(this.#stored);
     try {
-      const { revision } = await store.commit(together(own, { conditions: [fence], writes: [] }, also));
+      const { revision } = await store.commit(combineTransactions(own, { conditions: [fence], writes: [] }, also));
       this.#revision = revision;
       if (staged) this.#stored = sagas.committed(staged, revision, this.#stored);
       this.#record = { ...this.#record, sequence: next.sequence };

@@ -1,6 +1,6 @@
 import { internal, type Clock } from "@oaas/foundation";
 import { RolloutGate, type ClusterName, type DeploymentKey } from "@oaas/models";
-import { together } from "@oaas/storage";
+import { combineTransactions } from "@oaas/storage";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import { unitsOf, type DesiredRevision, type RevisionRecord } from "../records/deployment-record.ts";
 import {
@@ -136,7 +136,7 @@ class DeployWork implements SagaWork {
         ? closeRevision(entry.record, saga, outcome)
         : entry && !isReverted && completeRevision(entry.record, saga, record);
     return {
-      transaction: together(
+      transaction: combineTransactions(
         deployments.stagePut(key, stored, record),
         ...(entry && closed ? [deployments.stageOutcome(entry, closed)] : []),
       ),

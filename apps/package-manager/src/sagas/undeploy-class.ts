@@ -1,6 +1,6 @@
 import { internal } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
-import { together } from "@oaas/storage";
+import { combineTransactions } from "@oaas/storage";
 import { applySagaResult } from "../records/deployment-outcome.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
@@ -32,7 +32,7 @@ export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps
           if (stored === undefined) return { transaction: { writes: [] }, forget: true };
           const record = applySagaResult(stored.record, ended, clock.now());
           return Object.keys(record.placements).length === 0
-            ? { transaction: together(...deployments.stageForget(stored)), forget: true }
+            ? { transaction: combineTransactions(...deployments.stageForget(stored)), forget: true }
             : { transaction: deployments.stagePut(key, stored, record) };
         },
       };

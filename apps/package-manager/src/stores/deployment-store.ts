@@ -18,7 +18,7 @@ const DEPLOYMENTS = {
   name: "deployments",
   codec: { version: 1, decode: deploymentRecord },
   indexes: { package: ({ deployment }: DeploymentRecord) => deployment.packageName },
-  remember: REMEMBERED,
+  cacheSize: REMEMBERED,
 } satisfies CollectionDefinition<DeploymentRecord>;
 
 const REVISIONS = {
@@ -89,7 +89,7 @@ export class DeploymentStore {
 
   stageForgetRevision(key: DeploymentKey, revision: number): readonly Transaction[] {
     const id = revisionId(key, revision);
-    return [this.#revisions.stageDeleteUnder(id), this.#plans.stageDeleteUnder(id)];
+    return [this.#revisions.stageDeletePrefix(id), this.#plans.stageDeletePrefix(id)];
   }
 
   /** Deletes the deployment and its history; the last revision of its units is kept. */
@@ -97,8 +97,8 @@ export class DeploymentStore {
     const under = `${current.id}/`;
     return [
       this.deployments.stageDelete(current),
-      this.#revisions.stageDeleteUnder(under),
-      this.#plans.stageDeleteUnder(under),
+      this.#revisions.stageDeletePrefix(under),
+      this.#plans.stageDeletePrefix(under),
       this.ended.stage(current.id, current.record.unitRevision),
     ];
   }

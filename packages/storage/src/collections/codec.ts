@@ -1,20 +1,20 @@
 import { Fault, internal, type Brand } from "@oaas/foundation";
 
 /**
- * How a record becomes JSON and back, over the years.
+ * Converts records to JSON and back, with schema versions.
  *
- * `upgrades[n]` turns what version n wrote into what version n + 1 writes; there is one for every version before the
- * present one, and none is ever removed while data of that version may exist.
+ * `upgrades[n]` converts JSON of version n to version n + 1. Every earlier version needs one; do not remove an upgrade
+ * while data of its version may exist.
  */
 export interface Codec<T> {
   readonly version: number;
-  /** Checks and returns the record; throws when it is none. */
+  /** Validates and returns the record; throws if it is invalid. */
   readonly decode: (json: unknown) => T;
   readonly encode?: (record: T) => unknown;
   readonly upgrades?: Readonly<Record<number, (json: unknown) => unknown>>;
 }
 
-/** A stored value: the record, the version that wrote it, and the index keys that were written along with it. */
+/** A decoded value: the record, and the index keys that were written with it. */
 export interface Decoded<T> {
   readonly record: T;
   readonly indexKeys: readonly string[];
@@ -28,7 +28,7 @@ interface Envelope {
   readonly d: unknown;
 }
 
-/** A record as it is stored where no index leads to it. */
+/** JSON text of a record without index keys. */
 export type RecordText = Brand<string, "RecordText">;
 
 export function recordText<T>(codec: Codec<T>, record: T): RecordText {
@@ -36,24 +36,26 @@ export function recordText<T>(codec: Codec<T>, record: T): RecordText {
   return JSON.stringify({ v: codec.version, d } satisfies Envelope) as RecordText;
 }
 
-/** The text that is stored. Index keys are kept with it, so that they are found again whatever the index is by then. */
+/** Returns the stored text. It includes the index keys, so that they can be deleted after the index definition changes. */
 export function storedText(text: RecordText, indexKeys: readonly string[]): string {
   return indexKeys.length === 0 ? text : `{"i":${JSON.stringify(indexKeys)},${text.slice(1)}`;
 }
 
-/** Reads what was stored; OAAS_STORE_VALUE_INVALID when that is impossible. */
+/** Decodes a stored text. Throws OAAS_STORE_VALUE_INVALID if it is invalid. */
 export function decodeRecord<T>(codec: Codec<T>, key: string, text: string): Decoded<T> {
   try {
     const envelope = JSON.parse(text) as Envelope;
-    if (!Number.isInteger(envelope?.v) || envelope.v < 1) throw new TypeError("it has no version");
+    if (!Number.isInteger(envelope?.v) || envelope.v < 1) throw new TypeError("no schema version");
     if (envelope.v > codec.version) {
-      throw new TypeError(`it has version ${envelope.v}; this build knows up to ${codec.version}`);
+      throw new TypeError(
+        `schema version ${envelope.v} is not supported; the latest known version is ${codec.version}`,
+      );
     }
     const record = codec.decode(upgrade(codec, envelope));
     return { record, indexKeys: envelope.i ?? [], outdated: envelope.v < codec.version };
   } catch (thrown) {
-    const why = thrown instanceof Error && !(thrown instanceof SyntaxError) ? thrown.message : "it is not JSON";
-    throw internal(`the stored value of "${key}" cannot be read: ${why}`, {
+    const why = thrown instanceof Error && !(thrown instanceof SyntaxError) ? thrown.message : "not JSON";
+    throw internal(`cannot read the stored value of "${key}": ${why}`, {
       code: "OAAS_STORE_VALUE_INVALID",
       cause: thrown,
       context: { key },
@@ -61,7 +63,7 @@ export function decodeRecord<T>(codec: Codec<T>, key: string, text: string): Dec
   }
 }
 
-/** Whether a fault says that one stored value cannot be read. */
+/** Whether a fault reports an unreadable stored value. */
 export function isUnreadable(thrown: unknown): thrown is Fault {
   return thrown instanceof Fault && thrown.code === "OAAS_STORE_VALUE_INVALID";
 }
@@ -70,7 +72,7 @@ function upgrade<T>(codec: Codec<T>, envelope: Envelope): unknown {
   let json = envelope.d;
   for (let version = envelope.v; version < codec.version; version += 1) {
     const step = codec.upgrades?.[version];
-    if (step === undefined) throw new TypeError(`there is no upgrade from version ${version}`);
+    if (step === undefined) throw new TypeError(`no upgrade from schema version ${version}`);
     json = step(json);
   }
   return json;

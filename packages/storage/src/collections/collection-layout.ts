@@ -1,10 +1,10 @@
 import { encodePair, encodeSegment, decodeSegment, pairPrefix, secondOfPair } from "./key-encoding.ts";
 
-/** For each index the values under which a record is found. */
+/** Index definitions: the values of a record in each index. */
 export type Indexes<T> = Readonly<Record<string, (record: T) => readonly string[] | string | undefined>>;
 
 /**
- * Where a collection keeps things.
+ * Keys of a collection.
  *
  * ```
  *   c/<collection>/<id>                            the record
@@ -16,7 +16,7 @@ export class CollectionLayout {
   readonly #indexPrefix: string;
 
   constructor(name: string) {
-    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`"${name}" is not a collection name`);
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`"${name}" is not a valid collection name`);
     this.recordPrefix = `c/${name}/`;
     this.#indexPrefix = `i/${name}/`;
   }
@@ -29,7 +29,7 @@ export class CollectionLayout {
     return decodeSegment(key.slice(this.recordPrefix.length));
   }
 
-  /** All entries of one value of an index. */
+  /** Returns the prefix of all entries of one index value. */
   indexSpan(index: string, value: string): string {
     return `${this.#indexPrefix}${index}/${pairPrefix(value)}`;
   }
@@ -42,7 +42,7 @@ export class CollectionLayout {
     return secondOfPair(key.slice(`${this.#indexPrefix}${index}/`.length));
   }
 
-  /** Every index key of a record, sorted, without repetition. */
+  /** Returns the index keys of a record, sorted and unique. */
   indexKeys<T>(indexes: Indexes<T>, id: string, record: T): string[] {
     const keys: string[] = [];
     for (const index in indexes) {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openMemoryStore } from "../backends/memory/index.ts";
 import { Collection, type CollectionDefinition } from "./collection.ts";
-import { together } from "../port/transaction.ts";
+import { combineTransactions } from "../port/transaction.ts";
 import type { KeyValueStore } from "../port/key-value-store.ts";
 
 interface Fruit {
@@ -41,7 +41,7 @@ const idsOf = (page: { readonly records: readonly { readonly id: string }[] }): 
   page.records.map(({ id }) => id);
 
 describe("a collection", () => {
-  test("reads back what was written, with a revision to lock by", async () => {
+  test("returns written records with a revision for optimistic locking", async () => {
     const created = await fruits.create("apple", red);
     expect(await fruits.get("apple")).toEqual(created);
     expect(created).toMatchObject({ id: "apple", record: red, version: 1 });
@@ -51,7 +51,7 @@ describe("a collection", () => {
     expect(await fruits.get("pear")).toBeUndefined();
   });
 
-  test("refuses to create twice, and to change or delete what changed meanwhile", async () => {
+  test("rejects a second create, and updates and deletes of changed records", async () => {
     const first = await fruits.create("apple", red);
     await expect(fruits.create("apple", red)).rejects.toMatchObject({
       kind: "already-exists",
@@ -66,7 +66,7 @@ describe("a collection", () => {
     await expect(fruits.modify("pear", (fruit) => fruit)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("modifies until nobody came in between", async () => {
+  test("repeats a modification on conflict", async () => {
     await fruits.create("apple", { colour: "red", tags: [] });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -76,14 +76,14 @@ describe("a collection", () => {
     expect((await fruits.get("apple"))?.record.tags).toHaveLength(20);
   });
 
-  test("does not write what it could not read again", async () => {
+  test("does not write a record that cannot be decoded", async () => {
     await expect(fruits.create("bad", { colour: "red" } as never)).rejects.toMatchObject({
       code: "OAAS_STORE_VALUE_INVALID",
     });
     expect((await store.range({ prefix: "" })).entries).toEqual([]);
   });
 
-  test("lists by pages, in order, with a total", async () => {
+  test("lists pages in order with a total", async () => {
     for (const id of ["c", "a", "b/1", "b", "ä", "\u0000", "\u{1F600}"]) await fruits.create(id, red);
     const first = await fruits.list({ limit: 3, count: true });
     expect(first).toMatchObject({ next: "b", total: 7 });
@@ -94,14 +94,14 @@ describe("a collection", () => {
 
   test("spans collections in one transaction", async () => {
     const others = new Collection(store, { ...FRUIT, name: "other" });
-    await store.commit(together(fruits.stageCreate("x", red), others.stageCreate("x", red)));
-    const clash = together(fruits.stageCreate("y", red), others.stageCreate("x", red));
+    await store.commit(combineTransactions(fruits.stageCreate("x", red), others.stageCreate("x", red)));
+    const clash = combineTransactions(fruits.stageCreate("y", red), others.stageCreate("x", red));
     await expect(store.commit(clash)).rejects.toMatchObject({ kind: "conflict" });
     expect(idsOf(await fruits.list())).toEqual(["x"]);
     expect(idsOf(await others.list())).toEqual(["x"]);
   });
 
-  test("tells what a staged write will read as, so that the next one can build on it", async () => {
+  test("returns the record after a staged write", async () => {
     const staged = fruits.stageCreate("apple", red);
     const created = fruits.committed(staged, (await store.commit(staged)).revision);
     expect(created).toEqual(await fruits.get("apple"));
@@ -110,15 +110,15 @@ describe("a collection", () => {
     expect(updated).toEqual(await fruits.get("apple"));
   });
 
-  test("deletes all records under a prefix of their ids, and refuses where indexes would be left behind", async () => {
+  test("deletes all records with an id prefix, and rejects it for collections with indexes", async () => {
     const plain = new Collection(store, { name: "plain", codec: FRUIT.codec });
     for (const id of ["a/1", "a/2", "ab/1", "b/1"]) await plain.create(id, red);
-    await store.commit(plain.stageDeleteUnder("a/"));
+    await store.commit(plain.stageDeletePrefix("a/"));
     expect(idsOf(await plain.list())).toEqual(["ab/1", "b/1"]);
-    expect(() => fruits.stageDeleteUnder("a/")).toThrow(/indexes/);
+    expect(() => fruits.stageDeletePrefix("a/")).toThrow(/indexes/);
   });
 
-  test("watches in its own words", async () => {
+  test("streams changes as records", async () => {
     const created = await fruits.create("apple", red);
     const watching = (async () => {
       const seen = [];
@@ -139,7 +139,7 @@ describe("a collection", () => {
 });
 
 describe("indexes", () => {
-  test("find records, follow changes and leave nothing behind", async () => {
+  test("find records, follow changes and leave no entries behind", async () => {
     const apple = await fruits.create("apple", red);
     await fruits.create("cherry", { colour: "red", tags: ["sweet"] });
     expect(idsOf(await fruits.listBy("colour", "red"))).toEqual(["apple", "cherry"]);
@@ -152,7 +152,7 @@ describe("indexes", () => {
     expect(left).toEqual(["i/fruit/colour/red\u0001cherry", "i/fruit/tag/sweet\u0001cherry"]);
   });
 
-  test("page through one value without touching its neighbours", async () => {
+  test("page through one value only", async () => {
     for (let index = 0; index < 30; index += 1)
       await fruits.create(`f${index}`, { colour: index % 2 ? "a" : "a\u0001b", tags: [] });
     const seen: string[] = [];
@@ -167,7 +167,7 @@ describe("indexes", () => {
     expect(new Set(seen).size).toBe(15);
   });
 
-  test("read the index and the records only, never the collection", async () => {
+  test("read the index and its records, never the whole collection", async () => {
     await fruits.create("apple", red);
     const reads: string[] = [];
     const counting: KeyValueStore = Object.create(store, {
@@ -183,7 +183,7 @@ describe("indexes", () => {
     expect(reads).toEqual(["i/fruit/colour/red\u0001"]);
   });
 
-  test("always equal what the records say, after any sequence of writes", async () => {
+  test("match the records after any sequence of writes", async () => {
     const id = fc.constantFrom("a", "b", "a/b", "\u0001", "\u0002\u0003", "");
     const step = fc.record({
       id: id.map((name) => name || "x"),
@@ -217,7 +217,7 @@ describe("indexes", () => {
 });
 
 describe("versions", () => {
-  test("reads what an earlier version wrote, and refreshes it with its indexes", async () => {
+  test("reads records of an earlier version and refreshes them with their indexes", async () => {
     await store.commit({ writes: [{ op: "put", key: "c/fruit/old", value: '{"v":1,"d":{"colour":"red"}}' }] });
     expect((await fruits.get("old"))?.record).toEqual({ colour: "red", tags: [] });
     expect(idsOf(await fruits.listBy("colour", "red"))).toEqual([]);
@@ -235,14 +235,18 @@ describe("versions", () => {
   });
 
   const unreadable: { why: string; value: string; says: RegExp }[] = [
-    { why: "written by a newer build", value: '{"v":3,"d":{}}', says: /version 3; this build knows up to 2/ },
+    {
+      why: "of a newer version",
+      value: '{"v":3,"d":{}}',
+      says: /schema version 3 is not supported; the latest known version is 2/,
+    },
     { why: "not JSON", value: "{", says: /not JSON/ },
-    { why: "no envelope", value: "[]", says: /no version/ },
-    { why: "null", value: "null", says: /no version/ },
+    { why: "not an envelope", value: "[]", says: /no schema version/ },
+    { why: "null", value: "null", says: /no schema version/ },
     { why: "not a record", value: '{"v":2,"d":{"colour":1}}', says: /no fruit/ },
-    { why: "a version nobody can upgrade", value: '{"v":0,"d":{}}', says: /no version/ },
+    { why: "of an unknown version", value: '{"v":0,"d":{}}', says: /no schema version/ },
   ];
-  test.each(unreadable)("says so when a value is $why, and shows the others", async ({ value, says }) => {
+  test.each(unreadable)("reports a value that is $why, and returns the others", async ({ value, says }) => {
     await fruits.create("good", red);
     await store.commit({ writes: [{ op: "put", key: "c/fruit/bad", value }] });
     const invalid = { code: "OAAS_STORE_VALUE_INVALID", message: expect.stringMatching(says) as string };
@@ -253,9 +257,9 @@ describe("versions", () => {
   });
 });
 
-describe("a collection that remembers", () => {
-  test("gives the same object for an unchanged entry, a new one after a write, and keeps no more than told", async () => {
-    const kept = new Collection(store, { ...FRUIT, remember: 1 });
+describe("a collection with a cache", () => {
+  test("returns the same object for an unchanged entry, a new one after a write, and respects the cache size", async () => {
+    const kept = new Collection(store, { ...FRUIT, cacheSize: 1 });
     await kept.create("apple", red);
     const first = await kept.get("apple");
     expect((await kept.get("apple"))?.record).toBe(first?.record);

@@ -15,14 +15,14 @@ import {
 } from "../port/key-value-store.ts";
 import { RecordReader, type CollectionBatch, type CollectionChange, type Listed, type Stored } from "./records.ts";
 
-/** What a collection is, apart from the store it lives in. */
+/** Definition of a collection, independent of its store. */
 export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
-  /** Lower case, digits and hyphens; part of every key. */
+  /** Lower-case letters, digits and hyphens; part of every key. */
   readonly name: string;
   readonly codec: Codec<T>;
   readonly indexes?: I;
-  /** How many decoded records to keep, so that an entry that did not change is not decoded again. Default none. */
-  readonly remember?: number;
+  /** Number of decoded records to cache; 0 by default. */
+  readonly cacheSize?: number;
 }
 
 export interface ListOptions extends CallOptions {
@@ -35,9 +35,9 @@ export interface ListOptions extends CallOptions {
 /**
  * Typed records over the key-value port.
  *
- * Guarantees: every write is conditional on what was read (optimistic lock); a record and its index entries change in
- * one transaction, so an index is never ahead or behind; lists by index read the index and never scan.
- * `stage…` makes the transaction without committing it, for changes that span collections.
+ * Guarantees: every write is conditional on the revision that was read (optimistic locking). A record and its index
+ * entries change in one transaction. Lists by index read the index and never scan.
+ * `stage…` returns the transaction without committing it, for changes that span collections.
  */
 export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   readonly #store: KeyValueStore;
@@ -49,7 +49,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     this.#store = store;
     this.#definition = definition;
     this.#layout = new CollectionLayout(definition.name);
-    this.#reader = new RecordReader(this.#layout, definition.codec, definition.remember);
+    this.#reader = new RecordReader(this.#layout, definition.codec, definition.cacheSize);
   }
 
   async get(id: string, options?: CallOptions): Promise<Stored<T> | undefined> {
@@ -57,12 +57,12 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     return entry && this.#reader.read(entry);
   }
 
-  /** The record in an entry of this collection that somebody kept: an entry is one text, where a record is many objects. */
-  recordIn(entry: Entry): Stored<T> {
+  /** Decodes an entry of this collection. */
+  decodeEntry(entry: Entry): Stored<T> {
     return this.#reader.look(entry);
   }
 
-  /** Adds a record; already-exists when the id is taken. */
+  /** Creates a record; already-exists if the id is in use. */
   async create(id: string, record: T, options?: CallOptions): Promise<Stored<T>> {
     try {
       return await this.#commit(this.stageCreate(id, record), undefined, options);
@@ -71,7 +71,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** Replaces a record that was read; conflict when it changed or went since. */
+  /** Replaces a record; conflict if it was changed or deleted since it was read. */
   async update(stored: Stored<T>, record: T, options?: CallOptions): Promise<Stored<T>> {
     try {
       return await this.#commit(this.stageUpdate(stored, record), stored.source.entry, options);
@@ -80,7 +80,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** Reads, changes and writes until nobody came in between; not-found when there is no such record. */
+  /** Reads, changes and writes a record; repeats on a conflict. Not-found if the record does not exist. */
   async modify(id: string, change: (record: T) => T, options?: CallOptions): Promise<Stored<T>> {
     for (;;) {
       const stored = await this.get(id, options);
@@ -93,7 +93,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** Removes a record that was read; conflict when it changed since. */
+  /** Deletes a record; conflict if it was changed since it was read. */
   async delete(stored: Stored<T>, options?: CallOptions): Promise<void> {
     try {
       await this.#store.commit(this.stageDelete(stored), options);
@@ -102,7 +102,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** The record as JSON: for a record that goes into several collections of one codec, so that it is written down and kept once. */
+  /** Encodes a record, for writing the same text to several collections with one codec. */
   textOf(record: T): RecordText {
     return recordText(this.#definition.codec, record);
   }
@@ -124,20 +124,20 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
-  /** Deletes every record whose id starts so, unread; only for a collection without indexes. */
-  stageDeleteUnder(idPrefix: string): Transaction {
+  /** Deletes all records whose id has this prefix without reading them. Requires a collection without indexes. */
+  stageDeletePrefix(idPrefix: string): Transaction {
     if (Object.keys(this.#definition.indexes ?? {}).length > 0) {
-      throw new TypeError(`the indexes of "${this.#definition.name}" would keep what is deleted unread`);
+      throw new TypeError(`"${this.#definition.name}" has indexes: delete its records one by one`);
     }
     return { writes: [{ op: "delete-prefix", prefix: this.#layout.recordKey(idPrefix) }] };
   }
 
-  /** What a reader sees of a record after its staged transaction, alone or with others, was committed. */
+  /** Returns the record after its staged transaction was committed. */
   committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
     return this.#written(staged, revision, before?.source.entry);
   }
 
-  /** Records in order of their ids. */
+  /** Lists records in the order of their ids. */
   async list(options: ListOptions = {}): Promise<Listed<T>> {
     const { signal, after, ...rest } = options;
     const page = await this.#store.range(
@@ -156,7 +156,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
-  /** Records with this value in an index, in order of their ids; a page has at most `MAX_OPERATIONS`. */
+  /** Lists records with this index value in the order of their ids; at most `MAX_OPERATIONS` per page. */
   async listBy(index: keyof I & string, value: string, options: ListOptions = {}): Promise<Listed<T>> {
     const { signal, after, limit = MAX_OPERATIONS, ...rest } = options;
     const call = signal === undefined ? {} : { signal };
@@ -181,19 +181,19 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
-  /** Every change from a revision on, what has gathered as one batch; see the port's `watch`. */
+  /** Streams changes from a revision; pending transactions share a batch. See `KeyValueStore.watch`. */
   async *watch(fromRevision: number, options: CallOptions = {}): AsyncGenerator<CollectionBatch<T>, void, undefined> {
     for await (const { revision, events } of this.#store.watch({
       prefix: this.#layout.recordPrefix,
       fromRevision,
-      gathered: true,
+      batched: true,
       ...options,
     })) {
       yield { revision, changes: events.map((event) => this.#changeOf(event)) };
     }
   }
 
-  /** Rewrites what an earlier version wrote, or what an index that changed since should hold. Returns how many. */
+  /** Rewrites records with an outdated schema version or outdated index entries. Returns their number. */
   async refresh(options?: CallOptions): Promise<number> {
     let refreshed = 0;
     let after: string | undefined;
@@ -253,7 +253,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
-  /** Commits and returns what a reader will see; what could not be read again is not written at all. */
+  /** Commits and returns the new record. Validates that the record can be decoded before writing it. */
   async #commit(staged: Transaction, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
     this.#reader.decode(entryOf(putOfRecord(staged), 0, before));
     const { revision } = await this.#store.commit(staged, options);
@@ -269,7 +269,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   }
 }
 
-/** What writes the record itself: it comes first. */
+/** Returns the put of the record, which is the first write. */
 function putOfRecord({ writes }: Transaction): Put {
   return writes[0] as Put;
 }

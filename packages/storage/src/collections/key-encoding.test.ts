@@ -24,8 +24,8 @@ const text = fc.oneof(
   fc.string({ unit: "binary" }),
 );
 
-describe("the order of keys", () => {
-  test("is that of their UTF-8 bytes", () => {
+describe("key order", () => {
+  test("is the order of the UTF-8 bytes", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(Math.sign(compareKeys(a, b))).toBe(byBytes(a, b));
@@ -33,7 +33,7 @@ describe("the order of keys", () => {
     );
   });
 
-  test("a prefix's range holds exactly what starts with it", () => {
+  test("the range of a prefix has exactly the keys with the prefix", () => {
     fc.assert(
       fc.property(text, text, text, (prefix, rest, other) => {
         const range = rangeOf({ prefix });
@@ -45,7 +45,7 @@ describe("the order of keys", () => {
     );
   });
 
-  test("nothing lies between a key and the next", () => {
+  test("there is no key between a key and the next", () => {
     const key = text.filter((name) => name !== "" && !name.includes("\0"));
     fc.assert(
       fc.property(key, key, (a, b) => {
@@ -56,7 +56,7 @@ describe("the order of keys", () => {
 });
 
 describe("segments", () => {
-  test("come back as they were, hold no U+0000 and keep their order", () => {
+  test("are decoded unchanged, contain no U+0000 and keep their order", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const [x, y] = [encodeSegment(a), encodeSegment(b)];
@@ -67,7 +67,7 @@ describe("segments", () => {
     );
   });
 
-  test("pairs sort by the first string, then by the second, and are found by the first", () => {
+  test("pairs sort by the first string, then by the second, and share the prefix of the first", () => {
     fc.assert(
       fc.property(text, text, text, text, (a, b, c, d) => {
         const expected = byBytes(a, c) || byBytes(b, d);
@@ -78,7 +78,7 @@ describe("segments", () => {
     );
   });
 
-  test("refuse what UTF-8 cannot hold, and entries that are none", () => {
+  test("reject lone surrogates and invalid index entries", () => {
     expect(() => encodeSegment("\uD800")).toThrow(/surrogate/);
     expect(() => secondOfPair("no end")).toThrow(/second part/);
   });

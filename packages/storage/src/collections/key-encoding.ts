@@ -1,6 +1,6 @@
 import { internal, invalidArgument } from "@oaas/foundation";
 
-/** Ends a segment: less than every character an encoded segment may hold. */
+/** Terminates a segment: smaller than every character of an encoded segment. */
 const END = "\u0001";
 const ESCAPE = "\u0002";
 // oxlint-disable-next-line no-control-regex -- control characters are the subject
@@ -8,19 +8,19 @@ const ESCAPED = /[\u0000-\u0002]/g;
 // oxlint-disable-next-line no-control-regex -- control characters are the subject
 const UNESCAPED = /\u0002([\u0003-\u0005])/g;
 const SHIFT = 3;
-/** What hardly any text holds, and asking costs less than replacing nothing. */
+/** Characters that need an escape. */
 // oxlint-disable-next-line no-control-regex -- control characters are the subject
 const SPECIAL = /[\u0000-\u0002]/;
 
 /**
- * Any well-formed string as part of a key.
+ * Encodes any well-formed string as part of a key.
  *
- * Guarantees: reversible; keeps the order by code point; ordinary names stay as they are. The three lowest control
- * characters are written as U+0002 and one of U+0003 to U+0005, which sorts where they did.
+ * Guarantees: reversible; keeps the order by code point; ordinary names are unchanged. The three lowest control characters
+ * are encoded as U+0002 followed by U+0003 to U+0005, which keeps their order.
  */
 export function encodeSegment(text: string): string {
   if (!text.isWellFormed()) {
-    throw invalidArgument("the name", [{ path: "$", message: "holds half a surrogate pair" }]);
+    throw invalidArgument("the name", [{ path: "$", message: "has a lone surrogate" }]);
   }
   if (!SPECIAL.test(text)) return text;
   return text.replace(ESCAPED, (character) => ESCAPE + String.fromCharCode(character.charCodeAt(0) + SHIFT));
@@ -31,12 +31,12 @@ export function decodeSegment(encoded: string): string {
   return encoded.replace(UNESCAPED, (_, mark: string) => String.fromCharCode(mark.charCodeAt(0) - SHIFT));
 }
 
-/** Two strings as one: sorts by the first, then by the second. */
+/** Encodes two strings, sorted by the first, then by the second. */
 export function encodePair(first: string, second: string): string {
   return encodeSegment(first) + END + encodeSegment(second);
 }
 
-/** All pairs with this first string start so. */
+/** Returns the prefix of all pairs with this first string. */
 export function pairPrefix(first: string): string {
   return encodeSegment(first) + END;
 }

@@ -3,19 +3,19 @@ import { decodeRecord, isUnreadable, type Codec, type Decoded } from "./codec.ts
 import type { CollectionLayout } from "./collection-layout.ts";
 import type { Entry } from "../port/key-value-store.ts";
 
-/** A record as it was read: what an optimistic write starts from. */
+/** A record with its revision, for optimistic locking. */
 export interface Stored<T> {
   readonly id: string;
   readonly record: T;
-  /** Changes with every write: an ETag. */
+  /** Changes with every write; suitable as an ETag. */
   readonly revision: number;
   readonly createRevision: number;
   readonly version: number;
-  /** The entry itself, and the index keys written with it. */
+  /** The entry, and the index keys written with it. */
   readonly source: { readonly entry: Entry; readonly indexKeys: readonly string[]; readonly outdated: boolean };
 }
 
-/** One record that this build cannot read; it is shown and never skipped in silence. */
+/** A record that this version cannot read. It is reported, never skipped silently. */
 export interface Unreadable {
   readonly id: string;
   readonly fault: Fault;
@@ -30,21 +30,21 @@ export interface Listed<T> {
   readonly total?: number;
 }
 
-/** Changes of one transaction, or of several that have gathered, in order. */
+/** Changes of one or several transactions, in order. */
 export interface CollectionBatch<T> {
-  /** Everything up to here has been told. */
+  /** Everything up to this revision has been delivered. */
   readonly revision: number;
   readonly changes: readonly CollectionChange<T>[];
 }
 
-/** What became of a record, and at which revision. */
+/** A change of a record, and its revision. */
 export type CollectionChange<T> = { readonly id: string; readonly revision: number } & (
   | { readonly type: "put"; readonly stored: Stored<T> }
   | { readonly type: "delete" }
   | { readonly type: "unreadable"; readonly fault: Fault }
 );
 
-/** Turns entries into records. */
+/** Decodes entries to records. */
 export class RecordReader<T> {
   readonly #layout: CollectionLayout;
   readonly #codec: Codec<T>;
@@ -57,14 +57,14 @@ export class RecordReader<T> {
     this.#keep = keep;
   }
 
-  /** OAAS_STORE_VALUE_INVALID when it cannot be read. The same object again for an entry that did not change, if kept. */
+  /** Throws OAAS_STORE_VALUE_INVALID if the entry is invalid. Returns the cached object for an unchanged entry. */
   read(entry: Entry): Stored<T> {
     const kept = this.#kept.get(entry.key);
     if (kept?.revision === entry.modRevision) return kept;
     return this.#keeping(this.decode(entry));
   }
 
-  /** As `read`, but an entry of the past does not take the place of the present one among those that are kept. */
+  /** Like `read`, but an older entry does not replace a newer one in the cache. */
   look(entry: Entry): Stored<T> {
     const kept = this.#kept.get(entry.key);
     return kept?.revision === entry.modRevision ? kept : this.decode(entry);
@@ -97,7 +97,7 @@ export class RecordReader<T> {
     return stored;
   }
 
-  /** What can be read, and beside it what cannot: one bad value does not hide the others. */
+  /** Returns readable and unreadable records separately. */
   readAll(entries: readonly Entry[]): { records: Stored<T>[]; unreadable: Unreadable[] } {
     const records: Stored<T>[] = [];
     const unreadable: Unreadable[] = [];

@@ -1,18 +1,18 @@
 import { unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
-import { LeaseKeeper } from "./lease-renewer.ts";
+import { LeaseRenewer } from "./lease-renewer.ts";
 
 const TTL = 9000;
 
-function keeperWith(renew: (signal: AbortSignal) => Promise<number | undefined>, keepAlive = true) {
+function renewerWith(renew: (signal: AbortSignal) => Promise<number | undefined>, keepAlive = true) {
   const ambient = virtualAmbient(1);
   const renewals: number[] = [];
   let ended = 0;
   let revoked = 0;
-  const lease = new LeaseKeeper(
+  const lease = new LeaseRenewer(
     ambient,
-    { id: "l", ttlMs: TTL, askedAt: ambient.clock.monotonic(), keepAlive },
+    { id: "l", ttlMs: TTL, requestedAt: ambient.clock.monotonic(), keepAlive },
     {
       renew: (signal) => {
         renewals.push(ambient.clock.monotonic());
@@ -27,9 +27,9 @@ function keeperWith(renew: (signal: AbortSignal) => Promise<number | undefined>,
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
-describe("LeaseKeeper", () => {
-  test("renews each third of the time and stays quiet otherwise", async () => {
-    const { lease, time, renewals } = keeperWith(async () => TTL);
+describe("LeaseRenewer", () => {
+  test("renews after each third of the time to live", async () => {
+    const { lease, time, renewals } = renewerWith(async () => TTL);
     await time.advance(60_000);
     expect(renewals.slice(0, 4)).toEqual([3000, 6000, 9000, 12_000]);
     expect(lease.lost.aborted).toBe(false);
@@ -38,18 +38,18 @@ describe("LeaseKeeper", () => {
 
   const losses: { why: string; renew: () => Promise<number | undefined>; lostBy: number; says: RegExp }[] = [
     {
-      why: "the store is away",
+      why: "the store is unavailable",
       renew: () => Promise.reject(unavailable("etcd", "away")),
       lostBy: TTL,
       says: /not renewed/,
     },
     { why: "the store hangs", renew: never, lostBy: TTL, says: /not renewed/ },
-    { why: "the store no longer knows it", renew: async () => undefined, lostBy: 3001, says: /no longer knows/ },
+    { why: "the lease no longer exists", renew: async () => undefined, lostBy: 3001, says: /expired or was revoked/ },
   ];
   test.each(losses)(
     "reports the loss before the store can end the lease when $why",
     async ({ renew, lostBy, says }) => {
-      const { lease, time, counts } = keeperWith(renew);
+      const { lease, time, counts } = renewerWith(renew);
       await time.advance(2999);
       expect(lease.lost.aborted).toBe(false);
       await time.advance(lostBy - 2999 - 1);
@@ -65,10 +65,10 @@ describe("LeaseKeeper", () => {
     },
   );
 
-  test("counts a renewal from when it was sent, not from when it was answered", async () => {
+  test("counts a renewal from when it was sent, not from the response", async () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     let calls = 0;
-    const { lease, time } = keeperWith(() => ((calls += 1) === 1 ? promise : never()));
+    const { lease, time } = renewerWith(() => ((calls += 1) === 1 ? promise : never()));
     await time.advance(4400);
     resolve(TTL);
     await time.advance(3000 + TTL * 0.9 - 4400 - 1);
@@ -77,9 +77,9 @@ describe("LeaseKeeper", () => {
     expect(lease.lost.aborted).toBe(true);
   });
 
-  test("survives failures that end in time", async () => {
+  test("survives failures that end before the expiry", async () => {
     let failures = 3;
-    const { lease, time } = keeperWith(async () => {
+    const { lease, time } = renewerWith(async () => {
       failures -= 1;
       if (failures >= 0) throw unavailable("etcd", "away");
       return TTL;
@@ -88,19 +88,19 @@ describe("LeaseKeeper", () => {
     lease.assertHeld();
   });
 
-  test("takes over a longer or shorter time that the store grants", async () => {
-    const { time, renewals } = keeperWith(async () => 3000);
+  test("adopts a longer or shorter time to live of the store", async () => {
+    const { time, renewals } = renewerWith(async () => 3000);
     await time.advance(6000);
     expect(renewals).toEqual([3000, 4000, 5000, 6000]);
   });
 
-  test("knows by the clock alone that it is over, when no timer could fire", () => {
+  test("detects the expiry by the clock when no timer fired", () => {
     const ambient = virtualAmbient(1);
     let now = 0;
     const frozen = { clock: { now: () => now, monotonic: () => now }, timers: ambient.timers };
-    const lease = new LeaseKeeper(
+    const lease = new LeaseRenewer(
       frozen,
-      { id: "l", ttlMs: TTL, askedAt: 0, keepAlive: false },
+      { id: "l", ttlMs: TTL, requestedAt: 0, keepAlive: false },
       { renew: never, revoke: async () => undefined, ended: () => undefined },
     );
     lease.assertHeld();
@@ -108,10 +108,10 @@ describe("LeaseKeeper", () => {
     expect(() => lease.assertHeld()).toThrow(/not renewed/);
   });
 
-  test("ends once, whoever ends it, and revokes when asked", async () => {
-    const { lease, counts } = keeperWith(never);
+  test("ends once, and revokes on request", async () => {
+    const { lease, counts } = renewerWith(never);
     await lease.revoke();
-    lease.lose("again");
+    lease.markLost("again");
     expect(lease.lost.reason).toMatchObject({ message: expect.stringContaining("revoked by its owner") as string });
     expect(counts()).toEqual({ ended: 1, revoked: 1 });
   });

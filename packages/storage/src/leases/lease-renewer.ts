@@ -2,38 +2,38 @@ import { orAbort, sleep, startDeadline, type Clock, type Fault, type Timers } fr
 import { leaseLostFault } from "../port/store-faults.ts";
 import type { CallOptions, Lease, LeaseId } from "../port/key-value-store.ts";
 
-/** What a backend does for one lease. */
+/** Operations of a backend on a lease. */
 export interface LeaseActions {
-  /** Renews once; resolves to the new time to live, or undefined when the store knows the lease no more. */
+  /** Renews once. Resolves to the new time to live; undefined if the lease no longer exists. */
   renew(signal: AbortSignal): Promise<number | undefined>;
   revoke(options: CallOptions | undefined): Promise<void>;
-  /** Called once, when the keeper has nothing left to do. */
+  /** Called once, when the lease has ended. */
   ended(): void;
 }
 
 export interface GrantedLease {
   readonly id: LeaseId;
   readonly ttlMs: number;
-  /** Monotonic time before the request that was answered was sent: the store's own count cannot have started earlier. */
-  readonly askedAt: number;
+  /** Monotonic time before the request was sent: the store cannot have started the lease earlier. */
+  readonly requestedAt: number;
   readonly keepAlive: boolean;
 }
 
-/** Part of the time to live that is given up for clocks that do not run equally fast. */
+/** Share of the time to live that is reserved for clock drift. */
 const SAFETY = 0.1;
 
 /**
- * Holds a lease for its owner, the same way for every backend.
+ * Renews a lease, for every backend.
  *
- * Guarantees: renews each third of the time to live; a renewal counts from when it was *sent*, so `lost` aborts before
- * the store's own clock can end the lease; a renewal that hangs is given up and tried again; an answer that the
- * lease is gone aborts `lost` at once.
+ * Guarantees: renews after each third of the time to live. A renewal counts from when it was *sent*, so `lost` aborts
+ * before the store can end the lease. A hanging renewal is cancelled and repeated. `lost` aborts immediately when the
+ * store reports that the lease no longer exists.
  */
-export class LeaseKeeper implements Lease {
+export class LeaseRenewer implements Lease {
   readonly id: LeaseId;
   #ttlMs: number;
   #expiresAt: number;
-  #expiry: { cancel(): void } | undefined;
+  #expiryTimer: { cancel(): void } | undefined;
   #cause: unknown;
   readonly #lost = new AbortController();
   readonly #ambient: { readonly clock: Clock; readonly timers: Timers };
@@ -48,9 +48,9 @@ export class LeaseKeeper implements Lease {
     this.#ttlMs = granted.ttlMs;
     this.#ambient = ambient;
     this.#actions = actions;
-    this.#expiresAt = granted.askedAt + granted.ttlMs;
-    this.#arm();
-    if (granted.keepAlive) void this.#keepAlive(granted.askedAt);
+    this.#expiresAt = granted.requestedAt + granted.ttlMs;
+    this.#scheduleExpiry();
+    if (granted.keepAlive) void this.#keepAlive(granted.requestedAt);
   }
 
   get ttlMs(): number {
@@ -62,19 +62,19 @@ export class LeaseKeeper implements Lease {
   }
 
   assertHeld(): void {
-    if (!this.lost.aborted && this.#ambient.clock.monotonic() >= this.#safeUntil()) this.#ranOut();
+    if (!this.lost.aborted && this.#ambient.clock.monotonic() >= this.#safeUntil()) this.#expire();
     if (this.lost.aborted) throw this.lost.reason as Fault;
   }
 
   async revoke(options?: CallOptions): Promise<void> {
-    this.lose("it was revoked by its owner");
+    this.markLost("revoked by its owner");
     await this.#actions.revoke(options);
   }
 
-  /** Reports the loss; what comes after the first is ignored. */
-  lose(why: string, cause?: unknown): void {
+  /** Aborts `lost`. Only the first call has an effect. */
+  markLost(why: string, cause?: unknown): void {
     if (this.lost.aborted) return;
-    this.#expiry?.cancel();
+    this.#expiryTimer?.cancel();
     this.#lost.abort(leaseLostFault(this.id, why, cause));
     this.#actions.ended();
   }
@@ -83,27 +83,27 @@ export class LeaseKeeper implements Lease {
     return this.#expiresAt - this.#ttlMs * SAFETY;
   }
 
-  #arm(): void {
-    this.#expiry?.cancel();
+  #scheduleExpiry(): void {
+    this.#expiryTimer?.cancel();
     const delay = Math.max(0, this.#safeUntil() - this.#ambient.clock.monotonic());
-    this.#expiry = this.#ambient.timers.after(delay, () => this.#ranOut());
+    this.#expiryTimer = this.#ambient.timers.after(delay, () => this.#expire());
   }
 
-  #ranOut(): void {
-    this.lose("it was not renewed in time", this.#cause);
+  #expire(): void {
+    this.markLost("not renewed in time", this.#cause);
   }
 
-  async #keepAlive(askedAt: number): Promise<void> {
-    let nextAt = askedAt + this.#ttlMs / 3;
-    while (await this.#rest(nextAt)) {
+  async #keepAlive(requestedAt: number): Promise<void> {
+    let nextAt = requestedAt + this.#ttlMs / 3;
+    while (await this.#waitUntil(nextAt)) {
       const sentAt = this.#ambient.clock.monotonic();
       const renewed = await this.#renewOnce(sentAt);
       nextAt = renewed ? sentAt + this.#ttlMs / 3 : this.#ambient.clock.monotonic() + this.#ttlMs / 12;
     }
   }
 
-  /** False when the lease was lost meanwhile. */
-  async #rest(until: number): Promise<boolean> {
+  /** Returns false if the lease was lost meanwhile. */
+  async #waitUntil(until: number): Promise<boolean> {
     const delay = Math.max(0, until - this.#ambient.clock.monotonic());
     try {
       await sleep(this.#ambient.timers, delay, this.lost);
@@ -119,12 +119,12 @@ export class LeaseKeeper implements Lease {
       const ttlMs = await orAbort(this.#actions.renew(deadline.signal), deadline.signal);
       if (this.lost.aborted) return false;
       if (ttlMs === undefined) {
-        this.lose("the store no longer knows it; it ran out or was revoked");
+        this.markLost("it expired or was revoked");
         return false;
       }
       this.#ttlMs = ttlMs;
       this.#expiresAt = sentAt + ttlMs;
-      this.#arm();
+      this.#scheduleExpiry();
       return true;
     } catch (thrown) {
       this.#cause = thrown;

@@ -3,17 +3,17 @@ import { conflictOf } from "../port/store-faults.ts";
 import type { CallOptions, Condition, Entry, KeyValueStore, Lease } from "../port/key-value-store.ts";
 
 /**
- * Sole ownership of a key, with a token that no later owner shares.
+ * Exclusive ownership of a key, with a fencing token.
  *
- * Guarantees: `fence` as a condition of a commit makes the store itself refuse it once ownership has passed on, however
- * late the former owner learns of that.
+ * Guarantees: a commit with `fence` as a condition is rejected by the store when another owner has acquired the key, even
+ * if the former owner has not detected the loss yet.
  */
 export interface Ownership {
   readonly lease: Lease;
-  /** Greater than that of every earlier owner of the key. */
+  /** Greater than the token of every earlier owner. */
   readonly token: number;
   readonly fence: Condition;
-  /** Gives the key up at once. */
+  /** Releases the key immediately. */
   release(options?: CallOptions): Promise<void>;
 }
 
@@ -23,16 +23,16 @@ export type Acquired =
 
 export interface AcquireRequest {
   readonly key: string;
-  /** Who owns it: must differ between processes, as it is also how an owner recognises itself after a lost answer. */
+  /** Identity of the owner, unique per process. It also identifies an own write after a lost response. */
   readonly owner: string;
   readonly ttlMs: number;
 }
 
-/** Takes the key if nobody has it. Never waits: watch the key to learn when it is free. */
+/** Acquires the key if it is free. Does not wait: watch the key to detect its release. */
 export async function acquire(store: KeyValueStore, request: AcquireRequest, options?: CallOptions): Promise<Acquired> {
   const { key, owner, ttlMs } = request;
-  const taken = await store.get(key, options);
-  if (taken !== undefined) return { owned: false, by: taken };
+  const existing = await store.get(key, options);
+  if (existing !== undefined) return { owned: false, by: existing };
   const lease = await store.grantLease({ ttlMs }, options);
   try {
     const { revision } = await store.commit(

@@ -13,22 +13,22 @@ import {
   type Write,
 } from "./key-value-store.ts";
 
-/** Throws one invalid-argument fault that names everything wrong with a transaction. */
+/** Throws one invalid-argument fault with all violations of a transaction. */
 export function checkTransaction(transaction: Transaction): void {
   const { conditions = [], writes } = transaction;
   const violations: Violation[] = [];
-  const refuse = (path: string, message: string): void => void violations.push({ path, message });
-  if (conditions.length > MAX_OPERATIONS) refuse("$.conditions", `more than ${MAX_OPERATIONS}`);
-  if (writes.length > MAX_OPERATIONS) refuse("$.writes", `more than ${MAX_OPERATIONS}`);
-  // At most so many; counted only when that may be too many.
+  const reject = (path: string, message: string): void => void violations.push({ path, message });
+  if (conditions.length > MAX_OPERATIONS) reject("$.conditions", `has more than ${MAX_OPERATIONS} entries`);
+  if (writes.length > MAX_OPERATIONS) reject("$.writes", `has more than ${MAX_OPERATIONS} entries`);
+  // Upper bound; the exact size is computed only if the bound exceeds the limit.
   let bytes = 0;
   for (let index = 0; index < conditions.length; index += 1) {
     const condition = conditions[index] as Condition;
     const { key } = condition;
     bytes += key.length * MAX_UTF8;
-    if (!isPlain(key)) checkKey(key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), refuse);
+    if (!isPlain(key)) checkKey(key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), reject);
     if ("revision" in condition && !isRevision(condition.revision)) {
-      refuse(pathOf(ROOT_PATH, "conditions", index, "revision"), "is not a revision (a positive integer)");
+      reject(pathOf(ROOT_PATH, "conditions", index, "revision"), "must be a revision (a positive integer)");
     }
   }
   for (let index = 0; index < writes.length; index += 1) {
@@ -37,67 +37,68 @@ export function checkTransaction(transaction: Transaction): void {
     bytes += target.length * MAX_UTF8;
     if (!isPlain(target)) {
       const field = write.op === "delete-prefix" ? "prefix" : "key";
-      checkKey(target, field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), refuse);
+      checkKey(target, field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), reject);
     }
     if (write.op !== "put") continue;
     bytes += write.value.length * MAX_UTF8;
     if (!write.value.isWellFormed()) {
-      refuse(pathOf(ROOT_PATH, "writes", index, "value"), "holds half a surrogate pair, which UTF-8 cannot store");
+      reject(pathOf(ROOT_PATH, "writes", index, "value"), "has a lone surrogate, which UTF-8 cannot store");
     }
   }
-  if (bytes > MAX_TRANSACTION_BYTES) checkSize(transaction, refuse);
-  if (writes.length > 1) checkOverlap(writes, refuse);
+  if (bytes > MAX_TRANSACTION_BYTES) checkSize(transaction, reject);
+  if (writes.length > 1) checkOverlap(writes, reject);
   if (violations.length > 0) throw invalidArgument("the transaction", violations);
 }
 
-/** Throws an invalid-argument fault unless the key may be read. */
+/** Throws an invalid-argument fault if the key is invalid. */
 export function checkReadKey(key: string): void {
   if (!isPlain(key)) checkKeys([key]);
 }
 
-/** Throws an invalid-argument fault unless the keys may be read together. */
+/** Throws an invalid-argument fault if a key is invalid or there are too many. */
 export function checkKeys(keys: readonly string[]): void {
   const violations: Violation[] = [];
-  const refuse = (path: string, message: string): void => void violations.push({ path, message });
-  if (keys.length > MAX_OPERATIONS) refuse(ROOT_PATH, `more than ${MAX_OPERATIONS} keys`);
-  keys.forEach((key, index) => checkKey(key, false, () => pathOf(ROOT_PATH, index), refuse));
+  const reject = (path: string, message: string): void => void violations.push({ path, message });
+  if (keys.length > MAX_OPERATIONS) reject(ROOT_PATH, `has more than ${MAX_OPERATIONS} keys`);
+  keys.forEach((key, index) => checkKey(key, false, () => pathOf(ROOT_PATH, index), reject));
   if (violations.length > 0) throw invalidArgument("the list of keys", violations);
 }
 
-/** Throws an invalid-argument fault unless the query makes sense; returns the limit that applies. */
+/** Throws an invalid-argument fault if the query is invalid; returns the effective limit. */
 export function checkRange(query: RangeQuery): number {
   const violations: Violation[] = [];
-  const refuse = (path: string, message: string): void => void violations.push({ path, message });
+  const reject = (path: string, message: string): void => void violations.push({ path, message });
   const { limit = DEFAULT_PAGE } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) refuse("$.limit", `is not from 1 to ${MAX_PAGE}`);
-  checkSpan(query, refuse);
-  if (query.after !== undefined) checkKey(query.after, false, () => "$.after", refuse);
-  if (query.atRevision !== undefined && !isRevision(query.atRevision)) refuse("$.atRevision", "is not a revision");
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) reject("$.limit", `must be from 1 to ${MAX_PAGE}`);
+  checkSpan(query, reject);
+  if (query.after !== undefined) checkKey(query.after, false, () => "$.after", reject);
+  if (query.atRevision !== undefined && !isRevision(query.atRevision))
+    reject("$.atRevision", "must be a revision (a positive integer)");
   if (violations.length > 0) throw invalidArgument("the range", violations);
   return limit;
 }
 
-/** Throws an invalid-argument fault unless the watch makes sense. */
+/** Throws an invalid-argument fault if the watch is invalid. */
 export function checkWatch(query: WatchQuery): void {
   const violations: Violation[] = [];
-  const refuse = (path: string, message: string): void => void violations.push({ path, message });
-  checkSpan(query, refuse);
-  if (!isRevision(query.fromRevision)) refuse("$.fromRevision", "is not a revision (a positive integer)");
+  const reject = (path: string, message: string): void => void violations.push({ path, message });
+  checkSpan(query, reject);
+  if (!isRevision(query.fromRevision)) reject("$.fromRevision", "must be a revision (a positive integer)");
   if (violations.length > 0) throw invalidArgument("the watch", violations);
 }
 
-/** Throws an invalid-argument fault unless a revision lies between 1 and the present one. */
-export function checkPast(path: string, revision: number, present: number): void {
-  if (isRevision(revision) && revision <= present) return;
+/** Throws an invalid-argument fault unless a revision is from 1 to the current one. */
+export function checkPast(path: string, revision: number, current: number): void {
+  if (isRevision(revision) && revision <= current) return;
   throw invalidArgument("the revision", [
-    { path, message: `${revision} is not from 1 to the present one, ${present}` },
+    { path, message: `must be from 1 to the current revision ${current}, not ${revision}` },
   ]);
 }
 
-/** Bytes that one unit of a text takes at most. */
+/** Maximum bytes of a UTF-16 code unit in UTF-8. */
 const MAX_UTF8 = 3;
 
-type Refuse = (path: string, message: string) => void;
+type Reject = (path: string, message: string) => void;
 
 function isRevision(revision: number): boolean {
   return Number.isSafeInteger(revision) && revision > 0;
@@ -107,36 +108,36 @@ function targetOf(write: Write): string {
   return write.op === "delete-prefix" ? write.prefix : write.key;
 }
 
-function checkSpan(span: RangeQuery | WatchQuery, refuse: Refuse): void {
-  if (span.prefix !== undefined) checkKey(span.prefix, true, () => "$.prefix", refuse);
-  else checkKey(span.start, true, () => "$.start", refuse);
-  if (span.end !== undefined) checkKey(span.end, true, () => "$.end", refuse);
+function checkSpan(span: RangeQuery | WatchQuery, reject: Reject): void {
+  if (span.prefix !== undefined) checkKey(span.prefix, true, () => "$.prefix", reject);
+  else checkKey(span.start, true, () => "$.start", reject);
+  if (span.end !== undefined) checkKey(span.end, true, () => "$.end", reject);
 }
 
-/** What nearly every key is: nothing can be wrong with it, and its bytes need not be counted. */
+/** Whether a key is valid without counting its bytes; true for nearly every key. */
 function isPlain(key: string): boolean {
   return key !== "" && key.length * MAX_UTF8 <= MAX_KEY_BYTES && !key.includes("\0") && key.isWellFormed();
 }
 
-function checkSize({ conditions = [], writes }: Transaction, refuse: Refuse): void {
+function checkSize({ conditions = [], writes }: Transaction, reject: Reject): void {
   const texts = [
     ...conditions.map(({ key }) => key),
     ...writes.flatMap((write) => (write.op === "put" ? [write.key, write.value] : [targetOf(write)])),
   ];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes > MAX_TRANSACTION_BYTES) refuse(ROOT_PATH, `has ${bytes} bytes, more than ${MAX_TRANSACTION_BYTES}`);
+  if (bytes > MAX_TRANSACTION_BYTES) reject(ROOT_PATH, `has ${bytes} bytes, more than ${MAX_TRANSACTION_BYTES}`);
 }
 
-function checkKey(key: string, emptyAllowed: boolean, path: () => string, refuse: Refuse): void {
+function checkKey(key: string, emptyAllowed: boolean, path: () => string, reject: Reject): void {
   const bytes = Buffer.byteLength(key);
-  if (key === "" && !emptyAllowed) refuse(path(), "is empty");
-  if (bytes > MAX_KEY_BYTES) refuse(path(), `has ${bytes} bytes, more than ${MAX_KEY_BYTES}`);
-  if (key.includes("\0")) refuse(path(), "holds U+0000");
-  if (!key.isWellFormed()) refuse(path(), "holds half a surrogate pair, which UTF-8 cannot store");
+  if (key === "" && !emptyAllowed) reject(path(), "is empty");
+  if (bytes > MAX_KEY_BYTES) reject(path(), `has ${bytes} bytes, more than ${MAX_KEY_BYTES}`);
+  if (key.includes("\0")) reject(path(), "contains U+0000");
+  if (!key.isWellFormed()) reject(path(), "has a lone surrogate, which UTF-8 cannot store");
 }
 
-/** Sorted by key, two writes overlap only if a neighbour (or an enclosing prefix further left) says so. */
-function checkOverlap(writes: readonly Write[], refuse: Refuse): void {
+/** In sorted order, a write overlaps only with its neighbour or with an enclosing prefix. */
+function checkOverlap(writes: readonly Write[], reject: Reject): void {
   const [first, second] = writes as readonly [Write, Write];
   if (writes.length === 2 && first.op === "put" && second.op === "put" && first.key !== second.key) return;
   const order = writes.map((_, index) => index).sort((a, b) => compareAt(writes, a, b));
@@ -146,7 +147,7 @@ function checkOverlap(writes: readonly Write[], refuse: Refuse): void {
     const write = writes[index] as Write;
     const target = targetOf(write);
     if (target === before || (prefix !== undefined && target.startsWith(prefix))) {
-      refuse(pathOf(ROOT_PATH, "writes", index), "touches a key that another write of the transaction touches");
+      reject(pathOf(ROOT_PATH, "writes", index), "writes a key that another write of the transaction also writes");
     }
     if (write.op === "delete-prefix" && (prefix === undefined || !target.startsWith(prefix))) prefix = target;
     before = target;

@@ -10,7 +10,7 @@ const SURROGATES = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 const LAST_CODE_POINT = 0x10ffff;
 
-/** Order by code point, which is the order of the UTF-8 bytes and not that of JavaScript's own comparison. */
+/** Compares keys by code point, which is the order of UTF-8 bytes; JavaScript compares UTF-16 code units. */
 export function compareKeys(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length);
   for (let at = 0; at < shorter; at += 1) {
@@ -21,12 +21,12 @@ export function compareKeys(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above U+FFFF, so they rank behind every other unit. */
+/** Surrogates encode code points above U+FFFF, so they sort after every other code unit. */
 function rank(unit: number): number {
   return unit >= SURROGATES && unit < AFTER_SURROGATES ? unit + 0x10000 : unit;
 }
 
-/** The first key behind all keys with this prefix; undefined when there is none. */
+/** Returns the exclusive end of the range of a prefix; undefined if the range is open. */
 export function prefixEnd(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
@@ -38,24 +38,24 @@ export function prefixEnd(prefix: string): string | undefined {
   return undefined;
 }
 
-/** The range that a span means. */
+/** Converts a span to a range. */
 export function rangeOf(span: KeySpan): KeyRange {
   return span.prefix === undefined
     ? { start: span.start, end: span.end }
     : { start: span.prefix, end: prefixEnd(span.prefix) };
 }
 
-/** The least key behind this one. U+0001 is the least character a key may hold. */
+/** Returns the next possible key. U+0001 is the smallest character in a key. */
 export function keyAfter(key: string): string {
   return `${key}\u0001`;
 }
 
-/** Whether a key lies within a range. */
+/** Whether a key is in a range. */
 export function inRange(range: KeyRange, key: string): boolean {
   return compareKeys(key, range.start) >= 0 && (range.end === undefined || compareKeys(key, range.end) < 0);
 }
 
-/** The part of a range that is left behind a page's last key. */
+/** Returns the rest of a range after the last key of a page. */
 export function rangeAfter(range: KeyRange, after: string | undefined): KeyRange {
   if (after === undefined) return range;
   const start = keyAfter(after);

@@ -1,23 +1,23 @@
 import { conflict, failedPrecondition, Fault, resourceExhausted, unavailable } from "@oaas/foundation";
 import type { Condition } from "./key-value-store.ts";
 
-/** Which condition of a transaction failed, and what is there instead. */
+/** The failed condition of a transaction, and the current state of its key. */
 export interface Conflict {
-  /** Undefined only when a lost answer left it open which condition failed. */
+  /** Undefined only if a response was lost and the failed condition is unknown. */
   readonly condition?: Condition;
   readonly key: string;
-  /** The key's present revisions; undefined when it does not exist. */
+  /** Current revisions of the key; undefined if it does not exist. */
   readonly present: { readonly modRevision: number; readonly createRevision: number } | undefined;
-  /** True when the answer got lost and the keys have moved on, so that nobody can say whether it was applied. */
+  /** True if the response was lost and the keys have changed since, so that the outcome cannot be determined. */
   readonly outcomeUnknown: boolean;
 }
 
-/** The fault of a transaction whose condition does not hold. */
+/** Fault of a transaction with an unsatisfied condition. */
 export function conflictFault(details: Conflict): Fault {
   return conflict("key", details.key, { context: { conflict: details } });
 }
 
-/** What a conflict was about, or undefined when something else was thrown. */
+/** Returns the conflict of a fault; undefined for other errors. */
 export function conflictOf(thrown: unknown): Conflict | undefined {
   return thrown instanceof Fault && thrown.kind === "conflict"
     ? (thrown.context["conflict"] as Conflict | undefined)
@@ -25,26 +25,26 @@ export function conflictOf(thrown: unknown): Conflict | undefined {
 }
 
 /**
- * Whether a commit that failed may have been applied all the same (the connection broke before the answer).
+ * Whether a failed commit may have been applied, because the connection broke before the response.
  *
- * Read again before repeating such a transaction; one that is guarded by a condition on a key it changes is
- * repeated by the backend itself and never reported this way unless the keys have moved on since.
+ * Read again before repeating such a transaction. The backend itself repeats a transaction with a condition on a key that
+ * it writes, so it is reported this way only if the keys have changed since.
  */
 export function outcomeUnknown(thrown: unknown): boolean {
   if (!(thrown instanceof Fault)) return false;
   return thrown.context["outcomeUnknown"] === true || conflictOf(thrown)?.outcomeUnknown === true;
 }
 
-export function compactedFault(asked: number, oldest: number | undefined): Fault {
+export function compactedFault(requested: number, oldest: number | undefined): Fault {
   const since = oldest === undefined ? "" : `; history starts at ${oldest}`;
-  return failedPrecondition("revision", `revision ${asked} is older than the history kept${since}`, {
+  return failedPrecondition("revision", `revision ${requested} is older than the retained history${since}`, {
     code: "OAAS_STORE_COMPACTED",
-    context: { asked, oldest },
+    context: { requested, oldest },
   });
 }
 
 export function leaseLostFault(lease: string, why: string, cause?: unknown): Fault {
-  return failedPrecondition("lease", `the lease ${lease} is lost: ${why}`, {
+  return failedPrecondition("lease", `lease ${lease} was lost: ${why}`, {
     code: "OAAS_LEASE_LOST",
     ...(cause === undefined ? {} : { cause }),
   });
@@ -55,13 +55,13 @@ export function closedFault(): Fault {
 }
 
 export function fullFault(what: string, cause: unknown): Fault {
-  return resourceExhausted(what, `${what} is full; nothing was changed`, { code: "OAAS_STORE_FULL", cause });
+  return resourceExhausted(what, `${what} is full; nothing changed`, { code: "OAAS_STORE_FULL", cause });
 }
 
 export function unknownOutcomeFault(dependency: string, cause: unknown): Fault {
   return unavailable(
     dependency,
-    `${dependency} did not answer a write; it may have been applied: read again before repeating it`,
+    `${dependency} did not respond to a write, which may have been applied: read again before repeating it`,
     { cause, context: { outcomeUnknown: true } },
   );
 }

@@ -2,28 +2,28 @@ import { unreachable } from "@oaas/foundation";
 import { conflictFault } from "./store-faults.ts";
 import type { Condition, Entry, LeaseId, Transaction, Write } from "./key-value-store.ts";
 
-/** The key must not exist. */
+/** Condition: the key does not exist. */
 export function absent(key: string): Condition {
   return { key, test: "absent" };
 }
 
-/** The key must exist. */
+/** Condition: the key exists. */
 export function present(key: string): Condition {
   return { key, test: "present" };
 }
 
-/** The entry must be just as it was read. */
+/** Condition: the entry has not changed since it was read. */
 export function unchanged(entry: Entry): Condition {
   return { key: entry.key, test: "mod-revision", revision: entry.modRevision };
 }
 
-/** The key must be the same incarnation, whatever was written to it since: the fencing condition. */
+/** Condition: the key was not deleted and created again. Used for fencing. */
 export function sameIncarnation(key: string, createRevision: number): Condition {
   return { key, test: "create-revision", revision: createRevision };
 }
 
-/** Whether a condition holds for what is there. */
-export function holds(condition: Condition, entry: Entry | undefined): boolean {
+/** Whether an entry satisfies a condition. */
+export function isSatisfied(condition: Condition, entry: Entry | undefined): boolean {
   switch (condition.test) {
     case "absent":
       return entry === undefined;
@@ -38,11 +38,11 @@ export function holds(condition: Condition, entry: Entry | undefined): boolean {
   }
 }
 
-/** Throws the conflict fault of the first condition that does not hold. */
+/** Throws the conflict fault of the first condition that is not satisfied. */
 export function assertConditions(conditions: readonly Condition[], entryOf: (key: string) => Entry | undefined): void {
   for (const condition of conditions) {
     const entry = entryOf(condition.key);
-    if (holds(condition, entry)) continue;
+    if (isSatisfied(condition, entry)) continue;
     throw conflictFault({
       condition,
       key: condition.key,
@@ -52,8 +52,8 @@ export function assertConditions(conditions: readonly Condition[], entryOf: (key
   }
 }
 
-/** One transaction of several parts; whether they fit together is judged by the commit. */
-export function together(...parts: readonly Transaction[]): Transaction {
+/** Combines several transactions into one. The commit validates the result. */
+export function combineTransactions(...parts: readonly Transaction[]): Transaction {
   const conditions: Condition[] = [];
   const writes: Write[] = [];
   for (const part of parts) {
@@ -63,15 +63,14 @@ export function together(...parts: readonly Transaction[]): Transaction {
   return { conditions, writes };
 }
 
-/** A write that puts a value. */
+/** A put operation. */
 export type Put = Extract<Write, { op: "put" }>;
 
-/** A write of a value. */
 export function putOf(key: string, value: string, lease: LeaseId | undefined): Put {
   return lease === undefined ? { op: "put", key, value } : { op: "put", key, value, lease };
 }
 
-/** The entry that a write makes of the one before it. */
+/** Returns the entry after a put. */
 export function entryOf({ key, value, lease }: Put, modRevision: number, before: Entry | undefined): Entry {
   const createRevision = before?.createRevision ?? modRevision;
   const version = (before?.version ?? 0) + 1;

@@ -14,7 +14,7 @@ import { testWith } from "./using.ts";
 
 const put = (key: string, value = "v"): Transaction["writes"][number] => ({ op: "put", key, value });
 
-/** What commit, get and close promise. */
+/** Cases of commit, get and close. */
 export function commitCases(options: SuiteOptions): void {
   const testStore = testWith(options);
 
@@ -50,7 +50,7 @@ export function commitCases(options: SuiteOptions): void {
       expect(entries.map((entry) => entry.modRevision)).toEqual([revision, revision, revision - 1]);
     });
 
-    testStore("makes no revision when nothing changes", async ({ store }) => {
+    testStore("creates no revision without changes", async ({ store }) => {
       const { revision } = await store.commit({ writes: [put("k")] });
       const unchangedResult = { revision, changed: false };
       expect(await store.commit({ writes: [{ op: "delete", key: "none" }] })).toEqual(unchangedResult);
@@ -68,7 +68,7 @@ export function commitCases(options: SuiteOptions): void {
   });
 
   describe("conditions", () => {
-    testStore("each holds or fails as it says, and a failed one is named with what is there", async ({ store }) => {
+    testStore("are evaluated, and a failed one is reported with the current state", async ({ store }) => {
       await store.commit({ writes: [put("k", "1")] });
       await store.commit({ writes: [put("k", "2")] });
       const there = (await store.get("k")) as Entry;
@@ -102,7 +102,7 @@ export function commitCases(options: SuiteOptions): void {
       expect(await store.get("x"), "a refused transaction leaves nothing").toBeUndefined();
     });
 
-    testStore("of many clients that count by compare-and-set none loses a step", async ({ store, connect }) => {
+    testStore("concurrent compare-and-set counters lose no increment", async ({ store, connect }) => {
       await store.commit({ writes: [put("count", "0")] });
       const clients = [store, await connect(), await connect(), await connect()];
       let conflicts = 0;
@@ -121,10 +121,10 @@ export function commitCases(options: SuiteOptions): void {
       };
       await Promise.all(clients.map(count));
       expect(await store.get("count")).toMatchObject({ value: "100", version: 101 });
-      expect(conflicts, "the clients did get in each other's way").toBeGreaterThan(0);
+      expect(conflicts, "the clients had conflicts").toBeGreaterThan(0);
     });
 
-    testStore("of many that want the same key exactly one gets it", async ({ store, connect }) => {
+    testStore("exactly one of many concurrent creates of a key succeeds", async ({ store, connect }) => {
       const clients = await Promise.all(Array.from({ length: 8 }, connect));
       const tries = clients.map((client, index) =>
         client.commit({ conditions: [absent("k")], writes: [put("k", `${index}`), put(`mine/${index}`)] }),
@@ -137,24 +137,28 @@ export function commitCases(options: SuiteOptions): void {
     });
   });
 
-  describe("what it refuses", () => {
-    testStore("names everything wrong with a transaction at once", async ({ store }) => {
+  describe("invalid transactions", () => {
+    testStore("reports all violations of a transaction at once", async ({ store }) => {
       const many = Array.from({ length: MAX_OPERATIONS + 1 }, (_, index) => put(`${index}`));
       const cases: { why: string; transaction: Transaction; paths: string[] }[] = [
         { why: "empty key", transaction: { writes: [put("")] }, paths: ["$.writes[0].key"] },
         { why: "U+0000", transaction: { writes: [put("a\0b")] }, paths: ["$.writes[0].key"] },
-        { why: "half a surrogate pair", transaction: { writes: [put("\uD800")] }, paths: ["$.writes[0].key"] },
-        { why: "value no UTF-8 holds", transaction: { writes: [put("k", "\uDC00")] }, paths: ["$.writes[0].value"] },
-        { why: "twice the same key", transaction: { writes: [put("k"), put("k")] }, paths: ["$.writes[1]"] },
+        { why: "a lone surrogate", transaction: { writes: [put("\uD800")] }, paths: ["$.writes[0].key"] },
+        {
+          why: "value with a lone surrogate",
+          transaction: { writes: [put("k", "\uDC00")] },
+          paths: ["$.writes[0].value"],
+        },
+        { why: "the same key twice", transaction: { writes: [put("k"), put("k")] }, paths: ["$.writes[1]"] },
         {
           why: "a put under a deleted prefix",
           transaction: { writes: [put("a/b"), put("a-"), { op: "delete-prefix", prefix: "a/" }] },
           paths: ["$.writes[0]"],
         },
-        { why: "more than etcd takes", transaction: { writes: many }, paths: ["$.writes"] },
-        { why: "bigger than etcd takes", transaction: { writes: [put("k", "x".repeat(1_400_000))] }, paths: ["$"] },
+        { why: "more operations than etcd allows", transaction: { writes: many }, paths: ["$.writes"] },
+        { why: "larger than etcd allows", transaction: { writes: [put("k", "x".repeat(1_400_000))] }, paths: ["$"] },
         {
-          why: "no revision",
+          why: "invalid revision",
           transaction: { conditions: [sameIncarnation("k", 0)], writes: [put("")] },
           paths: ["$.conditions[0].revision", "$.writes[0].key"],
         },
@@ -177,7 +181,7 @@ export function commitCases(options: SuiteOptions): void {
       expect(await store.get("k")).toBeUndefined();
     });
 
-    testStore("everything after close, which may be called twice", async ({ store, connect }) => {
+    testStore("all calls after close, which is idempotent", async ({ store, connect }) => {
       const other = await connect();
       await other.commit({ writes: [put("k")] });
       const watched = faultOf(drain(other.watch({ prefix: "", fromRevision: (await other.revision()) + 1 })));

@@ -1,2 +1,2 @@
-/** The suite that a backend of the key-value port has to pass. For tests only: it needs vitest and fast-check. */
+/** Suite for backends of the key-value port. For tests only: it imports vitest and fast-check. */
 export { describeKeyValueStore, type StoreUnderTest, type SuiteOptions } from "./kv-suite.ts";

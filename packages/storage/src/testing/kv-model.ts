@@ -1,8 +1,8 @@
 import { unreachable } from "@oaas/foundation";
-import { holds } from "../port/transaction.ts";
+import { isSatisfied } from "../port/transaction.ts";
 import type { ChangeEvent, Condition, Entry, Transaction } from "../port/key-value-store.ts";
 
-/** A transaction without revisions, which only exist once it runs: conditions say what they mean instead. */
+/** A transaction with symbolic conditions, because revisions are known only when it runs. */
 export interface ModelStep {
   readonly conditions: readonly { readonly key: string; readonly wants: Wanted }[];
   readonly writes: Transaction["writes"];
@@ -10,7 +10,7 @@ export interface ModelStep {
 
 export type Wanted = "absent" | "present" | "unchanged" | "changed" | "same-incarnation" | "other-incarnation";
 
-/** What the port promises, in the simplest possible words: one map per revision, kept for ever. */
+/** Reference model of the port: one map per revision. */
 export class KeyValueModel {
   readonly log: { readonly revision: number; readonly events: readonly ChangeEvent[] }[] = [];
   readonly #states: { readonly revision: number; readonly state: ReadonlyMap<string, Entry> }[];
@@ -27,21 +27,21 @@ export class KeyValueModel {
     return this.#states.map(({ revision }) => revision);
   }
 
-  /** The entries as of a revision, in UTF-8 order. */
+  /** Returns the entries at a revision in UTF-8 order. */
   entries(revision = this.revision): Entry[] {
     const state = this.#states.findLast((known) => known.revision <= revision)?.state ?? new Map<string, Entry>();
     return [...state.values()].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
   }
 
-  /** The step with the revisions it means at present. */
+  /** Returns the transaction with current revisions. */
   resolve(step: ModelStep): Transaction {
     return { conditions: step.conditions.map(({ key, wants }) => this.#condition(key, wants)), writes: step.writes };
   }
 
-  /** Whether the transaction's conditions hold; if so it is applied as `revision` when it changes anything. */
+  /** Returns whether the conditions are satisfied; if so, applies the transaction as `revision` if it changes anything. */
   apply(transaction: Transaction, revision: number): "conflict" | "changed" | "unchanged" {
     const state = new Map(this.#states.at(-1)?.state);
-    if (!(transaction.conditions ?? []).every((condition) => holds(condition, state.get(condition.key)))) {
+    if (!(transaction.conditions ?? []).every((condition) => isSatisfied(condition, state.get(condition.key)))) {
       return "conflict";
     }
     const events: ChangeEvent[] = [];

@@ -6,27 +6,27 @@ import { modelCases } from "./model-property.ts";
 import { rangeCases } from "./range-cases.ts";
 import { watchCases } from "./watch-cases.ts";
 
-/** One store that is empty at first, and what its tests need to know about it. */
+/** An empty store under test. */
 export interface StoreUnderTest {
   readonly store: KeyValueStore;
-  /** Another client of the same data, as another process would be. */
+  /** Returns another client of the same data, like another process. */
   readonly connect: () => Promise<KeyValueStore>;
-  /** Lets time pass: virtual time by stepping it, real time by waiting. */
+  /** Advances virtual time, or waits in real time. */
   readonly elapse: (ms: number) => Promise<void>;
-  /** Closes every client and removes what is left behind. */
+  /** Closes all clients and removes all data. */
   readonly dispose: () => Promise<void>;
 }
 
 export interface SuiteOptions {
-  /** Makes an empty store. */
+  /** Creates an empty store. */
   readonly open: () => Promise<StoreUnderTest>;
-  /** Sequences of the model-based property. */
+  /** Number of sequences of the model-based property. */
   readonly modelRuns: number;
   /** The shortest lease the backend grants. */
   readonly leaseMs: number;
 }
 
-/** The whole contract of the port. A backend that passes may be used wherever a `KeyValueStore` is asked for. */
+/** The contract of the port. A backend that passes can be used as a `KeyValueStore`. */
 export function describeKeyValueStore(name: string, options: SuiteOptions): void {
   describe(`key-value store: ${name}`, () => {
     commitCases(options);

@@ -5,16 +5,16 @@ import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 import { until } from "./waiting.ts";
 
-/** What leases, ownership and fencing promise. */
+/** Cases of leases, ownership and fencing. */
 export function leaseCases(options: SuiteOptions): void {
   const testStore = testWith(options);
   const { leaseMs } = options;
 
-  // All at once, each on a store of its own: on a real clock they mostly wait.
+  // Concurrent, each with its own store, because they mostly wait on a real clock.
   describe.concurrent("time-bound", () => {
     describe("leases", () => {
       testStore(
-        "a lease nobody renews ends: first its owner learns it, then its keys go",
+        "a lease without renewal ends: first its owner is notified, then its keys are deleted",
         async ({ store, elapse }) => {
           const lease = await store.grantLease({ ttlMs: leaseMs, keepAlive: false });
           await putOn(store, "k", lease.id);
@@ -32,7 +32,7 @@ export function leaseCases(options: SuiteOptions): void {
         },
       );
 
-      testStore("a lease that is kept alive outlives its time", async ({ store, elapse }) => {
+      testStore("a renewed lease outlives its time to live", async ({ store, elapse }) => {
         const lease = await store.grantLease({ ttlMs: leaseMs });
         await putOn(store, "k", lease.id);
         for (let passed = 0; passed < leaseMs * 2.5; passed += 100) await elapse(100);
@@ -41,7 +41,7 @@ export function leaseCases(options: SuiteOptions): void {
         await lease.revoke();
       });
 
-      testStore("revoking deletes its keys and no others, in one transaction", async ({ store }) => {
+      testStore("revoking deletes exactly its keys in one transaction", async ({ store }) => {
         const lease = await store.grantLease({ ttlMs: leaseMs * 5 });
         await putOn(store, "a", lease.id);
         await putOn(store, "b", lease.id);
@@ -56,7 +56,7 @@ export function leaseCases(options: SuiteOptions): void {
         expect(await store.get("late")).toBeUndefined();
       });
 
-      testStore("a client that goes away loses its lease, and says so", async ({ store, connect, elapse }) => {
+      testStore("a closed client loses its lease and is notified", async ({ store, connect, elapse }) => {
         const other = await connect();
         const lease = await other.grantLease({ ttlMs: leaseMs });
         await putOn(other, "k", lease.id);
@@ -65,7 +65,7 @@ export function leaseCases(options: SuiteOptions): void {
         await until(elapse, "the key is gone", async () => (await store.get("k")) === undefined);
       });
 
-      testStore("refuses a time that makes no sense", async ({ store }) => {
+      testStore("rejects an invalid time to live", async ({ store }) => {
         await expect(store.grantLease({ ttlMs: 0 })).rejects.toMatchObject({ kind: "invalid-argument" });
       });
     });
@@ -84,7 +84,7 @@ export function leaseCases(options: SuiteOptions): void {
         await second.release();
       });
 
-      testStore("a former owner's late commit is refused by the store itself", async ({ store, connect, elapse }) => {
+      testStore("the store rejects a late commit of a former owner", async ({ store, connect, elapse }) => {
         const dying = await connect();
         const before = await owned(dying, "one", leaseMs);
         await store.commit({ conditions: [before.fence], writes: [{ op: "put", key: "work", value: "by one" }] });

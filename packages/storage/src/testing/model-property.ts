@@ -7,7 +7,7 @@ import { KeyValueModel, type ModelStep, type Wanted } from "./kv-model.ts";
 import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
 import { take } from "./waiting.ts";
 
-/** Few keys, so that they meet; prefixes of each other; characters that sort differently in UTF-16 and UTF-8. */
+/** Few keys, so that they collide; prefixes of each other; characters that sort differently in UTF-16 and UTF-8. */
 const KEYS = [
   "a",
   "a/",
@@ -60,7 +60,7 @@ const action = fc.oneof(
   },
 );
 
-/** Any sequence of calls gives what the model says, on every backend; so does a watch from the beginning. */
+/** Any sequence of calls, and a watch from the start, match the model. */
 async function checkAgainstModel(open: () => Promise<StoreUnderTest>, runs: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 20 }), async (actions) => {
@@ -105,8 +105,8 @@ async function perform(store: KeyValueStore, model: KeyValueModel, each: Action)
   }
 }
 
-async function commitOne(store: KeyValueStore, model: KeyValueModel, wish: ModelStep): Promise<void> {
-  const transaction = model.resolve(wish);
+async function commitOne(store: KeyValueStore, model: KeyValueModel, step: ModelStep): Promise<void> {
+  const transaction = model.resolve(step);
   try {
     const { revision, changed } = await store.commit(transaction);
     expect(revision).toBeGreaterThanOrEqual(model.revision);
@@ -117,9 +117,9 @@ async function commitOne(store: KeyValueStore, model: KeyValueModel, wish: Model
   }
 }
 
-/** Commits that are under way at once take effect in the order of their revisions, as if they had come singly. */
+/** Concurrent commits take effect in the order of their revisions, like sequential ones. */
 async function commitTogether(store: KeyValueStore, model: KeyValueModel, steps: readonly ModelStep[]): Promise<void> {
-  const transactions = steps.map((wish) => ({ writes: model.resolve(wish).writes }));
+  const transactions = steps.map((step) => ({ writes: model.resolve(step).writes }));
   const done = await Promise.all(transactions.map((transaction) => store.commit(transaction)));
   const order = done.map((_, index) => index).filter((index) => done[index]?.changed);
   order.sort((a, b) => (done[a]?.revision ?? 0) - (done[b]?.revision ?? 0));
@@ -170,7 +170,7 @@ function withoutOverlap(writes: readonly Write[]): Write[] {
 
 /** The property as part of the suite. */
 export function modelCases(options: SuiteOptions): void {
-  test("any sequence of calls agrees with the model", { timeout: 120_000 }, async () => {
+  test("any sequence of calls matches the model", { timeout: 120_000 }, async () => {
     await checkAgainstModel(options.open, options.modelRuns);
   });
 }

@@ -3,12 +3,12 @@ import type { Entry, KeyValueStore, Page, RangeQuery } from "../port/key-value-s
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 
-/** What range and reads of the past promise. */
+/** Cases of range and reads at a revision. */
 export function rangeCases(options: SuiteOptions): void {
   const testStore = testWith(options);
 
   describe("range", () => {
-    testStore("orders by UTF-8 bytes and finds exactly what a prefix covers", async ({ store }) => {
+    testStore("orders by UTF-8 bytes and returns exactly the keys of a prefix", async ({ store }) => {
       const keys = [
         "a",
         "a\u0001",
@@ -40,7 +40,7 @@ export function rangeCases(options: SuiteOptions): void {
       expect(await store.range({ start: "c", end: "b", count: true })).toMatchObject({ total: 0 });
     });
 
-    testStore("pages give one picture although the store changes between them", async ({ store }) => {
+    testStore("pages form a snapshot although the store changes between them", async ({ store }) => {
       const keys = Array.from({ length: 25 }, (_, index) => `p/${String(index).padStart(3, "0")}`);
       await fill(store, ["o", ...keys, "q"]);
       const first = await store.range({ prefix: "p/", limit: 10, count: true });
@@ -60,7 +60,7 @@ export function rangeCases(options: SuiteOptions): void {
       expect(now).toMatchObject({ next: "p/021", total: 16 });
     });
 
-    testStore("a last page that is exactly full has no next", async ({ store }) => {
+    testStore("a full last page has no next", async ({ store }) => {
       await fill(store, ["a", "b", "c", "d"]);
       const first = await store.range({ prefix: "", limit: 2 });
       expect(first.next).toBe("b");
@@ -70,13 +70,13 @@ export function rangeCases(options: SuiteOptions): void {
       expect(await store.range({ prefix: "c", after: "a" })).toMatchObject({ entries: [{ key: "c" }] });
     });
 
-    testStore("leaves out values when asked, and nothing else", async ({ store }) => {
+    testStore("omits values on request", async ({ store }) => {
       await fill(store, ["a"]);
       const whole = (await store.range({ prefix: "" })).entries[0] as Entry;
       expect((await store.range({ prefix: "", keysOnly: true })).entries).toEqual([{ ...whole, value: "" }]);
     });
 
-    testStore("refuses senseless queries", async ({ store }) => {
+    testStore("rejects invalid queries", async ({ store }) => {
       const senseless: RangeQuery[] = [
         { prefix: "", limit: 0 },
         { prefix: "", limit: 1.5 },
@@ -91,8 +91,8 @@ export function rangeCases(options: SuiteOptions): void {
     });
   });
 
-  describe("the past", () => {
-    testStore("can be read until it is compacted, and that is said", async ({ store }) => {
+  describe("reads at a revision", () => {
+    testStore("work until the revision is compacted, which is reported", async ({ store }) => {
       await fill(store, ["k"]);
       const then = await store.revision();
       for (const value of ["2", "3"]) await store.commit({ writes: [{ op: "put", key: "k", value }] });
@@ -110,7 +110,7 @@ export function rangeCases(options: SuiteOptions): void {
   });
 }
 
-/** Every entry of a query, page by page. */
+/** Returns all entries of a query, page by page. */
 async function pagesOf(store: KeyValueStore, query: RangeQuery): Promise<Entry[]> {
   const found: Entry[] = [];
   for (let page = await store.range(query); ; page = await store.range({ ...query, after: page.next })) {

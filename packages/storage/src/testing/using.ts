@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
 
-/** A test that gets an empty store and leaves nothing behind. */
+/** A test with an empty store, which is removed afterwards. */
 export function testWith(
   options: SuiteOptions,
 ): (name: string, body: (under: StoreUnderTest) => Promise<void>) => void {

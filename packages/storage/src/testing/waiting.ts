@@ -1,4 +1,4 @@
-/** Reads so many batches with events and stops the watch; bookmarks are left out. */
+/** Reads a number of batches with events, without bookmarks, and stops the watch. */
 export async function take<T extends { readonly events: readonly unknown[] }>(
   batches: AsyncIterable<T>,
   count: number,
@@ -12,7 +12,7 @@ export async function take<T extends { readonly events: readonly unknown[] }>(
   return taken;
 }
 
-/** Lets time pass in small steps until the probe holds; throws when it never does. */
+/** Advances time in small steps until the probe succeeds; throws if it does not. */
 export async function until(
   elapse: (ms: number) => Promise<void>,
   what: string,

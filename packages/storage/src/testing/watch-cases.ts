@@ -7,12 +7,12 @@ import { take } from "./waiting.ts";
 const put = (store: KeyValueStore, key: string, value = "v"): Promise<{ revision: number }> =>
   store.commit({ writes: [{ op: "put", key, value }] });
 
-/** What watch promises. */
+/** Cases of watch. */
 export function watchCases(options: SuiteOptions): void {
   const testStore = testWith(options);
 
   describe("watch", () => {
-    testStore("delivers whole transactions, the past first, restricted to the range", async ({ store }) => {
+    testStore("delivers complete transactions of the range, starting with history", async ({ store }) => {
       const { revision: first } = await put(store, "w/1", "one");
       await put(store, "x");
       const { revision: second } = await store.commit({
@@ -40,7 +40,7 @@ export function watchCases(options: SuiteOptions): void {
     });
 
     testStore(
-      "gathered or not, the same changes come in the same order, and no transaction is cut",
+      "delivers the same changes in the same order with and without batching, and splits no transaction",
       async ({ store }) => {
         const { revision: first } = await put(store, "k/0", "0");
         for (let n = 1; n < 400; n += 1)
@@ -53,7 +53,7 @@ export function watchCases(options: SuiteOptions): void {
         const last = await store.revision();
         const until = async (gathered: boolean): Promise<readonly WatchBatch[]> => {
           const batches: WatchBatch[] = [];
-          for await (const batch of store.watch({ prefix: "k/", fromRevision: first, gathered })) {
+          for await (const batch of store.watch({ prefix: "k/", fromRevision: first, batched: gathered })) {
             batches.push(batch);
             if (batch.revision >= last) break;
           }
@@ -70,7 +70,7 @@ export function watchCases(options: SuiteOptions): void {
       },
     );
 
-    testStore("leaves out what was there before unless asked", async ({ store }) => {
+    testStore("includes previous entries only on request", async ({ store }) => {
       const { revision } = await put(store, "k", "1");
       await put(store, "k", "2");
       await store.commit({ writes: [{ op: "delete", key: "k" }] });
@@ -78,7 +78,7 @@ export function watchCases(options: SuiteOptions): void {
       for (const event of batches.flatMap((batch) => batch.events)) expect(event).not.toHaveProperty("previous");
     });
 
-    testStore("a list and the watch from its revision together miss and repeat nothing", async ({ store, connect }) => {
+    testStore("a list and a watch from its revision have no gap and no duplicate", async ({ store, connect }) => {
       const writers = [await connect(), await connect()];
       const writing = Promise.all(
         writers.map(async (writer, index) => {
@@ -108,7 +108,7 @@ export function watchCases(options: SuiteOptions): void {
       expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(truth));
     });
 
-    testStore("a reader that pauses gets everything all the same", async ({ store, connect }) => {
+    testStore("a paused reader receives everything", async ({ store, connect }) => {
       const reader = await connect();
       const { revision } = await put(store, "s", "0");
       const iterator = reader.watch({ prefix: "s", fromRevision: revision })[Symbol.asyncIterator]();
@@ -123,7 +123,7 @@ export function watchCases(options: SuiteOptions): void {
       await iterator.return?.();
     });
 
-    testStore("ends quietly when its signal aborts, before or while it waits", async ({ store }) => {
+    testStore("ends without an error when its signal aborts, before or during the wait", async ({ store }) => {
       const fromRevision = (await store.revision()) + 1;
       const aborted = store.watch({ prefix: "", fromRevision, signal: AbortSignal.abort() });
       expect(await all(aborted)).toEqual([]);
@@ -134,7 +134,7 @@ export function watchCases(options: SuiteOptions): void {
       expect((await waiting).length).toBeLessThanOrEqual(1);
     });
 
-    testStore("says so when history does not reach back", async ({ store }) => {
+    testStore("reports a compacted revision", async ({ store }) => {
       const { revision } = await put(store, "k", "1");
       await put(store, "k", "2");
       const { revision: last } = await put(store, "k", "3");
@@ -146,7 +146,7 @@ export function watchCases(options: SuiteOptions): void {
       expect(batches).toMatchObject([{ revision: next }]);
     });
 
-    testStore("refuses senseless queries at once", async ({ store }) => {
+    testStore("rejects invalid queries immediately", async ({ store }) => {
       expect(() => store.watch({ prefix: "", fromRevision: 0 })).toThrow(/fromRevision/);
       expect(() => store.watch({ prefix: "\0", fromRevision: 1 })).toThrow(/prefix/);
     });

@@ -39,13 +39,13 @@ function openMemoryStoreThatTells(tellings: (() => void)[]): AsyncDisposable & {
 
 const put = async (id: string, colour: string, weight: number): Promise<void> => {
   const { revision } = await fruits.create(id, { colour, weight });
-  await view.reached(revision);
+  await view.waitForRevision(revision);
 };
 const ids = (page: { readonly records: readonly { readonly id: string }[] }): string =>
   page.records.map(({ id }) => id).join(" ");
 
-describe("a view of a collection", () => {
-  test("shows what was there before and what comes after, and says so", async () => {
+describe("collection view", () => {
+  test("includes existing records and later changes, and notifies of them", async () => {
     await fruits.create("apple", { colour: "red", weight: 3 });
     await view.start();
     expect(ids(view.page({ limit: 10 }))).toBe("apple");
@@ -53,13 +53,13 @@ describe("a view of a collection", () => {
     expect(view.page({ limit: 10 })).toMatchObject({ total: 2 });
     await fruits.delete((await fruits.get("apple"))!);
     const { revision } = await fruits.create("cherry", { colour: "red", weight: 2 });
-    await view.reached(revision);
+    await view.waitForRevision(revision);
     expect(ids(view.page({ limit: 10 }))).toBe("banana cherry");
     expect(changed).toEqual(["apple", "banana", "apple", "cherry"]);
     expect(view.get("apple")).toBeUndefined();
   });
 
-  test("shows what a writer hands it at once; what the watch tells then changes nothing, and nothing goes back in time", async () => {
+  test("applies a write immediately; the watch event changes nothing, and older records are ignored", async () => {
     const tellings: (() => void)[] = [];
     await using late = openMemoryStoreThatTells(tellings);
     const own = new Collection(late.store, FRUIT);
@@ -68,23 +68,23 @@ describe("a view of a collection", () => {
     await ownView.start();
     const first = await own.create("apple", { colour: "green", weight: 1 });
     const second = await own.update(first, { colour: "red", weight: 1 });
-    ownView.show(second);
-    ownView.show(first);
+    ownView.applyWrite(second);
+    ownView.applyWrite(first);
     expect(ownView.get("apple")).toBe(second);
     await own.delete(second);
     const third = await own.create("apple", { colour: "blue", weight: 1 });
-    ownView.show(third);
+    ownView.applyWrite(third);
     expect(shown).toEqual(["apple", "apple"]);
     for (const tell of tellings) tell();
-    await ownView.reached(third.revision);
+    await ownView.waitForRevision(third.revision);
     expect(ownView.get("apple")).toBe(third);
-    ownView.show(second);
-    expect(ownView.get("apple"), "what the watch has told stays").toBe(third);
+    ownView.applyWrite(second);
+    expect(ownView.get("apple"), "keeps what the watch delivered").toBe(third);
     expect(shown).toEqual(["apple", "apple"]);
     await ownView.close();
   });
 
-  test("orders, turns round, filters, and counts everything that matches", async () => {
+  test("sorts, reverses, filters and counts matching records", async () => {
     await view.start();
     await put("apple", "red", 3);
     await put("banana", "yellow", 1);
@@ -97,14 +97,14 @@ describe("a view of a collection", () => {
     expect(ids(view.page({ limit: 10, ...red })), "a kept result follows").toBe("apple cherry plum");
   });
 
-  test("a token continues behind the last record, also when that one went", async () => {
+  test("a token continues after the last record, also if it was deleted", async () => {
     await view.start();
     for (const id of ["a", "b", "d"]) await put(id, "red", 1);
     const first = view.page({ limit: 2 });
     expect(ids(first)).toBe("a b");
     const { revision } = await fruits.create("c", { colour: "red", weight: 1 });
     await fruits.delete((await fruits.get("b"))!);
-    await view.reached(revision + 1);
+    await view.waitForRevision(revision + 1);
     const second = view.page({ limit: 2, pageToken: first.next as string });
     expect(ids(second)).toBe("c d");
     expect(second.next).toBeUndefined();
@@ -113,7 +113,7 @@ describe("a view of a collection", () => {
   test.each([
     ["no token at all", "nonsense"],
     ["another list's order", btoa(encodeURIComponent(JSON.stringify(["weight", "x"])))],
-  ])("refuses a token that is %s", async (_, pageToken) => {
+  ])("rejects a token that is %s", async (_, pageToken) => {
     await view.start();
     expect(() => view.page({ limit: 1, pageToken })).toThrow(
       expect.objectContaining({
@@ -123,7 +123,7 @@ describe("a view of a collection", () => {
     );
   });
 
-  test("loads again when history no longer reaches it", async () => {
+  test("reloads when its revision was compacted", async () => {
     await view.start();
     await put("apple", "red", 1);
     await view.close();
@@ -132,12 +132,12 @@ describe("a view of a collection", () => {
     const { revision } = await fruits.create("banana", { colour: "yellow", weight: 1 });
     await store.compact(revision);
     await ambient.time.advance(1_000);
-    await late.reached(revision);
+    await late.waitForRevision(revision);
     expect(ids(late.page({ limit: 10 }))).toBe("apple banana");
     await late.close();
   });
 
-  test("pages of any size, by token or offset, add up to the whole list", async () => {
+  test("pages of any size, by token or offset, cover the whole list", async () => {
     await view.start();
     await fc.assert(
       fc.asyncProperty(
@@ -165,7 +165,7 @@ describe("a view of a collection", () => {
           expect(paged).toEqual(whole.records.map(({ id }) => id));
           expect([...paged].sort()).toEqual([...names].sort());
           for (const name of names) await fruits.delete((await fruits.get(name))!);
-          await view.reached(await store.revision());
+          await view.waitForRevision(await store.revision());
         },
       ),
     );

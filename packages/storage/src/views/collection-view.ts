@@ -5,22 +5,22 @@ import { pageOf, type PageQuery } from "./ordered-page.ts";
 import type { CollectionChange, Stored, Unreadable } from "../collections/records.ts";
 import { SortedList } from "./sorted-list.ts";
 
-/** How the records of a view may be ordered: by a text of each, ties by id. */
+/** Sort orders of a view: by a text of each record, ties by id. */
 export type Orders<T> = Readonly<Record<string, (stored: Stored<T>) => string>>;
 
 export interface ViewQuery<T> extends PageQuery {
-  /** What to keep; everything when left out. Must be pure, and say the same for the same `filterKey`. */
+  /** All records by default. Must be pure, and return the same result for the same `filterKey`. */
   readonly filter?: (stored: Stored<T>) => boolean;
-  /** Names the filter, so that its result is kept rather than computed for each page. */
+  /** Name of the filter, for caching its result across pages. */
   readonly filterKey?: string;
-  /** One of the view's orders; by id when left out. */
+  /** One of the orders of the view; by id by default. */
   readonly order?: string;
   readonly descending?: boolean;
 }
 
 export interface ViewPage<T> {
   readonly records: readonly Stored<T>[];
-  /** Of everything that matches. */
+  /** Number of matching records. */
   readonly total: number;
   readonly next?: string;
 }
@@ -28,20 +28,21 @@ export interface ViewPage<T> {
 export interface CollectionViewOptions<T> {
   readonly ambient: Ambient;
   readonly orders?: Orders<T>;
-  /** Told after each batch of changes has been taken in: ids of what changed or went. */
+  /** Called after each batch with the ids of changed and deleted records. */
   readonly onChange?: (ids: readonly string[]) => void;
 }
 
-/** Sorted results that are kept, and changed along with the records. */
-const KEPT_RESULTS = 32;
+/** Limit of cached results. */
+const MAX_CACHED_RESULTS = 32;
 const RETRY_MS = 500;
 
 /**
- * A whole collection in memory, kept by watching it: lists with any filter, order and page without reading the store.
+ * A collection in memory, updated by a watch: lists with any filter, order and page without reading the store.
  *
- * *Guarantees*: after `reached(r)` every read shows the changes up to revision r, after `show` that one record as it was written; a page token stays right while records come and go.
- * *Caveats*: what another process wrote shows as soon as the watch tells it, not at once. Single records that must be
- * current are read from the collection.
+ * *Guarantees*: after `waitForRevision(r)` every read includes the changes up to revision r; after `applyWrite` it
+ * includes that record. A page token stays valid while records are created and deleted.
+ * *Caveats*: writes of other processes appear when the watch delivers them. Read a record that must be current from the
+ * collection.
  */
 export class CollectionView<T> {
   readonly #collection: Collection<T>;
@@ -53,20 +54,20 @@ export class CollectionView<T> {
   #results = new Map<string, SortedList<Stored<T>>>();
   #waiting: { readonly revision: number; readonly resolve: () => void }[] = [];
   #running: Promise<void> | undefined;
-  #trouble: Fault | undefined;
+  #fault: Fault | undefined;
 
   constructor(collection: Collection<T>, options: CollectionViewOptions<T>) {
     this.#collection = collection;
     this.#options = options;
   }
 
-  /** Loads everything, then follows. Resolves when the first load is complete; rejects when that failed. */
+  /** Loads all records, then watches. Resolves after the first load; rejects if it fails. */
   async start(options: CallOptions = {}): Promise<void> {
     await this.#load(options.signal);
-    this.#running = this.#follow();
+    this.#running = this.#watch();
   }
 
-  /** The record as the view has it. */
+  /** Returns a record of the view. */
   get(id: string): Stored<T> | undefined {
     return this.#records.get(id);
   }
@@ -75,31 +76,31 @@ export class CollectionView<T> {
     return this.#records.size;
   }
 
-  /** All records, in no order. */
+  /** Returns all records in any order. */
   all(): Iterable<Stored<T>> {
     return this.#records.values();
   }
 
-  /** Records that this build cannot read. */
+  /** Records that this version cannot read. */
   get unreadable(): readonly Unreadable[] {
     return [...this.#unreadable.values()];
   }
 
-  /** Why the view cannot follow the store at the moment; undefined when it does. */
-  get trouble(): Fault | undefined {
-    return this.#trouble;
+  /** Why the view is outdated; undefined while it follows the store. */
+  get fault(): Fault | undefined {
+    return this.#fault;
   }
 
-  /** Resolves when the view shows a revision at which this collection changed. */
-  async reached(revision: number, options: CallOptions = {}): Promise<void> {
+  /** Resolves when the view includes a revision that changed this collection. */
+  async waitForRevision(revision: number, options: CallOptions = {}): Promise<void> {
     if (this.#revision >= revision) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ revision, resolve });
     await (options.signal ? orAbort(promise, options.signal) : promise);
   }
 
-  /** Whether the view shows a revision at which this collection changed, as soon as it does or after this long. */
-  reachedWithin(revision: number, withinMs: number): Promise<boolean> {
+  /** Like `waitForRevision` with a time limit; resolves to whether the view includes the revision. */
+  waitForRevisionWithin(revision: number, withinMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
       const waiter = {
@@ -118,24 +119,24 @@ export class CollectionView<T> {
   }
 
   /**
-   * Shows a record that the caller has committed without waiting for the watch, so that a writer finds what it wrote. What the watch
-   * has told already, or somebody else showed since, stays.
+   * Applies a record that the caller has committed before the watch delivers it, so that a writer reads its own write.
+   * Newer records are kept.
    */
-  show(written: Stored<T>): void {
+  applyWrite(written: Stored<T>): void {
     const { id, revision } = written;
     if (revision <= this.#revision || revision <= (this.#records.get(id)?.revision ?? 0)) return;
     this.#put(id, written);
     this.#options.onChange?.([id]);
   }
 
-  /** One page of what matches, in order. */
+  /** Returns one page of matching records. */
   page(query: ViewQuery<T>): ViewPage<T> {
     const { order = "id", descending = false } = query;
     const { items, ...rest } = pageOf(this.#result(query, order, descending), { ...query, order, descending });
     return { records: items, ...rest };
   }
 
-  /** Stops following. Repeatable. */
+  /** Stops watching. Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
     for (const { resolve } of this.#waiting.splice(0)) resolve();
@@ -146,17 +147,17 @@ export class CollectionView<T> {
     const { filter, filterKey } = query;
     const name =
       filter !== undefined && filterKey === undefined ? undefined : `${descending}|${order}|${filterKey ?? ""}`;
-    const kept = name === undefined ? undefined : this.#results.get(name);
-    if (kept) return kept;
+    const cached = name === undefined ? undefined : this.#results.get(name);
+    if (cached) return cached;
     const textOf = order === "id" ? undefined : this.#options.orders?.[order];
-    if (order !== "id" && textOf === undefined) throw new TypeError(`the view has no order "${order}"`);
+    if (order !== "id" && textOf === undefined) throw new TypeError(`unknown order "${order}"`);
     const result = new SortedList(this.#records.values(), {
       keyOf: textOf ? (stored) => `${textOf(stored)}\u0000${stored.id}` : ({ id }) => id,
       includes: filter ?? (() => true),
       descending,
     });
     if (name !== undefined) {
-      if (this.#results.size >= KEPT_RESULTS) this.#results.clear();
+      if (this.#results.size >= MAX_CACHED_RESULTS) this.#results.clear();
       this.#results.set(name, result);
     }
     return result;
@@ -187,31 +188,31 @@ export class CollectionView<T> {
     this.#advance(revision, changed);
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
         for await (const { revision, changes } of this.#collection.watch(this.#revision + 1, { signal })) {
-          this.#trouble = undefined;
+          this.#fault = undefined;
           this.#advance(
             revision,
-            changes.filter((change) => this.#take(change)).map(({ id }) => id),
+            changes.filter((change) => this.#apply(change)).map(({ id }) => id),
           );
         }
       } catch (thrown) {
         if (signal.aborted) return;
-        this.#trouble = Fault.from(thrown);
+        this.#fault = Fault.from(thrown);
         await sleep(this.#options.ambient.timers, RETRY_MS, signal).catch(() => undefined);
         await this.#load(signal).then(
-          () => (this.#trouble = undefined),
-          (failed: unknown) => (this.#trouble = Fault.from(failed)),
+          () => (this.#fault = undefined),
+          (failed: unknown) => (this.#fault = Fault.from(failed)),
         );
       }
     }
   }
 
-  /** Takes a change in, unless its record is shown as it is then or later. */
-  #take(change: CollectionChange<T>): boolean {
+  /** Applies a change unless the view has a newer record. */
+  #apply(change: CollectionChange<T>): boolean {
     const { id, revision } = change;
     if ((this.#records.get(id)?.revision ?? 0) >= revision) return false;
     this.#put(id, change.type === "put" ? change.stored : undefined);

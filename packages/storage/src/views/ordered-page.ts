@@ -1,6 +1,6 @@
 import { invalidArgument } from "@oaas/foundation";
 
-/** Items in the order of their keys, or in the reverse; keys differ. */
+/** Items in ascending or descending order of their unique keys. */
 export interface Ordered<T> {
   readonly keys: readonly string[];
   readonly items: readonly T[];
@@ -9,19 +9,19 @@ export interface Ordered<T> {
 export interface PageQuery {
   readonly limit: number;
   readonly offset?: number;
-  /** The `next` of the page before; wins over offset. */
+  /** The `next` of the previous page; overrides offset. */
   readonly pageToken?: string;
 }
 
 export interface OrderedPage<T> {
   readonly items: readonly T[];
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly total: number;
-  /** Set when there is more. */
+  /** Set if there are more items. */
   readonly next?: string;
 }
 
-/** One page of an ordered list. A token names the last item by its key, so that it stays right while items come and go. */
+/** Returns one page of an ordered list. A token has the key of the last item, so it stays valid while items change. */
 export function pageOf<T>(
   list: Ordered<T>,
   query: PageQuery & { readonly order: string; readonly descending?: boolean },
@@ -39,7 +39,7 @@ export function pageOf<T>(
   return { items, total, ...(more ? { next: tokenOf(direction, list.keys[end - 1] as string) } : {}) };
 }
 
-/** Index of the first record behind a key; the key itself need not be there any more. */
+/** Returns the index of the first item after a key, which may no longer exist. */
 export function positionAfter(keys: readonly string[], key: string, descending: boolean): number {
   let low = 0;
   let high = keys.length;
@@ -61,13 +61,13 @@ function tokenKey(token: string, order: string): string {
     const [of, key] = JSON.parse(decodeURIComponent(atob(token))) as unknown[];
     if (of === order && typeof key === "string") return key;
   } catch {
-    // Told below, like a token of another list.
+    // Rejected below, like a token of another list.
   }
   throw invalidArgument("the page token", [
     {
       path: "$.page_token",
-      message: "is not a token of this list in this order",
-      fix: "pass the token of the page before unchanged, with the same sort, or leave it out to begin anew",
+      message: "does not belong to this list and sort order",
+      fix: "pass the token of the previous page unchanged with the same sort, or omit it to start from the first page",
     },
   ]);
 }

@@ -7,7 +7,7 @@ interface Item {
   readonly value: number;
 }
 
-test("after any changes it is what sorting anew would give", () => {
+test("equals a full sort after any sequence of changes", () => {
   const change = fc.record({ id: fc.nat(15), value: fc.option(fc.nat(30)) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), fc.boolean(), (changes, descending) => {
@@ -25,9 +25,9 @@ test("after any changes it is what sorting anew would give", () => {
         else items.delete(id);
         list.replace(before, after);
       }
-      const anew = new SortedList(items.values(), options);
-      expect(list.items).toEqual(anew.items);
-      expect(list.keys).toEqual(anew.keys);
+      const resorted = new SortedList(items.values(), options);
+      expect(list.items).toEqual(resorted.items);
+      expect(list.keys).toEqual(resorted.keys);
     }),
   );
 });

@@ -6,7 +6,7 @@ export interface SortedListOptions<T> {
   readonly descending: boolean;
 }
 
-/** Items that match, in the order of their keys, kept so as single items come, go and change. Keys must differ. */
+/** Matching items in the order of their unique keys, updated item by item. */
 export class SortedList<T> implements Ordered<T> {
   readonly keys: string[];
   readonly items: T[];
@@ -23,7 +23,7 @@ export class SortedList<T> implements Ordered<T> {
     this.#options = options;
   }
 
-  /** Takes the place of what was before; either may be nothing. */
+  /** Replaces an item; either may be undefined. */
   replace(before: T | undefined, after: T | undefined): void {
     const { keyOf, includes, descending } = this.#options;
     if (before !== undefined && includes(before)) {

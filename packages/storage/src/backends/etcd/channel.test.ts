@@ -6,7 +6,7 @@ import { Channel } from "./channel.ts";
 import { frame } from "./frames.ts";
 
 let server: Http2Server;
-/** Stands between the two, so that it can stop to carry anything. */
+/** A proxy that can stop forwarding. */
 let wire: Server;
 let sockets: Socket[];
 let sessions: ServerHttp2Session[];
@@ -51,10 +51,10 @@ afterEach(async () => {
   for (const each of [wire, server]) await new Promise((resolve) => each.close(resolve));
 });
 
-/** A call goes the same way behind a ping: when it is answered, so was the ping. */
+/** A call follows a ping on the same connection: its response proves that the ping was received. */
 const answered = (): Promise<Buffer> => channel.unary("/x/Y", Buffer.alloc(0), {}).answer;
 
-test("a connection that is checked for as long as it lasts gathers no listeners", async () => {
+test("repeated checks of a connection do not leak listeners", async () => {
   for (let check = 1; check <= 40; check += 1) {
     channel.check();
     await answered();
@@ -64,20 +64,20 @@ test("a connection that is checked for as long as it lasts gathers no listeners"
   expect(warnings).toEqual([]);
 });
 
-test("many who doubt the connection at the same time send one ping", async () => {
+test("concurrent checks share one ping", async () => {
   for (let check = 0; check < 200; check += 1) channel.check();
   await answered();
   expect(pings).toBe(1);
   expect(warnings).toEqual([]);
 });
 
-test("many large calls at the same time are all answered", async () => {
+test("completes many concurrent large calls", async () => {
   const large = Buffer.alloc(200_000);
   const answers = Array.from({ length: 80 }, () => channel.unary("/x/Y", large, {}).answer.then(String));
   expect(new Set(await Promise.all(answers))).toEqual(new Set(["pong"]));
 });
 
-test("a connection that is given up at any moment while it is made fails its calls and nothing else", async () => {
+test("closing a connection while it connects fails its calls only", async () => {
   const uncaught: unknown[] = [];
   const note = (error: Error): number => uncaught.push(error.message);
   process.on("uncaughtException", note);
@@ -87,7 +87,7 @@ test("a connection that is given up at any moment while it is made fails its cal
       const answer = slow.unary("/x/Y", Buffer.alloc(0), {}).answer.catch(() => undefined);
       for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       slow[giveUp]();
-      // A check of a connection that stands by then leaves it alone.
+      // A check does not affect a connection that is established by then.
       await answer;
       slow.destroy();
     }
@@ -97,7 +97,7 @@ test("a connection that is given up at any moment while it is made fails its cal
   expect(uncaught).toEqual([]);
 });
 
-test("a peer that does not answer a ping is dropped, and the next call connects anew", async () => {
+test("disconnects from a peer without ping response and reconnects on the next call", async () => {
   for (const socket of sockets) socket.unpipe();
   channel.check();
   await time.advance(4_000);

@@ -10,11 +10,11 @@ import type { TlsMaterial } from "./credentials.ts";
 import { frame, FrameReader } from "./frames.ts";
 import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 
-/** etcd refuses pings more often than every five seconds. */
+/** etcd rejects pings at intervals below five seconds. */
 const PING_EVERY_MS = 8000;
 const PONG_WITHIN_MS = 4000;
 const WINDOW_BYTES = 1024 * 1024;
-/** Node resets streams of a session that holds more than this; its own 10 are a hundred packages written at the same time. */
+/** Memory limit of a session in MB. Node resets streams above it; its default of 10 is too low for concurrent writes. */
 const SESSION_MEGABYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
@@ -25,7 +25,7 @@ export interface UnaryCall {
 
 export interface StreamCall {
   send(message: Uint8Array): void;
-  /** Messages as they are asked for: not reading stops the server from sending. */
+  /** Messages on demand: a reader that stops reading applies backpressure to the server. */
   readonly messages: AsyncIterable<Buffer>;
   readonly cancel: () => void;
 }
@@ -33,10 +33,10 @@ export interface StreamCall {
 export type CallHeaders = Readonly<Record<string, string>>;
 
 /**
- * gRPC to one address, on Node's own HTTP/2: no more than etcd needs, and a third of the cost of a general client.
+ * A gRPC channel to one address on `node:http2`, with the features that etcd needs, at a third of the cost of grpc-js.
  *
- * Guarantees: connects with the first call and again after a break; a failure says whether the request may have
- * arrived; a peer that no longer answers pings is dropped.
+ * Guarantees: connects on the first call and reconnects after a failure; a failure reports whether the request may have
+ * been sent; disconnects from a peer that does not respond to pings.
  */
 export class Channel {
   readonly #address: string;
@@ -46,7 +46,7 @@ export class Channel {
   #connected = false;
   #streams = 0;
   #ping: Timer | undefined;
-  /** Whose answer to a ping is being waited for. */
+  /** Session with a pending ping. */
   #pinged: ClientHttp2Session | undefined;
 
   constructor(address: string, tls: TlsMaterial | undefined, timers: Timers) {
@@ -82,7 +82,7 @@ export class Channel {
   stream(path: string, headers: CallHeaders): StreamCall {
     const stream = this.#open(path, headers);
     const status = new Status(stream);
-    // The reader gets it too; this is for the time when nobody reads.
+    // The reader also gets the error; this handler covers the time without a reader.
     stream.on("error", () => undefined);
     stream.on("close", () => {
       this.#streams -= 1;
@@ -94,7 +94,7 @@ export class Channel {
     };
   }
 
-  /** Drops the connection unless the peer answers a ping soon. However many ask, one ping is under way. */
+  /** Pings the peer and disconnects if it does not respond. Concurrent callers share one ping. */
   check(): void {
     const session = this.#session;
     if (session === undefined || session.destroyed || session === this.#pinged) return;
@@ -117,7 +117,7 @@ export class Channel {
     }
   }
 
-  /** Lets calls under way end, then closes. */
+  /** Closes after the running calls. */
   retire(): void {
     this.#ping?.cancel();
     this.#session?.close();
@@ -163,17 +163,17 @@ export class Channel {
     this.#session = session;
     this.#connected = false;
     session.on("connect", () => {
-      // Node tells it also of a session that was given up while it connected.
+      // Node also emits this for a session that was closed while connecting.
       if (session.destroyed) return;
       if (this.#session === session) this.#connected = true;
       session.setLocalWindowSize(WINDOW_BYTES * 8);
     });
-    // Each stream reports it to its own caller.
+    // Each stream reports the error to its caller.
     session.on("error", () => undefined);
     return session;
   }
 
-  /** Only while something is under way: an idle connection may be silent. */
+  /** Pings only while calls are running. */
   #schedulePing(): void {
     this.#ping?.cancel();
     this.#ping = this.#timers.after(PING_EVERY_MS, () => {
@@ -184,7 +184,7 @@ export class Channel {
   }
 }
 
-/** Collects what a stream says about its end. */
+/** Collects the status of a stream. */
 class Status {
   readonly #stream: ClientHttp2Stream;
   #code: string | undefined;
@@ -200,12 +200,12 @@ class Status {
     stream.on("trailers", read);
   }
 
-  /** Undefined when the call was answered well. */
+  /** Undefined if the call succeeded. */
   failure(connected: boolean): GrpcFailure | undefined {
     return this.#code === "0" ? undefined : this.broken(connected);
   }
 
-  /** The failure of a call that was refused or cut off. */
+  /** Failure of a call that was rejected or interrupted. */
   broken(connected: boolean, cause?: unknown): GrpcFailure {
     if (this.#code !== undefined && this.#code !== "0") {
       return new GrpcFailure(Number(this.#code), decode(this.#message), true);

@@ -24,7 +24,7 @@ const DELETE: Transaction = {
   writes: [{ op: "delete", key: "k" }],
 };
 
-/** Runs a commit against answers prepared in advance. */
+/** Runs a commit against prepared responses. */
 async function run(
   transaction: Transaction,
   sends: readonly (Committed | Error)[],
@@ -47,7 +47,7 @@ async function run(
   return { outcome, sent };
 }
 
-describe("a commit whose answer is lost", () => {
+describe("a commit without a response", () => {
   const done: Committed = { revision: 7, changed: true };
   const conflictNow = conflictFault({ condition: absent("k"), key: "k", present: undefined, outcomeUnknown: false });
   const cases: {
@@ -59,7 +59,7 @@ describe("a commit whose answer is lost", () => {
     sent: number;
   }[] = [
     {
-      why: "created, as the key shows",
+      why: "created: found when reading the key",
       transaction: CREATE,
       sends: [lost()],
       reads: [entry("ours", 7)],
@@ -67,7 +67,7 @@ describe("a commit whose answer is lost", () => {
       sent: 1,
     },
     {
-      why: "updated, as the key shows",
+      why: "updated: found when reading the key",
       transaction: UPDATE,
       sends: [lost()],
       reads: [entry("ours", 7, 5)],
@@ -75,7 +75,7 @@ describe("a commit whose answer is lost", () => {
       sent: 1,
     },
     {
-      why: "deleted, as the key shows",
+      why: "deleted: found when reading the key",
       transaction: DELETE,
       sends: [lost()],
       reads: [undefined],
@@ -91,7 +91,7 @@ describe("a commit whose answer is lost", () => {
       sent: 2,
     },
     {
-      why: "not updated, although the old value was the same: sent again",
+      why: "not updated although the old value was equal: sent again",
       transaction: UPDATE,
       sends: [lost(), done],
       reads: [entry("ours", 5)],
@@ -99,7 +99,7 @@ describe("a commit whose answer is lost", () => {
       sent: 2,
     },
     {
-      why: "arrived late, just before it was sent again: our own conflict is success",
+      why: "received late, just before it was sent again: the conflict with the own write is success",
       transaction: CREATE,
       sends: [lost(), conflictNow],
       reads: [undefined, entry("ours", 7)],
@@ -111,7 +111,7 @@ describe("a commit whose answer is lost", () => {
     expect(await run(transaction, sends, reads)).toEqual({ outcome: expected, sent });
   });
 
-  test("is a conflict with unknown outcome when the key moved on", async () => {
+  test("is a conflict with unknown outcome when the key has changed since", async () => {
     for (const [transaction, found] of [
       [CREATE, entry("theirs", 7)],
       [UPDATE, entry("theirs", 9, 5)],
@@ -125,7 +125,7 @@ describe("a commit whose answer is lost", () => {
     }
   });
 
-  test("is never sent twice without a guard, and the fault says what is known", async () => {
+  test("is never sent twice without a guard, and the fault reports the unknown outcome", async () => {
     const blind: Transaction = { writes: [{ op: "put", key: "k", value: "ours" }] };
     const { outcome, sent } = await run(blind, [lost()]);
     expect(sent).toBe(1);
@@ -133,19 +133,19 @@ describe("a commit whose answer is lost", () => {
     expect(outcomeUnknown(outcome)).toBe(true);
   });
 
-  test("stays unknown when nothing can be read back", async () => {
+  test("stays unknown when the keys cannot be read", async () => {
     const { outcome } = await run(CREATE, [lost()], [unavailable("etcd", "still away")]);
     expect(outcomeUnknown(outcome)).toBe(true);
   });
 
-  test("an ordinary conflict or refusal is passed on as it is", async () => {
+  test("passes other conflicts and faults through", async () => {
     const { outcome } = await run(CREATE, [conflictNow]);
     expect(conflictOf(outcome)?.outcomeUnknown).toBe(false);
     expect(outcomeUnknown((await run(CREATE, [unavailable("etcd", "no connection")])).outcome)).toBe(false);
   });
 });
 
-describe("a guard of its own", () => {
+describe("guards", () => {
   const put = { op: "put", key: "k", value: "" } as const;
   const gone = { op: "delete", key: "k" } as const;
   const cases: { why: string; transaction: Transaction; guarded: boolean }[] = [
@@ -153,7 +153,7 @@ describe("a guard of its own", () => {
     { why: "unchanged, then put", transaction: UPDATE, guarded: true },
     { why: "unchanged, then deleted", transaction: DELETE, guarded: true },
     {
-      why: "that incarnation, then deleted",
+      why: "same incarnation, then deleted",
       transaction: { conditions: [sameIncarnation("k", 5)], writes: [gone] },
       guarded: true,
     },
@@ -163,17 +163,17 @@ describe("a guard of its own", () => {
       guarded: true,
     },
     {
-      why: "fenced by an owner key it does not touch",
+      why: "fenced by an owner key that it does not write",
       transaction: { conditions: [sameIncarnation("o", 5)], writes: [put] },
       guarded: false,
     },
     {
-      why: "that incarnation, then put: holds again",
+      why: "same incarnation, then put: satisfied again",
       transaction: { conditions: [sameIncarnation("k", 5)], writes: [put] },
       guarded: false,
     },
     {
-      why: "present, then deleted: may be there again",
+      why: "present, then deleted: may be created again",
       transaction: { conditions: [present("k")], writes: [gone] },
       guarded: false,
     },

@@ -1,5 +1,5 @@
 import { checkTransaction } from "../../port/check-requests.ts";
-import { holds } from "../../port/transaction.ts";
+import { isSatisfied } from "../../port/transaction.ts";
 import { conflictFault, conflictOf, unknownOutcomeFault } from "../../port/store-faults.ts";
 import {
   MAX_OPERATIONS,
@@ -11,23 +11,23 @@ import {
 } from "../../port/key-value-store.ts";
 import { Unanswered } from "./connection.ts";
 
-/** What committing needs of the store. */
+/** Store operations for a commit. */
 export interface CommitActions {
-  /** Sends it once. Throws `Unanswered` when it was sent and no answer came. */
+  /** Sends a transaction once. Throws `Unanswered` if it was sent and no response arrived. */
   send(transaction: Transaction): Promise<Committed>;
   read(keys: readonly string[]): Promise<(Entry | undefined)[]>;
   revision(): Promise<number>;
 }
 
 /**
- * Commits, also when an answer gets lost.
+ * Commits a transaction, also when a response is lost.
  *
- * Flow: send → no answer → read the keys back → ours is there: done; nothing has happened: send again, which is safe
- * because the guard lets only one of the two take effect; something else is there: conflict, outcome unknown.
- * Guarantees: a transaction with a guard of its own (a condition on a key it writes that cannot hold twice) is applied
- * at most once; one without is never sent twice, and its fault says that the outcome is unknown.
- * Caveats: "ours" is recognised by its values, so two writers of the very same values count as one; a key guarded by
- * `absent` that somebody else deletes in between may be created a second time.
+ * Flow: send → no response → read the keys → own values found: done; keys unchanged: send again, which is safe because
+ * the guard allows only one of the two to succeed; other values found: conflict, outcome unknown.
+ * Guarantees: a transaction with a guard (a condition on a key it writes that cannot be satisfied twice) is applied at
+ * most once. A transaction without a guard is never sent twice; its fault reports an unknown outcome.
+ * Caveats: own writes are recognised by their values, so two writers of equal values count as one. A key with the
+ * condition `absent` that another client deletes in between may be created twice.
  */
 export async function commitOnce(transaction: Transaction, actions: CommitActions): Promise<Committed> {
   checkTransaction(transaction);
@@ -41,7 +41,7 @@ export async function commitOnce(transaction: Transaction, actions: CommitAction
     }
     if (!guardsItself(transaction)) throw unknownOutcomeFault("etcd", lost.fault);
     const found = await readBack(transaction, actions, lost);
-    const broken = transaction.conditions?.find((condition) => !holds(condition, found.get(condition.key)));
+    const broken = transaction.conditions?.find((condition) => !isSatisfied(condition, found.get(condition.key)));
     if (broken === undefined) continue;
     const revision = appliedAt(transaction, found);
     if (revision === undefined) throw movedOn(broken, found.get(broken.key));
@@ -70,7 +70,7 @@ async function readBack(
   return found;
 }
 
-/** Whether some condition cannot hold any more once the transaction was applied. */
+/** Whether a condition cannot be satisfied after the transaction was applied. */
 export function guardsItself({ conditions = [], writes }: Transaction): boolean {
   return conditions.some((condition) => writes.some((write) => breaks(write, condition)));
 }
@@ -83,7 +83,7 @@ function breaks(write: Write, condition: Condition): boolean {
   return deleted && (condition.test === "mod-revision" || condition.test === "create-revision");
 }
 
-/** The revision at which all writes are there; 0 when only deletions were asked for; undefined when they are not. */
+/** Returns the revision of the applied writes; 0 for deletions only; undefined if they were not applied. */
 function appliedAt({ writes }: Transaction, found: ReadonlyMap<string, Entry>): number | undefined {
   const revisions = new Set<number>();
   for (const write of writes) {

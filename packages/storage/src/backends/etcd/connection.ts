@@ -8,7 +8,7 @@ import { parseEndpoints } from "./endpoints.ts";
 import { judge, type Verdict } from "./etcd-faults.ts";
 import type { EtcdStoreOptions } from "./options.ts";
 
-/** A method's path and its two codecs. */
+/** Path and codecs of a method. */
 export interface Method<I extends DescMessage, O extends DescMessage> {
   readonly path: string;
   readonly encode: (message: MessageShape<I>) => Uint8Array;
@@ -27,17 +27,17 @@ export function methodOf<I extends DescMessage, O extends DescMessage>(
 
 export interface CallRules {
   readonly signal?: AbortSignal | undefined;
-  /** Monotonic time after which no further try is made. */
+  /** Monotonic time of the last attempt. */
   readonly endsAt: number;
-  /** A write must not be repeated once it may have arrived. */
+  /** A write must not be repeated if it may have been received. */
   readonly isWrite?: boolean;
-  /** Something sent before hangs on it: tried until its time is up, however long etcd has been away. */
+  /** Resolves the outcome of an earlier request: repeated until its deadline, even while etcd is unavailable. */
   readonly settles?: boolean;
-  /** Told just before each try is sent. */
+  /** Called before each attempt is sent. */
   readonly onSend?: () => void;
 }
 
-/** A write that was sent and got no answer. */
+/** A write that was sent without a response. */
 export class Unanswered extends Error {
   override readonly name = "Unanswered";
   readonly fault: Fault;
@@ -49,7 +49,7 @@ export class Unanswered extends Error {
 }
 
 const AUTHENTICATE = methodOf(Auth.method.authenticate);
-/** Longer than an election: an etcd that has answered nobody for so long is away. */
+/** etcd is unavailable after this time without a response; longer than an election. */
 const AWAY_AFTER_MS = 5_000;
 const RETRY = { baseMs: 50, capMs: 1000, factor: 2, jitter: 0.5 };
 
@@ -58,16 +58,16 @@ export interface TypedStream<I extends DescMessage, O extends DescMessage> {
   readonly send: (message: MessageShape<I>) => void;
   readonly messages: AsyncIterable<MessageShape<O>>;
   readonly cancel: () => void;
-  /** Which endpoint it runs on. */
+  /** Endpoint of the stream. */
   readonly endpoint: number;
 }
 
 /**
- * One logical connection to an etcd cluster: which endpoint is in use, who we are, and what is tried again.
+ * A logical connection to an etcd cluster: endpoint selection, authentication and retries.
  *
- * Guarantees: every call ends by its time; an endpoint that fails is left for the next; a token etcd refuses is
- * fetched anew, once per call; a write is repeated only when it cannot have arrived. When an etcd that had answered is away, nobody
- * waits for it any more: each endpoint is tried once.
+ * Guarantees: every call ends by its deadline. After a failure the next endpoint is used. A rejected token is fetched
+ * again, once per call. A write is repeated only if it cannot have been received. While etcd is known to be unavailable,
+ * each call tries every endpoint once and fails.
  */
 export class EtcdConnection {
   readonly #options: EtcdStoreOptions;
@@ -80,7 +80,7 @@ export class EtcdConnection {
   #token: Promise<string> | undefined;
   #closed = false;
   #answeredBefore = false;
-  /** When the first try failed after which there was no answer. */
+  /** Time of the first failure since the last response. */
   #silentSince: number | undefined;
 
   constructor(options: EtcdStoreOptions) {
@@ -97,7 +97,7 @@ export class EtcdConnection {
     return this.#closed;
   }
 
-  /** Calls until it is answered, by the rules. */
+  /** Calls a method with retries. */
   async call<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     request: MessageShape<I>,
@@ -136,12 +136,12 @@ export class EtcdConnection {
     }
   }
 
-  /** Opens a stream at the endpoint in use. Its end, and leaving the endpoint, are the caller's matter. */
+  /** Opens a stream at the current endpoint. The caller ends it and changes the endpoint. */
   async stream<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     rules: CallRules,
   ): Promise<TypedStream<I, O>> {
-    // Without "hasleader" a member that lost its cluster keeps the stream open and silent.
+    // Without "hasleader" a partitioned member keeps the stream open without events.
     const headers = { ...(await this.headers(rules)), hasleader: "true" };
     if (this.#closed) throw closedFault();
     const endpoint = this.#current;
@@ -154,7 +154,7 @@ export class EtcdConnection {
     };
   }
 
-  /** What a failed call or stream means; forgets the token when that was the trouble. */
+  /** Classifies a failure. Discards the token if it was rejected. */
   assess(thrown: unknown): Verdict {
     if (this.#closed) return { do: "give-up", fault: closedFault() };
     const verdict = judge(thrown);
@@ -162,7 +162,7 @@ export class EtcdConnection {
     return verdict;
   }
 
-  /** Goes on to the next endpoint, unless somebody else did already. */
+  /** Selects the next endpoint, unless another call already has. */
   leave(endpoint: number, fault: Fault): void {
     if (this.#current !== endpoint) return;
     this.#current = (endpoint + 1) % this.#addresses.length;
@@ -174,7 +174,7 @@ export class EtcdConnection {
     });
   }
 
-  /** The headers of a call, with the token where one is needed. */
+  /** Returns the headers of a call, with a token if authentication is enabled. */
   async headers(rules: CallRules): Promise<CallHeaders> {
     if (this.#options.auth === undefined) return {};
     this.#token ??= this.#authenticate(rules.endsAt);

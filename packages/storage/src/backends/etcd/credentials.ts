@@ -2,10 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import { failedPrecondition, type Clock, type Fault } from "@oaas/foundation";
 import type { EtcdTlsOptions } from "./options.ts";
 
-/** How often the files are looked at, at most. */
+/** Minimum interval between checks of the files. */
 const LOOK_EVERY_MS = 1000;
 
-/** What a TLS connection is made with. */
+/** TLS parameters of a connection. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -13,17 +13,17 @@ export interface TlsMaterial {
   readonly rejectUnauthorized: boolean;
 }
 
-/** Credentials (none without TLS), and a number that changes when they do. */
+/** Credentials (undefined without TLS), and a version number. */
 export interface CurrentCredentials {
   readonly generation: number;
   readonly tls: TlsMaterial | undefined;
 }
 
 /**
- * Credentials that follow their files.
+ * Credentials that are reloaded when their files change.
  *
- * Guarantees: files that cannot be read at first are a fault; later (somebody is replacing them) what was read
- * before stays in use, and `onFailure` is told.
+ * Guarantees: throws a fault if the files cannot be read at the start. Later failures keep the previous credentials and
+ * call `onFailure`.
  */
 export class CredentialFiles {
   readonly #tls: EtcdTlsOptions | undefined;
@@ -50,7 +50,7 @@ export class CredentialFiles {
         this.#stamp = stamp;
       }
     } catch (thrown) {
-      const fault = failedPrecondition("etcd certificates", "a TLS file of etcd cannot be read", { cause: thrown });
+      const fault = failedPrecondition("etcd certificates", "cannot read a TLS file of etcd", { cause: thrown });
       if (this.#current === undefined) throw fault;
       this.#onFailure(fault);
     }

@@ -8,7 +8,7 @@ describe("endpoints", () => {
     { why: "bare with TLS files", endpoints: ["e:2379"], tlsFiles: true, tls: true, addresses: ["e:2379"] },
     { why: "http", endpoints: ["http://a:1", "http://b:2/"], tlsFiles: false, tls: false, addresses: ["a:1", "b:2"] },
     {
-      why: "https by the system's authorities",
+      why: "https with the system's certificate authorities",
       endpoints: ["https://a:1"],
       tlsFiles: false,
       tls: true,
@@ -22,11 +22,16 @@ describe("endpoints", () => {
 
   const bad: { why: string; endpoints: string[]; tlsFiles: boolean; paths: string[] }[] = [
     { why: "none", endpoints: [], tlsFiles: false, paths: ["$"] },
-    { why: "no port, wrong scheme", endpoints: ["a", "ftp://a:1", "a:1"], tlsFiles: false, paths: ["$[0]", "$[1]"] },
+    {
+      why: "missing port, unknown scheme",
+      endpoints: ["a", "ftp://a:1", "a:1"],
+      tlsFiles: false,
+      paths: ["$[0]", "$[1]"],
+    },
     { why: "mixed", endpoints: ["http://a:1", "https://b:1"], tlsFiles: false, paths: ["$"] },
     { why: "http, but TLS files", endpoints: ["http://a:1"], tlsFiles: true, paths: ["$"] },
   ];
-  test.each(bad)("refuses: $why", ({ endpoints, tlsFiles, paths }) => {
+  test.each(bad)("rejects: $why", ({ endpoints, tlsFiles, paths }) => {
     try {
       parseEndpoints(endpoints, tlsFiles);
     } catch (thrown) {

@@ -1,12 +1,12 @@
 import { invalidArgument, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 
-/** Where etcd is: addresses for gRPC, and whether they speak TLS. */
+/** Addresses of etcd, and whether they use TLS. */
 export interface Endpoints {
   readonly addresses: readonly string[];
   readonly tls: boolean;
 }
 
-/** Reads `http://host:port`, `https://host:port` and `host:port`; all must agree about TLS. */
+/** Parses `http://host:port`, `https://host:port` and `host:port`; all must use the same scheme. */
 export function parseEndpoints(endpoints: readonly string[], tlsConfigured: boolean): Endpoints {
   const violations: Violation[] = [];
   if (endpoints.length === 0) violations.push({ path: ROOT_PATH, message: "is empty" });
@@ -22,7 +22,7 @@ export function parseEndpoints(endpoints: readonly string[], tlsConfigured: bool
   });
   if (schemes.size > 1) violations.push({ path: ROOT_PATH, message: "mixes http and https" });
   if (tlsConfigured && schemes.has("http")) {
-    violations.push({ path: ROOT_PATH, message: "says http although TLS files are given" });
+    violations.push({ path: ROOT_PATH, message: "uses http although TLS files are configured" });
   }
   if (violations.length > 0) throw invalidArgument("the list of etcd endpoints", violations);
   return { addresses, tls: schemes.has("https") };

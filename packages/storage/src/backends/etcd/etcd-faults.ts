@@ -10,16 +10,16 @@ import {
 import { compactedFault, fullFault, leaseLostFault } from "../../port/store-faults.ts";
 import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 
-/** What to do about a failed call. */
+/** Classification of a failed call. */
 export type Verdict =
-  /** Answered: it was not done and will not be. */
+  /** Rejected: the request was not executed. */
   | { readonly do: "give-up"; readonly fault: Fault }
-  /** Refused before it was looked at: the token is missing or too old. */
+  /** Rejected because the token is missing or expired. */
   | { readonly do: "authenticate"; readonly fault: Fault }
-  /** No answer that counts: try elsewhere. If `sent`, a write may have been done all the same. */
+  /** No valid response: use another endpoint. If `sent`, a write may have been executed. */
   | { readonly do: "try-elsewhere"; readonly fault: Fault; readonly sent: boolean };
 
-/** Judges an error of gRPC or of our own timers. */
+/** Classifies an error of gRPC or of a timer. */
 export function judge(thrown: unknown): Verdict {
   if (thrown instanceof Fault) {
     return thrown.kind === "deadline-exceeded"
@@ -35,7 +35,7 @@ export function judge(thrown: unknown): Verdict {
   return { do: "try-elsewhere", fault: silent(thrown), sent: thrown.sent };
 }
 
-/** The fault of an etcd that cannot be reached or cannot work. Retryable. */
+/** Retryable fault of an etcd that is not available. */
 export function silent(cause: unknown): Fault {
   const details = cause instanceof GrpcFailure ? cause.details : (cause as Error).message;
   return unavailable("etcd", `etcd is not available: ${details}`, { cause });
@@ -53,7 +53,7 @@ function answeredFault(error: GrpcFailure): Fault | undefined {
   return ANSWERED[error.code]?.(error);
 }
 
-/** The faults that etcd states; what is not here is a matter of the connection or of the cluster's state. */
+/** Faults by etcd error. Other errors concern the connection or the state of the cluster. */
 const ANSWERED: Readonly<Record<number, (error: GrpcFailure) => Fault | undefined>> = {
   [GrpcCode.outOfRange]: (cause) =>
     cause.details.includes("compacted")
@@ -64,7 +64,7 @@ const ANSWERED: Readonly<Record<number, (error: GrpcFailure) => Fault | undefine
       ? fullFault("etcd's database", cause)
       : resourceExhausted("etcd", says(cause), { cause }),
   [GrpcCode.notFound]: (cause) =>
-    cause.details.includes("lease") ? leaseLostFault("of the write", "etcd does not know it", cause) : undefined,
+    cause.details.includes("lease") ? leaseLostFault("of the write", "not found in etcd", cause) : undefined,
   [GrpcCode.permissionDenied]: (cause) =>
     new Fault({ kind: "permission-denied", action: "use etcd" }, says(cause), { cause }),
   [GrpcCode.invalidArgument]: (cause) =>

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { frame, FrameReader } from "./frames.ts";
 
-test("messages come out as they went in, however the bytes are cut", () => {
+test("decodes messages from any split of the bytes", () => {
   const messages = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 });
   fc.assert(
     fc.property(messages, fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (sent, cuts) => {

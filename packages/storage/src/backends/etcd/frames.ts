@@ -1,6 +1,6 @@
 const HEADER = 5;
 
-/** One message in gRPC's framing: a flag (not compressed), the length, the bytes. */
+/** Encodes a gRPC frame: flag (uncompressed), length, bytes. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(HEADER + message.length);
   framed[0] = 0;
@@ -9,13 +9,13 @@ export function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Cuts a stream of bytes into messages, wherever the pieces were cut. Each byte is copied once at most. */
+/** Splits a byte stream into messages. Each byte is copied at most once. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
   #needed = HEADER;
 
-  /** The messages that are whole by now. */
+  /** Returns the complete messages. */
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;

@@ -1,4 +1,4 @@
-/** The status codes of gRPC that this client tells apart. */
+/** gRPC status codes that this client distinguishes. */
 export const GrpcCode = {
   unknown: 2,
   invalidArgument: 3,
@@ -14,12 +14,12 @@ export const GrpcCode = {
   unauthenticated: 16,
 } as const;
 
-/** A call that ended with a status other than OK, or without any. */
+/** A call that ended without status OK. */
 export class GrpcFailure extends Error {
   override readonly name = "GrpcFailure";
   readonly code: number;
   readonly details: string;
-  /** Whether the request may have reached the server. */
+  /** Whether the server may have received the request. */
   readonly sent: boolean;
 
   constructor(code: number, details: string, sent: boolean, cause?: unknown) {

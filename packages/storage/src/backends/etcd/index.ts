@@ -17,7 +17,7 @@ import type {
   WatchBatch,
   WatchQuery,
 } from "../../port/key-value-store.ts";
-import type { LeaseKeeper } from "../../leases/lease-renewer.ts";
+import type { LeaseRenewer } from "../../leases/lease-renewer.ts";
 import { commitOnce } from "./commit.ts";
 import { EtcdConnection, methodOf, type CallRules } from "./connection.ts";
 import { KeySpace } from "./keys.ts";
@@ -33,7 +33,7 @@ const PUT = methodOf(KV.method.put);
 const TXN = methodOf(KV.method.txn);
 const COMPACT = methodOf(KV.method.compact);
 
-/** A store in an etcd cluster (v3, 3.4 and later). Connects with the first call. */
+/** A store in etcd (3.4 and later). Connects on the first call. */
 export function openEtcdStore(options: EtcdStoreOptions): KeyValueStore {
   return new EtcdStore(options);
 }
@@ -42,7 +42,7 @@ class EtcdStore implements KeyValueStore {
   readonly #options: EtcdStoreOptions;
   readonly #connection: EtcdConnection;
   readonly #keys: KeySpace;
-  readonly #keepers = new Set<LeaseKeeper>();
+  readonly #keepers = new Set<LeaseRenewer>();
 
   constructor(options: EtcdStoreOptions) {
     this.#options = options;
@@ -138,7 +138,7 @@ class EtcdStore implements KeyValueStore {
       options?.signal,
     );
     this.#keepers.add(keeper);
-    if (this.#connection.closed) keeper.lose("the store was closed");
+    if (this.#connection.closed) keeper.markLost("the store was closed");
     return keeper;
   }
 
@@ -147,7 +147,7 @@ class EtcdStore implements KeyValueStore {
     try {
       await this.#connection.call(COMPACT, request, this.#rules(options?.signal));
     } catch (thrown) {
-      // Somebody, perhaps our own lost try, was there first.
+      // Another client, or an own earlier attempt, was first.
       if ((thrown as { code?: unknown }).code !== "OAAS_STORE_COMPACTED") throw thrown;
     }
   }
@@ -155,7 +155,7 @@ class EtcdStore implements KeyValueStore {
   async close(): Promise<void> {
     if (this.#connection.closed) return;
     this.#connection.close();
-    for (const keeper of this.#keepers) keeper.lose("the store was closed");
+    for (const keeper of this.#keepers) keeper.markLost("the store was closed");
   }
 
   #rules(signal: AbortSignal | undefined): CallRules {
@@ -173,7 +173,7 @@ class EtcdStore implements KeyValueStore {
     return this.#connection.call(RANGE, request, rules);
   }
 
-  /** etcd counts from where a page starts, so only the first page knows the whole. */
+  /** etcd counts from the start of a page, so only the first page has the total. */
   async #count(
     whole: KeyRange,
     after: string | undefined,
@@ -186,7 +186,7 @@ class EtcdStore implements KeyValueStore {
     return Number(counted.count);
   }
 
-  /** etcd does not say which revision was asked for. */
+  /** etcd does not return the requested revision. */
   async #nameRevision<T>(asked: number | undefined, work: Promise<T>): Promise<T> {
     try {
       return await work;

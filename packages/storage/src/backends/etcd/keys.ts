@@ -4,10 +4,10 @@ import type { KeyValue } from "../../gen/etcd_pb.ts";
 import { prefixEnd, type KeyRange } from "../../port/key-order.ts";
 import type { Entry } from "../../port/key-value-store.ts";
 
-/** etcd writes "from here on" and "from the very first key" as a single zero byte. */
+/** In etcd a single zero byte means an open range end, and the first key. */
 const OPEN = Buffer.from([0]);
 
-/** Our keys in etcd's key space: a prefix before, UTF-8 on the wire. */
+/** Converts keys to etcd keys: adds the prefix and encodes as UTF-8. */
 export class KeySpace {
   readonly #prefix: string;
   readonly #prefixBytes: number;
@@ -49,5 +49,5 @@ export class KeySpace {
 
 function text(bytes: Uint8Array, what: string): string {
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-  throw internal(`${what} in etcd is not text; something else wrote it`, { code: "OAAS_STORE_VALUE_INVALID" });
+  throw internal(`${what} in etcd is not UTF-8 text; another program wrote it`, { code: "OAAS_STORE_VALUE_INVALID" });
 }

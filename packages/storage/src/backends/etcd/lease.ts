@@ -7,41 +7,41 @@ import {
   LeaseRevokeRequestSchema,
 } from "../../gen/etcd_pb.ts";
 import type { LeaseId, LeaseRequest } from "../../port/key-value-store.ts";
-import { LeaseKeeper } from "../../leases/lease-renewer.ts";
+import { LeaseRenewer } from "../../leases/lease-renewer.ts";
 import { methodOf, type CallRules, type EtcdConnection } from "./connection.ts";
 
 const GRANT = methodOf(LeaseService.method.leaseGrant);
 const REVOKE = methodOf(LeaseService.method.leaseRevoke);
 const KEEP_ALIVE = methodOf(LeaseService.method.leaseKeepAlive);
 
-/** What leases need of the store. */
+/** Store operations for leases. */
 export interface LeaseHome {
   readonly ambient: Ambient;
   readonly connection: EtcdConnection;
   rules(signal: AbortSignal | undefined): CallRules;
-  ended(keeper: LeaseKeeper): void;
+  ended(keeper: LeaseRenewer): void;
 }
 
-/** Grants a lease and keeps it. A grant whose answer was lost is asked for again; the first one runs out unused. */
+/** Grants a lease and renews it. A grant without a response is repeated; the first lease expires unused. */
 export async function grantEtcdLease(
   home: LeaseHome,
   request: LeaseRequest,
   signal: AbortSignal | undefined,
-): Promise<LeaseKeeper> {
-  if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "is not positive" }]);
+): Promise<LeaseRenewer> {
+  if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "must be positive" }]);
   const { clock } = home.ambient;
   const seconds = BigInt(Math.ceil(request.ttlMs / 1000));
-  let askedAt = clock.monotonic();
+  let requestedAt = clock.monotonic();
   const response = await home.connection.call(GRANT, create(LeaseGrantRequestSchema, { TTL: seconds }), {
     ...home.rules(signal),
-    // Connecting, authenticating and tries that failed are no part of its life.
+    // Connecting, authentication and failed attempts do not count towards the time to live.
     onSend: () => {
-      askedAt = clock.monotonic();
+      requestedAt = clock.monotonic();
     },
   });
   const id: LeaseId = String(response.ID);
-  const granted = { id, ttlMs: Number(response.TTL) * 1000, askedAt, keepAlive: request.keepAlive ?? true };
-  const keeper: LeaseKeeper = new LeaseKeeper(home.ambient, granted, {
+  const granted = { id, ttlMs: Number(response.TTL) * 1000, requestedAt, keepAlive: request.keepAlive ?? true };
+  const keeper: LeaseRenewer = new LeaseRenewer(home.ambient, granted, {
     renew: (until) => renew(home, id, until),
     revoke: (options) => revoke(home, id, options?.signal),
     ended: () => home.ended(keeper),
@@ -57,7 +57,7 @@ async function revoke(home: LeaseHome, id: LeaseId, signal: AbortSignal | undefi
   }
 }
 
-/** One renewal on a stream of its own: nothing to repair when it breaks. */
+/** Renews once on a separate stream, which needs no recovery when it fails. */
 async function renew(home: LeaseHome, id: LeaseId, signal: AbortSignal): Promise<number | undefined> {
   const { cancel, endpoint, messages, send } = await home.connection.stream(KEEP_ALIVE, home.rules(signal));
   signal.addEventListener("abort", cancel, { once: true });
@@ -67,7 +67,7 @@ async function renew(home: LeaseHome, id: LeaseId, signal: AbortSignal): Promise
       const seconds = Number(response.TTL);
       return seconds > 0 ? seconds * 1000 : undefined;
     }
-    throw new Error("the keep-alive was ended by etcd");
+    throw new Error("etcd ended the keep-alive stream");
   } catch (thrown) {
     const { fault } = home.connection.assess(signal.aborted ? abortFault(signal) : thrown);
     home.connection.leave(endpoint, fault);

@@ -2,26 +2,26 @@ import type { Ambient, Fault } from "@oaas/foundation";
 
 export interface EtcdStoreOptions {
   readonly ambient: Ambient;
-  /** `http://host:port`, `https://host:port` or `host:port`; tried in turn when one does not answer. */
+  /** `http://host:port`, `https://host:port` or `host:port`; the next one is used when one does not respond. */
   readonly endpoints: readonly string[];
-  /** Put before every key, so that several stores can share one etcd. */
+  /** Prefix of every key, so that several stores can share one etcd. */
   readonly keyPrefix?: string;
   readonly auth?: { readonly username: string; readonly password: string };
   readonly tls?: EtcdTlsOptions;
-  /** A call that has no answer after this long is given up, all tries included; sooner when etcd is known to be away. */
+  /** Time limit of a call, including retries; calls fail sooner while etcd is known to be unavailable. */
   readonly timeoutMs?: number;
-  /** One endpoint that has not answered after this long is left for the next. */
+  /** Time limit of one endpoint before the next is used. */
   readonly attemptTimeoutMs?: number;
-  /** Told what goes wrong in the background (an endpoint left, a watch resumed), for the log. */
+  /** Called on background failures (endpoint changed, watch resumed), for the log. */
   readonly onTrouble?: (trouble: EtcdTrouble) => void;
 }
 
-/** Files are read again when they change; connections made from then on use what they hold. */
+/** Files are reloaded when they change, for new connections. */
 export interface EtcdTlsOptions {
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Accept any server certificate. For trying out only. */
+  /** Accept any server certificate. For development only. */
   readonly insecureSkipVerify?: boolean;
 }
 

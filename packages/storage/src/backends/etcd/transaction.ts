@@ -20,7 +20,7 @@ import { rangeOf } from "../../port/key-order.ts";
 import type { Committed, Condition, Entry, Transaction, Write } from "../../port/key-value-store.ts";
 import type { KeySpace } from "./keys.ts";
 
-/** The transaction in etcd's words. If it is refused, etcd also tells what is there instead. */
+/** Encodes a transaction for etcd. If a condition fails, etcd returns the current entries. */
 export function transactionRequest(keys: KeySpace, transaction: Transaction): TxnRequest {
   const conditions = transaction.conditions ?? [];
   return create(TxnRequestSchema, {
@@ -30,14 +30,14 @@ export function transactionRequest(keys: KeySpace, transaction: Transaction): Tx
   });
 }
 
-/** A transaction that is no more than one put: etcd does those with less ado. */
+/** A transaction with a single put, which etcd handles faster. */
 export function barePut(keys: KeySpace, { conditions, writes }: Transaction): PutRequest | undefined {
   const [write] = writes;
   if (writes.length !== 1 || write?.op !== "put" || (conditions?.length ?? 0) > 0) return undefined;
   return putRequest(keys, write);
 }
 
-/** What a committed transaction did; throws the conflict of the first condition that did not hold. */
+/** Returns the result of a transaction. Throws the conflict of the first unsatisfied condition. */
 export function transactionResult(keys: KeySpace, transaction: Transaction, response: TxnResponse): Committed {
   if (!response.succeeded) {
     const found = new Map<string, Entry>();
@@ -54,7 +54,7 @@ export function transactionResult(keys: KeySpace, transaction: Transaction, resp
   return { revision: Number(response.header?.revision), changed };
 }
 
-/** Reads of several keys at once. */
+/** Encodes reads of several keys. */
 export function readRequest(keys: KeySpace, wanted: readonly string[], atRevision: number): TxnRequest {
   return create(TxnRequestSchema, {
     success: wanted.map((key) => read({ key: keys.key(key), revision: BigInt(atRevision) })),

@@ -27,11 +27,11 @@ const WATCH = methodOf(Watch.method.watch);
 const RESUME = { baseMs: 50, capMs: 2000, factor: 2, jitter: 0.5 };
 
 /**
- * Follows a range over as many streams as it takes.
+ * Watches a range and resumes it after failures.
  *
- * Flow: open a stream from the next revision wanted → yield → the stream breaks → next endpoint, after a pause → again.
- * Guarantees: nothing is missed or repeated over a break; a slow reader makes gRPC stop reading, so that etcd keeps
- * what is due (it has it anyway, in its history) and this process does not.
+ * Flow: open a stream from the next revision → yield → the stream fails → next endpoint, after a pause → repeat.
+ * Guarantees: no gaps or duplicates after a failure. A slow reader applies backpressure, so that pending events stay in
+ * etcd's history and not in this process.
  */
 export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, void, undefined> {
   const { ambient, connection, query } = watch;
@@ -46,7 +46,7 @@ export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, v
         stream.answered();
         yield* batchesOf(watch, position, response);
       }
-      throw new Fault({ kind: "unavailable", dependency: "etcd" }, "the watch was ended by etcd");
+      throw new Fault({ kind: "unavailable", dependency: "etcd" }, "etcd ended the watch stream");
     } catch (thrown) {
       if (query.signal?.aborted) return;
       const fault = await faultToSurvive(watch, thrown);
@@ -69,7 +69,7 @@ async function openStream(watch: EtcdWatch, next: number): Promise<OpenStream> {
   const { ambient, connection, query } = watch;
   const endsAt = ambient.clock.monotonic() + connection.attemptTimeoutMs;
   const { cancel, endpoint, messages, send } = await connection.stream(WATCH, { signal: query.signal, endsAt });
-  // A server that is frozen accepts the stream and says nothing, not even that the watch was created.
+  // A frozen server accepts the stream and does not confirm the watch.
   const tooLate = ambient.timers.after(connection.attemptTimeoutMs, cancel);
   query.signal?.addEventListener("abort", cancel, { once: true });
   if (query.signal?.aborted) cancel();
@@ -100,7 +100,7 @@ function createRequest({ keys, query }: EtcdWatch, next: number): WatchRequest {
   });
 }
 
-/** The fault, if the watch can go on after it; else throws it. */
+/** Returns the fault if the watch can be resumed; otherwise throws it. */
 async function faultToSurvive({ connection }: EtcdWatch, thrown: unknown): Promise<Fault> {
   if (thrown instanceof Fault && thrown.retryable) return thrown;
   const verdict = connection.assess(thrown);

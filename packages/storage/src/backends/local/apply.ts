@@ -6,10 +6,10 @@ import type { ChangeEvent, Entry, LeaseId, Transaction, Write } from "../../port
 import type { Table } from "./table.ts";
 
 /**
- * Applies one transaction to the table as the given revision and returns what changed.
+ * Applies one transaction to the table at the given revision and returns the changes.
  *
- * Guarantees: a conflict or an unknown lease throws before the first write, so other transactions of the same batch
- * are not touched by it.
+ * Guarantees: a conflict or an unknown lease throws before the first write, so other transactions of the same batch are
+ * not affected.
  */
 export function applyTransaction(
   table: Table,
@@ -21,7 +21,7 @@ export function applyTransaction(
   if (conditions !== undefined) assertConditions(conditions, (key) => table.get(key));
   for (const write of transaction.writes) {
     if (write.op === "put" && write.lease !== undefined && !leaseExists(write.lease)) {
-      throw leaseLostFault(write.lease, "the store does not know it");
+      throw leaseLostFault(write.lease, "it does not exist");
     }
   }
   const events: ChangeEvent[] = [];

@@ -44,7 +44,7 @@ function troubledEngine() {
 }
 
 describe("group commit", () => {
-  test("what gathers shares one durable unit, each with its own revision and conditions", async () => {
+  test("queued commits share one durable write, each with its own revision and conditions", async () => {
     const { engine, table, put, flush } = troubledEngine();
     const commits = [
       put("a"),
@@ -64,7 +64,7 @@ describe("group commit", () => {
     expect(table.get("a")).toMatchObject({ value: "third", version: 2, createRevision: 2 });
   });
 
-  test("nothing is acknowledged or shown before it is durable, and a refused unit leaves no trace", async () => {
+  test("acknowledges and delivers nothing before it is durable, and a failed write has no effect", async () => {
     const { engine, table, put, flush } = troubledEngine();
     table.fail = () => fullFault("the disk", undefined);
     const outcome = expect(put("a")).rejects.toMatchObject({ code: "OAAS_STORE_FULL" });
@@ -78,7 +78,7 @@ describe("group commit", () => {
     expect(await after).toEqual({ revision: 2, changed: true });
   });
 
-  test("one that does not fit does not take the others down", async () => {
+  test("one failing transaction does not affect the others", async () => {
     const { table, put, flush } = troubledEngine();
     table.fail = (keys) => (keys.includes("big") ? fullFault("the disk", undefined) : undefined);
     const outcomes = Promise.allSettled([put("a"), put("big"), put("b")]);
@@ -87,7 +87,7 @@ describe("group commit", () => {
     expect(["a", "big", "b"].map((key) => table.get(key)?.modRevision)).toEqual([2, undefined, 3]);
   });
 
-  test("after a failure that leaves the file in doubt everything is refused until it is opened anew", async () => {
+  test("rejects everything after a failure with unknown state until the store is opened again", async () => {
     const { engine, table, put, flush } = troubledEngine();
     table.fail = () => internal("damaged", { code: "OAAS_STORE_CORRUPT", context: { reopen: true } });
     const outcomes = Promise.allSettled([put("a"), put("b")]);
@@ -99,7 +99,7 @@ describe("group commit", () => {
 });
 
 describe("bounded history", () => {
-  test("a watcher that falls behind gets a fault and can go on from a new list", async () => {
+  test("a watcher that falls behind gets a fault and can continue from a new list", async () => {
     const ambient = virtualAmbient(1);
     const store = openMemoryStore({ ambient, history: { revisions: 10, characters: 1_000_000 } });
     const put = (value: string) => store.commit({ writes: [{ op: "put", key: "k", value }] });
@@ -114,7 +114,7 @@ describe("bounded history", () => {
     expect(((await again.next()).value as WatchBatch).events).toMatchObject([{ entry: { value: "51" } }]);
   });
 
-  test("is bounded by size as well, and always keeps the last transaction", async () => {
+  test("is also bounded by size, and always keeps the last transaction", async () => {
     const store = openMemoryStore({ ambient: virtualAmbient(1), history: { revisions: 1000, characters: 100 } });
     for (let n = 0; n < 5; n += 1) await store.commit({ writes: [{ op: "put", key: "k", value: "x".repeat(300) }] });
     const last = await store.revision();
@@ -123,8 +123,8 @@ describe("bounded history", () => {
   });
 });
 
-describe("watchers that are told later", () => {
-  test("are told once of all that gathered, one batch per transaction", async () => {
+describe("deferred notifications", () => {
+  test("deliver all pending changes at once, one batch per transaction", async () => {
     const tellings: (() => void)[] = [];
     const store = openMemoryStore({ ambient: virtualAmbient(1), tell: (news) => tellings.push(news) });
     const watch = store.watch({ prefix: "k", fromRevision: 2 })[Symbol.asyncIterator]();
@@ -144,7 +144,7 @@ describe("watchers that are told later", () => {
 });
 
 describe("bookmarks", () => {
-  test("come when others' changes pass by, also under steady traffic, and not when nothing happens", async () => {
+  test("are sent for changes outside the range, also under load, and not without changes", async () => {
     const ambient = virtualAmbient(1);
     const store = openMemoryStore({ ambient, bookmarkMs: 1000 });
     const seen: WatchBatch[] = [];
@@ -170,8 +170,8 @@ describe("bookmarks", () => {
   });
 });
 
-describe("leases of a table that cannot delete just now", () => {
-  test("their keys go as soon as it can", async () => {
+describe("expired leases of a table that cannot delete", () => {
+  test("lose their keys as soon as the table can delete", async () => {
     const table = new TroubledTable();
     const ambient = virtualAmbient(1);
     const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY });

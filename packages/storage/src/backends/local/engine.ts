@@ -11,9 +11,9 @@ export interface EngineOptions {
   readonly ambient: Ambient;
   readonly table: Table;
   readonly history: HistoryLimits;
-  /** When to write what has gathered: each at once unless said, or after the present turn, so that many share one sync. */
+  /** Schedules writes. By default each commit is written immediately; later scheduling lets commits share one sync. */
   readonly schedule?: (flush: () => void) => void;
-  /** When watchers are told of changes: at once unless said, or after the present turn, so that many are told together. */
+  /** Schedules notifications of watchers; immediately by default. */
   readonly tell?: ((news: () => void) => void) | undefined;
 }
 
@@ -30,10 +30,10 @@ const REVOKE_AGAIN_MS = 1000;
 /**
  * Transactions, history and leases over a table that lives in this process.
  *
- * Flow: commit → queue → one `atomically` for all that gathered (each with its own conditions and its own revision)
+ * Flow: commit → queue → one `atomically` for all queued transactions (each with its own conditions and revision)
  * → history → acknowledgements and watchers.
- * Guarantees: nothing is acknowledged or shown to a watcher before the table says it is durable; if the table refuses
- * a batch, its members are tried one by one, so that one that does not fit does not take others down.
+ * Guarantees: nothing is acknowledged or delivered to a watcher before it is durable. If a batch fails, its transactions
+ * are retried one by one, so that one failure does not affect the others.
  */
 export class LocalEngine {
   readonly table: Table;
@@ -57,7 +57,7 @@ export class LocalEngine {
     return this.#ended === undefined;
   }
 
-  /** Throws when the engine is closed or its table broke. */
+  /** Throws if the engine is closed or its table has failed. */
   assertOpen(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }
@@ -68,13 +68,13 @@ export class LocalEngine {
     return this.#enqueue(transaction);
   }
 
-  /** Ends a lease and deletes what hangs on it. */
+  /** Ends a lease and deletes its keys. */
   async revoke(lease: LeaseId): Promise<void> {
     this.assertOpen();
     await this.#deleteAll(this.leases.end(lease));
   }
 
-  /** Calls back at each change, and at the end, until the returned function is called. */
+  /** Calls back on each change and on close, until the returned function is called. */
   onChange(callback: () => void): () => void {
     this.#watchers.add(callback);
     return () => void this.#watchers.delete(callback);
@@ -117,7 +117,7 @@ export class LocalEngine {
     this.#tell();
   }
 
-  /** False when the batch failed as a whole. */
+  /** Returns false if the whole batch failed. */
   #tryBatch(batch: readonly Waiting[]): boolean {
     let outcomes: Outcome[];
     try {
@@ -193,7 +193,7 @@ export class LocalEngine {
     void this.#deleteAll(keys).catch(() => this.#deleteLater(keys));
   }
 
-  /** A table that is full cannot delete either; the lease is over all the same, so its keys must go some time. */
+  /** Retries the deletion of the keys of an expired lease, for example after the table was full. */
   #deleteLater(keys: readonly string[]): void {
     if (this.#ended !== undefined) return;
     this.#options.ambient.timers.after(REVOKE_AGAIN_MS, () => {
@@ -221,12 +221,12 @@ export class LocalEngine {
   }
 }
 
-/** Refusals concern one transaction; anything else came from the table and concerns the whole batch. */
+/** Whether a fault concerns one transaction; other faults concern the table and the whole batch. */
 function isRefusal(thrown: unknown): boolean {
   return thrown instanceof Fault && (thrown.kind === "conflict" || thrown.code === "OAAS_LEASE_LOST");
 }
 
-/** After these the table's state is not known any more; only opening it anew can tell. */
+/** Whether the state of the table is unknown until it is opened again. */
 function isFatal(thrown: unknown): boolean {
   return !(thrown instanceof Fault) || thrown.context["reopen"] === true;
 }

@@ -15,7 +15,7 @@ import type {
   WatchBatch,
   WatchQuery,
 } from "../../port/key-value-store.ts";
-import { LeaseKeeper } from "../../leases/lease-renewer.ts";
+import { LeaseRenewer } from "../../leases/lease-renewer.ts";
 import type { LocalEngine } from "./engine.ts";
 import { readMany, readOne, readRange } from "./read.ts";
 import { watchHistory } from "./watch.ts";
@@ -24,16 +24,15 @@ export interface HandleOptions {
   readonly ambient: Ambient;
   readonly engine: LocalEngine;
   readonly bookmarkMs: number;
-  /** The first handle closes the engine with itself; others only let go of it. */
+  /** Whether closing this handle closes the engine; true for the first handle. */
   readonly owner: boolean;
 }
 
-/** One user's view of a local engine: its own keep-alives and watches, which end when it is closed. */
+/** One client of a local engine with its own lease renewals and watches, which end when it is closed. */
 export class LocalHandle implements KeyValueStore {
   readonly #options: HandleOptions;
-  readonly #keepers = new Set<LeaseKeeper>();
+  readonly #keepers = new Set<LeaseRenewer>();
   readonly #closing = new AbortController();
-  /** As the signal says, which every call would have to ask. */
   #isClosed = false;
 
   constructor(options: HandleOptions) {
@@ -70,15 +69,15 @@ export class LocalHandle implements KeyValueStore {
 
   async grantLease(request: LeaseRequest, options?: CallOptions): Promise<Lease> {
     const engine = this.#engine(options);
-    if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "is not positive" }]);
+    if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "must be positive" }]);
     const { ambient } = this.#options;
     const granted = {
-      askedAt: ambient.clock.monotonic(),
+      requestedAt: ambient.clock.monotonic(),
       id: engine.leases.grant(request.ttlMs),
       ttlMs: request.ttlMs,
       keepAlive: request.keepAlive ?? true,
     };
-    const keeper: LeaseKeeper = new LeaseKeeper(ambient, granted, {
+    const keeper: LeaseRenewer = new LeaseRenewer(ambient, granted, {
       renew: async () => engine.leases.renew(granted.id),
       revoke: () => engine.revoke(granted.id),
       ended: () => void this.#keepers.delete(keeper),
@@ -95,7 +94,7 @@ export class LocalHandle implements KeyValueStore {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#closing.abort(closedFault());
-    for (const keeper of this.#keepers) keeper.lose("the store was closed");
+    for (const keeper of this.#keepers) keeper.markLost("the store was closed");
     if (this.#options.owner) this.#options.engine.close();
   }
 

@@ -45,7 +45,7 @@ class Everything {
   }
 }
 
-function told(history: History, revision: number, prefix: string, withPrevious: boolean): ChangeEvent[] {
+function eventsOf(history: History, revision: number, prefix: string, withPrevious: boolean): ChangeEvent[] {
   const to: ChangeEvent[] = [];
   history.tell(revision, { concerns: (key) => key.startsWith(prefix), withPrevious, to });
   return to;
@@ -57,7 +57,7 @@ function withoutPrevious(event: ChangeEvent): ChangeEvent {
     : { type: "delete", key: event.key, revision: event.revision };
 }
 
-test("tells what happened as far as it reaches, however much was dropped", () => {
+test("returns the retained changes after any number of dropped revisions", () => {
   fc.assert(
     fc.property(
       fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),
@@ -78,8 +78,8 @@ test("tells what happened as far as it reaches, however much was dropped", () =>
         for (let revision = compacted + 1; revision <= newest; revision += 1) {
           const events = all.revisions[revision - 2] ?? [];
           const ofA = events.filter((event) => (event.type === "put" ? event.entry.key : event.key).startsWith("a/"));
-          expect(told(history, revision, "", true)).toEqual(events);
-          expect(told(history, revision, "a/", false)).toEqual(ofA.map(withoutPrevious));
+          expect(eventsOf(history, revision, "", true)).toEqual(events);
+          expect(eventsOf(history, revision, "a/", false)).toEqual(ofA.map(withoutPrevious));
           expect(history.touches(revision, (key) => key.startsWith("a/"))).toBe(ofA.length > 0);
         }
         for (let revision = compacted; revision <= newest; revision += 1) {

@@ -2,10 +2,10 @@ import { checkPast } from "../../port/check-requests.ts";
 import { compactedFault } from "../../port/store-faults.ts";
 import type { ChangeEvent, Entry } from "../../port/key-value-store.ts";
 
-/** How much history is kept for watches and for reads of the past; the older end is dropped first. */
+/** Limits of the retained history. The oldest revisions are dropped first. */
 export interface HistoryLimits {
   readonly revisions: number;
-  /** Of keys and values, in characters. */
+  /** Size of keys and values in characters. */
   readonly characters: number;
 }
 
@@ -14,22 +14,22 @@ export const DEFAULT_HISTORY: HistoryLimits = { revisions: 10_000, characters: 3
 /**
  * The last transactions, one per revision, without gaps.
  *
- * Guarantees: `compacted` is the newest revision that can no longer be asked for; memory is bounded by the limits
- * (the newest transaction is always kept). Changes are kept in columns and become events for who asks: thousands wait
- * here for a while, and as objects of their own they were most of what is moved when memory is tidied up.
+ * Guarantees: `compacted` is the newest revision that is no longer retained. The limits bound memory; the newest
+ * transaction is always kept. Changes are stored in columns and converted to events on demand, because thousands of
+ * event objects would dominate garbage collection.
  */
 export class History {
-  /** What became of each key that was changed; undefined when it was deleted. */
+  /** New entry of each changed key; undefined if it was deleted. */
   #after: (Entry | undefined)[] = [];
-  /** What was there before; undefined when nothing was. */
+  /** Previous entry; undefined if the key did not exist. */
   #before: (Entry | undefined)[] = [];
-  /** Where the changes of each revision end, and before them where those of the first begin; counted from the first ever. */
+  /** End position of the changes of each revision, after the start position of the first; counted from the first change ever. */
   #ends: number[] = [0];
-  /** How large each revision is: what is dropped was not looked at for long, and is not fetched for that. */
+  /** Size of each revision, for dropping revisions without reading them. */
   #sizes: number[] = [];
-  /** Changes that are no longer in the columns. */
+  /** Number of changes removed from the columns. */
   #gone = 0;
-  /** Revisions that are still in the columns, but empty. */
+  /** Number of dropped revisions that are still in the columns. */
   #dropped = 0;
   #characters = 0;
   #compacted: number;
@@ -48,7 +48,7 @@ export class History {
     return this.#compacted;
   }
 
-  /** Adds the next revision. Its events carry what was there before. */
+  /** Adds the next revision with the previous entries. */
   append(events: readonly ChangeEvent[]): void {
     let characters = 0;
     for (const event of events) {
@@ -63,7 +63,7 @@ export class History {
     while (this.revision - this.#compacted > 1 && this.#tooBig()) this.#dropOldest();
   }
 
-  /** Whether a revision, neither compacted nor in the future, changed a key that concerns somebody. */
+  /** Whether a retained revision changed a key of the listener. */
   touches(revision: number, concerns: (key: string) => boolean): boolean {
     const begin = this.#endOf(revision - 1);
     const end = this.#endOf(revision);
@@ -71,7 +71,7 @@ export class History {
     return false;
   }
 
-  /** Adds what such a revision changed, as far as it concerns somebody, to a list. */
+  /** Adds the changes of a retained revision that concern the listener to a list. */
   tell(revision: number, { concerns, withPrevious, to }: Listener): void {
     const begin = this.#endOf(revision - 1);
     const end = this.#endOf(revision);
@@ -90,7 +90,7 @@ export class History {
     while (this.#compacted < revision) this.#dropOldest();
   }
 
-  /** What each key that changed since a revision was then; undefined for a key that did not exist. */
+  /** Returns the entries at a revision of all keys that changed since; undefined for keys that did not exist. */
   undoTo(revision: number): ReadonlyMap<string, Entry | undefined> {
     checkPast("$.atRevision", revision, this.revision);
     if (revision < this.#compacted) throw compactedFault(revision, this.#compacted);
@@ -100,7 +100,7 @@ export class History {
     return was;
   }
 
-  /** The place behind a revision's changes. */
+  /** End position of the changes of a revision. */
   #endOf(revision: number): number {
     if (revision < this.#compacted) throw compactedFault(revision + 1, this.#compacted + 1);
     return (this.#ends[this.#dropped + revision - this.#compacted] as number) - this.#gone;
@@ -124,7 +124,7 @@ export class History {
     if (this.#dropped > 1024 && this.#dropped * 2 > this.#sizes.length) this.#tidy(end);
   }
 
-  /** Takes what was dropped out of the columns. */
+  /** Removes dropped revisions from the columns. */
   #tidy(changes: number): void {
     this.#after = this.#after.slice(changes);
     this.#before = this.#before.slice(changes);
@@ -135,10 +135,10 @@ export class History {
   }
 }
 
-/** Somebody who is told of changes. */
+/** A receiver of changes. */
 export interface Listener {
   readonly concerns: (key: string) => boolean;
-  /** Whether to tell what was there before. */
+  /** Whether to include the previous entries. */
   readonly withPrevious: boolean;
   readonly to: ChangeEvent[];
 }

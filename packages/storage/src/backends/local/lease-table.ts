@@ -7,7 +7,7 @@ interface Held {
   timer: Timer;
 }
 
-/** The store's side of leases: which there are, what hangs on them, and when they end. */
+/** Leases of the store: their keys and expiry. */
 export class LeaseTable {
   readonly #held = new Map<LeaseId, Held>();
   readonly #ambient: { readonly timers: Timers; readonly ids: Ids };
@@ -28,7 +28,7 @@ export class LeaseTable {
     return lease;
   }
 
-  /** The time to live, counted anew; undefined for a lease that is not there. */
+  /** Renews a lease and returns its time to live; undefined if it does not exist. */
   renew(lease: LeaseId): number | undefined {
     const held = this.#held.get(lease);
     if (held === undefined) return undefined;
@@ -37,7 +37,7 @@ export class LeaseTable {
     return held.ttlMs;
   }
 
-  /** Forgets the lease, so that nothing can be put on it any more, and returns the keys that die with it. */
+  /** Removes a lease and returns its keys, which must be deleted. */
   end(lease: LeaseId): string[] {
     const held = this.#held.get(lease);
     held?.timer.cancel();
@@ -45,7 +45,7 @@ export class LeaseTable {
     return [...(held?.keys ?? [])];
   }
 
-  /** Follows which keys hang on which lease. */
+  /** Updates the keys of leases. */
   follow(event: ChangeEvent): void {
     const previous = event.previous?.lease;
     if (previous !== undefined) this.#held.get(previous)?.keys.delete(event.previous?.key as string);

@@ -7,18 +7,18 @@ type Past = ReadonlyMap<string, Entry | undefined>;
 
 const NOTHING_CHANGED: Past = new Map();
 
-/** An entry as of a revision (by default the present one). */
+/** Returns an entry at a revision; the current one by default. */
 export function readOne(engine: LocalEngine, key: string, atRevision?: number): Entry | undefined {
   return atRevision === undefined ? engine.table.get(key) : readMany(engine, [key], atRevision)[0];
 }
 
-/** Entries as of a revision (by default the present one). */
+/** Returns entries at a revision; the current one by default. */
 export function readMany(engine: LocalEngine, keys: readonly string[], atRevision?: number): (Entry | undefined)[] {
   const past = pastOf(engine, atRevision);
   return keys.map((key) => (past.has(key) ? past.get(key) : engine.table.get(key)));
 }
 
-/** One page of a range. The past is the present with everything undone that happened since. */
+/** Returns one page of a range. Reads of the past undo the later changes. */
 export function readRange(engine: LocalEngine, query: RangeQuery): Page {
   const limit = checkRange(query);
   const whole = rangeOf(query);

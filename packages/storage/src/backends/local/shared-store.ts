@@ -3,13 +3,13 @@ import type { KeyValueStore } from "../../port/key-value-store.ts";
 import type { LocalEngine } from "./engine.ts";
 import { LocalHandle } from "./handle.ts";
 
-/** A store that can be shared: each handle is one client, with its own watches and keep-alives. */
+/** A store with several clients in one process: each handle has its own watches and lease renewals. */
 export interface SharedStore extends KeyValueStore {
-  /** Another client of the same data. Closing it is what a crash of that client is to the others. */
+  /** Returns another client of the same data. Closing it looks like a crash to the other clients. */
   connect(ambient?: Ambient): KeyValueStore;
 }
 
-/** The first handle, which closes the engine with itself. */
+/** Returns the first handle, which closes the engine. */
 export function shareEngine(engine: LocalEngine, ambient: Ambient, bookmarkMs: number): SharedStore {
   const first = new LocalHandle({ ambient, engine, bookmarkMs, owner: true });
   return Object.assign(first, {

@@ -1,22 +1,22 @@
 import type { KeyRange } from "../../port/key-order.ts";
 import type { Entry } from "../../port/key-value-store.ts";
 
-/** An empty store has revision 1, as an empty etcd has. */
+/** Revision of an empty store, as in etcd. */
 export const FIRST_REVISION = 1;
 
-/** The present state of a store in one process: all that a local backend has to bring. Synchronous. */
+/** Current state of a store in one process: the interface of a local backend. Synchronous. */
 export interface Table {
-  /** The greatest revision that was saved or that an entry carries; `FIRST_REVISION` for a new table. */
+  /** Returns the greatest saved revision; `FIRST_REVISION` for a new table. */
   readonly savedRevision: number;
   get(key: string): Entry | undefined;
-  /** Entries of the range in key order, at most `limit`. */
+  /** Returns entries of a range in key order, at most `limit`. */
   scan(range: KeyRange, limit: number): Entry[];
   count(range: KeyRange): number;
   put(entry: Entry, isNew: boolean): void;
   delete(key: string): void;
-  /** Keeps a revision that no entry need carry: that of a deletion. Puts are not told, which spares them a page. */
+  /** Saves the revision of a deletion. Puts save their revision in the entry. */
   saveRevision(revision: number): void;
-  /** Runs work as one unit: durable when it returns, undone when it throws. */
+  /** Runs work atomically: durable when it returns, rolled back when it throws. */
   atomically<T>(work: () => T): T;
   close(): void;
 }

@@ -7,18 +7,18 @@ interface LocalWatch {
   readonly engine: LocalEngine;
   readonly timers: Timers;
   readonly bookmarkMs: number;
-  /** Aborts, with the reason to throw, when the handle is closed. */
+  /** Aborts with the fault to throw when the handle is closed. */
   readonly closing: AbortSignal;
   readonly query: WatchQuery;
 }
 
-/** A batch of gathered transactions has no more changes than this and those of its last transaction. */
+/** Limit of changes in a batch of several transactions; the last transaction may exceed it. */
 const MOST_GATHERED = 256;
 
 /**
- * Follows history at the reader's pace: a watcher is a position in the shared history and nothing more.
+ * Reads history at the pace of the reader: a watcher is a position in the shared history.
  *
- * Flow: deliver what history has → wait for a change, the bookmark's time, the caller's abort or the close → again.
+ * Flow: deliver changes from history → wait for a change, the bookmark interval, an abort or close → repeat.
  */
 export async function* watchHistory(watch: LocalWatch): AsyncGenerator<WatchBatch, void, undefined> {
   const { engine, query } = watch;
@@ -37,14 +37,13 @@ export async function* watchHistory(watch: LocalWatch): AsyncGenerator<WatchBatc
 }
 
 /**
- * Where a watcher is in history. While it waits, changes that do not concern it are passed over as they are made, without waking it: most
- * watchers of a store have nothing to do with most of its changes.
+ * Position of a watcher in history. Changes outside its range advance the position without waking the watcher.
  */
 class Position implements Disposable {
   readonly #watch: LocalWatch;
   readonly #concerns: (key: string) => boolean;
   readonly #stop: (() => void)[] = [];
-  /** The first revision that was not looked at. */
+  /** Next revision to check. */
   #next: number;
   #bookmark: Timer | undefined;
   #due = false;
@@ -65,7 +64,7 @@ class Position implements Disposable {
     }
   }
 
-  /** Whether there is nothing to look at; history that is gone is something, for it has to be told. */
+  /** Whether there is nothing to deliver. A compacted position counts as something, because it must be reported. */
   get isCaughtUp(): boolean {
     const { history } = this.#watch.engine;
     return this.#next > history.revision && this.#next > history.compacted;
@@ -75,7 +74,7 @@ class Position implements Disposable {
     return this.#due;
   }
 
-  /** What concerns the watcher in the next revision, if anything; or in those that have gathered. */
+  /** Returns the next batch of changes in the range, if any. */
   take(): ChangeEvent[] {
     const { engine, query } = this.#watch;
     const { history } = engine;
@@ -84,12 +83,12 @@ class Position implements Disposable {
     do {
       history.tell(this.#next, listener);
       this.#next += 1;
-    } while (query.gathered && this.#next <= history.revision && events.length < MOST_GATHERED);
+    } while (query.batched && this.#next <= history.revision && events.length < MOST_GATHERED);
     if (events.length === 0) this.#passed();
     return events;
   }
 
-  /** The reader is told about everything so far, so no bookmark is needed for now. */
+  /** Resets the bookmark timer: everything has been delivered. */
   delivered(): number {
     this.#bookmark?.cancel();
     this.#bookmark = undefined;
@@ -97,7 +96,7 @@ class Position implements Disposable {
     return this.#next - 1;
   }
 
-  /** Resolves when there may be something to tell. */
+  /** Resolves when there may be something to deliver. */
   async moved(): Promise<void> {
     if (this.#hasMoved()) return;
     await new Promise<void>((resolve) => {
@@ -122,7 +121,7 @@ class Position implements Disposable {
     return false;
   }
 
-  /** A revision passed that does not concern the reader: it shall learn of it, but not at once. */
+  /** Schedules a bookmark for a revision outside the range. */
   #passed(): void {
     this.#bookmark ??= this.#watch.timers.after(this.#watch.bookmarkMs, () => {
       this.#due = true;

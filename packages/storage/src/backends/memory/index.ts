@@ -7,16 +7,16 @@ import { MemoryTable } from "./memory-table.ts";
 export interface MemoryStoreOptions {
   readonly ambient: Ambient;
   readonly history?: HistoryLimits;
-  /** A watch to which nothing was delivered this long, though the store changed, gets a bookmark. */
+  /** Interval of bookmarks for watches without events while the store changes. */
   readonly bookmarkMs?: number;
-  /** When watchers are told of changes: at once unless said. A service has many writes in one turn of the event loop, and may tell of all at its end. */
+  /** Schedules notifications of watchers; immediately by default. Services notify once per event loop turn. */
   readonly tell?: (news: () => void) => void;
 }
 
 /**
- * The reference backend: everything in this process, gone with it.
+ * The reference backend: all data in the memory of this process.
  *
- * Guarantees: uses no time, randomness or task queue but the ambient's, so a simulation can own it.
+ * Guarantees: uses only the time and randomness of `ambient`, so it is deterministic in a simulation.
  */
 export function openMemoryStore(options: MemoryStoreOptions): SharedStore {
   const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000, tell } = options;

@@ -3,18 +3,18 @@ import type { Entry } from "../../port/key-value-store.ts";
 import { FIRST_REVISION, type Table } from "../local/table.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
-/** Where a key's entry is kept; the map that leads here is asked once for all that a transaction does with a key. */
+/** Slot of a key, looked up once per key and transaction. */
 interface Slot {
   readonly key: string;
   entry: Entry;
 }
 
-/** Entries in a map, their keys in order beside it. Nothing it does can fail halfway. */
+/** Entries in a map, with a sorted list of keys. No operation can fail halfway. */
 export class MemoryTable implements Table {
   readonly savedRevision = FIRST_REVISION;
   readonly #slots = new Map<string, Slot>();
   readonly #order = new SortedKeys();
-  /** The last one that was asked for: whoever writes to a key has just looked at it. */
+  /** Last slot that was read: a write usually follows a read of the same key. */
   #last: Slot | undefined;
 
   get(key: string): Entry | undefined {
@@ -44,7 +44,7 @@ export class MemoryTable implements Table {
   }
 
   saveRevision(): void {
-    // The revision lives in the engine's history; memory has nowhere else to keep it.
+    // The engine keeps the revision in its history.
   }
 
   atomically<T>(work: () => T): T {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { compareKeys } from "../../port/key-order.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
-test("agrees with a sorted list, also when it is split into many chunks", () => {
+test("equals a sorted list, also with many chunks", () => {
   const plain = fc.integer({ min: 0, max: 3000 }).map((n) => `k${n}`);
   // U+FF5E is behind a surrogate in UTF-16, and before the character it stands for.
   const odd = fc.constantFrom("k\u{1F600}", "k\uff5e", "k\u{1F600}1", "k\ud7ff", "\u{10FFFF}");

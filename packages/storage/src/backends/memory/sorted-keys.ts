@@ -1,7 +1,7 @@
 import { compareKeys, type KeyRange } from "../../port/key-order.ts";
 
 const CHUNK = 128;
-/** Keys that wait for their place; so few that sorting them in holds nobody up. */
+/** Limit of unsorted new keys; small enough to sort quickly. */
 const MOST_FRESH = 1_024;
 
 interface Place {
@@ -9,27 +9,27 @@ interface Place {
   readonly index: number;
 }
 
-/** Characters above U+FFFF, for which JavaScript's own order of strings is another than ours. */
+/** Characters above U+FFFF, which JavaScript sorts differently. */
 const HAS_SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Keys in order, in chunks, so that an insertion among a million moves a hundred and not all of them. New keys are sorted in together, when
- * somebody asks for the order or many have come: a store is written to more often than it is listed, and neighbours share their way.
+ * Sorted keys in chunks, so that an insertion moves about a hundred keys. New keys are inserted in batches, before a read
+ * or when there are many, because writes are more frequent than lists.
  */
 export class SortedKeys {
   #chunks: string[][] = [[]];
   #fresh: string[] = [];
-  /** Whether JavaScript compares the keys that were ever here as we do, only faster. */
+  /** Whether the faster JavaScript comparison gives the same order for all keys so far. */
   #isPlain = true;
 
-  /** Adds a key that is not there. */
+  /** Adds a new key. */
   insert(key: string): void {
     if (this.#isPlain && HAS_SURROGATE.test(key)) this.#isPlain = false;
     this.#fresh.push(key);
     if (this.#fresh.length >= MOST_FRESH) this.#settle();
   }
 
-  /** Removes a key that is there. */
+  /** Removes an existing key. */
   remove(key: string): void {
     this.#settle();
     const { chunk, index } = this.#lowerBound(key);
@@ -38,7 +38,7 @@ export class SortedKeys {
     if (keys.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1);
   }
 
-  /** The first keys of a range, at most `limit`. */
+  /** Returns the first keys of a range, at most `limit`. */
   slice(range: KeyRange, limit: number): string[] {
     this.#settle();
     const from = this.#lowerBound(range.start);
@@ -77,14 +77,14 @@ export class SortedKeys {
     let last: Place = { chunk: 0, index: -1 };
     for (const key of this.#fresh) {
       const next = (this.#chunks[last.chunk] as string[])[last.index + 1];
-      // Mostly just behind the one before, as the next revision of the same thing is.
+      // Usually right after the previous key.
       const isNext = last.index >= 0 && next !== undefined && isBelow(key, next);
       last = this.#place(key, isNext ? { chunk: last.chunk, index: last.index + 1 } : this.#lowerBound(key));
     }
     this.#fresh = [];
   }
 
-  /** Answers where it is then. */
+  /** Returns the new position. */
   #place(key: string, { chunk, index }: Place): Place {
     const keys = this.#chunks[chunk] as string[];
     makeRoom(keys, index, key);
@@ -99,7 +99,7 @@ export class SortedKeys {
     return { chunk, index: (this.#chunks[chunk] as string[]).length };
   }
 
-  /** Where the first key that is not below `key` stands, or would be put. */
+  /** Returns the position of the first key that is not less than `key`. */
   #lowerBound(key: string): Place {
     const isBelow = this.#isPlain && !HAS_SURROGATE.test(key) ? isPlainlyBelow : isKeyBelow;
     const chunks = this.#chunks;
@@ -113,7 +113,7 @@ export class SortedKeys {
   }
 }
 
-/** What `splice` does, for less: it is made for more than one item, and every write passes here. */
+/** Inserts one item; faster than `splice`. */
 function makeRoom(keys: string[], index: number, key: string): void {
   for (let at = keys.length; at > index; at -= 1) keys[at] = keys[at - 1] as string;
   keys[index] = key;
@@ -127,7 +127,7 @@ function isKeyBelow(candidate: string, key: string): boolean {
   return compareKeys(candidate, key) < 0;
 }
 
-/** The first of `length` positions for which the (sorted) predicate is false. */
+/** Binary search: returns the first position for which the predicate is false. */
 function firstAt(length: number, isBefore: (at: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -4,10 +4,10 @@ import { pid } from "node:process";
 import { failedPrecondition, timestamp, type Clock, type Fault } from "@oaas/foundation";
 
 /**
- * Who has the database open, in a file beside it, for the message to the next one.
+ * Owner of a database, in a file next to it, for the error message of a second process.
  *
- * The lock itself is SQLite's own (held by the kernel, so it ends with the process, however that ends); this is only
- * the name on the door and may be stale or missing.
+ * SQLite holds the lock in the kernel, so it ends with the process. The owner file is informational and may be stale or
+ * missing.
  */
 export function writeOwner(file: string, clock: Clock): void {
   const owner = { pid, host: hostname(), since: timestamp(clock.now()) };
@@ -18,7 +18,7 @@ export function removeOwner(file: string): void {
   rmSync(ownerFile(file), { force: true });
 }
 
-/** The fault for a file that another process (or another store in this one) has open. */
+/** Fault of a database that another process or store is using. */
 export function inUseFault(file: string, cause: unknown): Fault {
   const who = readOwner(file) ?? "another process";
   return failedPrecondition("database file", `${file} is in use by ${who}`, { code: "OAAS_STORE_IN_USE", cause });

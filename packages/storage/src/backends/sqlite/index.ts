@@ -13,25 +13,25 @@ import { SqliteTable } from "./sqlite-table.ts";
 
 export interface SqliteStoreOptions {
   readonly ambient: Ambient;
-  /** The database file; its folder is made when missing. */
+  /** The database file. Its folder is created if missing. */
   readonly file: string;
-  /** The file may not grow beyond this (OAAS_STORE_FULL). */
+  /** Limit of the file size (OAAS_STORE_FULL). */
   readonly maxBytes?: number;
   readonly history?: HistoryLimits;
-  /** A watch to which nothing was delivered this long, though the store changed, gets a bookmark. */
+  /** Interval of bookmarks for watches without events while the store changes. */
   readonly bookmarkMs?: number;
 }
 
-/** Records of up to 2 KB, most of ours, stay within one page of the tree; with 4 KB pages they would spill. */
+/** Keeps records of up to 2 KB, the majority, in one page of the tree. */
 const PAGE_BYTES = 8192;
 
 /**
  * The embedded durable backend: one file, one process.
  *
- * Guarantees: a commit is on disk (write-ahead log, synced) before it is acknowledged; commits of one turn of the event
- * loop share one sync; a second process is refused by name (OAAS_STORE_IN_USE); a file of a newer version is not
- * touched; a damaged file is refused (OAAS_STORE_CORRUPT).
- * Caveats: history starts anew when the file is opened, and leases end with the process that held them.
+ * Guarantees: a commit is on disk (write-ahead log, synced) before it is acknowledged. Commits of one event loop turn
+ * share one sync. A second process is rejected with the name of the owner (OAAS_STORE_IN_USE). A file of a newer version
+ * is not changed. A damaged file is rejected (OAAS_STORE_CORRUPT).
+ * Caveats: history starts when the file is opened, and leases end with the process.
  */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   const { ambient, file, history = DEFAULT_HISTORY, bookmarkMs = 10_000 } = options;
@@ -47,7 +47,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   return shareEngine(engine, ambient, bookmarkMs);
 }
 
-/** Takes the name off the door when the file is let go. */
+/** Removes the owner file when the database is closed. */
 class OwnedTable extends SqliteTable {
   readonly #ownedFile: string;
 
@@ -78,10 +78,10 @@ function openDatabase(options: SqliteStoreOptions): DatabaseSync {
 }
 
 function configure(database: DatabaseSync, options: SqliteStoreOptions): void {
-  // Exclusive: the lock is held until close, and the log's index lives in memory, where a full disk cannot hurt it.
+  // Exclusive: keeps the lock until close, and the index of the log in memory, where a full disk cannot affect it.
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF`);
-  // Any write takes the lock; this one changes nothing.
+  // Any write acquires the lock; this one changes nothing.
   database.exec("BEGIN EXCLUSIVE; COMMIT");
   const damage = String(Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
   if (damage !== "ok") {

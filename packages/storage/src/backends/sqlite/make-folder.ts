@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it that are missing, one by one from above; throws what the file system says.
+ * Creates a folder and its missing parents, from the top.
  *
- * Not `mkdirSync(…, { recursive: true })`: where a file system answers "no such file" to every new folder, as /proc does, that tries for ever.
+ * `mkdirSync(…, { recursive: true })` is not used: it loops forever on a file system that returns ENOENT for every new
+ * folder, such as /proc.
  */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
@@ -19,7 +20,7 @@ function makeOne(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (thrown) {
-    // Another process made it meanwhile.
+    // Another process created it meanwhile.
     if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
   }
 }

@@ -2,10 +2,10 @@ import { closeSync, openSync, readSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { failedPrecondition, internal } from "@oaas/foundation";
 
-/** "OaaS" in ASCII, in the file's header, so that we never write into another program's database. */
+/** "OaaS" in ASCII: the application id in the file header, which protects databases of other programs. */
 const APPLICATION_ID = 0x4f616153;
 
-/** Each step leads from the version of its index to the next. A step that was released is never changed. */
+/** Migrations: step n upgrades version n. Do not change a released step. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE entry (
      key TEXT PRIMARY KEY,
@@ -26,7 +26,7 @@ const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 
 /**
- * Judges a file by its header alone, before SQLite (which would recover, lock or rename things) sees it.
+ * Checks the file header before SQLite opens the file, because SQLite would recover, lock or rename files.
  *
  * Assumption: `migrate` leaves the version in the main file, never only in the write-ahead log.
  */
@@ -39,18 +39,18 @@ export function assertOurs(file: string): void {
   const version = header.readUInt32BE(60);
   const application = header.readUInt32BE(68);
   if (application !== APPLICATION_ID && (application !== 0 || version !== 0)) {
-    throw failedPrecondition("database file", `${file} is the database of another program; it was not touched`);
+    throw failedPrecondition("database file", `${file} is the database of another program; it is unchanged`);
   }
   if (version > SCHEMA_VERSION) {
     throw failedPrecondition(
       "database file",
-      `${file} has schema version ${version}; this build knows up to ${SCHEMA_VERSION}; it was not touched`,
+      `${file} has schema version ${version}, but this version supports up to ${SCHEMA_VERSION}; the file is unchanged`,
       { code: "OAAS_STORE_NEWER_SCHEMA" },
     );
   }
 }
 
-/** Brings the schema up to date, outside write-ahead mode so that the main file says which version it has. */
+/** Migrates the schema outside write-ahead mode, so that the main file has the version. */
 export function migrate(database: DatabaseSync): void {
   const version = userVersion(database);
   if (version >= SCHEMA_VERSION) return;

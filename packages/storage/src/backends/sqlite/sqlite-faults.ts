@@ -1,10 +1,10 @@
 import { failedPrecondition, Fault, internal, unavailable } from "@oaas/foundation";
 import { fullFault } from "../../port/store-faults.ts";
 
-/** Primary result codes of SQLite that mean something to us. */
+/** Primary result codes of SQLite. */
 const CODE = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
-/** SQLite's primary result code, or undefined when something else was thrown. */
+/** Returns the primary result code of SQLite; undefined for other errors. */
 function sqliteCode(thrown: unknown): number | undefined {
   const code = (thrown as { errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? code & 0xff : undefined;
@@ -15,9 +15,9 @@ export function isBusy(thrown: unknown): boolean {
 }
 
 /**
- * The fault that an error of SQLite or of the file system stands for.
+ * Converts an error of SQLite or of the file system to a fault.
  *
- * `reopen` in the context marks those after which only opening the file anew can tell what it holds.
+ * `reopen` in the context marks faults after which the state of the file is unknown until it is opened again.
  */
 export function sqliteFault(file: string, thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
@@ -29,7 +29,7 @@ export function sqliteFault(file: string, thrown: unknown): Fault {
     case CODE.notADatabase:
       return internal(`the database file ${file} is damaged`, { ...reopen, code: "OAAS_STORE_CORRUPT" });
     case CODE.ioError:
-      return unavailable("the database file", `${file} could not be read or written; open it again`, reopen);
+      return unavailable("the database file", `${file} cannot be read or written; open it again`, reopen);
     case CODE.readOnly:
     case CODE.cannotOpen:
       return cannotOpen(file, thrown);
@@ -39,7 +39,7 @@ export function sqliteFault(file: string, thrown: unknown): Fault {
 }
 
 function cannotOpen(file: string, cause: unknown): Fault {
-  const why = isFileError(cause) ? cause.code : "is it a folder, or is it or its folder not writable?";
+  const why = isFileError(cause) ? cause.code : "it may be a folder, or it or its folder is not writable";
   return failedPrecondition("database file", `${file} cannot be opened for writing (${why})`, { cause });
 }
 

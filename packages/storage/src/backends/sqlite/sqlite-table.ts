@@ -6,7 +6,7 @@ import { sqliteFault } from "./sqlite-faults.ts";
 
 const COLUMNS = "key, value, create_revision, mod_revision, version, lease";
 
-/** The state in one SQLite file. Every error of SQLite leaves as a fault. */
+/** State in one SQLite file. Errors of SQLite are converted to faults. */
 export class SqliteTable implements Table {
   readonly #file: string;
   readonly #database: DatabaseSync;
@@ -62,7 +62,7 @@ export class SqliteTable implements Table {
     this.#guard(() => this.#statements.delete.run(key));
   }
 
-  /** Keys on a lease; on opening they are left over from a process that is gone. */
+  /** Keys with a lease; when the file is opened, they belong to an ended process. */
   leasedKeys(): string[] {
     return this.#guard(() => (this.#statements.leased.all() as unknown as [string][]).map(([key]) => key));
   }
@@ -79,7 +79,7 @@ export class SqliteTable implements Table {
         this.#statements.commit.run();
         return result;
       } catch (thrown) {
-        // SQLite ends the transaction by itself on some errors, a full disk among them.
+        // SQLite rolls back the transaction itself on some errors, such as a full disk.
         if (this.#database.isTransaction) this.#statements.rollback.run();
         throw thrown;
       }
