@@ -22,7 +22,8 @@ import { eventHandlers } from "./http/routes/events.ts";
 import { catalogueHandlers, packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
 import { HttpServer } from "./http/server/http-server.ts";
-import { startPlatform, type Platform, type PlatformPorts } from "./platform.ts";
+import type { PlatformPorts } from "./platform-parts.ts";
+import { startPlatform, type Platform } from "./platform.ts";
 import { VERSION } from "./version.ts";
 
 /** The world around the package manager; `main.ts` hands in the real one. */

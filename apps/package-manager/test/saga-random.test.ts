@@ -150,7 +150,7 @@ class Chaos {
       const delay = sleep(timers, this.#pick([0, 5, 50, 3_000]));
       // An aborted call can still have its effect.
       const given = Promise.withResolvers<never>();
-      signal?.addEventListener("abort", () => given.reject(unavailable(call.cluster, "given up")));
+      signal?.addEventListener("abort", () => given.reject(unavailable(call.cluster, "aborted")));
       const arrived = delay.then(effect);
       await Promise.race([arrived, given.promise]);
       if (dice < 0.2) throw unavailable(call.cluster, "the response was lost");

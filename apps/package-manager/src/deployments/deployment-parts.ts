@@ -9,7 +9,7 @@ import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import { deployClass } from "../sagas/deploy-class.ts";
 import { removePackageCascade } from "../sagas/remove-package-cascade.ts";
-import { withCorrelation } from "../sagas/saga-context.ts";
+import { withCorrelation } from "../saga-engine/kind.ts";
 import type { RolloutPolicy } from "../sagas/saga-plans.ts";
 import { undeployClass } from "../sagas/undeploy-class.ts";
 import { UnitSender, type UnitEncoder } from "../sagas/unit-sender.ts";

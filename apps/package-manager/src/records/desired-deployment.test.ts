@@ -38,7 +38,7 @@ describe("desired deployments", () => {
     expect(states(applyDesired(gone, desired(["c"], 4000)).record)).toBe("a withdrawn, b withdrawn, c wanted");
   });
 
-  test("the revision of units grows with every wish, whatever the clock does, and leaves one free to undo with", () => {
+  test("increase the unit revision with every change, independent of the clock, and reserve one for the undo", () => {
     const first = applyDesired(undefined, desired(["a"], 1000));
     expect(first.record).toMatchObject({ desired: { revision: 1, unitRevision: 1000 }, unitRevision: 1001 });
     const again = applyDesired(first.record, desired(["a"], 500)).record;

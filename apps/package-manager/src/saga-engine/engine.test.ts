@@ -163,7 +163,7 @@ describe("a saga", () => {
   test("retries retryable faults up to the limit", async () => {
     const a = await engineOf("A");
     perform = async () => {
-      throw unavailable("it", "away");
+      throw unavailable("it", "down");
     };
     expect(await run(a, toy(["1"]))).toBe("failed");
     expect(effects).toEqual(["A does 1", "A does 1", "A does 1"]);

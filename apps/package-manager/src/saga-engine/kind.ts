@@ -1,3 +1,4 @@
+import { inContext, type ContextStore, type CorrelationId } from "@oaas/observability";
 import type { Transaction } from "@oaas/storage";
 import type { SagaOutcome, SagaRecord, SagaStep } from "./saga.ts";
 
@@ -30,4 +31,22 @@ export interface SagaKind {
   readonly name: string;
   /** Prepares a run. `committed` is the value passed to `stage`, when the saga was committed by this process. */
   open(saga: SagaRecord, committed?: unknown): Promise<SagaWork>;
+}
+
+/** The same kind; its calls carry the correlation id of the request that started the saga, in every process. */
+export function withCorrelation(kind: SagaKind, context: ContextStore): SagaKind {
+  return {
+    name: kind.name,
+    open: async (saga, committed) => {
+      const { correlationId } = saga.data as { readonly correlationId?: CorrelationId };
+      const within = <T>(work: () => T): T => inContext(context, { correlationId }, work);
+      const work = await kind.open(saga, committed);
+      return {
+        perform: (step, call) => within(() => work.perform(step, call)),
+        confirm: async (step, call) => within(() => work.confirm?.(step, call)),
+        undo: (step, call) => within(() => work.undo(step, call)),
+        finish: (ended, outcome) => work.finish(ended, outcome),
+      };
+    },
+  };
 }

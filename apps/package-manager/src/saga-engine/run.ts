@@ -10,8 +10,16 @@ import {
 import { SagaOwnershipLost, type Journal } from "./journal.ts";
 import type { SagaWork } from "./kind.ts";
 import type { RetryBudget } from "./retry-budget.ts";
-import { mustUndo, outcomeOf, stepsToPerform, stepsToUndo, withSteps, type SagaRecord, type SagaStep } from "./saga.ts";
-import { storeFault } from "./stored-fault.ts";
+import {
+  mustUndo,
+  outcomeOf,
+  type SagaRecord,
+  type SagaStep,
+  stepsToPerform,
+  stepsToUndo,
+  storeFault,
+  withSteps,
+} from "./saga.ts";
 
 export interface RunDeps {
   readonly ambient: Ambient;

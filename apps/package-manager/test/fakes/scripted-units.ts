@@ -98,7 +98,7 @@ export class ScriptedUnits {
   /** Changes the reported status of a unit. */
   set(id: string, state: UnitState): void {
     const held = this.#units.get(id);
-    if (held === undefined) throw new TypeError(`there is no unit ${id}`);
+    if (held === undefined) throw new TypeError(`unit ${id} does not exist`);
     this.#hold(held.unit, state, held);
   }
 

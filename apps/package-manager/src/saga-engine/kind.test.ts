@@ -1,8 +1,8 @@
 import type { ContextStore, WorkContext } from "@oaas/observability";
 import { expect, test } from "vitest";
-import type { SagaKind } from "../saga-engine/kind.ts";
-import type { SagaRecord, SagaStep } from "../saga-engine/saga.ts";
-import { withCorrelation } from "./saga-context.ts";
+import type { SagaKind } from "./kind.ts";
+import type { SagaRecord, SagaStep } from "./saga.ts";
+import { withCorrelation } from "./kind.ts";
 
 test("every call of a saga carries the correlation id of its request", async () => {
   let current: WorkContext = {};

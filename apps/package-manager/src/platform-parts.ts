@@ -1,0 +1,268 @@
+import type { Ambient } from "@oaas/foundation";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { Collection, type KeyValueStore } from "@oaas/storage";
+import { DEFAULT_GUARD } from "./adapters/crm/guard/cluster-guard.ts";
+import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
+import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
+import { secretFolder } from "./adapters/secret-folder.ts";
+import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
+import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
+import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
+import { ClusterRoster } from "./clusters/cluster-roster.ts";
+import { ClusterReferences } from "./clusters/cluster-references.ts";
+import { HealthDirectory } from "./clusters/health-directory.ts";
+import { unitEncoder } from "./adapters/crm/wire/unit-to-wire.ts";
+import type { PmConfig } from "./config.ts";
+import { createDeploymentParts, type DeploymentParts } from "./deployments/deployment-parts.ts";
+import { DeploymentService } from "./deployments/deployment-service.ts";
+import { DriftReconciler } from "./drift/drift-reconciler.ts";
+import { LogEventFeed } from "./events/event-feed.ts";
+import { EventLog } from "./events/event-log.ts";
+import { observeEvents } from "./events/observed-events.ts";
+import { StoredEvents } from "./events/stored-events.ts";
+import { storedTopics } from "./events/stored-topics.ts";
+import { DEFAULT_PLANNER_SETTINGS, type PlannerSettings } from "./planner/plan-types.ts";
+import { PackageRegistry } from "./registry/package-registry.ts";
+import { CrmWatcher } from "./status/crm-watcher.ts";
+import { InboundReports } from "./status/inbound-reports.ts";
+import { withReadTimeout } from "./status/read-timeout.ts";
+import { recommendedReplicas } from "./status/runtime-query.ts";
+import { RuntimeView } from "./status/runtime-view.ts";
+import { ClusterStatusReader } from "./status/status-reader.ts";
+import type { ClusterAdmin, StatusReader } from "./use-cases.ts";
+
+export interface PlatformPorts {
+  readonly ambient: Ambient;
+  readonly store: KeyValueStore;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  readonly context: ContextStore;
+}
+
+/** The known clusters, their health, and the connections to them. */
+export interface ClusterParts {
+  readonly stored: Collection<StoredCluster>;
+  readonly roster: ClusterRoster;
+  readonly gateway: GrpcCrmGateway;
+  readonly directory: HealthDirectory;
+  readonly references: ClusterReferences;
+  readonly defaultCluster: ClusterName | undefined;
+}
+
+/** The units that run in clusters, as their managers report them. */
+export interface RuntimeParts {
+  readonly view: RuntimeView;
+  readonly watcher: CrmWatcher;
+  readonly reports: InboundReports;
+}
+
+/** The packages and their deployments. */
+export interface CoreParts {
+  readonly registry: PackageRegistry;
+  readonly parts: DeploymentParts;
+  readonly service: DeploymentService;
+}
+
+export interface EventParts {
+  readonly stored: StoredEvents;
+  readonly feed: LogEventFeed;
+  readonly stopObserving: () => void;
+}
+
+export function buildClusters(
+  { crm }: PmConfig,
+  { ambient, store, logger, meter, context }: PlatformPorts,
+): ClusterParts {
+  const configured = clustersFrom(crm);
+  if (!configured.ok) throw new TypeError("the configuration was not validated");
+  for (const warning of configured.value.warnings) logger.warn(warning);
+  const stored = new Collection(store, CLUSTERS);
+  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
+  const gateway = new GrpcCrmGateway({
+    clusters: roster,
+    ambient,
+    context,
+    meter,
+    logger,
+    guard: {
+      ...DEFAULT_GUARD,
+      breaker: { threshold: crm.breakerThreshold, openMs: crm.breakerOpenMs },
+      maxConcurrent: crm.maxCalls,
+    },
+  });
+  const directory = new HealthDirectory({
+    roster,
+    source: gateway,
+    ambient,
+    ttlMs: crm.healthTtlMs,
+    intervalMs: crm.healthIntervalMs,
+  });
+  const references = new ClusterReferences({ store, roster, ambient });
+  return { stored, roster, gateway, directory, references, defaultCluster: configured.value.defaultCluster };
+}
+
+export function buildRuntimes(
+  { crm }: PmConfig,
+  { ambient, logger }: PlatformPorts,
+  { directory, roster, gateway }: ClusterParts,
+): RuntimeParts {
+  const view = new RuntimeView(ambient.clock);
+  const watcher = new CrmWatcher({
+    clusters: { list: () => directory.list(), onChange: (listener) => roster.onChange(listener) },
+    gateway,
+    view,
+    ambient,
+    logger,
+    pollMs: crm.pollIntervalMs,
+  });
+  const isCluster = (name: ClusterName): boolean => directory.get(name) !== undefined;
+  return { view, watcher, reports: new InboundReports({ view, isCluster, readSummary: reportFromWire }) };
+}
+
+export interface CoreInputs {
+  readonly clusters: ClusterParts;
+  readonly runtimes: RuntimeParts;
+  readonly managedBy: string;
+  readonly onOperationEnded: (key: DeploymentKey) => void;
+}
+
+/** The registry and the deployments need each other: a package schedules its deployments, which reference it. */
+export function buildDeployments(
+  config: PmConfig,
+  { ambient, store, logger, meter, context }: PlatformPorts,
+  { clusters, runtimes, managedBy, onOperationEnded }: CoreInputs,
+): CoreParts {
+  const { deploy } = config;
+  const registry: PackageRegistry = new PackageRegistry({
+    store,
+    ambient,
+    autoDeploy: config.package.autoDeploy,
+    cascade: config.package.deleteCascade,
+    deployments: {
+      keysOf: (name) => service.keysOf(name),
+      removeAll: (name, call) => service.removeAll(name, call),
+      schedule: (deployment, call) => service.apply({ deployment }, call, {}),
+    },
+  });
+  const parts = createDeploymentParts({
+    store,
+    gateway: clusters.gateway,
+    encoder: unitEncoder,
+    ambient,
+    logger,
+    meter,
+    managedBy,
+    workContext: context,
+    packages: registry,
+    clusters: clusters.directory,
+    clusterReferences: clusters.references,
+    recommended: (deployment, cluster) => recommendedReplicas(runtimes.view, deployment.key, cluster),
+    settings: plannerSettings(config),
+    forgetPackage: (name) => registry.forget(name),
+    maxRetries: deploy.maxRetries,
+    rollBackOnPartial: deploy.rollBackOnPartial,
+    onOperationEnded,
+    waitMs: deploy.waitMs,
+    gateTimeoutMs: deploy.gateTimeoutMs,
+    fanOut: deploy.fanOut,
+    engine: { leaseMs: deploy.leaseMs },
+  });
+  const service: DeploymentService = new DeploymentService({ ...parts, clusters: clusters.directory, logger });
+  return { registry, parts, service };
+}
+
+export function buildDriftReconciler(
+  { deploy }: PmConfig,
+  { ambient, logger }: PlatformPorts,
+  { clusters, runtimes, core, managedBy }: Omit<CoreInputs, "onOperationEnded"> & { readonly core: CoreParts },
+): DriftReconciler {
+  return new DriftReconciler({
+    ...core.parts,
+    gateway: clusters.gateway,
+    clusters: clusters.directory,
+    managedBy,
+    ambient,
+    logger,
+    lastReport: (cluster, unitId) => runtimes.view.get(cluster, unitId)?.report,
+    checkHealth: (cluster) => clusters.directory.check(cluster),
+    intervalMs: deploy.keepIntervalMs,
+    leaseMs: deploy.leaseMs,
+  });
+}
+
+export interface ReadInputs {
+  readonly clusters: ClusterParts;
+  readonly runtimes: RuntimeParts;
+  readonly core: CoreParts;
+}
+
+export function buildEvents(
+  { ambient, store, logger }: PlatformPorts,
+  { clusters, runtimes, core }: ReadInputs,
+): EventParts {
+  const { clock } = ambient;
+  const log = new EventLog(ambient.ids.uuid());
+  const topics = storedTopics(store, {
+    packages: core.registry.collection,
+    deployments: core.parts.deployments.deployments,
+  });
+  const stopObserving = observeEvents({
+    log,
+    clock,
+    view: runtimes.view,
+    readings: clusters.directory,
+    clusters: {
+      get: (name) => clusters.directory.get(name),
+      onChange: (listener) => clusters.roster.onChange(listener),
+    },
+  });
+  const stored = new StoredEvents({ store, topics, log, ambient, logger });
+  return { stored, feed: new LogEventFeed(log, clock), stopObserving };
+}
+
+export function buildClusterAdmin(
+  { crm }: PmConfig,
+  { ambient, store }: PlatformPorts,
+  { clusters: { roster, stored, references }, core }: Pick<ReadInputs, "clusters" | "core">,
+): ClusterAdmin {
+  return new StoredClusterAdmin({
+    roster,
+    stored,
+    store,
+    clock: ambient.clock,
+    references,
+    files: secretFolder(crm.secretsDir),
+    deployments: core.service,
+  });
+}
+
+export function buildStatusReader(
+  { ambient }: PlatformPorts,
+  { clusters: { directory, gateway, defaultCluster }, runtimes, core: { service, registry } }: ReadInputs,
+): StatusReader {
+  return new ClusterStatusReader({
+    deployments: {
+      record: (key) => service.record(key),
+      operation: (key) => service.operation(key),
+      all: () => service.records(),
+    },
+    clusters: directory,
+    gateway: withReadTimeout(gateway, ambient),
+    view: runtimes.view,
+    clock: ambient.clock,
+    classes: () => registry.allClasses(),
+    ...(defaultCluster === undefined ? {} : { defaultCluster }),
+  });
+}
+
+function plannerSettings({ planner }: PmConfig): PlannerSettings {
+  return {
+    ...DEFAULT_PLANNER_SETTINGS,
+    algorithm: planner.algorithm,
+    maxReplicas: planner.maxReplicas,
+    hysteresisMargin: planner.hysteresis,
+    rpsPerReplica: planner.rpsPerReplica,
+    environmentLabel: planner.environmentLabel,
+  };
+}
