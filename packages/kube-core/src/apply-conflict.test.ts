@@ -5,7 +5,7 @@ import { parseStatus, type Status } from "./status.ts";
 
 const conflicts = fieldConflictsIn(parseStatus(oracle.rows.applyConflict) as Status);
 
-test("names manager, field and what else the server told", () => {
+test("reads manager, field and details of each conflict", () => {
   expect(conflicts).toEqual([
     { manager: "kubectl", path: "$.spec.replicas", field: ".spec.replicas" },
     {
@@ -25,7 +25,7 @@ test("names manager, field and what else the server told", () => {
   ]);
 });
 
-test("each manager once, with all its fields", () => {
+test("lists each manager once with all its fields", () => {
   expect(
     fieldConflictText([
       { manager: "a", path: "$.x", field: ".x" },
@@ -35,7 +35,7 @@ test("each manager once, with all its fields", () => {
   ).toBe('"a" holds $.x, $.z; "b" holds $.y');
 });
 
-test("other causes are none, an unknown wording is kept", () => {
+test("ignores other causes and keeps an unknown message unparsed", () => {
   expect(
     fieldConflictsIn({
       status: "Failure",

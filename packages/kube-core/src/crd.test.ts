@@ -22,7 +22,7 @@ const old = { name: "v1alpha1", served: false, storage: false };
 const beta = { name: "v1beta1", served: true, storage: false };
 const stable = { name: "v1", served: true, storage: true };
 
-test("served and storage versions", () => {
+test("returns served and storage versions", () => {
   const crd = widgets(old, beta, stable);
   expect(servedVersions(crd)).toEqual(["v1beta1", "v1"]);
   expect(storageVersion(crd)).toEqual({ ok: true, value: "v1" });
@@ -38,12 +38,12 @@ test.each([
   });
 });
 
-test("kind and resource of a version", () => {
+test("returns kind and resource of a version", () => {
   expect(crdKind(widgets(stable), "v1")).toEqual({ group: "example.com", version: "v1", kind: "Widget" });
   expect(crdResource(widgets(stable), "v1")).toEqual({ group: "example.com", version: "v1", resource: "widgets" });
 });
 
-test("established is what the server says, not the name of a condition alone", () => {
+test("is established only when condition Established is True", () => {
   const condition = {
     type: "Established",
     lastTransitionTime: "2026-01-01T00:00:00Z",

@@ -11,53 +11,53 @@ test.each([
   {
     field: "metadata.annotations[example.com/a.b]",
     path: "$.metadata.annotations['example.com/a.b']",
-    why: "a key of a map",
+    why: "map key",
   },
-  { field: "data[it's]", path: "$.data['it\\'s']", why: "a quote in a key" },
+  { field: "data[it's]", path: "$.data['it\\'s']", why: "quote in a key" },
   { field: "metadata.name", path: "$.metadata.name", why: "two fields" },
-  { field: "", path: "$", why: "the object itself" },
-  { field: "<nil>", path: "$", why: "a path the server did not have" },
-  { field: "spec[3]", path: "$.spec[3]", why: "an index at the end" },
-  { field: ".spec.replicas", path: "$.spec.replicas", why: "apply begins with a dot" },
+  { field: "", path: "$", why: "root object" },
+  { field: "<nil>", path: "$", why: "path missing in the cause" },
+  { field: "spec[3]", path: "$.spec[3]", why: "index at the end" },
+  { field: ".spec.replicas", path: "$.spec.replicas", why: "apply paths start with a dot" },
   {
     field: '.spec.containers[name="web"].image',
     path: '$.spec.containers[?@.name=="web"].image',
-    why: "an item by its key",
+    why: "list item by key",
   },
   {
     field: '.spec.ports[port=80,protocol="TCP"].name',
     path: '$.spec.ports[?@.port==80&&@.protocol=="TCP"].name',
-    why: "an item by two keys",
+    why: "list item by two keys",
   },
   {
     field: '.metadata.finalizers[="example.com/a"]',
     path: '$.metadata.finalizers[?@=="example.com/a"]',
-    why: "a member of a set",
+    why: "set member",
   },
   { field: '.spec.x[name="a]b\\"c"].y', path: '$.spec.x[?@.name=="a]b\\"c"].y', why: "brackets and quotes in a key" },
-  { field: '.spec.x[k8s-app="a"]', path: "$.spec.x[?@['k8s-app']==\"a\"]", why: "a key that is no identifier" },
+  { field: '.spec.x[k8s-app="a"]', path: "$.spec.x[?@['k8s-app']==\"a\"]", why: "key that is not an identifier" },
   {
     field: ".metadata.labels.example.com/app",
     path: "$.metadata.labels['example.com/app']",
-    why: "a label's dots are its own",
+    why: "dots in a label key",
   },
-  { field: ".spec.selector.matchLabels.app", path: "$.spec.selector.matchLabels.app", why: "a simple label" },
+  { field: ".spec.selector.matchLabels.app", path: "$.spec.selector.matchLabels.app", why: "simple label key" },
   {
     field: ".spec.resources.limits.example.com/gpu",
     path: "$.spec.resources.limits['example.com/gpu']",
-    why: "so are a resource's",
+    why: "dots in a resource name",
   },
-  { field: ".data.tls.crt", path: "$.data['tls.crt']", why: "and those of a key of data" },
-  { field: ".spec.data.tls.crt", path: "$.spec.data.tls.crt", why: "elsewhere data is a field like any other" },
+  { field: ".data.tls.crt", path: "$.data['tls.crt']", why: "dots in a data key" },
+  { field: ".spec.data.tls.crt", path: "$.spec.data.tls.crt", why: "data below another field is a normal field" },
   { field: "metadata.labels.app.x", path: "$.metadata.labels.app.x", why: "validation writes keys in brackets" },
-  { field: "spec..x", path: "$['spec..x']", why: "unreadable: kept whole" },
-  { field: "spec[0", path: "$['spec[0']", why: "unclosed: kept whole" },
-  { field: "[a=b]", path: "$['[a=b]']", why: "begins with a bracket: kept whole" },
+  { field: "spec..x", path: "$['spec..x']", why: "unparsable: kept whole" },
+  { field: "spec[0", path: "$['spec[0']", why: "unclosed bracket: kept whole" },
+  { field: "[a=b]", path: "$['[a=b]']", why: "leading bracket: kept whole" },
 ])("$field ($why)", ({ field, path }) => {
   expect(fieldPathToJsonPath(field)).toBe(path);
 });
 
-test("any text becomes a path from the root", () => {
+test("converts any text to a path that starts at the root", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[.[\]"=,a0\\]*$/)), (field) => {
       expect(fieldPathToJsonPath(field)).toMatch(/^\$/);
@@ -65,7 +65,7 @@ test("any text becomes a path from the root", () => {
   );
 });
 
-test("paths of fields and indexes keep every step", () => {
+test("keeps every step of paths of fields and indexes", () => {
   const step = fc.oneof(fc.stringMatching(/^[a-z][a-zA-Z0-9]*$/), fc.nat(99));
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z]+$/), fc.array(step), (first, steps) => {

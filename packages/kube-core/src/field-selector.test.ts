@@ -9,21 +9,21 @@ function parsed(text: string): FieldRequirements {
   return result.value;
 }
 
-describe("as Kubernetes reads and writes", () => {
+describe("matches recorded Kubernetes parsing", () => {
   const rows: { text: string; canonical: string; refused?: boolean }[] = oracle.rows.fields;
-  test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
+  test.each(rows.filter((row) => row.refused === true))("rejects $text", ({ text }) => {
     expect(parseFieldSelector(text)).toMatchObject({
       ok: false,
       error: { path: "$", message: expect.stringContaining("is not a field selector") },
     });
   });
-  test.each(rows.filter((row) => row.refused !== true))("$text is $canonical", ({ text, canonical }) => {
+  test.each(rows.filter((row) => row.refused !== true))("parses $text as $canonical", ({ text, canonical }) => {
     expect(formatFieldSelector(parsed(text))).toBe(canonical);
     expect(parsed(canonical)).toEqual(parsed(text));
   });
 });
 
-test("unlike Kubernetes, a condition on no field is refused", () => {
+test("rejects a requirement without a field, unlike Kubernetes", () => {
   expect(parseFieldSelector("=x").ok).toBe(false);
 });
 
@@ -31,14 +31,14 @@ test.each([
   { text: "", matches: true, why: "everything" },
   { text: "metadata.name=web", matches: true, why: "equal" },
   { text: "metadata.name!=web", matches: false, why: "not equal" },
-  { text: "metadata.name=web,metadata.namespace=other", matches: false, why: "all must hold" },
-  { text: "spec.nodeName=", matches: true, why: "missing is empty" },
-  { text: "spec.nodeName!=a", matches: true, why: "missing is not a" },
-  { text: "spec.replicas=3", matches: true, why: "numbers as text" },
-  { text: "spec.paused=false", matches: true, why: "booleans as text" },
-  { text: "spec=x", matches: false, why: "an object has no value" },
-  { text: "constructor.name=Object", matches: false, why: "inherited members do not count" },
-  { text: "metadata.name.length=3", matches: false, why: "a text has no members" },
+  { text: "metadata.name=web,metadata.namespace=other", matches: false, why: "all requirements must match" },
+  { text: "spec.nodeName=", matches: true, why: "a missing field equals the empty string" },
+  { text: "spec.nodeName!=a", matches: true, why: "a missing field is not equal to a" },
+  { text: "spec.replicas=3", matches: true, why: "numbers compare as text" },
+  { text: "spec.paused=false", matches: true, why: "booleans compare as text" },
+  { text: "spec=x", matches: false, why: "an object has no comparable value" },
+  { text: "constructor.name=Object", matches: false, why: "inherited properties are ignored" },
+  { text: "metadata.name.length=3", matches: false, why: "a string has no members" },
 ])("$text: $why", ({ text, matches }) => {
   const object = { metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3, paused: false } };
   expect(matchesFields(parsed(text), object)).toBe(matches);
@@ -51,7 +51,7 @@ describe("properties", () => {
     value: fc.oneof(fc.string(), fc.stringMatching(/^[\\,=!a]*$/)),
   });
 
-  test("reading what was written gives the requirements back, in any order", () => {
+  test("round-trips requirements regardless of order", () => {
     fc.assert(
       fc.property(fc.array(requirement, { maxLength: 4 }), (requirements) => {
         const text = formatFieldSelector(requirements);
@@ -65,7 +65,7 @@ describe("properties", () => {
     );
   });
 
-  test("any text is read or refused", () => {
+  test("parses or rejects any text without throwing", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a=!,\\]*$/)), (text) => {
         const result = parseFieldSelector(text);

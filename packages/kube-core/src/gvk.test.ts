@@ -16,9 +16,9 @@ import {
 
 describe("API versions", () => {
   test.each([
-    { text: "v1", group: "", version: "v1", why: "the core group has no name" },
-    { text: "apps/v1", group: "apps", version: "v1", why: "a group of one word" },
-    { text: "example.com/v1alpha1", group: "example.com", version: "v1alpha1", why: "a group that is a domain" },
+    { text: "v1", group: "", version: "v1", why: "core group" },
+    { text: "apps/v1", group: "apps", version: "v1", why: "one-word group" },
+    { text: "example.com/v1alpha1", group: "example.com", version: "v1alpha1", why: "domain group" },
   ])("$text: $why", ({ text, group, version }) => {
     expect(parseApiVersion(text)).toEqual({ ok: true, value: { group, version } });
     expect(formatApiVersion({ group, version })).toBe(text);
@@ -41,18 +41,18 @@ describe("API versions", () => {
   });
 });
 
-describe("kinds and resources", () => {
+describe("converts between kinds and resources", () => {
   const deployment = { group: "apps", version: "v1", kind: "Deployment" };
   const pod = { group: "", version: "v1", kind: "Pod" };
 
-  test("an object says what it is", () => {
+  test("reads the kind of an object", () => {
     expect(gvkOf({ apiVersion: "apps/v1", kind: "Deployment" })).toEqual({ ok: true, value: deployment });
     expect(typeMetaOf(deployment)).toEqual({ apiVersion: "apps/v1", kind: "Deployment" });
     expect(gvkOf({ apiVersion: "a/b/c", kind: "X" })).toMatchObject({ ok: false, error: { path: "$.apiVersion" } });
     expect(gvkOf({ apiVersion: "v1", kind: "" })).toMatchObject({ ok: false, error: { path: "$.kind" } });
   });
 
-  test("keys and equality agree", () => {
+  test("keys are equal exactly when kinds are equal", () => {
     expect([gvkKey(deployment), gvkKey(pod)]).toEqual(["apps/v1/Deployment", "v1/Pod"]);
     expect(gvrKey({ group: "", version: "v1", resource: "pods" })).toBe("v1/pods");
     expect(sameGvk(deployment, { ...deployment })).toBe(true);
@@ -79,12 +79,12 @@ describe("paths", () => {
     {
       location: { ...deployments, namespace: "a", name: "b" },
       path: "/apis/apps/v1/namespaces/a/deployments/b",
-      why: "a named group",
+      why: "named group",
     },
     {
       location: { ...pods, resource: "namespaces", name: "a" },
       path: "/api/v1/namespaces/a",
-      why: "a namespace itself",
+      why: "namespace itself",
     },
     {
       location: { ...pods, resource: "nodes", name: "system:a b/ü?#%" },
@@ -96,16 +96,24 @@ describe("paths", () => {
   });
 
   test.each<{ location: ResourceLocation; at: string; why: string }>([
-    { location: { ...pods, namespace: "a", name: ".." }, at: "$.name", why: "a step up" },
-    { location: { ...pods, namespace: ".", name: "a" }, at: "$.namespace", why: "a step nowhere" },
-    { location: { ...pods, namespace: "a", name: "" }, at: "$.name", why: "an empty name would mean the collection" },
-    { location: { ...pods, namespace: "", name: "a" }, at: "$.namespace", why: "an empty namespace" },
-    { location: { ...pods, namespace: "a", subresource: "log" }, at: "$.subresource", why: "a subresource of nothing" },
+    { location: { ...pods, namespace: "a", name: ".." }, at: "$.name", why: "parent directory" },
+    { location: { ...pods, namespace: ".", name: "a" }, at: "$.namespace", why: "current directory" },
+    {
+      location: { ...pods, namespace: "a", name: "" },
+      at: "$.name",
+      why: "an empty name would address the collection",
+    },
+    { location: { ...pods, namespace: "", name: "a" }, at: "$.namespace", why: "empty namespace" },
+    {
+      location: { ...pods, namespace: "a", subresource: "log" },
+      at: "$.subresource",
+      why: "subresource without a name",
+    },
   ])("refuses $why", ({ location, at }) => {
     expect(resourcePath(location)).toMatchObject({ ok: false, error: [{ path: at }] });
   });
 
-  test("no name escapes its place in the path", () => {
+  test("keeps any name inside its path segment", () => {
     const text = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(
       fc.property(text, text, (namespace, name) => {

@@ -17,14 +17,14 @@ test.each([
 
 describe("scaling", () => {
   test.each([
-    { value: 3, total: 10, up: 3, down: 3, why: "a number is itself" },
-    { value: "25%", total: 10, up: 3, down: 2, why: "a part is rounded" },
-    { value: "30%", total: 10, up: 3, down: 3, why: "a whole is not" },
+    { value: 3, total: 10, up: 3, down: 3, why: "number" },
+    { value: "25%", total: 10, up: 3, down: 2, why: "percentage is rounded" },
+    { value: "30%", total: 10, up: 3, down: 3, why: "whole result is not rounded" },
     { value: "0%", total: 10, up: 0, down: 0, why: "nothing" },
     { value: "100%", total: 3, up: 3, down: 3, why: "all" },
-    { value: "150%", total: 3, up: 5, down: 4, why: "more than all" },
-    { value: "7%", total: 100, up: 7, down: 7, why: "no floating point" },
-    { value: "1%", total: 0, up: 0, down: 0, why: "a part of nothing" },
+    { value: "150%", total: 3, up: 5, down: 4, why: "more than 100 %" },
+    { value: "7%", total: 100, up: 7, down: 7, why: "no floating-point error" },
+    { value: "1%", total: 0, up: 0, down: 0, why: "percentage of zero" },
   ])("$value of $total: $why", ({ value, total, up, down }) => {
     expect(scaledCount(value, total, "up")).toEqual({ ok: true, value: up });
     expect(scaledCount(value, total, "down")).toEqual({ ok: true, value: down });
@@ -37,7 +37,7 @@ describe("scaling", () => {
     });
   });
 
-  test("up is the least count that is not below the share, down the most that is not above", () => {
+  test("rounds up to the smallest count not below the share, down to the largest not above it", () => {
     fc.assert(
       fc.property(fc.nat(300), fc.nat(100_000), (percent, total) => {
         const up = scaledCount(`${percent}%`, total, "up");

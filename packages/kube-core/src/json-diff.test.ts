@@ -5,9 +5,9 @@ import { diffJsonPatch } from "./json-diff.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 
 test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
-  { from: { a: 1 }, to: { a: 1 }, patch: [], why: "nothing to do" },
-  { from: { a: 1, b: 2 }, to: { b: 2, a: 1 }, patch: [], why: "order of members is nothing" },
-  { from: { a: 1 }, to: { a: 2 }, patch: [{ op: "replace", path: "/a", value: 2 }], why: "a changed member" },
+  { from: { a: 1 }, to: { a: 1 }, patch: [], why: "no difference" },
+  { from: { a: 1, b: 2 }, to: { b: 2, a: 1 }, patch: [], why: "member order is ignored" },
+  { from: { a: 1 }, to: { a: 2 }, patch: [{ op: "replace", path: "/a", value: 2 }], why: "changed member" },
   {
     from: { a: 1 },
     to: { b: 1 },
@@ -18,14 +18,14 @@ test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
     why: "another member",
   },
   { from: { a: null }, to: {}, patch: [{ op: "remove", path: "/a" }], why: "null is a value" },
-  { from: { a: undefined }, to: { b: undefined }, patch: [], why: "undefined is none" },
+  { from: { a: undefined }, to: { b: undefined }, patch: [], why: "undefined is absent" },
   {
     from: { "a/b": { "m~n": 1 } },
     to: { "a/b": { "m~n": 2 } },
     patch: [{ op: "replace", path: "/a~1b/m~0n", value: 2 }],
     why: "names are escaped",
   },
-  { from: [1, 2, 3], to: [1, 9, 2, 3], patch: [{ op: "add", path: "/1", value: 9 }], why: "one item put in" },
+  { from: [1, 2, 3], to: [1, 9, 2, 3], patch: [{ op: "add", path: "/1", value: 9 }], why: "one inserted item" },
   {
     from: [1, 2, 3, 4],
     to: [1, 4],
@@ -33,21 +33,21 @@ test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
       { op: "remove", path: "/2" },
       { op: "remove", path: "/1" },
     ],
-    why: "two taken out, backwards",
+    why: "two removed items, in reverse order",
   },
   {
     from: [{ n: 1 }, { n: 2 }],
     to: [{ n: 1 }, { n: 3 }],
     patch: [{ op: "replace", path: "/1/n", value: 3 }],
-    why: "deep in an item",
+    why: "nested in an item",
   },
   { from: { a: [] }, to: { a: {} }, patch: [{ op: "replace", path: "/a", value: {} }], why: "another type" },
-  { from: 1, to: [1], patch: [{ op: "replace", path: "", value: [1] }], why: "the whole document" },
+  { from: 1, to: [1], patch: [{ op: "replace", path: "", value: [1] }], why: "whole document" },
 ])("$why", ({ from, to, patch }) => {
   expect(diffJsonPatch(from, to)).toEqual(patch);
 });
 
-describe("applying the difference gives the other", () => {
+describe("turns the first document into the second when applied", () => {
   const small = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
@@ -58,7 +58,7 @@ describe("applying the difference gives the other", () => {
   })).value;
 
   test.each([
-    { title: "documents that have much in common", value: small },
+    { title: "turns similar documents into each other when applied", value: small },
     { title: "any documents", value: fc.jsonValue() },
   ])("$title", ({ value }) => {
     fc.assert(

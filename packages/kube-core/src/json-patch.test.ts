@@ -4,7 +4,7 @@ import oracle from "../testdata/patches.json" with { type: "json" };
 import { equalJson } from "@oaas/foundation";
 import { applyJsonPatch, jsonPatchFault, type JsonPatch } from "./json-patch.ts";
 
-describe("the standard's examples (RFC 6902, appendix A)", () => {
+describe("RFC 6902 appendix A examples", () => {
   test.each<{ title: string; document: unknown; patch: unknown[]; result: unknown }>([
     {
       title: "A.1 adding a member",
@@ -94,14 +94,14 @@ describe("the standard's examples (RFC 6902, appendix A)", () => {
       path: "/baz",
     },
     {
-      title: "A.12 adding below what is not there",
+      title: "A.12 adding below a missing member",
       document: { foo: "bar" },
       patch: [{ op: "add", path: "/baz/bat", value: "qux" }],
       reason: "missing",
       path: "/baz/bat",
     },
     {
-      title: "A.15 strings are no numbers",
+      title: "A.15 comparing strings and numbers",
       document: { "~1": 10 },
       patch: [{ op: "test", path: "/~01", value: "10" }],
       reason: "test",
@@ -111,7 +111,7 @@ describe("the standard's examples (RFC 6902, appendix A)", () => {
     expect(applyJsonPatch(document, patch)).toMatchObject({ ok: false, error: { reason, path, index: 0 } });
   });
 
-  test("A.13 a member twice: the parser has kept the last, which is what counts here", () => {
+  test("A.13 duplicate member: the JSON parser keeps the last one", () => {
     const patch: unknown = JSON.parse('[{"op":"add","path":"/baz","value":"qux","op":"remove"}]');
     expect(applyJsonPatch({ foo: "bar" }, patch as unknown[])).toMatchObject({
       ok: false,
@@ -120,7 +120,7 @@ describe("the standard's examples (RFC 6902, appendix A)", () => {
   });
 });
 
-describe("as the library of Kubernetes does it", () => {
+describe("matches the Kubernetes JSON patch library", () => {
   test.each(oracle.rows.json.map(([target, operations, result]) => ({ target, operations, result })))(
     "$operations",
     ({ target, operations, result }) => {
@@ -130,38 +130,53 @@ describe("as the library of Kubernetes does it", () => {
   );
 });
 
-test("moving a thing to where it is changes nothing", () => {
+test("leaves the document unchanged when a value moves to its own location", () => {
   expect(applyJsonPatch({ a: 1 }, [{ op: "move", from: "/a", path: "/a" }])).toEqual({ ok: true, value: { a: 1 } });
 });
 
-describe("refusals", () => {
+describe("errors", () => {
   const document = { a: [1], s: "text", n: null };
   test.each<{ operation: unknown; reason: string; path: string; why: string }>([
-    { operation: { op: "remove", path: "/x" }, reason: "missing", path: "/x", why: "nothing to remove" },
-    { operation: { op: "replace", path: "/x", value: 1 }, reason: "missing", path: "/x", why: "nothing to replace" },
-    { operation: { op: "add", path: "/a/2", value: 1 }, reason: "missing", path: "/a/2", why: "beyond the end" },
+    { operation: { op: "remove", path: "/x" }, reason: "missing", path: "/x", why: "remove of a missing member" },
+    {
+      operation: { op: "replace", path: "/x", value: 1 },
+      reason: "missing",
+      path: "/x",
+      why: "replace of a missing member",
+    },
+    { operation: { op: "add", path: "/a/2", value: 1 }, reason: "missing", path: "/a/2", why: "index beyond the end" },
     {
       operation: { op: "replace", path: "/a/-", value: 1 },
       reason: "missing",
       path: "/a/-",
-      why: "nothing after the end",
+      why: "append marker is not a readable index",
     },
-    { operation: { op: "remove", path: "/a/01" }, reason: "missing", path: "/a/01", why: "no leading zero" },
+    { operation: { op: "remove", path: "/a/01" }, reason: "missing", path: "/a/01", why: "index with a leading zero" },
     {
       operation: { op: "add", path: "/a/-1", value: 1 },
       reason: "missing",
       path: "/a/-1",
-      why: "no counting from the end",
+      why: "negative index",
     },
-    { operation: { op: "add", path: "/s/0", value: 1 }, reason: "missing", path: "/s/0", why: "a text has no items" },
-    { operation: { op: "add", path: "/n/x", value: 1 }, reason: "missing", path: "/n/x", why: "null has no members" },
-    { operation: { op: "test", path: "/x", value: 1 }, reason: "missing", path: "/x", why: "nothing to test" },
-    { operation: { op: "copy", from: "/x", path: "/y" }, reason: "missing", path: "/x", why: "nothing to copy" },
-    { operation: { op: "move", from: "/x", path: "/y" }, reason: "missing", path: "/x", why: "nothing to move" },
+    { operation: { op: "add", path: "/s/0", value: 1 }, reason: "missing", path: "/s/0", why: "index into a string" },
+    { operation: { op: "add", path: "/n/x", value: 1 }, reason: "missing", path: "/n/x", why: "member of null" },
+    { operation: { op: "test", path: "/x", value: 1 }, reason: "missing", path: "/x", why: "test of a missing member" },
+    {
+      operation: { op: "copy", from: "/x", path: "/y" },
+      reason: "missing",
+      path: "/x",
+      why: "copy of a missing member",
+    },
+    {
+      operation: { op: "move", from: "/x", path: "/y" },
+      reason: "missing",
+      path: "/x",
+      why: "move of a missing member",
+    },
     { operation: { op: "move", from: "/a", path: "/a/0" }, reason: "malformed", path: "/a/0", why: "into itself" },
-    { operation: { op: "remove", path: "" }, reason: "malformed", path: "", why: "the whole document" },
+    { operation: { op: "remove", path: "" }, reason: "malformed", path: "", why: "whole document" },
     { operation: { op: "add", path: "/x" }, reason: "malformed", path: "/x", why: "no value" },
-    { operation: { op: "grow", path: "/x" }, reason: "malformed", path: "/x", why: "no such operation" },
+    { operation: { op: "grow", path: "/x" }, reason: "malformed", path: "/x", why: "unknown operation" },
     { operation: { op: "add", path: "x", value: 1 }, reason: "malformed", path: "x", why: "no pointer" },
     { operation: { op: "add", value: 1 }, reason: "malformed", path: "", why: "no path" },
     { operation: { op: "copy", path: "/x" }, reason: "malformed", path: "", why: "no from" },
@@ -170,7 +185,7 @@ describe("refusals", () => {
       operation: Object.create({ op: "remove", path: "/a" }),
       reason: "malformed",
       path: "",
-      why: "inherited members do not count",
+      why: "inherited property",
     },
   ])("$why", ({ operation, reason, path }) => {
     expect(applyJsonPatch(document, [{ op: "test", path: "/s", value: "text" }, operation])).toMatchObject({
@@ -179,7 +194,7 @@ describe("refusals", () => {
     });
   });
 
-  test("a failure becomes a fault that says which operation and where", () => {
+  test("returns a fault that names the operation and the path", () => {
     const missing = jsonPatchFault({ reason: "missing", index: 2, path: "/x", message: 'nothing exists at "/x"' });
     expect([missing.kind, missing.violations, missing.context]).toEqual([
       "invalid-argument",
@@ -194,7 +209,7 @@ describe("refusals", () => {
   });
 });
 
-describe("names that mean something to JavaScript are plain names", () => {
+describe("treats JavaScript property names such as __proto__ as plain names", () => {
   test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])("%s", (name) => {
     const patch: JsonPatch = [
       { op: "add", path: `/${name}`, value: { polluted: true } },
@@ -217,7 +232,7 @@ describe("names that mean something to JavaScript are plain names", () => {
 });
 
 describe("properties", () => {
-  test("the input is never changed, and a test of what was added succeeds", () => {
+  test("does not mutate the input, and a test of an added value succeeds", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), fc.jsonValue(), (other, name, value) => {
         const document = frozen({ other });
@@ -233,7 +248,7 @@ describe("properties", () => {
     );
   });
 
-  test("any list is applied or refused, never thrown at", () => {
+  test("applies or rejects any list of operations without throwing", () => {
     const operation = fc.record(
       {
         op: fc.constantFrom("add", "remove", "replace", "move", "copy", "test", "x"),

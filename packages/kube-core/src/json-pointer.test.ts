@@ -16,7 +16,7 @@ const document = {
   "m~n": 8,
 };
 
-describe("the standard's examples", () => {
+describe("RFC 6901 examples", () => {
   test.each([
     { pointer: "", value: document },
     { pointer: "/foo", value: ["bar", "baz"] },
@@ -39,8 +39,8 @@ describe("the standard's examples", () => {
 });
 
 test.each([
-  { tokens: ["~01"], pointer: "/~001", why: "escapes are undone once" },
-  { tokens: ["~1"], pointer: "/~01", why: "a tilde before 1" },
+  { tokens: ["~01"], pointer: "/~001", why: "unescapes each sequence once" },
+  { tokens: ["~1"], pointer: "/~01", why: "tilde before 1" },
 ])("$pointer: $why", ({ tokens, pointer }) => {
   expect(formatPointer(tokens)).toBe(pointer);
   expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
@@ -50,7 +50,7 @@ test.each(["a", "a/b", "/~", "/~2", "/a~"])("refuses %j", (pointer) => {
   expect(parsePointer(pointer)).toMatchObject({ ok: false, error: expect.stringContaining(pointer) });
 });
 
-test("only what is there is found", () => {
+test("finds only existing values", () => {
   const value = { list: [1, 2], text: "abc", none: null };
   const paths = [
     ["list", "2"],
@@ -77,7 +77,7 @@ test.each([
   { token: "00", length: 1, index: undefined },
   { token: "1e0", length: 9, index: undefined },
   { token: "", length: 1, index: undefined },
-])("$token in an array of $length: $index", ({ token, length, index }) => {
+])("resolves $token in an array of $length to $index", ({ token, length, index }) => {
   expect(arrayIndex(token, length)).toBe(index);
 });
 

@@ -4,18 +4,18 @@ import oracle from "../testdata/selectors.json" with { type: "json" };
 import { canonicalRequirements, checkRequirement, matchesLabels, type LabelRequirement } from "./label-selector.ts";
 import { formatLabelSelector, parseLabelSelector } from "./label-selector-text.ts";
 
-describe("as Kubernetes reads and matches", () => {
+describe("matches recorded Kubernetes parsing and matching", () => {
   const rows: { text: string; canonical: string; refused?: boolean; matches?: number[] }[] = oracle.rows.labels;
   const labelSets: Record<string, string>[] = oracle.rows.labelSets;
 
-  test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
+  test.each(rows.filter((row) => row.refused === true))("rejects $text", ({ text }) => {
     expect(parseLabelSelector(text)).toMatchObject({
       ok: false,
       error: { path: "$", message: expect.stringContaining("is not a label selector") },
     });
   });
 
-  test.each(rows.filter((row) => row.refused !== true))("reads $text", ({ text, canonical, matches = [] }) => {
+  test.each(rows.filter((row) => row.refused !== true))("parses $text", ({ text, canonical, matches = [] }) => {
     const parsed = parseLabelSelector(text);
     if (!parsed.ok) throw new Error(parsed.error.message);
     expect(labelSets.flatMap((labels, index) => (matchesLabels(parsed.value, labels) ? [index] : []))).toEqual(matches);
@@ -23,7 +23,7 @@ describe("as Kubernetes reads and matches", () => {
   });
 });
 
-describe("text and requirements", () => {
+describe("parses text to requirements and formats them", () => {
   test.each([
     { text: "", canonical: "" },
     { text: "a=b,c!=d,e in (x,y),f notin (z),g,!h", canonical: "a=b,c!=d,e in (x,y),f!=z,g,!h" },
@@ -31,7 +31,7 @@ describe("text and requirements", () => {
     { text: "a in (,x)", canonical: "a in (,x)" },
     { text: "a=", canonical: "a=" },
     { text: "a>4,a<6", canonical: "a>4,a<6" },
-  ])("$text is $canonical", ({ text, canonical }) => {
+  ])("parses $text as $canonical", ({ text, canonical }) => {
     const parsed = parseLabelSelector(text);
     if (!parsed.ok) throw new Error(parsed.error.message);
     expect(formatLabelSelector(parsed.value)).toBe(canonical);
@@ -67,7 +67,7 @@ describe("properties", () => {
     fc.record({ key, operator: fc.constantFrom("Gt", "Lt"), values: fc.nat().map((number) => [String(number)]) }),
   ) satisfies fc.Arbitrary<LabelRequirement>;
 
-  test("reading what was written gives the requirements back", () => {
+  test("round-trips requirements", () => {
     fc.assert(
       fc.property(fc.array(requirement, { maxLength: 5 }), (requirements) => {
         fc.pre(requirements.every((one) => checkRequirement(one).length === 0));
@@ -80,7 +80,7 @@ describe("properties", () => {
     );
   });
 
-  test("any text is read or refused, and what is read is valid", () => {
+  test("parses any text to a valid selector or rejects it", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[ab=!(),<> ]*$/)), (text) => {
         const parsed = parseLabelSelector(text);

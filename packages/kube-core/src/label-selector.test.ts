@@ -38,8 +38,8 @@ describe("one requirement", () => {
   });
 });
 
-describe("an object's selector", () => {
-  test("nothing, everything, and all conditions together", () => {
+describe("label selector of an object", () => {
+  test("matches nothing, everything, or all requirements together", () => {
     const selector: LabelSelector = { matchLabels: { a: "x" }, matchExpressions: [{ key: "b", operator: "Exists" }] };
     expect(selectsLabels(undefined, { a: "x" })).toBe(false);
     expect(selectsLabels({}, { a: "x" })).toBe(true);
@@ -58,7 +58,7 @@ describe("an object's selector", () => {
     });
   });
 
-  test("everything that is wrong is told, with its place; an invalid selector selects nothing", () => {
+  test("reports every violation with its path, and an invalid selector selects nothing", () => {
     const selector = {
       matchLabels: { "-a": "x", b: "é" },
       matchExpressions: [
@@ -85,18 +85,18 @@ test.each<{ requirement: LabelRequirement; path: string }>([
   { requirement: { key: "a/b/c", operator: "Exists", values: [] }, path: "$.key" },
   { requirement: { key: "a", operator: "Gt", values: ["1", "2"] }, path: "$.values" },
   { requirement: { key: "a", operator: "Lt", values: ["x"] }, path: "$.values[0]" },
-])("refused at $path: $requirement", ({ requirement, path }) => {
+])("rejects at $path: $requirement", ({ requirement, path }) => {
   expect(checkRequirement(requirement)).toMatchObject([{ path }]);
 });
 
-test("the canonical order does not depend on how it was written, and means the same", () => {
+test("formats canonically regardless of input order, with the same meaning", () => {
   const requirement = fc
     .record({
       key: fc.constantFrom("a", "b", "constructor"),
       operator: fc.constantFrom("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
       values: fc.array(fc.constantFrom("x", "y", "5", ""), { maxLength: 3 }),
     })
-    // Order means something only in what is invalid: Gt and Lt take exactly one value.
+    // Order matters only for invalid input: Gt and Lt take exactly one value.
     .filter((candidate) => checkRequirement(candidate).length === 0);
   const labels = fc.dictionary(fc.constantFrom("a", "b", "constructor"), fc.constantFrom("x", "y", "7", ""));
   fc.assert(

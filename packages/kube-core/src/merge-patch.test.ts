@@ -4,7 +4,7 @@ import oracle from "../testdata/patches.json" with { type: "json" };
 import { equalJson } from "@oaas/foundation";
 import { applyMergePatch, diffMergePatch } from "./merge-patch.ts";
 
-describe("the standard's examples (RFC 7386, appendix A)", () => {
+describe("RFC 7386 appendix A examples", () => {
   test.each<[unknown, unknown, unknown]>([
     [{ a: "b" }, { a: "c" }, { a: "c" }],
     [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -25,11 +25,11 @@ describe("the standard's examples (RFC 7386, appendix A)", () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: "b", c: null }, { a: "b" }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])("%j patched with %j is %j", (document, patch, result) => {
+  ])("patches %j with %j to %j", (document, patch, result) => {
     expect(applyMergePatch(document, patch)).toEqual(result);
   });
 
-  test("section 3: a document with a title, a phone number and tags", () => {
+  test("applies the example of section 3", () => {
     const document = {
       title: "Goodbye!",
       author: { givenName: "John", familyName: "Doe" },
@@ -48,7 +48,7 @@ describe("the standard's examples (RFC 7386, appendix A)", () => {
 });
 
 test.each(oracle.rows.merge.map(([target, patch, result]) => ({ target, patch, result })))(
-  "as the library of Kubernetes does it: $patch",
+  "matches the Kubernetes merge patch library: $patch",
   ({ target, patch, result }) => {
     expect(applyMergePatch(target, patch)).toEqual(result);
   },
@@ -56,30 +56,30 @@ test.each(oracle.rows.merge.map(([target, patch, result]) => ({ target, patch, r
 
 describe("differences", () => {
   test.each<{ from: unknown; to: unknown; patch: unknown; why: string }>([
-    { from: { a: 1 }, to: { a: 1 }, patch: {}, why: "nothing to do" },
-    { from: { a: 1, b: 2 }, to: { b: 3 }, patch: { a: null, b: 3 }, why: "removed and changed" },
-    { from: { a: { b: 1, c: 2 } }, to: { a: { b: 1, c: 3 } }, patch: { a: { c: 3 } }, why: "only what changed" },
+    { from: { a: 1 }, to: { a: 1 }, patch: {}, why: "no difference" },
+    { from: { a: 1, b: 2 }, to: { b: 3 }, patch: { a: null, b: 3 }, why: "removed and changed members" },
+    { from: { a: { b: 1, c: 2 } }, to: { a: { b: 1, c: 3 } }, patch: { a: { c: 3 } }, why: "changed member only" },
     { from: { a: [1, 2] }, to: { a: [1] }, patch: { a: [1] }, why: "arrays whole" },
-    { from: { a: null, b: 1 }, to: { a: null, b: 2 }, patch: { b: 2 }, why: "a null that stays need not be said" },
-    { from: { a: 1 }, to: { a: [null] }, patch: { a: [null] }, why: "a null in an array is a value" },
-    { from: { a: undefined }, to: { b: undefined }, patch: {}, why: "undefined is not there" },
-    { from: { a: 1 }, to: null, patch: null, why: "the document itself may become null" },
-    { from: [], to: {}, patch: {}, why: "an empty object out of an array" },
+    { from: { a: null, b: 1 }, to: { a: null, b: 2 }, patch: { b: 2 }, why: "unchanged null is omitted" },
+    { from: { a: 1 }, to: { a: [null] }, patch: { a: [null] }, why: "null in an array is a value" },
+    { from: { a: undefined }, to: { b: undefined }, patch: {}, why: "undefined is absent" },
+    { from: { a: 1 }, to: null, patch: null, why: "document becomes null" },
+    { from: [], to: {}, patch: {}, why: "array becomes an empty object" },
   ])("$why", ({ from, to, patch }) => {
     expect(diffMergePatch(from, to)).toEqual({ ok: true, value: patch });
     expect(equalJson(applyMergePatch(from, patch), to)).toBe(true);
   });
 
   test.each<{ from: unknown; to: unknown; path: string; why: string }>([
-    { from: { a: 1 }, to: { a: null }, path: "$.a", why: "a member that becomes null" },
-    { from: {}, to: { a: { b: null } }, path: "$.a.b", why: "a new object with a null" },
+    { from: { a: 1 }, to: { a: null }, path: "$.a", why: "member becomes null" },
+    { from: {}, to: { a: { b: null } }, path: "$.a.b", why: "new object with a null" },
     { from: { a: { "x-y": 1 } }, to: { a: { "x-y": null } }, path: "$.a['x-y']", why: "deep down" },
   ])("refused: $why", ({ from, to, path }) => {
     expect(diffMergePatch(from, to)).toMatchObject({ ok: false, error: { path } });
   });
 });
 
-test.each(["__proto__", "constructor", "prototype"])("%s is a plain name", (name) => {
+test.each(["__proto__", "constructor", "prototype"])("treats %s as a plain name", (name) => {
   const patch: unknown = JSON.parse(`{"${name}":{"polluted":true}}`);
   const result = applyMergePatch({ a: 1 }, patch);
   expect(JSON.stringify(result)).toBe(`{"a":1,"${name}":{"polluted":true}}`);
@@ -98,7 +98,7 @@ describe("properties", () => {
     ),
   })).value;
 
-  test("applying the difference gives the other, where no member is null", () => {
+  test("turns the first document into the second when applied, without null members", () => {
     fc.assert(
       fc.property(value, value, (from, to) => {
         const patch = diffMergePatch(from, to);
@@ -109,7 +109,7 @@ describe("properties", () => {
     );
   });
 
-  test("a patch is there exactly when it works", () => {
+  test("returns a patch exactly when one exists", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (from, to) => {
         const patch = diffMergePatch(from, to);
@@ -120,7 +120,7 @@ describe("properties", () => {
     );
   });
 
-  test("twice is once, and the input stays as it was", () => {
+  test("is idempotent and does not mutate the input", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (document, patch) => {
         const before = structuredClone(document);

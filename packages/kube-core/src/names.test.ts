@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import oracle from "../testdata/names.json" with { type: "json" };
 import { checkName, checkQualifiedName, isValidName, type NameKind } from "./names.ts";
 
-describe("as Kubernetes judges", () => {
+describe("matches recorded Kubernetes name validation", () => {
   const kinds = ["dns-1123-label", "dns-1123-subdomain", "dns-1035-label", "label-value"] as const;
   test.each(oracle.rows as [string, boolean, boolean, boolean, boolean, boolean][])("%j", (name, ...valid) => {
     const qualified = valid.pop();
@@ -13,7 +13,7 @@ describe("as Kubernetes judges", () => {
   });
 });
 
-describe("what is wrong and how to put it right", () => {
+describe("reports the violation and the fix", () => {
   test.each<{ kind: NameKind; name: string; violations: unknown[] }>([
     {
       kind: "dns-1123-label",
@@ -48,7 +48,7 @@ describe("what is wrong and how to put it right", () => {
   });
 });
 
-test("a long hostile name is judged in no time", () => {
+test("validates a long hostile name in linear time", () => {
   fc.assert(
     fc.property(fc.constantFrom("a-", "a.", "-", "a_", "a.-"), (unit) => {
       const name = `${unit.repeat(100_000)}!`;

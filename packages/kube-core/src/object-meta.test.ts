@@ -20,7 +20,7 @@ describe("keys", () => {
   test.each([
     { text: "a/b", key: { namespace: "a", name: "b" }, why: "in a namespace" },
     { text: "b", key: { namespace: "", name: "b" }, why: "cluster scope" },
-    { text: "b:c.d", key: { namespace: "", name: "b:c.d" }, why: "names of roles have colons" },
+    { text: "b:c.d", key: { namespace: "", name: "b:c.d" }, why: "role name with colons" },
   ])("$text: $why", ({ text, key }) => {
     expect(parseObjectKey(text)).toEqual({ ok: true, value: key });
     expect(formatObjectKey(key)).toBe(text);
@@ -39,7 +39,7 @@ describe("keys", () => {
     );
   });
 
-  test("an object's key and reference", () => {
+  test("returns key and reference of an object", () => {
     const object = { apiVersion: "v1", kind: "Pod", metadata: { namespace: "a", name: "b", uid: "u" } };
     expect(keyOf(object)).toEqual({ namespace: "a", name: "b" });
     expect(keyOf({ metadata: { generateName: "b-" } })).toEqual({ namespace: "", name: "" });
@@ -52,10 +52,10 @@ describe("keys", () => {
   });
 });
 
-describe("questions about metadata", () => {
+describe("metadata checks", () => {
   const metadata: ObjectMeta = { labels: { a: "1" }, annotations: { b: "" }, finalizers: ["f"] };
 
-  test("labels and annotations are found only where the object has them", () => {
+  test("finds only own labels and annotations", () => {
     expect(labelOf({ metadata }, "a")).toBe("1");
     expect(labelOf({ metadata }, "constructor")).toBeUndefined();
     expect(labelOf({ metadata: {} }, "a")).toBeUndefined();
@@ -63,7 +63,7 @@ describe("questions about metadata", () => {
     expect(annotationOf({ metadata }, "__proto__")).toBeUndefined();
   });
 
-  test("deletion and finalizers", () => {
+  test("detects deletion and finalizers", () => {
     expect(isBeingDeleted({ metadata })).toBe(false);
     expect(isBeingDeleted({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } })).toBe(true);
     expect([
@@ -77,12 +77,12 @@ describe("questions about metadata", () => {
     { object: { metadata: { generation: 2 }, status: { observedGeneration: 2 } }, observed: true, why: "seen" },
     { object: { metadata: { generation: 2 }, status: { observedGeneration: 1 } }, observed: false, why: "behind" },
     { object: { metadata: { generation: 1 } }, observed: false, why: "no status yet" },
-    { object: { metadata: {} }, observed: true, why: "a kind without generations" },
-  ])("observed generation: $why", ({ object, observed }) => {
+    { object: { metadata: {} }, observed: true, why: "kind without generations" },
+  ])("checks the observed generation: $why", ({ object, observed }) => {
     expect(isObserved(object)).toBe(observed);
   });
 
-  test("conditions by type", () => {
+  test("finds conditions by type", () => {
     const ready = {
       type: "Ready",
       status: "True",
@@ -98,7 +98,7 @@ describe("questions about metadata", () => {
 
 describe("trimming", () => {
   test.each([
-    { metadata: { name: "a", managedFields: [{}] }, want: { name: "a" }, why: "managed fields go" },
+    { metadata: { name: "a", managedFields: [{}] }, want: { name: "a" }, why: "managed fields are removed" },
     {
       metadata: { name: "a", annotations: { [LAST_APPLIED_ANNOTATION]: "{}", b: "c" } },
       want: { name: "a", annotations: { b: "c" } },
@@ -107,7 +107,7 @@ describe("trimming", () => {
     {
       metadata: { name: "a", managedFields: [{}], annotations: { [LAST_APPLIED_ANNOTATION]: "{}" } },
       want: { name: "a" },
-      why: "no empty rest",
+      why: "empty annotations are removed",
     },
   ])("$why", ({ metadata, want }) => {
     const object = Object.freeze({ metadata: Object.freeze(metadata), spec: {} });
@@ -118,7 +118,7 @@ describe("trimming", () => {
     expect(object).toEqual(before);
   });
 
-  test("an object without ballast is given back as it is", () => {
+  test("returns the same object when nothing is removed", () => {
     const object = { metadata: { name: "a", annotations: { b: "c" } } };
     expect(trimmed(object)).toBe(object);
   });

@@ -21,7 +21,7 @@ function owned(object: { readonly metadata: ObjectMeta }, by: Stored<KubeObject>
   return result.value;
 }
 
-test("a reference manages and blocks unless told otherwise", () => {
+test("sets controller and blockOwnerDeletion by default", () => {
   expect(ownerReferenceTo(owner("1"))).toEqual({
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -36,9 +36,9 @@ test("a reference manages and blocks unless told otherwise", () => {
   });
 });
 
-describe("questions", () => {
+describe("checks", () => {
   const object = child(ownerReferenceTo(owner("1"), { controller: false }), ownerReferenceTo(owner("2")));
-  test("who manages, who owns", () => {
+  test("finds the controller and the owners", () => {
     expect(controllerOf(object)?.uid).toBe("2");
     expect(controllerOf(child())).toBeUndefined();
     expect([isOwnedBy(object, "1"), isOwnedBy(object, "2"), isOwnedBy(object, "3"), isOwnedBy(child(), "1")]).toEqual([
@@ -54,13 +54,13 @@ describe("questions", () => {
 describe("adding", () => {
   const one = ownerReferenceTo(owner("1"));
   test.each([
-    { before: [], after: ["1"], why: "the first owner" },
-    { before: [one], after: ["1"], why: "the same again" },
-    { before: [{ ...one, uid: "0" }], after: ["1"], why: "an owner that was made anew" },
+    { before: [], after: ["1"], why: "first owner" },
+    { before: [one], after: ["1"], why: "same owner again" },
+    { before: [{ ...one, uid: "0" }], after: ["1"], why: "recreated owner" },
     {
       before: [{ ...one, apiVersion: "apps/v1beta1", uid: "0" }],
       after: ["1"],
-      why: "under another version of its group",
+      why: "another version of the same group",
     },
     {
       before: [
@@ -82,7 +82,7 @@ describe("adding", () => {
     expect(object.metadata.ownerReferences ?? []).toEqual(before);
   });
 
-  test("refused when another manages it; owning beside it is fine", () => {
+  test("rejects a second controller and allows a second owner", () => {
     const object = child(ownerReferenceTo(owner("2")));
     expect(withOwner(object, owner("1"))).toMatchObject({
       ok: false,
@@ -96,8 +96,8 @@ describe("adding", () => {
 
   test.each([
     { ownerNamespace: "b", namespace: "a", allowed: false, why: "across namespaces" },
-    { ownerNamespace: "b", namespace: undefined, allowed: false, why: "a cluster object of a namespaced owner" },
-    { ownerNamespace: undefined, namespace: "a", allowed: true, why: "a cluster owner" },
+    { ownerNamespace: "b", namespace: undefined, allowed: false, why: "cluster-scoped object with a namespaced owner" },
+    { ownerNamespace: undefined, namespace: "a", allowed: true, why: "cluster-scoped owner" },
   ])("namespaces: $why", ({ ownerNamespace, namespace, allowed }) => {
     const { namespace: _, ...metadata } = owner("1").metadata;
     const by = {
@@ -115,7 +115,7 @@ test("removing", () => {
   expect(withoutOwner(object, "3")).toBe(object);
 });
 
-test("adding is idempotent, removing undoes it, and at most one owner manages", () => {
+test("adds owners idempotently, removes them again, and keeps at most one controller", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 5 }), fc.nat(9), (others, added) => {
       const before = child(...others.map((uid) => ownerReferenceTo(owner(String(uid)), { controller: false })));

@@ -20,26 +20,29 @@ function parsed(text: string | number): Quantity {
   return result.value;
 }
 
-describe("as Kubernetes reads and writes", () => {
+describe("matches recorded Kubernetes parsing and formatting", () => {
   const rows: { text: string; canonical?: string; value?: string; milli?: string; refused?: boolean }[] =
     oracle.rows.parsed;
 
-  test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
+  test.each(rows.filter((row) => row.refused === true))("rejects $text", ({ text }) => {
     expect(parseQuantity(text)).toMatchObject({
       ok: false,
       error: { path: "$", message: `"${text}" is not a quantity`, fix: expect.stringContaining("1.5Gi") },
     });
   });
 
-  test.each(rows.filter((row) => row.refused !== true))("$text is $canonical", ({ text, canonical, value, milli }) => {
-    const quantity = parsed(text);
-    expect(formatQuantity(quantity)).toBe(canonical);
-    if (value === undefined) return;
-    expect(String(quantityUnits(quantity))).toBe(value);
-    expect(String(quantityUnits(quantity, -3))).toBe(milli);
-  });
+  test.each(rows.filter((row) => row.refused !== true))(
+    "formats $text as $canonical",
+    ({ text, canonical, value, milli }) => {
+      const quantity = parsed(text);
+      expect(formatQuantity(quantity)).toBe(canonical);
+      if (value === undefined) return;
+      expect(String(quantityUnits(quantity))).toBe(value);
+      expect(String(quantityUnits(quantity, -3))).toBe(milli);
+    },
+  );
 
-  test("sums and differences", () => {
+  test("adds and subtracts", () => {
     let previous = "1";
     for (const [text = "", sum, difference] of oracle.rows.sums) {
       const [a, b] = [parsed(text), parsed(previous)];
@@ -53,28 +56,28 @@ describe("as Kubernetes reads and writes", () => {
   });
 });
 
-describe("where we differ from Kubernetes, on purpose", () => {
+describe("intended differences from Kubernetes", () => {
   test.each([
     { text: "", why: "empty" },
-    { text: "+", why: "a sign alone is zero there" },
-    { text: "-", why: "a sign alone is zero there" },
-    { text: ".", why: "a point alone is zero there" },
-    { text: "e3", why: "a suffix alone is zero there" },
-    { text: "1e101", why: "no end to exponents there" },
-    { text: "1e-101", why: "no end to exponents there" },
-    { text: `1e${"9".repeat(300)}`, why: "a text that long is no amount" },
-    { text: "9".repeat(257), why: "a text that long is no amount" },
+    { text: "+", why: "Kubernetes reads a bare sign as zero" },
+    { text: "-", why: "Kubernetes reads a bare sign as zero" },
+    { text: ".", why: "Kubernetes reads a bare point as zero" },
+    { text: "e3", why: "Kubernetes reads a bare suffix as zero" },
+    { text: "1e101", why: "Kubernetes does not limit exponents" },
+    { text: "1e-101", why: "Kubernetes does not limit exponents" },
+    { text: `1e${"9".repeat(300)}`, why: "text too long for a quantity" },
+    { text: "9".repeat(257), why: "text too long for a quantity" },
   ])("refuses $text ($why)", ({ text }) => {
     expect(parseQuantity(text).ok).toBe(false);
   });
 
-  test("amounts beyond the last suffix keep it; there the suffix is lost", () => {
+  test("keeps the largest suffix for larger amounts, which Kubernetes drops", () => {
     expect(formatQuantity(parsed("1000E"))).toBe("1000E");
     expect(formatQuantity(multiplyQuantity(parsed("4Ei"), 1024))).toBe("4096Ei");
   });
 });
 
-test("numbers are taken as JSON has them", () => {
+test("accepts JSON numbers", () => {
   expect(formatQuantity(parsed(2))).toBe("2");
   expect(formatQuantity(parsed(0.25))).toBe("250m");
   expect(formatQuantity(parsed(1e21))).toBe("1e21");
@@ -84,24 +87,24 @@ test("numbers are taken as JSON has them", () => {
 
 describe("arithmetic", () => {
   test.each([
-    { result: multiplyQuantity(parsed("500m"), 3), text: "1500m", why: "a whole factor" },
+    { result: multiplyQuantity(parsed("500m"), 3), text: "1500m", why: "integer factor" },
     { result: multiplyQuantity(parsed("1Gi"), 1.5), text: "1536Mi", why: "a fraction" },
-    { result: multiplyQuantity(parsed("1n"), 0.1), text: "1n", why: "something stays something" },
-    { result: multiplyQuantity(parsed("-1n"), 0.1), text: "-1n", why: "on both sides of zero" },
+    { result: multiplyQuantity(parsed("1n"), 0.1), text: "1n", why: "a nonzero amount stays nonzero" },
+    { result: multiplyQuantity(parsed("-1n"), 0.1), text: "-1n", why: "negative and positive" },
     { result: multiplyQuantity(parsed("3"), 0n), text: "0", why: "nothing" },
-    { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", why: "zero has no format of its own" },
+    { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", why: "zero takes the other format" },
     { result: subtractQuantities(parsed("1Gi"), parsed("0.5")), text: "1073741823500m", why: "no precision is lost" },
     {
       result: multiplyQuantity(parsed("0.0001Ki"), 10_000),
       text: "1024",
-      why: "less than one is decimal, and stays so",
+      why: "an amount below one becomes decimal and stays decimal",
     },
-    { result: quantityOf(2048, "BinarySI"), text: "2Ki", why: "from a whole number" },
+    { result: quantityOf(2048, "BinarySI"), text: "2Ki", why: "converts an integer" },
   ])("$text: $why", ({ result, text }) => {
     expect(formatQuantity(result)).toBe(text);
   });
 
-  test("refuses a factor that is no number", () => {
+  test("rejects a factor that is not a number", () => {
     expect(() => multiplyQuantity(parsed("1"), Number.NaN)).toThrow(RangeError);
   });
 
@@ -111,7 +114,7 @@ describe("arithmetic", () => {
     { text: "1Gi", scale: 6, units: 1074n },
     { text: "1", scale: -9, units: 1_000_000_000n },
     { text: "1", scale: -12, units: 1_000_000_000_000n },
-  ])("$text takes $units units of 10^$scale", ({ text, scale, units }) => {
+  ])("stores $text as $units units of 10^$scale", ({ text, scale, units }) => {
     expect(quantityUnits(parsed(text), scale)).toBe(units);
   });
 });
@@ -139,7 +142,7 @@ describe("properties", () => {
   const number = fc.tuple(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), fc.integer({ min: 0, max: 8 }));
   const text = fc.tuple(number, suffix).map(([[digits, places], suffix]) => decimal(digits, places) + suffix);
 
-  test("format and parse are inverse, and the canonical text is canonical", () => {
+  test("format and parse are inverse, and canonical text is stable", () => {
     fc.assert(
       fc.property(text, (text) => {
         const quantity = parsed(text);
@@ -151,7 +154,7 @@ describe("properties", () => {
     );
   });
 
-  test("the order is that of the fractions they stand for", () => {
+  test("orders quantities like the fractions they represent", () => {
     fc.assert(
       fc.property(number, number, ([a, placesA], [b, placesB]) => {
         const left = a * 10n ** BigInt(placesB);
@@ -162,7 +165,7 @@ describe("properties", () => {
     );
   });
 
-  test("adding and taking away again changes nothing", () => {
+  test("subtraction undoes addition", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const there = addQuantities(parsed(a), parsed(b));
@@ -172,7 +175,7 @@ describe("properties", () => {
     );
   });
 
-  test("anything else is refused without a crash", () => {
+  test("rejects any other text without throwing", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const result = parseQuantity(text);

@@ -5,19 +5,19 @@ import { safeName } from "./safe-name.ts";
 
 const KINDS = Object.keys(NAME_RULES) as NameKind[];
 
-describe("golden names: they are in clusters, so they must never change", () => {
+describe("keeps golden names, which exist in clusters", () => {
   test.each<{ parts: string[]; kind?: NameKind; maxLength?: number; name: string; why: string }>([
-    { parts: ["web"], name: "web", why: "valid as it is" },
-    { parts: ["my-class", "gateway"], name: "my-class-gateway", why: "only the first part has a dash" },
-    { parts: ["a", "b-c"], name: "a-b-c-m012ds53b1vn", why: "could be a-b and c" },
+    { parts: ["web"], name: "web", why: "already valid" },
+    { parts: ["my-class", "gateway"], name: "my-class-gateway", why: "dash in the first part only" },
+    { parts: ["a", "b-c"], name: "a-b-c-m012ds53b1vn", why: "ambiguous with a-b and c" },
     { parts: ["Web"], name: "web-csdemf7dm76c", why: "lower-cased" },
     { parts: ["web_1"], name: "web-1-drmpdhbjf7wy", why: "replaced" },
-    { parts: ["", "web"], name: "web-kxx277cy6ybq", why: "an empty part" },
-    { parts: [], name: "x-9x9wv8cc5en0", why: "nothing at all" },
-    { parts: ["ünï"], name: "n-zb760bxpy5h2", why: "letters DNS does not know" },
-    { parts: ["日本"], name: "x-7ksq64a8s55f", why: "none it knows" },
+    { parts: ["", "web"], name: "web-kxx277cy6ybq", why: "empty part" },
+    { parts: [], name: "x-9x9wv8cc5en0", why: "empty input" },
+    { parts: ["ünï"], name: "n-zb760bxpy5h2", why: "letters not allowed in DNS names" },
+    { parts: ["日本"], name: "x-7ksq64a8s55f", why: "no allowed letters" },
     { parts: ["a".repeat(70)], name: `${"a".repeat(50)}-5pqj25ka46jc`, why: "cut" },
-    { parts: ["1web"], kind: "dns-1035-label", name: "x1web-t0jt3bbpkqqq", why: "must begin with a letter" },
+    { parts: ["1web"], kind: "dns-1035-label", name: "x1web-t0jt3bbpkqqq", why: "must start with a letter" },
     {
       parts: ["a..b", "C"],
       kind: "dns-1123-subdomain",
@@ -32,7 +32,7 @@ describe("golden names: they are in clusters, so they must never change", () => 
   });
 });
 
-test("refuses a length that has no room for the hash", () => {
+test("rejects a length without room for the hash", () => {
   expect(() => safeName(["a"], { maxLength: 15 })).toThrow(RangeError);
   expect(() => safeName(["a"], { maxLength: Number.NaN })).toThrow(RangeError);
 });
@@ -47,7 +47,7 @@ describe("properties", () => {
   const parts = fc.array(part, { maxLength: 4 });
   const options = fc.record({ kind: fc.constantFrom(...KINDS), maxLength: fc.integer({ min: 16, max: 300 }) });
 
-  test("always valid, never too long, always the same", () => {
+  test("is valid, bounded in length and deterministic", () => {
     fc.assert(
       fc.property(parts, options, (parts, options) => {
         const name = safeName(parts, options);
@@ -60,7 +60,7 @@ describe("properties", () => {
     );
   });
 
-  test("a single part that is valid and short enough is left alone, so that a safe name is safe again", () => {
+  test("leaves a single short valid part unchanged, so safe names are stable", () => {
     fc.assert(
       fc.property(parts, options, (parts, options) => {
         const name = safeName(parts, options);
@@ -69,7 +69,7 @@ describe("properties", () => {
     );
   });
 
-  test("different lists of the same length give different names", () => {
+  test("gives different names to different lists of the same length", () => {
     const close = fc
       .array(fc.constantFrom("a", "A", "-", "_", ".", "b", "é", ""), { maxLength: 4 })
       .map((units) => units.join(""));
@@ -86,7 +86,7 @@ describe("properties", () => {
     );
   });
 
-  test("50,000 long names that differ only where they are cut stay apart", () => {
+  test("keeps 50,000 long names distinct that differ only in the truncated part", () => {
     const names = new Set<string>();
     const head = "a".repeat(60);
     for (let index = 0; index < 50_000; index += 1) names.add(safeName([`${head}${index}`]));

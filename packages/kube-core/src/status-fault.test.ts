@@ -21,16 +21,13 @@ test.each([
     ],
   ],
   ["failed to create typed patch object: odd", [{ path: "$", message: "failed to create typed patch object: odd" }]],
-])(
-  "an apply that does not fit the schema is the caller's mistake, though the server says 500: %s",
-  (message, violations) => {
-    const fault = faultFromStatus({ kind: "Status", status: "Failure", code: 500, message }, { what, httpStatus: 500 });
-    expect(fault.detail).toEqual({ kind: "invalid-argument", subject: what, violations });
-    expect(fault.retryable).toBe(false);
-  },
-);
+])("maps an apply that violates the schema to invalid-argument despite status 500: %s", (message, violations) => {
+  const fault = faultFromStatus({ kind: "Status", status: "Failure", code: 500, message }, { what, httpStatus: 500 });
+  expect(fault.detail).toEqual({ kind: "invalid-argument", subject: what, violations });
+  expect(fault.retryable).toBe(false);
+});
 
-describe("each refusal the server's library can make", () => {
+describe("maps each error of the Kubernetes error library", () => {
   const wanted: Record<keyof typeof oracle.rows, FaultDetail> = {
     notFound: { kind: "not-found", resource: "pods", name: "web" },
     alreadyExists: { kind: "already-exists", resource: "pods", name: "web" },
@@ -88,7 +85,7 @@ describe("each refusal the server's library can make", () => {
   });
 });
 
-test("a failed apply names managers and fields, and is not worth repeating", () => {
+test("names managers and fields of a failed apply, which is not retryable", () => {
   const fault = faultFromStatus(oracle.rows.applyConflict, { what: "apply deployments shop/web" });
   expect(fault.message).toBe(
     "apply deployments shop/web would take fields from other managers: " +
@@ -106,7 +103,7 @@ test("a failed apply names managers and fields, and is not worth repeating", () 
   expect(fieldConflictsOf(notFound("pods", "web"))).toEqual([]);
 });
 
-describe("answers without a status are judged by their code", () => {
+describe("maps responses without a Status by their code", () => {
   test.each([
     { httpStatus: 401, kind: "unauthenticated" },
     { httpStatus: 403, kind: "permission-denied" },
@@ -131,7 +128,7 @@ describe("answers without a status are judged by their code", () => {
     expect(fault.context["body"]).toBe("<html>secret page</html>");
   });
 
-  test("nothing known at all is internal, and only the start of a body is kept", () => {
+  test("maps an empty response to internal, and keeps only the start of a body", () => {
     const fault = faultFromStatus("x".repeat(10_000));
     expect([fault.kind, fault.message, String(fault.context["body"]).length]).toEqual([
       "internal",
@@ -141,26 +138,26 @@ describe("answers without a status are judged by their code", () => {
   });
 });
 
-describe("finer points", () => {
+describe("edge cases", () => {
   const status = { kind: "Status", status: "Failure" };
   test.each([
-    { body: { ...status, reason: "Odd", code: 404 }, kind: "not-found", why: "an unknown reason: the code decides" },
+    { body: { ...status, reason: "Odd", code: 404 }, kind: "not-found", why: "unknown reason: the code decides" },
     {
       body: { ...status, reason: "Conflict", code: 500 },
       kind: "conflict",
-      why: "a known reason goes before the code",
+      why: "known reason: takes precedence over the code",
     },
-    { body: { ...status, reason: "Odd" }, kind: "internal", why: "an unknown reason without a code" },
+    { body: { ...status, reason: "Odd" }, kind: "internal", why: "unknown reason without a code" },
     {
       body: { ...status, reason: "Forbidden", code: 403, details: { causes: [{ reason: "NamespaceTerminating" }] } },
       kind: "failed-precondition",
-      why: "a namespace on its way out",
+      why: "terminating namespace",
     },
   ])("$why", ({ body, kind }) => {
     expect(faultFromStatus(body).kind).toBe(kind);
   });
 
-  test("when to come back: the header goes before the body; never zero, never for what may have been done", () => {
+  test("prefers the Retry-After header to the body, never zero, and never for writes that may have succeeded", () => {
     const { tooManyRequests, timeout, unavailable } = oracle.rows;
     expect(faultFromStatus(tooManyRequests, { retryAfterSeconds: 1 }).detail).toMatchObject({ retryAfterMs: 1000 });
     expect(faultFromStatus(unavailable, { retryAfterSeconds: 0 }).detail).not.toHaveProperty("retryAfterMs");
@@ -169,14 +166,14 @@ describe("finer points", () => {
     expect(faultFromStatus(tooNew).detail).toMatchObject({ retryAfterMs: 3000 });
   });
 
-  test("the reason is there for programs", () => {
+  test("keeps the reason for programs", () => {
     expect(statusReasonOf(faultFromStatus(oracle.rows.expired))).toBe("Expired");
     expect(statusReasonOf(faultFromStatus("", { httpStatus: 404 }))).toBe("NotFound");
     expect(statusReasonOf(faultFromStatus({ ...status, reason: "Odd" }))).toBe("Odd");
     expect(statusReasonOf(notFound("pods", "web"))).toBeUndefined();
   });
 
-  test("anything at all becomes a fault", () => {
+  test("maps any value to a fault", () => {
     fc.assert(
       fc.property(fc.anything(), fc.option(fc.integer(), { nil: undefined }), (body, code) => {
         expect(faultFromStatus(body, code === undefined ? {} : { httpStatus: code }).name).toBe("Fault");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import oracle from "../testdata/statuses.json" with { type: "json" };
 import { isStatusReason, parseStatus } from "./status.ts";
 
-test("reads what the server's own library writes, parsed or as text", () => {
+test("reads Status objects of the Kubernetes library, parsed or as text", () => {
   for (const body of Object.values(oracle.rows)) {
     const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...status } = body;
     expect(parseStatus(body)).toEqual(status);
@@ -13,17 +13,17 @@ test("reads what the server's own library writes, parsed or as text", () => {
 
 test.each([
   { body: "", why: "nothing" },
-  { body: "<html>Bad gateway</html>", why: "a proxy's page" },
+  { body: "<html>Bad gateway</html>", why: "HTML page of a proxy" },
   { body: "{", why: "broken JSON" },
   { body: "null", why: "null" },
   { body: '{"kind":"Pod"}', why: "another kind" },
   { body: ["Status"], why: "an array" },
   { body: undefined, why: "no body" },
-])("is no status: $why", ({ body }) => {
+])("is not a Status: $why", ({ body }) => {
   expect(parseStatus(body)).toBeUndefined();
 });
 
-test("members of a wrong type are left out", () => {
+test("drops members of a wrong type", () => {
   expect(
     parseStatus({
       kind: "Status",
@@ -48,7 +48,7 @@ test("reasons", () => {
   ]).toEqual([true, false, false, false]);
 });
 
-test("any value is read without a crash", () => {
+test("reads any value without throwing", () => {
   fc.assert(
     fc.property(fc.anything(), fc.anything(), (body, details) => {
       parseStatus(body);

@@ -1,9 +1,10 @@
 /**
  * A whole controller in one file: keeps copies of ConfigMaps in other namespaces.
  *
- *   kubectl annotate configmap settings copier.example.com/copy-to=team-a,team-b
+ * kubectl annotate configmap settings copier.example.com/copy-to=team-a,team-b
  *
- * Copies follow the original, are repaired when someone changes or deletes them, and go when the original or the annotation goes.
+ * Copies follow the original, are repaired when someone changes or deletes them, and are deleted with the original or
+ * the annotation.
  * Run it against any cluster: node packages/kube-runtime/examples/config-map-copier.ts [context]
  */
 import { hostname } from "node:os";
@@ -61,7 +62,7 @@ export function createCopier(transport: Transport, ambient: Ambient, identity: s
   const client = new KubeClient({ transport, ambient });
   const lease = { namespace: "default", name: "config-map-copier" };
   const elector = new LeaseElector({ client, ambient, lease, identity });
-  // Copies are written only while we lead, also by a process that was frozen and does not know yet that it no longer does.
+  // Copies are written only while this process leads. A frozen process that has lost its lease is fenced.
   const api = new KubeClient({ transport: fenced(transport, () => elector.isLeading), ambient }).resource(CONFIG_MAPS);
   const informers = new InformerPool(client, { ambient });
   const configMaps = informers.informer(
@@ -144,8 +145,8 @@ export function createCopier(transport: Transport, ambient: Ambient, identity: s
 }
 
 function targetsOf(original: Stored<ConfigMap>): string[] {
-  const wish = annotationOf(original, COPY_TO) ?? "";
-  return wish
+  const annotation = annotationOf(original, COPY_TO) ?? "";
+  return annotation
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "" && name !== original.metadata.namespace);

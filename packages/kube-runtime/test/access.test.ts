@@ -25,13 +25,13 @@ const REVIEWS = resourceType<Review>({
   namespaced: false,
 });
 
-/** Who the server takes us for. */
+/** The user as the server sees it. */
 async function whoAmI(client: KubeClient): Promise<string | undefined> {
   const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} };
   return (await client.resource(REVIEWS).create(review)).status?.userInfo?.username;
 }
 
-/** A clock that a test can put forward, so that nobody waits for files to be looked at again. */
+/** A clock that a test can advance, so that no test waits for files to be read again. */
 function movableClock(): Clock & { forwardMs: number } {
   const clock = {
     forwardMs: 0,
@@ -89,7 +89,7 @@ describeWith(["kubernetes"], "access to a real API server", () => {
   };
 
   describe("the server's certificate", () => {
-    test("of an authority that is not ours is refused at once, with what to look at", async () => {
+    test("is rejected at once when signed by an unknown authority, with a hint", async () => {
       const stranger = base64(makeAuthority("stranger").certificate);
       const client = fromConfig({ cluster: { "certificate-authority-data": stranger } });
       await expect(whoAmI(client)).rejects.toMatchObject({
@@ -98,14 +98,14 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       });
     });
 
-    test("is not looked at when the kubeconfig says so", async () => {
+    test("is not verified when the kubeconfig disables it", async () => {
       const client = fromConfig({
         cluster: { "certificate-authority-data": undefined, "insecure-skip-tls-verify": true },
       });
       expect(await whoAmI(client)).toBe("admin");
     });
 
-    test("must bear the name that the kubeconfig gives", async () => {
+    test("must match the server name of the kubeconfig", async () => {
       expect(await whoAmI(fromConfig({ cluster: { "tls-server-name": "api.test" } }))).toBe("admin");
       await expect(whoAmI(fromConfig({ cluster: { "tls-server-name": "other.test" } }))).rejects.toMatchObject({
         kind: "failed-precondition",
@@ -113,8 +113,8 @@ describeWith(["kubernetes"], "access to a real API server", () => {
     });
   });
 
-  describe("who we are", () => {
-    test("by a client certificate in a file, which is read again when it rotates, also under a watch", async () => {
+  describe("authentication", () => {
+    test("re-reads a rotated client certificate file, also during a watch", async () => {
       const alice = server.issue({ commonName: "alice", organization: "system:masters" });
       const bob = server.issue({ commonName: "bob", organization: "system:masters" });
       const user = {
@@ -135,23 +135,23 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       clock.forwardMs += 6_000;
       expect(await whoAmI(client)).toBe("bob");
       await client.resource(NAMESPACES).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "rotated" } });
-      await eventually(() => seen.includes("rotated"), { what: "the old watch to go on" });
+      await eventually(() => seen.includes("rotated"), { what: "the old watch to continue" });
       stop.abort();
       expect(await reading).toMatchObject({ kind: "cancelled" });
     });
 
-    test("by a token file: a rotated token is used at once when the old one is refused", async () => {
+    test("re-reads a rotated token file at once when the old token is rejected", async () => {
       const tokenFile = write("token", "tok-wrong\n");
       const client = fromConfig({ user: { tokenFile } });
       await expect(whoAmI(client)).rejects.toMatchObject({ kind: "unauthenticated" });
       write("token", "tok-admin\n");
-      // Twice at once: both were sent with the old token, both must find the new one.
+      // Two requests at once: both were sent with the old token, and both must use the new one.
       expect(await Promise.all([whoAmI(client), whoAmI(client)])).toEqual(["admin", "admin"]);
       write("token", "");
       expect(await whoAmI(client)).toBe("admin");
     });
 
-    test("a token file that is not there is said by name", async () => {
+    test("names a missing token file", async () => {
       const client = fromConfig({ user: { tokenFile: join(folder, "nothing") } });
       await expect(whoAmI(client)).rejects.toMatchObject({
         kind: "failed-precondition",
@@ -159,12 +159,12 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       });
     });
 
-    test("by impersonation", async () => {
+    test("impersonates a user", async () => {
       const user = { token: "tok-admin", as: "carol", "as-groups": ["system:masters", "a,b"] };
       expect(await whoAmI(fromConfig({ user }))).toBe("carol");
     });
 
-    test("as nobody: refused, and no retry helps", async () => {
+    test("does not retry an anonymous request that is rejected", async () => {
       const fault = (await whoAmI(fromConfig({ user: { token: "tok-unknown" } })).catch(
         (thrown: unknown) => thrown,
       )) as Fault;
@@ -172,8 +172,11 @@ describeWith(["kubernetes"], "access to a real API server", () => {
     });
   });
 
-  describe("an exec plugin", () => {
-    /** A plugin that notes each run and answers with what `answer` holds; relative to the kubeconfig, as kubectl allows. */
+  describe("exec plugin", () => {
+    /**
+     * A plugin that logs each run and prints the content of `answer`. Its path is relative to the kubeconfig, as
+     * kubectl allows.
+     */
     const plugin = (
       name: string,
     ): { user: object; answer: (status: object) => void; runs: () => { spec: object }[] } => {
@@ -195,7 +198,7 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       };
     };
 
-    test("gives a token, is run once for all, and again when that ends or is refused", async () => {
+    test("provides a token, runs once for concurrent calls, and again when the token expires or is rejected", async () => {
       const clock = movableClock();
       const { user, answer, runs } = plugin("login");
       const inOneHour = new Date(realAmbient.clock.now() + 3_600_000).toISOString();
@@ -219,14 +222,14 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       expect(runs()).toHaveLength(3);
     });
 
-    test("gives a client certificate", async () => {
+    test("provides a client certificate", async () => {
       const { user, answer } = plugin("certificate");
       const dave = server.issue({ commonName: "dave", organization: "system:masters" });
       answer({ clientCertificateData: dave.certificate, clientKeyData: dave.key });
       expect(await whoAmI(fromConfig({ user }))).toBe("dave");
     });
 
-    test("that fails or answers nothing usable is said, with its own words and the hint", async () => {
+    test("reports its own error output and the install hint when it fails or prints invalid output", async () => {
       await expect(whoAmI(fromConfig({ user: plugin("fail").user }))).rejects.toMatchObject({
         kind: "unauthenticated",
         message: expect.stringMatching(/no network.*install it/) as string,
@@ -237,7 +240,7 @@ describeWith(["kubernetes"], "access to a real API server", () => {
     });
   });
 
-  test("the account of a Pod: found by the environment, its token read again as it rotates", async () => {
+  test("finds the service account of a Pod by the environment and re-reads its rotated token", async () => {
     const accountFolder = join(folder, "account");
     mkdirSync(accountFolder);
     writeFileSync(join(accountFolder, "ca.crt"), server.authority);
@@ -278,7 +281,7 @@ describeWith(["kubernetes"], "access to a real API server", () => {
 
     const proxyUrl = (): string => `http://me:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
-    test("of the kubeconfig is gone through, for calls and watches, with its password", async () => {
+    test("of the kubeconfig is used for calls and watches, with its password", async () => {
       tunnels.length = 0;
       const client = fromConfig({ cluster: { "proxy-url": proxyUrl() } });
       expect(await whoAmI(client)).toBe("admin");
@@ -293,8 +296,8 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       await client.close();
     });
 
-    test("of the environment too, unless NO_PROXY excepts the server", async () => {
-      // Loopback is never proxied by the environment, so the server needs a name; the proxy knows where it is.
+    test("of the environment is used unless NO_PROXY excludes the server", async () => {
+      // Loopback is never proxied by the environment, so the server needs a name that the proxy resolves.
       const cluster = { server: "https://api.test:6443" };
       tunnels.length = 0;
       const client = fromConfig({ cluster }, { env: { HTTPS_PROXY: proxyUrl(), NO_PROXY: "other.test" } });
@@ -306,7 +309,7 @@ describeWith(["kubernetes"], "access to a real API server", () => {
       expect(tunnels).toHaveLength(1);
     });
 
-    test("that is not there is said", async () => {
+    test("that is unreachable is reported", async () => {
       const client = fromConfig({ cluster: { "proxy-url": "http://127.0.0.1:9" } });
       await expect(whoAmI(client)).rejects.toMatchObject({ kind: "unavailable" });
     });

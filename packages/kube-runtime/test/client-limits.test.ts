@@ -60,8 +60,8 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
       (fault: Fault) => fault.kind,
     );
 
-  describe("a server that is busy", () => {
-    test("says 429 and for how long: the write is done once it may be", async () => {
+  describe("a busy server", () => {
+    test("429 with Retry-After: the write succeeds after the delay", async () => {
       let refusals = 3;
       proxy.set(() =>
         (refusals -= 1) >= 0
@@ -75,13 +75,13 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
       expect([count("429"), count("201")]).toEqual([3, 1]);
     });
 
-    test("and keeps saying it: the reason is told within the deadline", async () => {
+    test("repeated 429: fails with the reason within the deadline", async () => {
       proxy.set(() => ({ do: "answer", status: 429, body: "slow down", headers: { "retry-after": "2" } }));
       expect(await kindOf(throughProxy().list({}, { deadlineMs: 1_000 }))).toBe("resource-exhausted");
     });
   });
 
-  test("every call has a deadline, its own or the client's, and can be given up", async () => {
+  test("every call has its own or the client's deadline and can be aborted", async () => {
     proxy.set(() => ({ do: "hang" }));
     const slow = throughProxy({ deadlineMs: 300 });
     const key = { namespace: "default", name: "x" };
@@ -106,19 +106,19 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     expect(await given).toBe("cancelled");
   });
 
-  test("no more calls are under way than allowed", async () => {
-    // Held at first, for quick answers might never meet.
+  test("limits concurrent calls", async () => {
+    // Held at first: fast responses might not overlap.
     proxy.set(() => ({ do: "hang" }));
     proxy.takeMostAtOnce();
     const narrow = throughProxy({ flow: { perSecond: 1000, burst: 1000, inFlight: 3 } });
     const calls = Array.from({ length: 40 }, () => kindOf(narrow.list({ namespace: "default", limit: 1 })));
-    await eventually(() => proxy.takeMostAtOnce() === 3, { what: "three calls to be under way" });
+    await eventually(() => proxy.takeMostAtOnce() === 3, { what: "three concurrent calls" });
     proxy.set(() => ({ do: "pass" }));
     expect(new Set(await Promise.all(calls))).toEqual(new Set(["fine"]));
     expect(proxy.takeMostAtOnce()).toBe(3);
   });
 
-  test("warnings of the server are told, once", async () => {
+  test("logs each server warning once", async () => {
     const odd = { ...configMap("default", "odd", {}), colour: "red" } as ConfigMap;
     warnings.length = 0;
     await maps.create(odd, { fieldValidation: "Warn", dryRun: true });
@@ -126,7 +126,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     expect(warnings).toEqual([expect.stringContaining('unknown field "colour"')]);
   });
 
-  describe("a dry run", () => {
+  describe("dry run", () => {
     const key = { namespace: "default", name: "dry-run" };
     test.each([
       ["update", () => maps.update(configMap("default", "dry-run", { a: "2" }), { dryRun: true })],
@@ -135,7 +135,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
         "apply",
         () => maps.apply(configMap("default", "dry-run", { a: "2" }), { fieldManager: "t", force: true, dryRun: true }),
       ],
-    ])("of %s shows the result and changes nothing", async (_verb, work) => {
+    ])("of %s returns the result and changes nothing", async (_verb, work) => {
       if (!(await maps.find(key))) await maps.create(configMap("default", "dry-run", { a: "1" }));
       expect((await work()).data).toEqual({ a: "2" });
       expect((await maps.get(key)).data).toEqual({ a: "1" });
@@ -148,7 +148,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     });
   });
 
-  test("one object is watched by its name, from the version that was read", async () => {
+  test("watches one object by name from the version that was read", async () => {
     const key = { namespace: "default", name: "watched" };
     const { metadata } = await maps.create(configMap("default", "watched", { n: "0" }));
     const stop = new AbortController();
@@ -168,7 +168,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
   });
 
   test.each(["rubbish", "999999999"])(
-    "a follower whose version means nothing to the server (%s) finds its way back",
+    "an informer recovers from a version the server does not know (%s)",
     async (resourceVersion) => {
       const source = maps.source({ namespace: "default" });
       let spoilt = 0;
@@ -196,7 +196,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     },
   );
 
-  test("logs: none of a Pod that no node runs; a Pod or a container that is not there is refused", async () => {
+  test("logs: empty for a Pod without a node; not found for a missing Pod or container", async () => {
     const pods = client.resource(PODS);
     expect(await kindOf(pods.logs({ namespace: "default", name: "missing" }))).toBe("not-found");
     const spec = { containers: [{ name: "main", image: "example.test/app:1" }] };
@@ -206,7 +206,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     expect(await kindOf(pods.logs(key, { container: "other" }))).toBe("invalid-argument");
   });
 
-  test("events of objects with and without a namespace are taken by the server, as series", async () => {
+  test("the server accepts events of namespaced and cluster-scoped objects, as series", async () => {
     const recorder = new EventRecorder({
       client,
       ambient: realAmbient,
@@ -239,7 +239,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     expect(shown.stdout).toContain("Tried");
   });
 
-  test("a cluster-scoped kind needs no namespace, and propagation is asked for as given", async () => {
+  test("a cluster-scoped kind needs no namespace, and propagation is sent as given", async () => {
     const namespaces = client.resource(NAMESPACES);
     await namespaces.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short-lived" } });
     await namespaces.delete({ namespace: "", name: "short-lived" }, { propagation: "Foreground" });

@@ -40,7 +40,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
   });
 
   describe("verbs", () => {
-    test("create, get, update, delete; what we wrote kubectl reads", async () => {
+    test("creates, reads, updates and deletes; kubectl reads the written objects", async () => {
       const made = await maps.create(configMap("default", "verbs", { a: "1" }), { fieldManager: "test" });
       expect(made.metadata.uid).toBeTruthy();
       const seen = await cluster.kubectl(["get", "configmap", "verbs", "-o", "jsonpath={.data.a}"]);
@@ -52,7 +52,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
       expect(await maps.find({ namespace: "default", name: "verbs" })).toBeUndefined();
     });
 
-    test("what kubectl wrote we read", async () => {
+    test("reads objects written by kubectl", async () => {
       await cluster.kubectl(["create", "configmap", "theirs", "--from-literal=k=ü"]);
       expect((await maps.get({ namespace: "default", name: "theirs" })).data).toEqual({ k: "ü" });
     });
@@ -73,7 +73,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
       expect(await maps.find({ namespace: "default", name: "dry" })).toBeUndefined();
     });
 
-    test("status and scale subresources", async () => {
+    test("reads and writes status and scale subresources", async () => {
       const deployments = client.resource(DEPLOYMENTS);
       const key = { namespace: "default", name: "scaled" };
       const made = await deployments.create(deployment("default", "scaled", 1));
@@ -87,7 +87,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
       expect((await deployments.get(key)).spec?.replicas).toBe(3);
     });
 
-    test("a collection is deleted by its label", async () => {
+    test("deletes a collection by label", async () => {
       const labelled = (name: string, label: string): ConfigMap => ({
         ...configMap("default", name, {}),
         metadata: { namespace: "default", name, labels: { group: label } },
@@ -104,7 +104,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
   });
 
   describe("lists", () => {
-    test("by pages of one version, items with their kind; selectors; all namespaces", async () => {
+    test("lists by pages of one version, with kinds, selectors and all namespaces", async () => {
       await client.resource(NAMESPACES).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "paged" } });
       await Promise.all(
         Array.from({ length: 25 }, (_, i) => maps.create(configMap("paged", `m${String(i).padStart(2, "0")}`, {}))),
@@ -128,7 +128,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
   });
 
   describe("server-side apply", () => {
-    test("ours stays ours; a conflict names the other manager and the field; force takes it", async () => {
+    test("keeps owned fields; a conflict names the other manager and field; force takes it", async () => {
       const key = { namespace: "default", name: "applied" };
       await maps.apply(configMap("default", "applied", { a: "first", b: "first" }), { fieldManager: "first" });
       const fault = await faultOf(
@@ -145,7 +145,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
       expect((await maps.get(key)).data).toEqual({ b: "first" });
     });
 
-    test("the same apply twice is one write", async () => {
+    test("writes nothing when the same configuration is applied twice", async () => {
       const object = configMap("default", "quiet", { a: "1" });
       const first = await maps.apply(object, { fieldManager: "quiet" });
       const second = await maps.apply(object, { fieldManager: "quiet" });
@@ -153,26 +153,22 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
     });
   });
 
-  describe("refusals", () => {
+  describe("errors", () => {
     const missing = { namespace: "default", name: "missing" };
     test.each([
-      ["get of nothing", () => maps.get(missing), "not-found"],
-      ["delete of nothing", () => maps.delete(missing), "not-found"],
-      ["a namespace that is not there", () => maps.create(configMap("nowhere", "x", {})), "not-found"],
-      ["a name that is none", () => maps.create(configMap("default", "Not_A_Name", {})), "invalid-argument"],
+      ["get of a missing object", () => maps.get(missing), "not-found"],
+      ["delete of a missing object", () => maps.delete(missing), "not-found"],
+      ["missing namespace", () => maps.create(configMap("nowhere", "x", {})), "not-found"],
+      ["invalid name", () => maps.create(configMap("default", "Not_A_Name", {})), "invalid-argument"],
+      ["path traversal in a name", () => maps.get({ namespace: "default", name: ".." }), "invalid-argument"],
       [
-        "a name that would step out of the path",
-        () => maps.get({ namespace: "default", name: ".." }),
-        "invalid-argument",
-      ],
-      [
-        "an unknown field, when strict",
+        "unknown field with strict validation",
         () =>
           maps.create({ ...configMap("default", "s", {}), colour: "red" } as ConfigMap, { fieldValidation: "Strict" }),
         "invalid-argument",
       ],
       [
-        "a version that is old",
+        "outdated version",
         async () => {
           const made = await maps.create(configMap("default", "raced", {}));
           await maps.update({ ...made, data: { a: "1" } });
@@ -181,7 +177,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
         "conflict",
       ],
       [
-        "delete of another object of that name",
+        "delete with the uid of another object",
         async () => {
           await maps.create(configMap("default", "uid", {}));
           return maps.delete({ namespace: "default", name: "uid" }, { uid: "00000000-0000-0000-0000-000000000000" });
@@ -189,26 +185,26 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
         "conflict",
       ],
       [
-        "twice the same name",
+        "duplicate name",
         async () => {
           await maps.create(configMap("default", "twice", {}));
           return maps.create(configMap("default", "twice", {}));
         },
         "already-exists",
       ],
-      ["a continuation that is rubbish", () => maps.list({ limit: 1, continue: "rubbish" }), "invalid-argument"],
+      ["invalid continue token", () => maps.list({ limit: 1, continue: "rubbish" }), "invalid-argument"],
     ] as const)("%s", async (_name, work, kind) => {
       expect((await faultOf(work())).kind).toBe(kind);
     });
 
-    test("a namespace is asked for before anything is sent", async () => {
+    test("requires a namespace before anything is sent", async () => {
       await expect(maps.get({ namespace: "", name: "x" })).rejects.toMatchObject({
         violations: [{ path: "$.metadata.namespace" }],
       });
     });
   });
 
-  test("discovery knows kinds, scopes and new CRDs", async () => {
+  test("discovery finds kinds, scopes and new CRDs", async () => {
     const found = await client.discovery.find({ group: "apps", version: "v1", kind: "Deployment" });
     expect(found).toMatchObject({ resource: "deployments", namespaced: true, shortNames: ["deploy"] });
     expect(found?.subresources).toContain("scale");

@@ -44,7 +44,7 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
     await cluster.close();
   });
 
-  test("copies where kubectl asks for it, and says so in an event", async () => {
+  test("copies annotated ConfigMaps and records an event", async () => {
     await kubectl("annotate", "configmap", "settings", "copier.example.com/copy-to=team-a, team-b");
     await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "blue");
     await eventually(async () => (await maps.find({ ...copy, namespace: "team-b" })) !== undefined);
@@ -53,7 +53,7 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
     );
   });
 
-  test("follows the original, and repairs what someone changes or deletes", async () => {
+  test("follows the original and repairs changed or deleted copies", async () => {
     await kubectl("patch", "configmap", "settings", "-p", '{"data":{"colour":"red"}}');
     await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "red");
     await kubectl("patch", "configmap", "settings", "-n", "team-a", "-p", '{"data":{"colour":"hacked"}}');
@@ -83,13 +83,13 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
     await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "green");
   });
 
-  test("the copies go with the original, and the original waits for them", async () => {
+  test("deletes the copies before the original", async () => {
     await kubectl("delete", "configmap", "settings", "--wait=false");
     await eventually(async () => (await maps.find({ namespace: "default", name: "settings" })) === undefined);
     expect(await maps.find(copy)).toBeUndefined();
   });
 
-  test("runs by one command, and gives its lease back when it is asked to end", async () => {
+  test("runs by one command and releases its lease on SIGTERM", async () => {
     await manager.stop();
     const folder = await makeRunFolder("copier");
     const copier = await startProcess({

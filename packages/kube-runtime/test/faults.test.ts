@@ -21,10 +21,10 @@ import { startMortalApiServer, type MortalApiServer } from "./mortal-api-server.
 import { CONFIG_MAPS, configMap, NAMESPACES, type ConfigMap } from "./real-client.ts";
 
 const NAMESPACE = "default";
-/** A cache that is in step comes so soon, also where others keep the machine busy. */
+/** Time for a cache to synchronize, also on a busy machine. */
 const SYNC_MS = 60_000;
 const BAD_FATES: Readonly<Record<string, HttpFate>> = {
-  "429 with a wish": { do: "answer", status: 429, body: "slow down", headers: { "retry-after": "1" } },
+  "429 with Retry-After": { do: "answer", status: 429, body: "slow down", headers: { "retry-after": "1" } },
   "500": {
     do: "answer",
     status: 500,
@@ -37,24 +37,24 @@ const BAD_FATES: Readonly<Record<string, HttpFate>> = {
     status: 200,
     body: '{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":410,"reason":"Expired"}}\n',
   },
-  "rubbish with a smile": { do: "answer", status: 200, body: "<html>please log in</html>\n" },
+  "200 with an HTML body": { do: "answer", status: 200, body: "<html>please log in</html>\n" },
   "events without objects": { do: "answer", status: 200, body: '{"type":"ADDED"}\nnull\n42\n' },
-  "an empty object with a smile": { do: "answer", status: 200, body: "{}\n" },
+  "200 with an empty object": { do: "answer", status: 200, body: "{}\n" },
   "401": { do: "answer", status: 401, body: "who are you" },
   "404": { do: "answer", status: 404, body: "404 page not found" },
   "no answer": { do: "hang" },
-  "an answer that ends inside a line": { do: "truncate", bytes: 150, how: "end" },
-  "an answer that breaks inside a line": { do: "truncate", bytes: 150, how: "break" },
+  "a response that ends inside a line": { do: "truncate", bytes: 150, how: "end" },
+  "a response that breaks inside a line": { do: "truncate", bytes: 150, how: "break" },
 };
 const TCP_FAULTS: readonly TcpFault[] = ["swallow", "reset", "delay", "halve"];
 
-describeWith(["kubernetes"], "client and informer on a real API server in trouble", () => {
+describeWith(["kubernetes"], "client and informer during faults of a real API server", () => {
   let server: MortalApiServer;
   let straight: KubeClient;
   let maps: ResourceClient<ConfigMap>;
   let change: () => Promise<void>;
 
-  /** A namespace with some objects; what comes back makes one object there, changes one, deletes one. */
+  /** A namespace with some objects. The returned function creates one object there, changes one and deletes one. */
   const populate = async (namespace: string): Promise<() => Promise<void>> => {
     const names = Array.from({ length: 20 }, (_, index) => `base-${index}`);
     await Promise.all(names.map((name) => maps.create(configMap(namespace, name, { a: "0" }))));
@@ -78,7 +78,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     await server.close();
   });
 
-  /** Waits until the watch has failed so many times more. */
+  /** Waits until the watch has failed this many more times. */
   const failed = (followed: Followed, times: number, from = followed.failures()): Promise<unknown> =>
     eventually(() => followed.failures() >= from + times, { what: "the informer to notice" });
 
@@ -91,7 +91,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
   describe("behind a proxy that", () => {
     let places = 0;
 
-    /** A namespace of a test's own, so that several can wait beside each other. */
+    /** A separate namespace per test, so that several can wait concurrently. */
     const ownPlace = async (): Promise<{ readonly namespace: string; readonly alter: () => Promise<void> }> => {
       places += 1;
       const namespace = `place-${places}`;
@@ -101,7 +101,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
       return { namespace, alter: await populate(namespace) };
     };
 
-    test.concurrent.each(TCP_FAULTS)("does this with bytes: %s", async (fault) => {
+    test.concurrent.each(TCP_FAULTS)("manipulates bytes: %s", async (fault) => {
       const { namespace, alter } = await ownPlace();
       const tcp = await startTcpProxy(server.port);
       const followed = overTcp(tcp, namespace);
@@ -118,14 +118,14 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
       await tcp.close();
     });
 
-    test.concurrent.each(Object.entries(BAD_FATES))("answers %s", async (_name, fate) => {
+    test.concurrent.each(Object.entries(BAD_FATES))("responds with %s", async (_name, fate) => {
       const { namespace, alter } = await ownPlace();
       const http = await startHttp();
       const followed = overHttp(http, namespace);
       await followed.informer.synced(AbortSignal.timeout(SYNC_MS));
       http.set(() => fate);
       await alter();
-      // Once because the proxy ended the watch, once because of what it answered then.
+      // Once because the proxy ended the watch, once because of its next response.
       await failed(followed, 2, 0);
       await alter();
       http.set(() => ({ do: "pass" }));
@@ -136,7 +136,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
       await http.close();
     });
 
-    test.concurrent.each(Object.entries(BAD_FATES))("answers %s from the start", async (_name, fate) => {
+    test.concurrent.each(Object.entries(BAD_FATES))("responds with %s from the start", async (_name, fate) => {
       const http = await startHttp();
       http.set(() => fate);
       const followed = overHttp(http, NAMESPACE);
@@ -148,7 +148,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
       await http.close();
     });
 
-    test("does all of it again and again: no growth of sockets or memory", async () => {
+    test("repeats all faults without leaking sockets or memory", async () => {
       const rounds = sweepSize(12, 200);
       const tcp = await startTcpProxy(server.port);
       const http = await startHttp();
@@ -180,7 +180,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     }, 900_000);
   });
 
-  test("killed and started again: everything is in the cache again, by the same process", async () => {
+  test("rebuilds the cache in the same process after the server was killed and restarted", async () => {
     const rounds = sweepSize(2, 20);
     const streamed = follow(server.access, NAMESPACE, { streamingList: true });
     const paged = follow(server.access, NAMESPACE, { streamingList: false });
@@ -198,7 +198,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     await Promise.all([streamed.close(), paged.close()]);
   }, 600_000);
 
-  test("frozen: calls end at their deadline, the watch is found dead, and all goes on afterwards", async () => {
+  test("frozen server: calls end at their deadline, the watch is detected as dead, and both recover", async () => {
     const frozenMs = sweepSize(4_000, 90_000);
     const followed = follow(server.access, NAMESPACE, { silenceMs: frozenMs / 2 });
     await followed.caughtUp(maps);

@@ -10,18 +10,20 @@ import type { ResourceClient } from "../src/client/resource-client.ts";
 import type { WatcherOptions } from "../src/watch/watcher.ts";
 import { CONFIG_MAPS, type ConfigMap } from "./real-client.ts";
 
-/** An informer of ConfigMaps over some way to the server, and what an observer that only hears of changes believes. */
+/**
+ * An informer of ConfigMaps over some connection, and the objects that an observer of changes only believes to exist.
+ */
 export interface Followed {
   readonly informer: Informer<ConfigMap>;
   readonly client: KubeClient;
-  /** How often the watch has failed so far, for whatever reason. */
+  /** The number of watch failures so far, for any reason. */
   failures(): number;
-  /** Waits until cache and observer are what the server says over a straight way. */
+  /** Waits until cache and observer match the server, read over a direct connection. */
   caughtUp(straight: ResourceClient<ConfigMap>, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Impatient, so that tests see in seconds what takes minutes in a cluster. */
+/** Short timeouts, so that tests see in seconds what takes minutes in a cluster. */
 const IMPATIENT = { silenceMs: 2_000, backoff: { baseMs: 20, capMs: 500, factor: 2, jitter: 0.5 } };
 
 /** A client with the defaults. */
@@ -29,7 +31,7 @@ export function clientOf(access: ClusterAccess): KubeClient {
   return new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
 }
 
-/** Starts to follow the ConfigMaps of one namespace. */
+/** Starts an informer of the ConfigMaps of one namespace. */
 export function follow(
   access: ClusterAccess,
   namespace: string,

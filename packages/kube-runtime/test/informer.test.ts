@@ -36,7 +36,7 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
   test.each([
     ["a streamed list", true],
     ["pages", false],
-  ])("by %s: synced means everything is there, then changes follow", async (_how, streaming) => {
+  ])("by %s: synced means complete, then changes follow", async (_how, streaming) => {
     await maps.deleteCollection({ namespace: "watched" });
     await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
@@ -44,12 +44,12 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
       ),
     );
     const informer = informerOf(streaming);
-    const told: string[] = [];
-    informer.onChange((change) => told.push(`${change.type} ${change.object.metadata.name}`));
+    const events: string[] = [];
+    informer.onChange((change) => events.push(`${change.type} ${change.object.metadata.name}`));
     informer.start();
     await informer.synced(AbortSignal.timeout(10_000));
     expect(informer.cache.size).toBe(25);
-    expect(told).toHaveLength(25);
+    expect(events).toHaveLength(25);
     expect(informer.cache.byIndex("colour", "red")).toHaveLength(12);
     expect([...informer.cache.list()][0]?.metadata.managedFields).toBeUndefined();
 
@@ -57,11 +57,11 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
     await maps.delete({ namespace: "watched", name: "m2" });
     await maps.create(configMap("watched", "new", { colour: "green" }));
     await eventually(() => informer.cache.byIndex("colour", "green").length === 2 && informer.cache.size === 25);
-    expect(told.slice(25)).toEqual(["updated m1", "deleted m2", "added new"]);
+    expect(events.slice(25)).toEqual(["updated m1", "deleted m2", "added new"]);
     await informer.stop();
   });
 
-  test("a handler added later is told of everything there; one that throws harms nobody", async () => {
+  test("a handler added later gets every existing object; a throwing handler affects no other", async () => {
     const informer = informerOf(true);
     informer.onChange(() => {
       throw new Error("broken handler");
@@ -83,7 +83,7 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
   test.each([
     ["a streamed list", true],
     ["pages", false],
-  ])("by %s: only the metadata comes over the wire when that is asked for", async (_how, streamingList) => {
+  ])("by %s: transfers only the metadata when requested", async (_how, streamingList) => {
     const slim = client.resource(metadataOf(CONFIG_MAPS));
     const informer = new Informer<KubeObject>({
       name: "slim",
@@ -111,7 +111,7 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
     await informer.stop();
   });
 
-  test("waiting for the first state can be given up", async () => {
+  test("waiting for the initial list can be aborted", async () => {
     const informer = informerOf(true);
     await expect(informer.synced(AbortSignal.timeout(50))).rejects.toThrow();
     const waiting = informer.synced();

@@ -18,14 +18,14 @@ import { LeaseElector } from "../src/leader/lease-elector.ts";
 import { LEASES } from "../src/leader/lease.ts";
 import { CONFIG_MAPS, configMap, realClient, type ConfigMap } from "./real-client.ts";
 
-/** Something that was written, with its place in the one order of all writes. */
+/** A write with its position in the total order of writes. */
 interface Written {
   readonly revision: number;
   readonly what: "lease" | "work";
   readonly by: string;
 }
 
-describeWith(["kubernetes"], "leaders on a real API server", () => {
+describeWith(["kubernetes"], "leader election on a real API server", () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let folder: RunFolder;
@@ -50,7 +50,7 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
       logFile: join(folder.path, `${identity}.log`),
     });
 
-  test("two that are frozen for longer than the lease, again and again, never act at once", async () => {
+  test("two processes that are repeatedly frozen for longer than the lease never act at once", async () => {
     const rounds = sweepSize(3, 20);
     await client.resource(CONFIG_MAPS).create(configMap("default", "work", {}));
     const written: Written[] = [];
@@ -71,7 +71,7 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
       written.push({ revision: Number(metadata.resourceVersion), what: "lease", by: spec?.holderIdentity ?? "" }),
     );
     for (const informer of [works, leases]) informer.start();
-    // Before anybody works: what was written before the first look is never told.
+    // Before any worker starts: writes before the first read are not observed.
     await Promise.all([works, leases].map((informer) => informer.synced()));
     const worker = (): string => works.get({ namespace: "default", name: "work" })?.data?.["by"] ?? "";
 
@@ -79,14 +79,14 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
       ["one", await startLeader("one")],
       ["two", await startLeader("two")],
     ]);
-    await eventually(() => worker() !== "", { what: "someone to lead" });
+    await eventually(() => worker() !== "", { what: "a leader" });
     for (let round = 0; round < rounds; round += 1) {
       const frozen = worker();
       leaders.get(frozen)?.signal("SIGSTOP");
       await eventually(() => worker() !== frozen, { what: "the other to take over" });
       leaders.get(frozen)?.signal("SIGCONT");
       const seen = written.length;
-      await eventually(() => written.length > seen + 20, { what: "work to go on" });
+      await eventually(() => written.length > seen + 20, { what: "work to continue" });
     }
     for (const leader of leaders.values()) await leader.stop();
     for (const informer of [works, leases]) await informer.stop();
@@ -105,7 +105,7 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
     expect(written.filter(({ what }) => what === "lease").length).toBeGreaterThan(rounds);
   }, 300_000);
 
-  test("given back, the lease goes to the other at its next look, in this order", async () => {
+  test("a released lease goes to the other process at its next poll, in this order", async () => {
     const key = { namespace: "default", name: "handed-over" };
     const make = (identity: string): LeaseElector =>
       new LeaseElector({ client, ambient: realAmbient, lease: key, identity, leaseMs: 60_000 });
@@ -127,7 +127,7 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
     await eventually(() => second.leader === "first");
     await first.stop();
     expect(first.isLeading).toBe(false);
-    // The lease alone would have kept it away for a minute.
+    // The lease duration alone would have kept it away for a minute.
     await second.leading(AbortSignal.timeout(20_000));
     await eventually(() => holders.length === 3);
     expect(holders).toEqual(["first", "", "second"]);

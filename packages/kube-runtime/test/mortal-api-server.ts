@@ -18,15 +18,18 @@ import { createUndiciTransport } from "../src/adapters/index.ts";
 import type { ClusterAccess } from "../src/client/access.ts";
 import { KubeClient } from "../src/client/kube-client.ts";
 
-/** A real API server that can be killed, started again on the same port and data, frozen and thawed; it knows client certificates. */
+/**
+ * A real API server that can be killed, restarted on the same port and data, frozen and thawed. It accepts client
+ * certificates.
+ */
 export interface MortalApiServer {
   readonly port: number;
   readonly folder: string;
-  /** As a member of system:masters, straight to it. */
+  /** As a member of system:masters, over a direct connection. */
   readonly access: ClusterAccess;
   readonly authority: string;
   readonly caFile: string;
-  /** A certificate that the server takes for a user: its common name, in the group of its organization. */
+  /** A certificate that authenticates as a user: its common name, in the group of its organization. */
   issue(request: CertificateRequest): IssuedCertificate;
   kill(): Promise<void>;
   start(): Promise<void>;

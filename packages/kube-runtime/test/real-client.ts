@@ -7,12 +7,12 @@ import type { RequesterOptions } from "../src/client/requester.ts";
 import { resourceType } from "../src/client/resource-type.ts";
 import type { Transport } from "../src/client/transport.ts";
 
-/** Of the core API, as far as tests use it. */
+/** Core API fields that the tests use. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Of apps/v1, as far as tests use it. */
+/** apps/v1 fields that the tests use. */
 export interface Deployment extends KubeObject {
   readonly spec?: { readonly replicas?: number; readonly [field: string]: unknown };
   readonly status?: {
@@ -22,7 +22,7 @@ export interface Deployment extends KubeObject {
   };
 }
 
-/** A kind with data and no status. */
+/** A kind with data and without status. */
 export const CONFIG_MAPS = resourceType<ConfigMap>({
   group: "",
   version: "v1",
@@ -30,7 +30,7 @@ export const CONFIG_MAPS = resourceType<ConfigMap>({
   resource: "configmaps",
   namespaced: true,
 });
-/** A kind without a namespace. */
+/** A cluster-scoped kind. */
 export const NAMESPACES = resourceType<KubeObject>({
   group: "",
   version: "v1",
@@ -47,12 +47,12 @@ export const DEPLOYMENTS = resourceType<Deployment>({
   namespaced: true,
 });
 
-/** The way to a real API server, as its admin. */
+/** Connection settings of a real API server, as its admin. */
 export function realTransport(cluster: Pick<KubernetesUnderTest, "kubeconfig">): Transport {
   return createUndiciTransport(loadAccess({ env: {}, kubeconfig: cluster.kubeconfig }), realAmbient);
 }
 
-/** Our client on a real API server, as its admin. */
+/** A client of a real API server, as its admin. */
 export function realClient(
   cluster: Pick<KubernetesUnderTest, "kubeconfig">,
   options: Partial<RequesterOptions> = {},
@@ -65,7 +65,7 @@ export function configMap(namespace: string, name: string, data: Record<string, 
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name }, data };
 }
 
-/** A Deployment that the server takes. */
+/** A valid Deployment. */
 export function deployment(namespace: string, name: string, replicas: number): Deployment {
   const labels = { app: name };
   return {

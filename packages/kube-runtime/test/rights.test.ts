@@ -30,7 +30,7 @@ const CRDS = resourceType<CustomResourceDefinition & KubeObject>({
 const WIDGET = { group: "example.com", version: "v1", kind: "Widget" };
 const WIDGETS = resourceType<KubeObject>({ ...WIDGET, resource: "widgets", namespaced: true });
 
-describeWith(["kubernetes"], "rights and kinds that come and go on a real API server", () => {
+describeWith(["kubernetes"], "permissions and kinds that disappear and return on a real API server", () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let maps: ResourceClient<ConfigMap>;
@@ -62,7 +62,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     origin: "a test",
   });
 
-  test("rights that are taken away: said, tried again, and all is there when they are given back", async () => {
+  test("reports revoked permissions, retries, and recovers when they are restored", async () => {
     const grant = (): Promise<string> =>
       kubectl("create", "clusterrolebinding", "reads", "--clusterrole=map-reader", "--user=reader");
     await grant();
@@ -70,7 +70,9 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     const followed = follow(accessWith({ type: "token", token: "tok-reader" }), "default", { watchSeconds: 1 });
     await followed.caughtUp(maps);
     await kubectl("delete", "clusterrolebinding", "reads");
-    await eventually(() => followed.informer.trouble?.kind === "permission-denied", { what: "the refusal to be said" });
+    await eventually(() => followed.informer.trouble?.kind === "permission-denied", {
+      what: "the rejection to be logged",
+    });
     expect(followed.informer.trouble?.message).toContain("reader");
     await maps.create(configMap("default", "meanwhile", {}));
     await maps.delete({ namespace: "default", name: "before" });
@@ -81,7 +83,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     await followed.close();
   });
 
-  test("an account that is deleted and made again: refused, said, and going on with the new token in its file", async () => {
+  test("recovers with the new token file after a service account was deleted and recreated", async () => {
     const file = join(folder.path, "token");
     const makeAccount = async (): Promise<void> => {
       await kubectl("create", "serviceaccount", "robot");
@@ -99,7 +101,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     await followed.caughtUp(maps);
     await kubectl("delete", "serviceaccount", "robot");
     await eventually(() => followed.informer.trouble?.kind === "unauthenticated", {
-      what: "the refusal to be said",
+      what: "the rejection to be logged",
       timeoutMs: 60_000,
     });
     await maps.create(configMap("default", "after-revocation", {}));
@@ -109,7 +111,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     await followed.close();
   }, 180_000);
 
-  test("a kind that disappears and comes back, under an informer and in discovery", async () => {
+  test("an informer and discovery follow a kind that disappears and returns", async () => {
     const crd = {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
@@ -139,10 +141,10 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
       logger: logger.log,
       watch: { backoff: { baseMs: 50, capMs: 500, factor: 2, jitter: 0.5 } },
     });
-    const told: string[] = [];
-    informer.onChange(({ type, object }) => told.push(`${type} ${object.metadata.name}`));
+    const events: string[] = [];
+    informer.onChange(({ type, object }) => events.push(`${type} ${object.metadata.name}`));
     informer.start();
-    await eventually(() => informer.trouble?.kind === "not-found", { what: "the absence to be said" });
+    await eventually(() => informer.trouble?.kind === "not-found", { what: "the absence to be logged" });
     expect(informer.isSynced).toBe(false);
     expect(await client.discovery.find(WIDGET)).toBeUndefined();
 
@@ -154,7 +156,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     });
 
     await client.resource(CRDS).delete({ namespace: "", name: crd.metadata.name });
-    await eventually(() => informer.trouble?.kind === "not-found", { what: "the loss to be said" });
+    await eventually(() => informer.trouble?.kind === "not-found", { what: "the loss to be logged" });
     await expect(widgets.list()).rejects.toMatchObject({ kind: "not-found" });
     expect(await client.discovery.find(WIDGET)).toBeUndefined();
 
@@ -163,7 +165,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     await eventually(() => informer.get({ namespace: "default", name: "second" }) !== undefined);
     expect(informer.cache.size).toBe(1);
     expect(informer.trouble).toBeUndefined();
-    expect(told).toEqual(["added first", "deleted first", "added second"]);
+    expect(events).toEqual(["added first", "deleted first", "added second"]);
     expect(logger.messages("warn")).toContain("restart watch");
     await informer.stop();
   });

@@ -27,11 +27,11 @@ test.each([
   ["https://[fd00::1]:6443", { HTTPS_PROXY: PROXY, NO_PROXY: "fd00::/8" }, undefined],
   ["https://[fd00::1]:6443", { HTTPS_PROXY: PROXY, NO_PROXY: "fd00::1" }, undefined],
   ["https://k8s.test", {}, undefined],
-])("%s with %j goes through %s", (server, env, proxy) => {
+])("sends %s with %j through %s", (server, env, proxy) => {
   expect(proxyFromEnv(server, env)).toBe(proxy);
 });
 
-test("a proxy that is no address is refused, without showing what may be a password", () => {
+test("rejects an invalid proxy URL without printing its password", () => {
   expect(() => proxyFromEnv("https://k8s.test", { HTTPS_PROXY: "socks5://me:secret@proxy" })).toThrow(
     expect.objectContaining({ kind: "invalid-argument", message: expect.not.stringContaining("secret") as string }),
   );

@@ -30,130 +30,130 @@ function setUp(options: Partial<InformerOptions<KubeObject>> = {}) {
     watch: { streamingList: false },
     ...options,
   });
-  const told: string[] = [];
+  const events: string[] = [];
   const listen = (): (() => void) =>
-    informer.onChange((change) => told.push(`${change.type} ${change.object.metadata.name}`));
-  return { informer, source, time: ambient.time, told, listen, openGate: gate.resolve };
+    informer.onChange((change) => events.push(`${change.type} ${change.object.metadata.name}`));
+  return { informer, source, time: ambient.time, events, listen, openGate: gate.resolve };
 }
 
 describe("synced", () => {
-  test("means that everything is in the cache and told", async () => {
-    const world = setUp();
-    world.source.put(thing("a"));
-    world.source.put(thing("b"));
-    world.listen();
-    world.informer.start();
-    let toldWhenSynced = -1;
-    void world.informer.synced().then(() => (toldWhenSynced = world.told.length));
-    await world.time.advance(10);
-    expect([world.informer.isSynced, toldWhenSynced]).toEqual([false, -1]);
-    world.openGate();
-    await world.time.advance(10);
-    expect([world.informer.isSynced, toldWhenSynced]).toEqual([true, 2]);
-    await world.informer.stop();
+  test("resolves when the cache is complete and handlers were notified", async () => {
+    const fixture = setUp();
+    fixture.source.put(thing("a"));
+    fixture.source.put(thing("b"));
+    fixture.listen();
+    fixture.informer.start();
+    let eventsWhenSynced = -1;
+    void fixture.informer.synced().then(() => (eventsWhenSynced = fixture.events.length));
+    await fixture.time.advance(10);
+    expect([fixture.informer.isSynced, eventsWhenSynced]).toEqual([false, -1]);
+    fixture.openGate();
+    await fixture.time.advance(10);
+    expect([fixture.informer.isSynced, eventsWhenSynced]).toEqual([true, 2]);
+    await fixture.informer.stop();
   });
 
-  test("stopping before it rejects those who wait, at once, and nobody else", async () => {
-    const world = setUp();
-    world.informer.start();
-    const waiting = expect(world.informer.synced()).rejects.toMatchObject({ kind: "cancelled" });
-    await world.time.advance(10);
-    await world.informer.stop();
+  test("rejects pending waits at once when the informer stops first", async () => {
+    const fixture = setUp();
+    fixture.informer.start();
+    const waiting = expect(fixture.informer.synced()).rejects.toMatchObject({ kind: "cancelled" });
+    await fixture.time.advance(10);
+    await fixture.informer.stop();
     await waiting;
-    expect(world.time.pendingTimers).toBe(0);
-    world.informer.start();
-    world.openGate();
-    await world.time.advance(10);
-    expect(world.informer.isSynced).toBe(false);
+    expect(fixture.time.pendingTimers).toBe(0);
+    fixture.informer.start();
+    fixture.openGate();
+    await fixture.time.advance(10);
+    expect(fixture.informer.isSynced).toBe(false);
   });
 
-  test("stays resolved after a stop that came later", async () => {
-    const world = setUp();
-    world.openGate();
-    world.informer.start();
-    await world.time.advance(10);
-    await world.informer.stop();
-    await world.informer.synced();
+  test("stays resolved after a later stop", async () => {
+    const fixture = setUp();
+    fixture.openGate();
+    fixture.informer.start();
+    await fixture.time.advance(10);
+    await fixture.informer.stop();
+    await fixture.informer.synced();
   });
 });
 
 describe("handlers", () => {
-  test("deletions that were missed are told after the next list; what did not change is not told again", async () => {
-    const world = setUp();
-    world.openGate();
-    world.source.put(thing("kept"));
-    world.source.put(thing("gone"));
-    world.listen();
-    world.informer.start();
-    await world.time.advance(10);
-    world.told.length = 0;
-    world.source.expire(expired);
-    world.source.remove("gone");
-    world.source.put(thing("new"));
-    await world.time.advance(1000);
-    expect(world.told).toEqual(["deleted gone", "added new"]);
-    await world.informer.stop();
+  test("notifies handlers of missed deletions after the next list, and not of unchanged objects", async () => {
+    const fixture = setUp();
+    fixture.openGate();
+    fixture.source.put(thing("kept"));
+    fixture.source.put(thing("gone"));
+    fixture.listen();
+    fixture.informer.start();
+    await fixture.time.advance(10);
+    fixture.events.length = 0;
+    fixture.source.expire(expired);
+    fixture.source.remove("gone");
+    fixture.source.put(thing("new"));
+    await fixture.time.advance(1000);
+    expect(fixture.events).toEqual(["deleted gone", "added new"]);
+    await fixture.informer.stop();
   });
 
-  test("one that is added while a list is told hears of each object once; one that ended hears no more", async () => {
-    const world = setUp();
-    world.openGate();
-    for (const name of ["a", "b", "c"]) world.source.put(thing(name));
+  test("notifies a handler added during a list once per object, and a removed handler no more", async () => {
+    const fixture = setUp();
+    fixture.openGate();
+    for (const name of ["a", "b", "c"]) fixture.source.put(thing(name));
     const late: string[] = [];
     const ended: string[] = [];
     let end = (): void => undefined;
-    world.informer.onChange(({ object }) => {
+    fixture.informer.onChange(({ object }) => {
       if (object.metadata.name !== "b") return;
-      world.informer.onChange((change) => late.push(change.object.metadata.name));
+      fixture.informer.onChange((change) => late.push(change.object.metadata.name));
       end();
     });
-    end = world.informer.onChange(({ object }) => ended.push(object.metadata.name));
-    world.informer.start();
-    await world.time.advance(10);
+    end = fixture.informer.onChange(({ object }) => ended.push(object.metadata.name));
+    fixture.informer.start();
+    await fixture.time.advance(10);
     expect(late.toSorted()).toEqual(["a", "b", "c"]);
     expect(ended).toEqual(["a"]);
-    await world.informer.stop();
+    await fixture.informer.stop();
   });
 
-  test("one that throws is logged and harms nobody", async () => {
+  test("logs a throwing handler without affecting the others", async () => {
     const logger = createRecordingLogger();
-    const world = setUp({ logger: logger.log });
-    world.openGate();
-    world.informer.onChange(() => {
+    const fixture = setUp({ logger: logger.log });
+    fixture.openGate();
+    fixture.informer.onChange(() => {
       throw new Error("broken");
     });
-    world.listen();
-    world.source.put(thing("a"));
-    world.informer.start();
-    await world.time.advance(10);
-    expect(world.told).toEqual(["added a"]);
+    fixture.listen();
+    fixture.source.put(thing("a"));
+    fixture.informer.start();
+    await fixture.time.advance(10);
+    expect(fixture.events).toEqual(["added a"]);
     expect(logger.records.some(({ level }) => level === "error")).toBe(true);
-    await world.informer.stop();
+    await fixture.informer.stop();
   });
 });
 
-test("trouble is said, counted, and over when the watch goes on", async () => {
+test("logs and counts watch failures until the watch recovers", async () => {
   const meter = createRecordingMeter();
   const logger = createRecordingLogger();
-  const world = setUp({ meter, logger: logger.log });
+  const fixture = setUp({ meter, logger: logger.log });
   const restarts = (reason: string): number | undefined =>
     meter.value("kube_informer_restarts_total", { informer: "things", reason });
   expect([restarts("broken"), restarts("expired"), restarts("silent")]).toEqual([0, 0, 0]);
-  world.openGate();
-  world.informer.start();
-  await world.time.advance(10);
-  expect(world.informer.trouble).toBeUndefined();
-  world.source.expire(unavailable("server", "down"));
-  await world.time.advance(50);
-  expect(world.informer.trouble).toMatchObject({ message: "down" });
+  fixture.openGate();
+  fixture.informer.start();
+  await fixture.time.advance(10);
+  expect(fixture.informer.trouble).toBeUndefined();
+  fixture.source.expire(unavailable("server", "down"));
+  await fixture.time.advance(50);
+  expect(fixture.informer.trouble).toMatchObject({ message: "down" });
   expect(restarts("broken")).toBe(1);
   expect(logger.records.some(({ level }) => level === "warn")).toBe(true);
-  await world.time.advance(1000);
-  expect(world.informer.trouble).toBeUndefined();
-  await world.informer.stop();
+  await fixture.time.advance(1000);
+  expect(fixture.informer.trouble).toBeUndefined();
+  await fixture.informer.stop();
 });
 
-describe("the pool", () => {
+describe("informer pool", () => {
   const type = resourceType<KubeObject>({
     group: "",
     version: "v1",
@@ -168,7 +168,7 @@ describe("the pool", () => {
     return { pool, transport, time: ambient.time };
   };
 
-  test("gives one informer per kind, selection and view", () => {
+  test("shares one informer per kind, selection and view", () => {
     const { pool } = makePool();
     const all = pool.informer(type);
     expect(pool.informer(type)).toBe(all);
@@ -183,7 +183,7 @@ describe("the pool", () => {
     expect(new Set([all, ...others].map(({ name }) => name)).size).toBe(5);
   });
 
-  test("refuses a second shape of the same informer, and takes the same or none", () => {
+  test("rejects other indexes or another trim for an existing informer", () => {
     const { pool } = makePool();
     const byName = (object: KubeObject): string[] => [object.metadata.name ?? ""];
     const trim = <T>(object: T): T => object;
@@ -194,7 +194,7 @@ describe("the pool", () => {
     expect(() => pool.informer(type, {}, { trim: (object) => ({ ...object }) })).toThrow("trim");
   });
 
-  test("starts those that are asked for later, and none after it was stopped", async () => {
+  test("starts informers created later, and none after stop", async () => {
     const { pool, transport, time } = makePool();
     pool.start();
     pool.informer(type);

@@ -118,7 +118,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
 
   onChange(handler: ChangeHandler<T>): () => void {
     const subscription = { handler, active: true };
-    for (const object of this.#store.list()) this.#tell(subscription, { type: "added", object });
+    for (const object of this.#store.list()) this.#notify(subscription, { type: "added", object });
     this.#subscriptions = [...this.#subscriptions, subscription];
     return () => {
       subscription.active = false;
@@ -160,8 +160,8 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   }
 
   #replace(items: readonly Stored<T>[]): void {
-    const told = this.#subscriptions;
-    for (const change of this.#store.replace(items)) this.#tellAll(change, told);
+    const subscriptions = this.#subscriptions;
+    for (const change of this.#store.replace(items)) this.#notifyAll(change, subscriptions);
     this.#metrics.objects.set(this.#store.size, { informer: this.name });
     this.#synced = true;
     this.#firstSync.resolve();
@@ -172,14 +172,14 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     if (!change) return;
     this.#metrics.events.add(1, { informer: this.name, type: change.type });
     this.#metrics.objects.set(this.#store.size, { informer: this.name });
-    this.#tellAll(change);
+    this.#notifyAll(change);
   }
 
-  #tellAll(change: Change<T>, subscriptions = this.#subscriptions): void {
-    for (const subscription of subscriptions) this.#tell(subscription, change);
+  #notifyAll(change: Change<T>, subscriptions = this.#subscriptions): void {
+    for (const subscription of subscriptions) this.#notify(subscription, change);
   }
 
-  #tell({ active, handler }: Subscription<T>, change: Change<T>): void {
+  #notify({ active, handler }: Subscription<T>, change: Change<T>): void {
     if (!active) return;
     try {
       handler(change);

@@ -28,7 +28,7 @@ const step = fc.oneof(
   }),
 );
 
-/** What an observer that only hears of changes believes to be there. */
+/** The objects that an observer of changes only believes to exist. */
 function follow(seen: Map<string, Stored<Thing>>, changes: readonly (Change<Thing> | undefined)[]): void {
   for (const change of changes) {
     if (!change) continue;
@@ -41,7 +41,7 @@ function follow(seen: Map<string, Stored<Thing>>, changes: readonly (Change<Thin
   }
 }
 
-test("the store is what a map would be, its indexes what a search would find, its changes enough to follow it", () => {
+test("matches a map, its indexes a full search, and its changes suffice to follow it", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const store = new ObjectStore<Thing, "colour">({ colour: ({ colours }) => colours });
@@ -81,7 +81,7 @@ test("the store is what a map would be, its indexes what a search would find, it
   );
 });
 
-test("a list longer than a call takes arguments is no trouble", () => {
+test("accepts a list longer than the argument limit of a call", () => {
   const many = Array.from({ length: 200_000 }, (_, index): Stored<Thing> => ({
     apiVersion: "v1",
     kind: "Thing",

@@ -20,7 +20,7 @@ const thing = (namespace: string, name: string): KubeObject => ({
   metadata: { namespace, name, uid: `${namespace}-${name}`, resourceVersion: "1" },
 });
 
-/** A server with one object in each namespace; those refused answer 403 until they are granted. */
+/** A server with one object in each namespace. Forbidden namespaces respond with 403 until granted. */
 function setUp(refused: ReadonlySet<string> = new Set()) {
   const ambient = virtualAmbient(3);
   const denied = new Set(refused);
@@ -40,18 +40,18 @@ function setUp(refused: ReadonlySet<string> = new Set()) {
   return { pool, transport, time: ambient.time, grant: (namespace: string) => denied.delete(namespace) };
 }
 
-test("several namespaces are read as one; no request goes over the whole cluster", async () => {
+test("merges several namespaces into one view without cluster-wide requests", async () => {
   const { pool, transport, time } = setUp();
   const first = ({ metadata }: KubeObject): string[] => [(metadata.name ?? "").charAt(0)];
   const view = pool.view(THINGS, ["a", "b"], {}, { indexes: { first } });
-  const told: string[] = [];
-  const end = view.onChange(({ type, object }) => told.push(`${type} ${object.metadata.namespace}`));
+  const events: string[] = [];
+  const end = view.onChange(({ type, object }) => events.push(`${type} ${object.metadata.namespace}`));
   expect(view.isSynced).toBe(false);
   pool.start();
   await time.advance(10);
   await pool.synced();
   expect([view.isSynced, view.trouble, view.cache.size]).toEqual([true, undefined, 2]);
-  expect(told).toEqual(["added a", "added b"]);
+  expect(events).toEqual(["added a", "added b"]);
   expect([...view.cache.list()].length).toBe(2);
   expect([...view.cache.list("b")].map(({ metadata }) => metadata.namespace)).toEqual(["b"]);
   expect([...view.cache.list("c")]).toEqual([]);
@@ -67,7 +67,7 @@ test("several namespaces are read as one; no request goes over the whole cluster
   await pool.stop();
 });
 
-test("one namespace, and all of them, are plain informers", async () => {
+test("uses a plain informer for one namespace and for all namespaces", async () => {
   const { pool } = setUp();
   expect(pool.view(THINGS, ["a"])).toBe(pool.informer(THINGS, { namespace: "a" }));
   expect(pool.view(THINGS, undefined)).toBe(pool.informer(THINGS));
@@ -76,7 +76,7 @@ test("one namespace, and all of them, are plain informers", async () => {
   expect(pool.informer(THINGS, { namespace: "a" })).not.toBe(before);
 });
 
-test("what may be refused holds nobody up, is told, and is there as soon as it is granted", async () => {
+test("does not wait for an optional forbidden namespace, reports it, and reads it once granted", async () => {
   const { pool, time, grant } = setUp(new Set(["b"]));
   const view = pool.view(THINGS, ["a", "b"], {}, { mayBeRefused: true });
   pool.start();
@@ -93,7 +93,7 @@ test("what may be refused holds nobody up, is told, and is there as soon as it i
   await pool.stop();
 });
 
-test("what may not be refused is waited for", async () => {
+test("waits for a required forbidden namespace", async () => {
   const { pool, time } = setUp(new Set(["b"]));
   pool.view(THINGS, ["b"]);
   pool.start();

@@ -40,15 +40,15 @@ const expected = {
   subresources: ["scale"],
 };
 
-describe("both forms of discovery say the same", () => {
+describe("returns the same result from both forms of discovery", () => {
   test("aggregated, in two requests", async () => {
-    const world = setUp({ "/api": ok({ items: [] }), "/apis": ok({ items: [APPS] }) });
-    expect(await world.client.discovery.all()).toEqual([expected]);
-    expect(world.asked()).toEqual(["/api", "/apis"]);
+    const fixture = setUp({ "/api": ok({ items: [] }), "/apis": ok({ items: [APPS] }) });
+    expect(await fixture.client.discovery.all()).toEqual([expected]);
+    expect(fixture.asked()).toEqual(["/api", "/apis"]);
   });
 
-  test("legacy, one request per version; a broken one hides no other", async () => {
-    const world = setUp({
+  test("legacy, one request per version; a broken version hides no other", async () => {
+    const fixture = setUp({
       "/api": ok({ versions: ["v1"] }),
       "/apis": ok({ groups: [{ versions: [{ groupVersion: "apps/v1" }, { groupVersion: "broken/v1" }] }] }),
       "/api/v1": ok({
@@ -63,56 +63,56 @@ describe("both forms of discovery say the same", () => {
         ],
       }),
     });
-    const all = await world.client.discovery.all();
+    const all = await fixture.client.discovery.all();
     expect(all.find(({ kind }) => kind === "Deployment")).toEqual(expected);
     expect(all.find(({ kind }) => kind === "Node")).toMatchObject({ group: "", version: "v1", namespaced: false });
     expect(all).toHaveLength(2);
   });
 });
 
-describe("what is known", () => {
+describe("discovery cache", () => {
   const growing = () => {
     const items: unknown[] = [];
     return { items, ...setUp({ "/api": ok({ items: [] }), "/apis": () => ({ status: 200, body: { items } }) }) };
   };
 
-  test("is read once for all who ask", async () => {
-    const world = growing();
-    world.items.push(APPS);
-    await Promise.all([world.client.discovery.find(DEPLOYMENT), world.client.discovery.all()]);
-    await world.client.discovery.find(DEPLOYMENT);
-    expect(world.asked()).toHaveLength(2);
+  test("is read once for concurrent callers", async () => {
+    const fixture = growing();
+    fixture.items.push(APPS);
+    await Promise.all([fixture.client.discovery.find(DEPLOYMENT), fixture.client.discovery.all()]);
+    await fixture.client.discovery.find(DEPLOYMENT);
+    expect(fixture.asked()).toHaveLength(2);
   });
 
-  test("a missing kind is looked for again, but not in a storm, and once for all", async () => {
-    const world = growing();
-    expect(await world.client.discovery.find(DEPLOYMENT)).toBeUndefined();
-    world.items.push(APPS);
-    expect(await world.client.discovery.find(DEPLOYMENT)).toBeUndefined();
-    expect(world.asked()).toHaveLength(2);
-    await world.time.advance(5_000);
-    const found = await Promise.all(Array.from({ length: 3 }, () => world.client.discovery.find(DEPLOYMENT)));
+  test("re-reads for a missing kind, rate-limited and shared by concurrent callers", async () => {
+    const fixture = growing();
+    expect(await fixture.client.discovery.find(DEPLOYMENT)).toBeUndefined();
+    fixture.items.push(APPS);
+    expect(await fixture.client.discovery.find(DEPLOYMENT)).toBeUndefined();
+    expect(fixture.asked()).toHaveLength(2);
+    await fixture.time.advance(5_000);
+    const found = await Promise.all(Array.from({ length: 3 }, () => fixture.client.discovery.find(DEPLOYMENT)));
     expect(found).toEqual([expected, expected, expected]);
-    expect(world.asked()).toHaveLength(4);
+    expect(fixture.asked()).toHaveLength(4);
   });
 
-  test("a kind whose path is gone is forgotten by whoever uses it", async () => {
-    const world = growing();
-    world.items.push(APPS);
-    const type = await world.client.discovery.resourceType(DEPLOYMENT);
-    world.items.length = 0;
-    await expect(world.client.resource(type).list()).rejects.toMatchObject({ kind: "not-found" });
-    await expect(world.client.discovery.resourceType(DEPLOYMENT)).rejects.toMatchObject({ kind: "not-found" });
+  test("forgets a kind whose path returns 404", async () => {
+    const fixture = growing();
+    fixture.items.push(APPS);
+    const type = await fixture.client.discovery.resourceType(DEPLOYMENT);
+    fixture.items.length = 0;
+    await expect(fixture.client.resource(type).list()).rejects.toMatchObject({ kind: "not-found" });
+    await expect(fixture.client.discovery.resourceType(DEPLOYMENT)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("a failed read is not kept", async () => {
+  test("does not cache a failed read", async () => {
     let fails = true;
-    const world = setUp({
+    const fixture = setUp({
       "/api": () => (fails ? { status: 403 } : { status: 200, body: { items: [] } }),
       "/apis": ok({ items: [APPS] }),
     });
-    await expect(world.client.discovery.all()).rejects.toMatchObject({ kind: "permission-denied" });
+    await expect(fixture.client.discovery.all()).rejects.toMatchObject({ kind: "permission-denied" });
     fails = false;
-    expect(await world.client.discovery.all()).toHaveLength(1);
+    expect(await fixture.client.discovery.all()).toHaveLength(1);
   });
 });

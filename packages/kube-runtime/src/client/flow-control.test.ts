@@ -5,7 +5,7 @@ import { FlowControl } from "./flow-control.ts";
 
 const forever = new AbortController().signal;
 
-test("no more than the limit runs at once, and the line is served in order", async () => {
+test("limits concurrency and serves the queue in order", async () => {
   const { time, ...ambient } = virtualAmbient(1);
   const flow = new FlowControl(ambient, { perSecond: 1000, burst: 1000, inFlight: 2 });
   const started: number[] = [];
@@ -30,7 +30,7 @@ test("no more than the limit runs at once, and the line is served in order", asy
   expect([flow.running, flow.waiting]).toEqual([0, 0]);
 });
 
-test("starts are no faster than the rate, after the burst", async () => {
+test("limits the start rate after the burst", async () => {
   const { time, ...ambient } = virtualAmbient(1);
   const flow = new FlowControl(ambient, { perSecond: 10, burst: 3, inFlight: 100 });
   const startedAt: number[] = [];
@@ -40,7 +40,7 @@ test("starts are no faster than the rate, after the burst", async () => {
   expect(startedAt.map(Math.round)).toEqual([0, 0, 0, 100, 200, 300]);
 });
 
-test("one that gives up leaves the line and takes no place", async () => {
+test("an aborted waiter leaves the queue without using a slot", async () => {
   const { time, ...ambient } = virtualAmbient(1);
   const flow = new FlowControl(ambient, { perSecond: 1000, burst: 1000, inFlight: 1 });
   let finish = (): void => undefined;
@@ -57,7 +57,7 @@ test("one that gives up leaves the line and takes no place", async () => {
   expect(await flow.run(forever, async () => "next")).toBe("next");
 });
 
-test("work that fails gives its place back", async () => {
+test("failed work releases its slot", async () => {
   const { time: _, ...ambient } = virtualAmbient(1);
   const flow = new FlowControl(ambient, { perSecond: 1000, burst: 1000, inFlight: 1 });
   await expect(flow.run(forever, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");

@@ -12,13 +12,13 @@ async function collect(chunks: readonly Uint8Array[]): Promise<string[]> {
   return lines;
 }
 
-/** Cuts bytes at the given places. */
+/** Cuts bytes at the given positions. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b);
   return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length));
 }
 
-test("lines come out whole wherever the stream is cut, also inside a character", async () => {
+test("yields whole lines wherever the stream is cut, also inside a character", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue(), { maxLength: 8 }),
@@ -32,11 +32,11 @@ test("lines come out whole wherever the stream is cut, also inside a character",
   );
 });
 
-test("blank lines are passed over", async () => {
+test("skips blank lines", async () => {
   expect(await collect([new TextEncoder().encode("\n\n1\n\n2\n")])).toEqual(["1", "2"]);
 });
 
-test("a stream that ends inside a line is an error, after the whole lines", async () => {
+test("fails on a stream that ends inside a line, after yielding the whole lines", async () => {
   const seen: string[] = [];
   const reading = (async () => {
     for await (const line of linesOf(stream([new TextEncoder().encode('{"a":1}\n{"b":')]))) seen.push(line);

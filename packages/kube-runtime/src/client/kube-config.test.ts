@@ -24,7 +24,7 @@ users:
 `);
 
 describe("reading", () => {
-  test("the current context, with files relative to the kubeconfig", () => {
+  test("reads the current context with files relative to the kubeconfig", () => {
     expect(readKubeConfig([FULL])).toEqual({
       ok: true,
       value: {
@@ -45,7 +45,7 @@ describe("reading", () => {
     });
   });
 
-  test("a chosen context, with an exec plugin and a path in the server's address", () => {
+  test("reads a selected context with an exec plugin and a path in the server URL", () => {
     const result = readKubeConfig([FULL], { context: "prod", namespace: "other" });
     expect(result).toMatchObject({
       ok: true,
@@ -61,7 +61,7 @@ describe("reading", () => {
     });
   });
 
-  test("several files: the first that names a thing wins", () => {
+  test("merges several files, first definition wins", () => {
     const first = file("current-context: prod", "first");
     const second = file("users: [{name: robot, user: {token: abc}}]", "second");
     expect(readKubeConfig([first, second, FULL])).toMatchObject({
@@ -74,7 +74,7 @@ describe("reading", () => {
     ["token: abc\n    tokenFile: t", { type: "token-file", file: "/home/me/.kube/t" }],
     ["username: u\n    password: p", { type: "basic", username: "u", password: "p" }],
     ["token: ''", { type: "none" }],
-  ])("credentials from %j", (user, credentials) => {
+  ])("reads credentials from %j", (user, credentials) => {
     const config = file(`
 current-context: c
 contexts: [{name: c, context: {cluster: k, user: u}}]
@@ -87,7 +87,7 @@ users:
   });
 });
 
-describe("refusing, with the place and the fix", () => {
+describe("errors with location and fix", () => {
   test.each([
     [
       "no current context",
@@ -95,9 +95,9 @@ describe("refusing, with the place and the fix", () => {
       {},
       [["$.current-context", "choose a context: a"]],
     ],
-    ["an unknown context", FULL, { context: "nope" }, [["$.contexts", "defined are: dev, prod"]]],
+    ["unknown context", FULL, { context: "nope" }, [["$.contexts", "defined are: dev, prod"]]],
     [
-      "cluster and user that do not exist, both at once",
+      "unknown cluster and unknown user, reported together",
       file("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]"),
       {},
       [
@@ -106,7 +106,7 @@ describe("refusing, with the place and the fix", () => {
       ],
     ],
     [
-      "an address that is none, a key without certificate, an exec plugin of an old version, a removed provider",
+      "invalid server URL, key without certificate, old exec plugin version, removed auth provider",
       file(`
 current-context: c
 contexts: [{name: c, context: {cluster: k, user: u}}]
@@ -121,12 +121,7 @@ users: [{name: u, user: {client-key: k, auth-provider: {name: gcp}, exec: {apiVe
         ["$.users.u['client-certificate']", "a client certificate and its key must be set together"],
       ],
     ],
-    [
-      "a file that holds no mapping",
-      file("just text"),
-      {},
-      [["$['current-context']", "choose a context: none is defined"]],
-    ],
+    ["file without a mapping", file("just text"), {}, [["$['current-context']", "choose a context: none is defined"]]],
   ] as const)("%s", (_name, config, wanted, expected) => {
     const result = readKubeConfig([config], wanted);
     expect(result.ok).toBe(false);

@@ -39,15 +39,15 @@ const ownerRef = (apiVersion: string, kind: string, name: string): OwnerReferenc
 });
 
 describe("sources", () => {
-  test("own: the object itself, also when it goes; nothing after the end", async () => {
-    const world = await setUp((informer) => own(informer));
-    expect(await world.put({ name: "a" })).toEqual(["ns/a"]);
-    expect(await world.remove("a")).toEqual(["ns/a"]);
-    world.end();
-    expect(await world.put({ name: "b" })).toEqual([]);
+  test("own: enqueues the object itself, also on deletion, and nothing after stop", async () => {
+    const fixture = await setUp((informer) => own(informer));
+    expect(await fixture.put({ name: "a" })).toEqual(["ns/a"]);
+    expect(await fixture.remove("a")).toEqual(["ns/a"]);
+    fixture.end();
+    expect(await fixture.put({ name: "b" })).toEqual([]);
   });
 
-  test("owned: owners of the kind in any version, in the child's namespace or in none", async () => {
+  test("owned: enqueues owners of the kind in any version, namespaced or cluster-scoped", async () => {
     const refs = [ownerRef("apps/v1beta1", "Set", "s"), ownerRef("apps/v1", "Other", "o"), ownerRef("v1", "Set", "x")];
     const inside = await setUp((informer) => owned(informer, { group: "apps", kind: "Set" }));
     expect(await inside.put({ name: "a", ownerReferences: refs })).toEqual(["ns/s"]);
@@ -55,12 +55,12 @@ describe("sources", () => {
     expect(await above.put({ name: "a", ownerReferences: refs })).toEqual(["s"]);
   });
 
-  test("mapped: an update concerns what it was and what it is", async () => {
-    const world = await setUp((informer) =>
+  test("mapped: maps the old and the new object of an update", async () => {
+    const fixture = await setUp((informer) =>
       mapped(informer, ({ metadata }) => [{ namespace: "", name: metadata.labels?.["of"] ?? "none" }]),
     );
-    await world.put({ name: "a", labels: { of: "x" } });
-    expect(await world.put({ name: "a", labels: { of: "y" } })).toEqual(["y", "x"]);
+    await fixture.put({ name: "a", labels: { of: "x" } });
+    expect(await fixture.put({ name: "a", labels: { of: "y" } })).toEqual(["y", "x"]);
   });
 });
 
@@ -69,16 +69,16 @@ describe("predicates", () => {
   test.each([
     { what: "nothing", change: {}, holds: [] as string[] },
     { what: "the spec", change: { generation: 2 }, holds: ["spec"] },
-    { what: "the wish to go", change: { deletionTimestamp: "now" }, holds: ["spec"] },
+    { what: "deletion timestamp", change: { deletionTimestamp: "now" }, holds: ["spec"] },
     { what: "labels", change: { labels: { a: "2" } }, holds: ["labels"] },
     { what: "annotations", change: { annotations: {} }, holds: ["annotations"] },
     { what: "finalizers", change: { finalizers: [] }, holds: ["finalizers"] },
     {
-      what: "the object itself, under the same name",
+      what: "object recreated under the same name",
       change: { uid: "v" },
       holds: ["spec", "labels", "annotations", "finalizers"],
     },
-  ])("a change of $what", async ({ change, holds }) => {
+  ])("passes a change of $what", async ({ change, holds }) => {
     const all = {
       spec: specChanged,
       labels: labelsChanged,
@@ -86,17 +86,17 @@ describe("predicates", () => {
       finalizers: finalizersChanged,
     };
     for (const [name, when] of Object.entries(all)) {
-      const world = await setUp((informer) => own(informer, { when }));
-      expect(await world.put(base)).toEqual(["ns/a"]);
-      expect([name, (await world.put({ ...base, ...change })).length > 0]).toEqual([name, holds.includes(name)]);
-      expect(await world.remove("a")).toEqual(["ns/a"]);
+      const fixture = await setUp((informer) => own(informer, { when }));
+      expect(await fixture.put(base)).toEqual(["ns/a"]);
+      expect([name, (await fixture.put({ ...base, ...change })).length > 0]).toEqual([name, holds.includes(name)]);
+      expect(await fixture.remove("a")).toEqual(["ns/a"]);
     }
   });
 
-  test("any and all", async () => {
+  test("combines predicates with any and all", async () => {
     const any = await setUp((informer) => own(informer, { when: anyOf(specChanged, labelsChanged) }));
     const all = await setUp((informer) => own(informer, { when: allOf(specChanged, labelsChanged) }));
-    for (const world of [any, all]) await world.put(base);
+    for (const fixture of [any, all]) await fixture.put(base);
     expect(await any.put({ ...base, generation: 2 })).toHaveLength(2);
     expect(await all.put({ ...base, generation: 2 })).toEqual([]);
   });

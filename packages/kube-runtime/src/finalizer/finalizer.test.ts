@@ -37,74 +37,74 @@ async function setUp(finalizers: readonly string[] = []) {
   return { api, client, made, log, present, run };
 }
 
-describe("alive", () => {
-  test("the finalizer is on the server before apply runs, behind those of others", async () => {
-    const world = await setUp([THEIRS]);
-    expect(await world.run(world.made)).toBe("applied");
-    expect(world.log).toEqual([`apply with ${THEIRS},${OURS}`]);
-    expect((await world.present())?.metadata.finalizers).toEqual([THEIRS, OURS]);
+describe("when the object is not being deleted", () => {
+  test("adds the finalizer before apply runs, after existing finalizers", async () => {
+    const fixture = await setUp([THEIRS]);
+    expect(await fixture.run(fixture.made)).toBe("applied");
+    expect(fixture.log).toEqual([`apply with ${THEIRS},${OURS}`]);
+    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS, OURS]);
   });
 
-  test("with the finalizer nothing is written", async () => {
-    const world = await setUp([OURS]);
-    await world.run(world.made);
-    expect(world.api.transport.sent.filter(({ method }) => method === "PATCH")).toEqual([]);
-    expect(world.log).toHaveLength(1);
+  test("writes nothing when the finalizer is present", async () => {
+    const fixture = await setUp([OURS]);
+    await fixture.run(fixture.made);
+    expect(fixture.api.transport.sent.filter(({ method }) => method === "PATCH")).toEqual([]);
+    expect(fixture.log).toHaveLength(1);
   });
 
-  test("a list that someone else changed is a conflict, and nothing is applied", async () => {
-    const world = await setUp();
-    await world.client.patch(KEY, "merge", { metadata: { finalizers: [THEIRS] } });
-    await expect(world.run(world.made)).rejects.toMatchObject({ kind: "conflict", retryable: true });
-    expect(world.log).toEqual([]);
-    expect((await world.present())?.metadata.finalizers).toEqual([THEIRS]);
+  test("returns a conflict when the finalizers changed, and applies nothing", async () => {
+    const fixture = await setUp();
+    await fixture.client.patch(KEY, "merge", { metadata: { finalizers: [THEIRS] } });
+    await expect(fixture.run(fixture.made)).rejects.toMatchObject({ kind: "conflict", retryable: true });
+    expect(fixture.log).toEqual([]);
+    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS]);
   });
 
-  test("an object that is gone is nothing to do, and nothing is applied", async () => {
-    const world = await setUp();
-    await world.client.delete(KEY);
-    expect(await world.run(world.made)).toBeUndefined();
-    expect(world.log).toEqual([]);
+  test("does nothing when the object is deleted", async () => {
+    const fixture = await setUp();
+    await fixture.client.delete(KEY);
+    expect(await fixture.run(fixture.made)).toBeUndefined();
+    expect(fixture.log).toEqual([]);
   });
 });
 
-describe("to be deleted", () => {
+describe("when the object is being deleted", () => {
   const deleted = async (finalizers: readonly string[]) => {
-    const world = await setUp(finalizers);
-    await world.client.delete(KEY);
-    return { ...world, dying: (await world.present())! };
+    const fixture = await setUp(finalizers);
+    await fixture.client.delete(KEY);
+    return { ...fixture, dying: (await fixture.present())! };
   };
 
-  test("clean: the finalizer goes, the others stay", async () => {
-    const world = await deleted([OURS, THEIRS]);
-    expect(await world.run(world.dying)).toBeUndefined();
-    expect((await world.present())?.metadata.finalizers).toEqual([THEIRS]);
+  test("removes only its own finalizer after cleanup", async () => {
+    const fixture = await deleted([OURS, THEIRS]);
+    expect(await fixture.run(fixture.dying)).toBeUndefined();
+    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS]);
   });
 
-  test("clean, and ours was the last: the object goes", async () => {
-    const world = await deleted([OURS]);
-    await world.run(world.dying);
-    expect(await world.present()).toBeUndefined();
-    expect(await world.run(world.dying)).toBeUndefined();
-    expect(world.log).toEqual(["clean up", "clean up"]);
+  test("removes the last finalizer after cleanup, which deletes the object", async () => {
+    const fixture = await deleted([OURS]);
+    await fixture.run(fixture.dying);
+    expect(await fixture.present()).toBeUndefined();
+    expect(await fixture.run(fixture.dying)).toBeUndefined();
+    expect(fixture.log).toEqual(["clean up", "clean up"]);
   });
 
-  test("not clean yet: the finalizer stays and the answer is the step's", async () => {
-    const world = await deleted([OURS]);
-    expect(await world.run(world.dying, "later")).toBe("later");
-    expect((await world.present())?.metadata.finalizers).toEqual([OURS]);
+  test("keeps the finalizer until cleanup is done and returns the outcome of the step", async () => {
+    const fixture = await deleted([OURS]);
+    expect(await fixture.run(fixture.dying, "later")).toBe("later");
+    expect((await fixture.present())?.metadata.finalizers).toEqual([OURS]);
   });
 
-  test("without our finalizer nothing is ours to do", async () => {
-    const world = await deleted([THEIRS]);
-    expect(await world.run(world.dying)).toBeUndefined();
-    expect(world.log).toEqual([]);
+  test("does nothing without its own finalizer", async () => {
+    const fixture = await deleted([THEIRS]);
+    expect(await fixture.run(fixture.dying)).toBeUndefined();
+    expect(fixture.log).toEqual([]);
   });
 
-  test("a list that someone else changed is a conflict: clean up runs again next time", async () => {
-    const world = await deleted([OURS, THEIRS]);
-    await world.client.patch(KEY, "merge", { metadata: { finalizers: [OURS] } });
-    await expect(world.run(world.dying)).rejects.toMatchObject({ kind: "conflict" });
-    expect((await world.present())?.metadata.finalizers).toEqual([OURS]);
+  test("returns a conflict when the finalizers changed, and repeats cleanup next time", async () => {
+    const fixture = await deleted([OURS, THEIRS]);
+    await fixture.client.patch(KEY, "merge", { metadata: { finalizers: [OURS] } });
+    await expect(fixture.run(fixture.dying)).rejects.toMatchObject({ kind: "conflict" });
+    expect((await fixture.present())?.metadata.finalizers).toEqual([OURS]);
   });
 });

@@ -80,141 +80,141 @@ function setUp(options: Partial<ManagerOptions> & { readonly led?: boolean } = {
   };
 }
 
-test("no worker before the caches are synced, nor without leadership", async () => {
-  const world = setUp();
-  world.manager.start();
-  await world.time.advance(5_000);
-  expect([world.log, world.manager.isWorking]).toEqual([[], false]);
-  expect(world.manager.readiness()).toMatchObject({ ready: false, reasons: [expect.stringContaining("things")] });
-  world.serve();
-  await world.time.advance(10_000);
-  expect(world.steps()).toEqual(['lease of "me"', "term 1 begins", 'lease of "me"']);
-  expect([world.manager.isWorking, world.manager.readiness().ready]).toEqual([true, true]);
-  await world.manager.stop();
-  expect(world.time.pendingTimers).toBe(0);
+test("starts no worker before the caches are synced, nor without leadership", async () => {
+  const fixture = setUp();
+  fixture.manager.start();
+  await fixture.time.advance(5_000);
+  expect([fixture.log, fixture.manager.isWorking]).toEqual([[], false]);
+  expect(fixture.manager.readiness()).toMatchObject({ ready: false, reasons: [expect.stringContaining("things")] });
+  fixture.serve();
+  await fixture.time.advance(10_000);
+  expect(fixture.steps()).toEqual(['lease of "me"', "term 1 begins", 'lease of "me"']);
+  expect([fixture.manager.isWorking, fixture.manager.readiness().ready]).toEqual([true, true]);
+  await fixture.manager.stop();
+  expect(fixture.time.pendingTimers).toBe(0);
 });
 
-test("stopping: work in hand ends in peace while the lease is still held, then it is given back", async () => {
-  const world = setUp();
-  world.serve();
-  world.manager.start();
-  await world.time.advance(1_000);
-  world.manager.controllers[0]?.enqueue(KEY);
-  await world.time.advance(100);
-  world.log.length = 0;
-  const stopped = Promise.all([world.manager.stop(), world.manager.stop()]);
-  await world.time.advance(6_000);
+test("stop lets running work finish while it holds the lease, then releases it", async () => {
+  const fixture = setUp();
+  fixture.serve();
+  fixture.manager.start();
+  await fixture.time.advance(1_000);
+  fixture.manager.controllers[0]?.enqueue(KEY);
+  await fixture.time.advance(100);
+  fixture.log.length = 0;
+  const stopped = Promise.all([fixture.manager.stop(), fixture.manager.stop()]);
+  await fixture.time.advance(6_000);
   await stopped;
-  expect(world.steps()).toEqual(['lease of "me"', "term 1 works", 'lease of ""']);
-  expect(world.manager.readiness().reasons).toContain("the process is stopping");
-  expect([world.manager.isWorking, world.time.pendingTimers]).toEqual([false, 0]);
+  expect(fixture.steps()).toEqual(['lease of "me"', "term 1 works", 'lease of ""']);
+  expect(fixture.manager.readiness().reasons).toContain("the process is stopping");
+  expect([fixture.manager.isWorking, fixture.time.pendingTimers]).toEqual([false, 0]);
 });
 
-test("lost leadership cuts work at once, and the next term has fresh controllers", async () => {
-  const world = setUp();
-  world.serve();
-  world.manager.start();
-  await world.time.advance(1_000);
-  const term = await world.elector.leading();
+test("aborts work at once when leadership is lost, and creates new controllers for the next term", async () => {
+  const fixture = setUp();
+  fixture.serve();
+  fixture.manager.start();
+  await fixture.time.advance(1_000);
+  const term = await fixture.elector.leading();
   let cutAtOnce = false;
-  term.addEventListener("abort", () => queueMicrotask(() => (cutAtOnce = !world.log.includes("term 1 works"))));
-  const lease = world.api.intercept;
-  world.api.intercept = (request) => (request.path.includes("/leases") ? "hang" : lease(request));
-  await world.time.advance(7_000);
-  world.manager.controllers[0]?.enqueue(KEY);
-  await world.time.advance(4_000);
-  expect([world.manager.isWorking, cutAtOnce]).toEqual([false, true]);
-  expect(world.log).toContain("term 1 is cut");
-  world.api.intercept = lease;
-  await world.time.advance(5_000);
-  expect(world.log).toContain("term 2 begins");
-  expect(world.log).not.toContain("term 1 works");
-  await world.manager.stop();
-  expect(world.time.pendingTimers).toBe(0);
+  term.addEventListener("abort", () => queueMicrotask(() => (cutAtOnce = !fixture.log.includes("term 1 works"))));
+  const lease = fixture.api.intercept;
+  fixture.api.intercept = (request) => (request.path.includes("/leases") ? "hang" : lease(request));
+  await fixture.time.advance(7_000);
+  fixture.manager.controllers[0]?.enqueue(KEY);
+  await fixture.time.advance(4_000);
+  expect([fixture.manager.isWorking, cutAtOnce]).toEqual([false, true]);
+  expect(fixture.log).toContain("term 1 is cut");
+  fixture.api.intercept = lease;
+  await fixture.time.advance(5_000);
+  expect(fixture.log).toContain("term 2 begins");
+  expect(fixture.log).not.toContain("term 1 works");
+  await fixture.manager.stop();
+  expect(fixture.time.pendingTimers).toBe(0);
 });
 
 describe("tasks", () => {
-  test("run while this process leads; one that fails is started again, later each time", async () => {
+  test("run while this process leads and restart with backoff after a failure", async () => {
     const at: number[] = [];
-    const world: ReturnType<typeof setUp> = setUp({
+    const fixture: ReturnType<typeof setUp> = setUp({
       tasks: [
         {
           name: "loop",
           run: async (signal) => {
-            at.push(world.time.monotonic());
+            at.push(fixture.time.monotonic());
             if (at.length < 4) throw unavailable("thing", "away");
             await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
           },
         },
       ],
     });
-    world.serve();
-    world.manager.start();
-    await world.time.advance(30_000);
+    fixture.serve();
+    fixture.manager.start();
+    await fixture.time.advance(30_000);
     expect(at).toHaveLength(4);
     expect(at[3]! - at[2]!).toBeGreaterThan(at[1]! - at[0]!);
-    await world.manager.stop();
-    expect(world.time.pendingTimers).toBe(0);
+    await fixture.manager.stop();
+    expect(fixture.time.pendingTimers).toBe(0);
   });
 });
 
-describe("at the edges", () => {
-  test("stop before start: nothing ever runs", async () => {
-    const world = setUp();
-    world.serve();
-    await world.manager.stop();
-    world.manager.start();
-    await world.time.advance(10_000);
-    expect([world.log, world.api.transport.sent, world.time.pendingTimers]).toEqual([[], [], 0]);
+describe("edge cases", () => {
+  test("runs nothing when stopped before start", async () => {
+    const fixture = setUp();
+    fixture.serve();
+    await fixture.manager.stop();
+    fixture.manager.start();
+    await fixture.time.advance(10_000);
+    expect([fixture.log, fixture.api.transport.sent, fixture.time.pendingTimers]).toEqual([[], [], 0]);
   });
 
-  test("stop while the caches are not synced", async () => {
-    const world = setUp();
-    world.manager.start();
-    await world.time.advance(1_000);
-    await world.manager.stop();
-    expect([world.log, world.time.pendingTimers]).toEqual([[], 0]);
+  test("stops while the caches are not synced", async () => {
+    const fixture = setUp();
+    fixture.manager.start();
+    await fixture.time.advance(1_000);
+    await fixture.manager.stop();
+    expect([fixture.log, fixture.time.pendingTimers]).toEqual([[], 0]);
   });
 
-  test("stop while another leads", async () => {
-    const world = setUp();
-    world.serve();
+  test("stops while another process leads", async () => {
+    const fixture = setUp();
+    fixture.serve();
     const lease: Lease = {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { namespace: "ns", name: "lock", uid: "u", resourceVersion: "1" },
       spec: { holderIdentity: "other", leaseDurationSeconds: 3600 },
     };
-    world.api.objects.set("/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock", lease as never);
-    world.manager.start();
-    await world.time.advance(60_000);
-    await world.manager.stop();
-    expect([world.log, world.time.pendingTimers]).toEqual([[], 0]);
+    fixture.api.objects.set("/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock", lease as never);
+    fixture.manager.start();
+    await fixture.time.advance(60_000);
+    await fixture.manager.stop();
+    expect([fixture.log, fixture.time.pendingTimers]).toEqual([[], 0]);
   });
 
-  test("without an elector it works at once", async () => {
-    const world = setUp({ led: false });
-    world.serve();
-    world.manager.start();
-    await world.time.advance(10);
-    expect(world.manager.isWorking).toBe(true);
-    await world.manager.stop();
-    expect(world.manager.isWorking).toBe(false);
+  test("starts at once without an elector", async () => {
+    const fixture = setUp({ led: false });
+    fixture.serve();
+    fixture.manager.start();
+    await fixture.time.advance(10);
+    expect(fixture.manager.isWorking).toBe(true);
+    await fixture.manager.stop();
+    expect(fixture.manager.isWorking).toBe(false);
   });
 
-  test("a manager that cannot make its controllers says so and gives leadership up", async () => {
-    const world = setUp({
+  test("reports a failure to create controllers and releases leadership", async () => {
+    const fixture = setUp({
       controllers: () => {
         throw new TypeError("wired wrongly");
       },
     });
-    world.serve();
-    world.manager.start();
-    await world.time.advance(5_000);
-    expect(world.manager.health().ready).toBe(false);
-    expect(world.manager.readiness().ready).toBe(false);
-    expect(world.steps()).toEqual(['lease of "me"', 'lease of ""']);
-    await world.manager.stop();
-    expect(world.time.pendingTimers).toBe(0);
+    fixture.serve();
+    fixture.manager.start();
+    await fixture.time.advance(5_000);
+    expect(fixture.manager.health().ready).toBe(false);
+    expect(fixture.manager.readiness().ready).toBe(false);
+    expect(fixture.steps()).toEqual(['lease of "me"', 'lease of ""']);
+    await fixture.manager.stop();
+    expect(fixture.time.pendingTimers).toBe(0);
   });
 });

@@ -20,7 +20,7 @@ function setUp(options: Partial<WorkQueueOptions<string>> = {}, seed = 1) {
 }
 
 describe("one key, one worker", () => {
-  test("a key added often before it is taken is taken once", async () => {
+  test("hands out a key once that was added several times", async () => {
     const { queue, takeNow } = setUp();
     queue.add("a");
     queue.add("a");
@@ -29,7 +29,7 @@ describe("one key, one worker", () => {
     expect(queue.length).toBe(0);
   });
 
-  test("a key added while it is worked on is taken once more, after done", async () => {
+  test("hands out a key again after done when it was added during work", async () => {
     const { queue } = setUp();
     queue.add("a");
     expect((await queue.take())?.key).toBe("a");
@@ -42,7 +42,7 @@ describe("one key, one worker", () => {
     expect(queue.length + queue.working).toBe(0);
   });
 
-  test("a waiting worker gets the key as soon as it is added", async () => {
+  test("hands a key to a waiting worker as soon as it is added", async () => {
     const { queue } = setUp();
     const taken = queue.take();
     queue.add("a", { priority: 3 });
@@ -51,7 +51,7 @@ describe("one key, one worker", () => {
 });
 
 describe("order", () => {
-  test("priority first; a raised key goes forward and is not taken twice", async () => {
+  test("orders by priority; a raised key moves forward and is not handed out twice", async () => {
     const { queue, takeNow } = setUp();
     queue.add("resync", { priority: PRIORITY.low });
     queue.add("routine");
@@ -67,7 +67,7 @@ describe("order", () => {
     ]);
   });
 
-  test("namespaces take turns", async () => {
+  test("serves namespaces round-robin", async () => {
     const { queue, takeNow } = setUp({ groupOf: (key) => key.split("/")[0]! });
     for (const key of ["big/1", "big/2", "big/3", "big/4", "small/1", "other/1"]) queue.add(key);
     const order = [];
@@ -77,7 +77,7 @@ describe("order", () => {
 });
 
 describe("delays", () => {
-  test("a key waits for its delay; the earliest of several counts", async () => {
+  test("delays a key; the earliest of several delays counts", async () => {
     const { queue, time, takeNow } = setUp();
     queue.add("a", { afterMs: 1000 });
     queue.add("a", { afterMs: 100 });
@@ -91,7 +91,7 @@ describe("delays", () => {
     expect(queue.length).toBe(0);
   });
 
-  test("a key that was added while it was worked on is not taken a third time for its delay", async () => {
+  test("does not hand out a key a third time for the delay when it was added during work", async () => {
     const { queue, time, takeNow } = setUp();
     queue.add("a");
     await takeNow();
@@ -114,7 +114,7 @@ describe("delays", () => {
     expect(queue.length + queue.delayed).toBe(0);
   });
 
-  test("retries of one key grow apart until it is forgotten", async () => {
+  test("backs off retries of one key until it is forgotten", async () => {
     const { queue, time } = setUp({ backoff: { baseMs: 100, capMs: 1000, factor: 2, jitter: 0 } });
     const waits: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -131,7 +131,7 @@ describe("delays", () => {
     expect(queue.retriesOf("a")).toBe(0);
   });
 
-  test("the overall rate bounds the retries of many keys", async () => {
+  test("limits the retries of many keys by the overall rate", async () => {
     const { queue, time } = setUp({
       overallRate: { perSecond: 10, burst: 5 },
       backoff: { baseMs: 1, capMs: 1, factor: 1, jitter: 0 },
@@ -147,7 +147,7 @@ describe("delays", () => {
 });
 
 describe("bounds", () => {
-  test("beyond the limit keys are refused, and there is a call when there is room again", async () => {
+  test("rejects keys beyond the limit and calls back when it has room again", async () => {
     let room = 0;
     const { queue, time, takeNow } = setUp({ limit: 4, onRoom: () => (room += 1) });
     for (let i = 0; i < 10; i += 1) queue.add(`k${i}`);
@@ -162,7 +162,7 @@ describe("bounds", () => {
 });
 
 describe("memory", () => {
-  test("keys that are put off and called back for ever leave nothing behind", () => {
+  test("keys that are delayed and recalled forever leave nothing behind", () => {
     const heap = new DueHeap<string>();
     for (let i = 0; i < 100_000; i += 1) {
       heap.set(`k${i % 10}`, 3_600_000 + i);
@@ -175,7 +175,7 @@ describe("memory", () => {
     expect(heap.takeDue(2_000_000)).toBeUndefined();
   });
 
-  test("keys that are raised while higher ones never end leave nothing behind, and lose nothing", () => {
+  test("keys that are raised while higher ones never end leave nothing behind and are not lost", () => {
     const lanes = new FairLanes<string>((key) => key);
     lanes.add("patient", PRIORITY.low);
     for (let i = 0; i < 100_000; i += 1) {
@@ -189,7 +189,7 @@ describe("memory", () => {
     expect(lanes.heldTickets).toBe(0);
   });
 
-  test("heap law: keys come out by time, whatever was set, brought forward and deleted before", () => {
+  test("property: the heap returns keys by time after any sets, changes and deletes", () => {
     const step = fc.tuple(fc.nat(8), fc.nat(100), fc.boolean());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -214,7 +214,7 @@ describe("memory", () => {
 });
 
 describe("stopping", () => {
-  test("the call for more after an overflow does not come after the end", async () => {
+  test("does not call back after an overflow once stopped", async () => {
     let room = 0;
     const { queue, time } = setUp({ limit: 2, onRoom: () => (room += 1) });
     for (let i = 0; i < 5; i += 1) queue.add(`k${i}`);
@@ -226,7 +226,7 @@ describe("stopping", () => {
     expect([room, time.pendingTimers, queue.length]).toEqual([0, 0, 0]);
   });
 
-  test("workers that wait are told, work in hand is waited for, nothing is taken any more", async () => {
+  test("stop wakes waiting workers, waits for running work and hands out nothing more", async () => {
     const { queue, time } = setUp();
     queue.add("a");
     await queue.take();
@@ -244,7 +244,7 @@ describe("stopping", () => {
   });
 });
 
-test("laws: never two workers on one key, and every added key is worked on after its last add", async () => {
+test("property: never two workers on one key, and every added key is processed after its last add", async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant("add" as const), key: fc.nat(5), priority: fc.integer({ min: -2, max: 2 }) }),
     fc.record({ do: fc.constant("later" as const), key: fc.nat(5), afterMs: fc.nat(50) }),

@@ -12,7 +12,7 @@ interface Thing {
 const expired = (): Fault =>
   new Fault({ kind: "failed-precondition", subject: "version" }, "too old", { context: { expired: true } });
 
-/** What the fake server does with one watch: events, then hang, end, or break. */
+/** The scripted behaviour of one watch: events, then hang, end, or break. */
 type Script = { readonly events: readonly WatchEvent<Thing>[]; readonly after: "hang" | "end" | Fault } | Fault;
 
 const put = (name: string, version: number): WatchEvent<Thing> => ({
@@ -89,161 +89,161 @@ function setUp(
 
 const FIRST: Script = { events: [put("a", 3), put("b", 5), bookmark(7, true)], after: "end" };
 
-describe("the first state", () => {
-  test("streamed: complete only at its bookmark, then changes are followed from there", async () => {
-    const world = setUp([{ events: [put("a", 3), put("b", 5), bookmark(7, true), put("c", 8)], after: "hang" }]);
-    await world.time.advance(10);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 3, b: 5, c: 8 });
-    expect(world.replaced()).toBe(1);
-    await world.finish();
+describe("the initial list", () => {
+  test("streamed: complete only at its bookmark, then follows changes from there", async () => {
+    const fixture = setUp([{ events: [put("a", 3), put("b", 5), bookmark(7, true), put("c", 8)], after: "hang" }]);
+    await fixture.time.advance(10);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 3, b: 5, c: 8 });
+    expect(fixture.replaced()).toBe(1);
+    await fixture.finish();
   });
 
-  test("a server that knows no streamed lists is found out by its first bookmark", async () => {
-    const world = setUp([{ events: [put("a", 3), bookmark(7)], after: "hang" }], {}, [
+  test("detects a server without streamed lists by its first bookmark", async () => {
+    const fixture = setUp([{ events: [put("a", 3), bookmark(7)], after: "hang" }], {}, [
       { items: [{ name: "a", version: 3 }], resourceVersion: "9" },
     ]);
-    await world.time.advance(1000);
-    expect(world.asked).toEqual(["watch initial", "list first", "watch 9"]);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 3 });
-    await world.finish();
+    await fixture.time.advance(1000);
+    expect(fixture.asked).toEqual(["watch initial", "list first", "watch 9"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 3 });
+    await fixture.finish();
   });
 
-  test("a stream that breaks before its bookmark shows nothing of it, and pages are asked for", async () => {
-    const world = setUp([{ events: [put("ghost", 3)], after: "end" }], {}, [
+  test("discards a stream that breaks before its bookmark and lists by pages", async () => {
+    const fixture = setUp([{ events: [put("ghost", 3)], after: "end" }], {}, [
       { items: [{ name: "a", version: 3 }], resourceVersion: "7" },
     ]);
-    await world.time.advance(5000);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 3 });
-    expect(world.asked).toEqual(["watch initial", "list first", "watch 7"]);
-    await world.finish();
+    await fixture.time.advance(5000);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 3 });
+    expect(fixture.asked).toEqual(["watch initial", "list first", "watch 7"]);
+    await fixture.finish();
   });
 
-  test("a server that cannot stream is listed by pages", async () => {
-    const world = setUp([invalidArgument("query", [])], {}, [
+  test("lists by pages from a server that cannot stream", async () => {
+    const fixture = setUp([invalidArgument("query", [])], {}, [
       { items: [{ name: "a", version: 1 }], resourceVersion: "9", continue: "more" },
       { items: [{ name: "b", version: 2 }], resourceVersion: "9" },
     ]);
-    await world.time.advance(10);
-    expect(world.asked).toEqual(["watch initial", "list first", "list more", "watch 9"]);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 1, b: 2 });
-    await world.finish();
+    await fixture.time.advance(10);
+    expect(fixture.asked).toEqual(["watch initial", "list first", "list more", "watch 9"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 1, b: 2 });
+    await fixture.finish();
   });
 
-  test("a list whose continuation expired is begun anew", async () => {
-    const world = setUp([], { streamingList: false }, [
+  test("restarts a list whose continue token expired", async () => {
+    const fixture = setUp([], { streamingList: false }, [
       { items: [{ name: "old", version: 1 }], resourceVersion: "9", continue: "more" },
       expired(),
       { items: [{ name: "a", version: 4 }], resourceVersion: "12" },
     ]);
-    await world.time.advance(300);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 4 });
-    await world.finish();
+    await fixture.time.advance(300);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 4 });
+    await fixture.finish();
   });
 });
 
-describe("going on", () => {
+describe("resuming a watch", () => {
   test.each([
     { how: "ended by the server", after: "end" as const },
     { how: "broken", after: unavailable("server", "reset") },
     { how: "throttled", after: resourceExhausted("requests", "slow down") },
     { how: "failed inside the server", after: new Fault({ kind: "internal" }, "500") },
-  ])("a watch that was $how is resumed from the last version, without a new list", async ({ after }) => {
-    const world = setUp([
+  ])("resumes from the last version without a new list after the watch was $how", async ({ after }) => {
+    const fixture = setUp([
       FIRST,
       { events: [put("a", 8), bookmark(20)], after },
       { events: [put("d", 21)], after: "hang" },
     ]);
-    await world.time.advance(60_000);
-    expect(world.asked).toEqual(["watch initial", "watch 7", "watch 20"]);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 8, b: 5, d: 21 });
-    expect(world.replaced()).toBe(1);
-    await world.finish();
+    await fixture.time.advance(60_000);
+    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch 20"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ a: 8, b: 5, d: 21 });
+    expect(fixture.replaced()).toBe(1);
+    await fixture.finish();
   });
 
-  test("an expired version means a new list, and what is gone is gone", async () => {
-    const world = setUp([FIRST, expired(), { events: [put("b", 30), bookmark(31, true)], after: "hang" }]);
-    await world.time.advance(1000);
-    expect(world.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
-    expect(Object.fromEntries(world.things)).toEqual({ b: 30 });
-    await world.finish();
+  test("re-lists after an expired version and reports missing objects as deleted", async () => {
+    const fixture = setUp([FIRST, expired(), { events: [put("b", 30), bookmark(31, true)], after: "hang" }]);
+    await fixture.time.advance(1000);
+    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ b: 30 });
+    await fixture.finish();
   });
 
   test.each([
-    { why: "the kind is gone", fault: notFound("resource", "") },
+    { why: "the kind was deleted", fault: notFound("resource", "") },
     {
-      why: "the server has never been so far (its store was restored)",
+      why: "the version is in the future (the store was restored)",
       fault: new Fault({ kind: "unavailable", dependency: "API" }, "too large", { context: { reason: "Timeout" } }),
     },
-    { why: "the version is none to this server", fault: invalidArgument("version", []) },
-  ])("a version that means nothing any more is given up: $why", async ({ fault }) => {
-    const world = setUp([FIRST, fault, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
-    await world.time.advance(2000);
-    expect(world.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
-    expect(Object.fromEntries(world.things)).toEqual({ b: 2 });
-    await world.finish();
+    { why: "the server cannot parse the version", fault: invalidArgument("version", []) },
+  ])("re-lists when the version is invalid: $why", async ({ fault }) => {
+    const fixture = setUp([FIRST, fault, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
+    await fixture.time.advance(2000);
+    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ b: 2 });
+    await fixture.finish();
   });
 
   test.each([
     { what: "keeps failing on it", kind: "unavailable" as const, answered: true, listed: true },
-    { what: "cannot be reached", kind: "unavailable" as const, answered: false, listed: false },
-    { what: "asks for patience", kind: "resource-exhausted" as const, answered: true, listed: false },
-  ])("a server that $what: the version is given up $listed", async ({ kind, answered, listed }) => {
+    { what: "is unreachable", kind: "unavailable" as const, answered: false, listed: false },
+    { what: "responds with 429", kind: "resource-exhausted" as const, answered: true, listed: false },
+  ])("gives the version up $listed for a server that $what", async ({ kind, answered, listed }) => {
     const detail = kind === "unavailable" ? { kind, dependency: "API" } : { kind, limit: "requests" };
     const context = answered ? { httpStatus: 500 } : {};
     const failing = Array.from({ length: 8 }, () => new Fault(detail, "failed", { context }));
-    const world = setUp([FIRST, ...failing, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
-    await world.time.advance(120_000);
-    expect(world.asked.slice(1).includes("watch initial")).toBe(listed);
-    await world.finish();
+    const fixture = setUp([FIRST, ...failing, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
+    await fixture.time.advance(120_000);
+    expect(fixture.asked.slice(1).includes("watch initial")).toBe(listed);
+    await fixture.finish();
   });
 
-  test("a version on which nothing is ever heard is given up after the second silence", async () => {
+  test("gives the version up after the second silent watch", async () => {
     const quiet: Script = { events: [], after: "hang" };
-    const world = setUp([FIRST, quiet, quiet, { events: [put("b", 2), bookmark(3, true)], after: "hang" }], {
+    const fixture = setUp([FIRST, quiet, quiet, { events: [put("b", 2), bookmark(3, true)], after: "hang" }], {
       silenceMs: 10_000,
     });
-    await world.time.advance(22_000);
-    expect(world.asked).toEqual(["watch initial", "watch 7", "watch 7", "watch initial"]);
-    expect(Object.fromEntries(world.things)).toEqual({ b: 2 });
-    await world.finish();
+    await fixture.time.advance(22_000);
+    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(fixture.things)).toEqual({ b: 2 });
+    await fixture.finish();
   });
 
-  test("a deleted object disappears", async () => {
+  test("reports a deleted object", async () => {
     const gone: WatchEvent<Thing> = { type: "DELETED", object: { name: "a", version: 8 }, resourceVersion: "8" };
-    const world = setUp([{ events: [put("a", 3), bookmark(7, true), gone], after: "hang" }]);
-    await world.time.advance(10);
-    expect(world.things.size).toBe(0);
-    await world.finish();
+    const fixture = setUp([{ events: [put("a", 3), bookmark(7, true), gone], after: "hang" }]);
+    await fixture.time.advance(10);
+    expect(fixture.things.size).toBe(0);
+    await fixture.finish();
   });
 
-  test("a connection that says nothing is found dead and replaced", async () => {
-    const world = setUp([FIRST, { events: [], after: "hang" }, { events: [put("a", 9)], after: "hang" }], {
+  test("detects a silent connection and replaces it", async () => {
+    const fixture = setUp([FIRST, { events: [], after: "hang" }, { events: [put("a", 9)], after: "hang" }], {
       silenceMs: 10_000,
     });
-    await world.time.advance(9_000);
-    expect(world.asked).toHaveLength(2);
-    await world.time.advance(3_000);
-    expect(world.notes.some((note) => note.type === "failed" && note.reason === "silent")).toBe(true);
-    expect(world.things.get("a")).toBe(9);
-    await world.finish();
+    await fixture.time.advance(9_000);
+    expect(fixture.asked).toHaveLength(2);
+    await fixture.time.advance(3_000);
+    expect(fixture.notes.some((note) => note.type === "failed" && note.reason === "silent")).toBe(true);
+    expect(fixture.things.get("a")).toBe(9);
+    await fixture.finish();
   });
 });
 
-describe("waiting", () => {
-  test("grows while the server fails, up to the cap, and starts anew after success", async () => {
+describe("backoff", () => {
+  test("grows while the server fails, up to the cap, and resets after success", async () => {
     const failures = Array.from({ length: 11 }, () => unavailable("server", "down"));
-    const world = setUp([
+    const fixture = setUp([
       FIRST,
       ...failures,
       { events: [put("a", 9), bookmark(10)], after: unavailable("server", "down again") },
     ]);
-    await world.time.advance(20 * 60_000);
-    const waits = world.notes.flatMap((note) => (note.type === "failed" ? [note.retryInMs] : []));
+    await fixture.time.advance(20 * 60_000);
+    const waits = fixture.notes.flatMap((note) => (note.type === "failed" ? [note.retryInMs] : []));
     expect(waits[0]).toBeLessThanOrEqual(200);
     expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
     expect(waits[11]).toBeGreaterThan(10_000);
     expect(waits[12]).toBeLessThanOrEqual(200);
-    await world.finish();
+    await fixture.finish();
   });
 
   test.each([
@@ -254,23 +254,23 @@ describe("waiting", () => {
       script: { events: [put("a", 3), bookmark(7, true)], after: expired() },
       most: 20,
     },
-  ])("a server that $what does not make a busy loop", async ({ script, most }) => {
-    const world = setUp([FIRST, ...Array.from({ length: 10_000 }, () => script)]);
-    await world.time.advance(60_000);
-    expect(world.asked.length).toBeLessThan(most);
-    await world.finish();
+  ])("does not loop without delay on a server that $what", async ({ script, most }) => {
+    const fixture = setUp([FIRST, ...Array.from({ length: 10_000 }, () => script)]);
+    await fixture.time.advance(60_000);
+    expect(fixture.asked.length).toBeLessThan(most);
+    await fixture.finish();
   });
 
-  test("a server's own wish is honoured", async () => {
-    const world = setUp([
+  test("honours Retry-After of the server", async () => {
+    const fixture = setUp([
       FIRST,
       unavailable("server", "busy", { retryAfterMs: 45_000 }),
       { events: [], after: "hang" },
     ]);
-    await world.time.advance(44_900);
-    expect(world.asked).toHaveLength(2);
-    await world.time.advance(2_000);
-    expect(world.asked).toHaveLength(3);
-    await world.finish();
+    await fixture.time.advance(44_900);
+    expect(fixture.asked).toHaveLength(2);
+    await fixture.time.advance(2_000);
+    expect(fixture.asked).toHaveLength(3);
+    await fixture.finish();
   });
 });

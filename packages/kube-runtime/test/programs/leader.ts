@@ -1,4 +1,4 @@
-/** Writes into an object for as long as it leads, as fast as it can. Arguments: kubeconfig, identity, lease, object. */
+/** Writes to an object as fast as possible while it leads. Arguments: kubeconfig, identity, lease, object. */
 import { isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createUndiciTransport, loadAccess } from "../../src/adapters/index.ts";
@@ -28,7 +28,7 @@ process.once("SIGTERM", () => {
 });
 const key = { namespace: "default", name };
 
-/** One step of work. Its version is the precondition that ends the last doubt: a write that was on its way while we were frozen. */
+/** One step of work. The version precondition rejects a write that was in flight while the process was frozen. */
 async function step(): Promise<void> {
   const present = await target.get(key);
   await target.update({ ...present, data: { by: identity, at: String(performance.now()) } }).catch((fault: unknown) => {
@@ -39,9 +39,9 @@ async function step(): Promise<void> {
 while (!stopping.signal.aborted) {
   try {
     await elector.leading();
-    // Many steps that ask nothing in between, as careless as can be: the fence must do it.
+    // Many steps without a leadership check in between: the fence must stop them.
     for (let n = 0; n < 100; n += 1) await step();
   } catch {
-    // Leadership was lost in the middle; wait for the next term.
+    // Leadership was lost in between; wait for the next term.
   }
 }
