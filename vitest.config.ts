@@ -2,7 +2,7 @@ import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tools/tasks/longest-first.ts";
 
-/** Controller suites that take seconds on the embedded API server; the others need minutes of waiting wherever they run. */
+/** Controller suites that take seconds on the embedded API server; the others take minutes on both servers. */
 const QUICK_CONTROLLERS = [
   "controller",
   "grpc-kubernetes",
@@ -14,16 +14,16 @@ const QUICK_CONTROLLERS = [
   "template-roll-out",
 ];
 
-/** Our files run on Node as they are, so tests load them as programs do; passing them through Vite took a third of the time of all unit tests. */
+/** Loads files with Node instead of Vite, as our programs do; Vite took a third of the time of all unit tests. */
 const AS_NODE_LOADS_THEM = { viteModuleRunner: false, nodeLoader: false };
 
-/** Our programs are started hundreds of times, and half of each start is compiling them. */
+/** Tests start our programs hundreds of times, and compiling takes half of each start. */
 const COMPILED_ONCE = { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules", ".cache", "compiled") };
 
 /**
- * unit: pure code, beside its source, two processes. embedded: controllers on the embedded API server, so that they need no component but kubectl.
- * integration: real components, a process per file, the same controllers among them.
- * full: the heavy components (npm run test:full). The sweep size (npm run sweep) is read by the tests themselves.
+ * unit: pure code, next to its source, two processes. embedded: controllers on the embedded API server, which need only
+ * kubectl. integration: real components, one process per file, including the same controllers. full: heavy components
+ * (npm run test:full). Tests read the sweep size (npm run sweep) themselves.
  */
 export default defineConfig({
   test: {
@@ -70,9 +70,9 @@ export default defineConfig({
           pool: "forks",
           experimental: AS_NODE_LOADS_THEM,
           setupFiles: ["tests/setup/compile-cache.ts", "tests/setup/property-seed.ts"],
-          // API servers and kubectl spend a third of their time on collecting garbage in small heaps.
+          // API servers and kubectl spend a third of their time on garbage collection in small heaps.
           env: { ...COMPILED_ONCE, GOGC: "400" },
-          // One more than the project's two cores: suites of outages and of leases wait for a good half of their time.
+          // One more than two cores: suites about outages and leases mostly wait.
           maxWorkers: 3,
           testTimeout: 240_000,
           hookTimeout: 180_000,

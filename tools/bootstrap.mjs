@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The first thing that runs on a fresh machine, by whatever Node is there (18 or later), with nothing installed.
-// It installs from the lockfile when needed, finds the Node the project runs on, and hands over to tools/run.ts.
+// Runs first on a fresh machine with any Node from 18 and without installed packages. Installs from the lockfile if needed,
+// finds the Node of the project, and runs tools/run.ts.
 import { fileURLToPath } from "node:url";
 import path from "node:path";
 import { findNode } from "./bootstrap/find-node.mjs";
@@ -14,7 +14,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 18) {
-  say(`This needs Node 18 or later to get going; this is ${process.version}. Install a current Node and run it again.`);
+  say(`Node 18 or later is required; this is ${process.version}. Install a current Node and run the command again.`);
   process.exit(1);
 }
 

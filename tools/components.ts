@@ -21,7 +21,7 @@ const OBTAINED_BY = {
   "go-build": "Go build",
   "go-files": "files of Go modules",
   "debian-extract": "Debian package, unpacked",
-  "host-command": "the machine's, or Debian package",
+  "host-command": "system command, or Debian package",
 } as const;
 
 function table(components: readonly Component[]): string {
@@ -38,10 +38,10 @@ function table(components: readonly Component[]): string {
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")).join("\n");
 }
 
-function wanted(names: readonly string[], tier: string): readonly Component[] {
+function selectComponents(names: readonly string[], tier: string): readonly Component[] {
   if (names.length > 0) return [...new Set(names.map((name) => componentOf(name as ComponentName)))];
   if (tier !== "test" && tier !== "full" && tier !== "bench") {
-    throw new RangeError(`no tier is called "${tier}": test, full or bench`);
+    throw new RangeError(`unknown tier "${tier}"; use test, full or bench`);
   }
   return componentsOf(tier satisfies Tier);
 }
@@ -63,13 +63,13 @@ async function main(): Promise<number> {
     console.log(componentFile(values.path as ComponentFileName));
     return 0;
   }
-  const begun = performance.now();
-  const reports = await ensureEach(wanted(positionals, values.tier), (line) => console.log(line));
+  const startedAt = performance.now();
+  const reports = await ensureEach(selectComponents(positionals, values.tier), (line) => console.log(line));
   const missing = reports.filter((report) => report.state === "missing");
   const obtained = reports.filter((report) => report.state === "obtained");
   console.log(
-    `${reports.length - missing.length} of ${reports.length} components are there ` +
-      `(${obtained.length} obtained now, ${elapsedText(performance.now() - begun)}); cache: ${cacheDir()}`,
+    `${reports.length - missing.length} of ${reports.length} components are available ` +
+      `(${obtained.length} obtained now, ${elapsedText(performance.now() - startedAt)}); cache: ${cacheDir()}`,
   );
   return missing.length === 0 ? 0 : 1;
 }

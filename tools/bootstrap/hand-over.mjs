@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 
-/** How often it is looked whether whoever started us is still there. */
-const LOOK_MS = 500;
+/** Interval of the check whether the parent process has ended. */
+const POLL_MS = 500;
 
 /**
- * Runs the task in the project's Node and answers its exit code. Whatever is to end us ends the task, in order: we wait for it.
+ * Runs the task in the project's Node and returns its exit code. A signal to this process shuts the task down
+ * gracefully.
  *
- * Ctrl-C reaches every process of the terminal by itself, but a SIGINT may also be meant for us alone: the task is told, and knows whether it got
- * one. npm passes signals to the shell between it and us, which dies of them and tells nobody: that our parent is gone is then the signal.
+ * Ctrl-C reaches every process of the terminal, but a SIGINT may also be sent to this process only: the task is notified
+ * and knows whether it got one itself. npm sends signals to the shell between it and this process, which ends without
+ * forwarding them: the end of the parent process is then the signal.
  * @param {string} root
  * @param {string} node
  * @param {readonly string[]} args
@@ -17,7 +19,7 @@ const LOOK_MS = 500;
 export function handOver(root, node, args) {
   const bin = path.join(root, "node_modules", ".bin");
   const child = spawn(node, [path.join(root, "tools", "run.ts"), ...args], {
-    // By the end of the channel it learns that we were killed.
+    // The task detects through the closed IPC channel that this process was killed.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: {
       ...process.env,
@@ -27,19 +29,19 @@ export function handOver(root, node, args) {
   });
   process.on("SIGINT", () => child.connected && child.send("SIGINT"));
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
-  if (process.env["npm_lifecycle_event"] !== undefined) onceOrphaned(() => child.kill("SIGTERM"));
+  if (process.env["npm_lifecycle_event"] !== undefined) watchParent(() => child.kill("SIGTERM"));
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
   });
 }
 
-/** @param {() => void} tell */
-function onceOrphaned(tell) {
+/** @param {() => void} onOrphaned */
+function watchParent(onOrphaned) {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    tell();
-  }, LOOK_MS);
+    onOrphaned();
+  }, POLL_MS);
 }

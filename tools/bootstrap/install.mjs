@@ -4,13 +4,13 @@ import path from "node:path";
 import { explainInstallFailure } from "./explain.mjs";
 
 /**
- * One package of a lockfile, as far as it matters here.
+ * The used fields of a package in a lockfile.
  * @typedef {{ version?: string, optional?: boolean, link?: boolean }} LockedPackage
  * @typedef {{ packages: Record<string, LockedPackage> }} Lockfile
  */
 
 /**
- * Installs from the lockfile unless what is installed is what the lockfile says. Two at once do it once.
+ * Installs from the lockfile if the installed packages differ. Concurrent runs install once.
  * @param {string} root
  * @param {(line: string) => void} say
  */
@@ -20,32 +20,33 @@ export async function ensureInstalled(root, say) {
   try {
     const why = whyInstall(root);
     if (why === undefined) return;
-    say(`Installing packages (${why}). Once; later runs start at once.`);
+    say(`Installing packages (${why}). This happens once; later runs start at once.`);
     await runNpmCi(root, say);
     const still = whyInstall(root);
-    if (still !== undefined) throw new Error(`npm ci ended well, but ${still}. Remove node_modules and run it again.`);
+    if (still !== undefined)
+      throw new Error(`npm ci succeeded, but ${still}. Delete node_modules and run the command again.`);
   } finally {
     release();
   }
 }
 
 /**
- * Why an install is needed, or undefined. npm writes its own lockfile into node_modules as its last step, so an
- * interrupted install has none.
+ * Why an install is needed, or undefined. npm writes its lockfile to node_modules in its last step, so an interrupted
+ * install has none.
  * @param {string} root
  * @returns {string | undefined}
  */
 export function whyInstall(root) {
   const wanted = readLockfile(path.join(root, "package-lock.json"));
   if (!wanted)
-    throw new Error("package-lock.json is missing or unreadable: this is not a whole checkout. Clone it again.");
+    throw new Error("package-lock.json is missing or unreadable: the clone is incomplete. Clone the repository again.");
   const installed = readLockfile(path.join(root, "node_modules", ".package-lock.json"));
   if (!installed) return "nothing is installed yet";
   return firstDifference(wanted, installed);
 }
 
 /**
- * The first package that is not installed as the lockfile says. Optional ones may be absent (other platforms).
+ * The first package that differs from the lockfile. Optional packages may be absent (other platforms).
  * @param {Lockfile} wanted
  * @param {Lockfile} installed
  * @returns {string | undefined}
@@ -57,7 +58,7 @@ export function firstDifference(wanted, installed) {
     const name = place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
     if (!present && !entry.optional) return `${name} is not installed`;
     if (present && !entry.link && present.version !== entry.version) {
-      return `${name} is ${present.version}, the lockfile says ${entry.version}`;
+      return `${name} is ${present.version}, the lockfile has ${entry.version}`;
     }
   }
   return undefined;
@@ -94,20 +95,20 @@ function runNpmCi(root, say) {
   return new Promise((resolve, reject) => {
     child.on("error", (error) => {
       stopProgress();
-      reject(new Error(`npm could not be started (${error.message}). It comes with Node: install Node with npm.`));
+      reject(new Error(`npm could not be started (${error.message}). Install Node with npm.`));
     });
     child.on("close", (code) => {
       stopProgress();
       if (code === 0) return resolve();
       const { meaning, remedy } = explainInstallFailure(output);
       const tail = output.trim().split("\n").slice(-15).join("\n");
-      reject(new Error(`${tail}\n\n${meaning}\nRemedy: ${remedy}`));
+      reject(new Error(`${tail}\n\n${meaning}\nFix: ${remedy}`));
     });
   });
 }
 
 /**
- * Says how many packages are in place, counted on the disk, until it is stopped.
+ * Prints the number of installed packages until it is stopped.
  * @param {string} root
  * @param {(line: string) => void} say
  * @returns {() => void}
@@ -132,7 +133,7 @@ function showProgress(root, say) {
 }
 
 /**
- * Takes the install lock, waiting for another process that holds it; a dead holder's lock is taken over.
+ * Acquires the install lock; waits for another process that holds it, and takes over the lock of a dead process.
  * @param {string} folder
  * @param {(line: string) => void} say
  * @returns {Promise<() => void>}

@@ -21,7 +21,7 @@ const FOLDER = "packages/kube-apiserver";
 const TYPES = "tools/kindgen/go-fields";
 const PROTOBUF = fileURLToPath(import.meta.resolve("./protobuf-messages.ts"));
 
-/** `npm run kindgen`: asks the real kube-apiserver what it knows of its kinds, and writes it down for the embedded one. */
+/** `npm run kindgen`: reads the kinds of the real kube-apiserver and writes them for the embedded one. */
 export async function kindgen(): Promise<number> {
   await ensureComponents("test", console.log);
   const folder = await makeRunFolder("kindgen");
@@ -51,13 +51,13 @@ function readerOf({ kubectl }: LocalCluster): (path: string) => Promise<JsonObje
   };
 }
 
-/** How Go writes each field, from the types themselves. */
+/** The JSON encoding of each field, from the Go types. */
 async function goFields(): Promise<GoFields> {
   const output = await mustRun("go", ["run", "-C", TYPES, "."]);
   return JSON.parse(output.slice(output.indexOf("{"))) as GoFields;
 }
 
-/** How typed clients write the kinds in protobuf, from the sources of the very release whose types were read above. */
+/** The protobuf encoding of the kinds, from the sources of the same release. */
 async function writeProtobufMessages(): Promise<void> {
   const modules = (await mustRun("go", ["env", "GOMODCACHE"])).trim();
   const release = (await mustRun("go", ["list", "-C", TYPES, "-m", "-f", "{{.Version}}", "k8s.io/api"])).trim();

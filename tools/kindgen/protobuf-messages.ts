@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
- * Writes what the embedded API server needs to read bodies in protobuf: of each message the number, the name in JSON and the type of its fields. `kubectl
- * create` and other typed clients send nothing else. Made from the sources of the release, as `go mod download` leaves them:
+ * Writes the messages that the embedded API server needs to read protobuf bodies: number, JSON name and type of
+ * each field. `kubectl create` and other typed clients send protobuf. Input: the sources from `go mod download`:
  *
  *   node tools/kindgen/protobuf-messages.ts "$(go env GOMODCACHE)/k8s.io" v0.36.3
  */
@@ -16,12 +16,12 @@ interface Field {
   readonly isRepeated: boolean;
 }
 
-/** `number name type`, the type with `[]` before it when there are several; no name when its members stand in its place. */
+/** `number name type`, with `[]` before a repeated type; an inlined message has no name. */
 type FieldText = string;
 
 interface Found {
   readonly messages: Record<string, FieldText[]>;
-  /** The packages of messages by `group/version`. */
+  /** Message packages by `group/version`. */
   readonly packages: Record<string, string>;
 }
 
@@ -55,7 +55,7 @@ function add({ messages, packages }: Found, file: string): void {
   }
 }
 
-/** The type with its package: `map:` before the type of values, a dot before what is of another package, nothing before its own. */
+/** The qualified type: `map:` before a value type, a dot before a type of another package. */
 function qualified(type: string, own: string): string {
   if (type.startsWith("map:")) return `map:${qualified(type.slice("map:".length), own)}`;
   if (type.startsWith(".")) return type.slice(1);
@@ -71,7 +71,7 @@ function fieldsIn(body: string): readonly Field[] {
   );
 }
 
-/** The group of a package, as it registers itself. */
+/** The API group that a package registers. */
 function groupOf(folder: string, sources: readonly string[]): string | undefined {
   const own = /^const GroupName = "(.*)"$/m;
   const parent = globSync("register.go", { cwd: dirname(folder) }).map((file) =>
@@ -84,7 +84,7 @@ function groupOf(folder: string, sources: readonly string[]): string | undefined
   return undefined;
 }
 
-/** Names in JSON by struct and number; `-` for what is inlined. */
+/** JSON names by struct and number; `-` for inlined fields. */
 function jsonNames(source: string): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [, struct = "", body = ""] of source.matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms)) {

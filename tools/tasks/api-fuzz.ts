@@ -13,16 +13,16 @@ import { ROOT } from "./root.ts";
 const SCHEMATHESIS = "4.32.5";
 const PROGRAM = fileURLToPath(import.meta.resolve("../../apps/package-manager/test/programs/fuzzed-pm.ts"));
 const CONFIG = path.join(import.meta.dirname, "api-fuzz.toml");
-/** A stream has no end, and so no answer to judge. */
+/** Streams never end, so their responses cannot be checked. */
 const STREAMS = "/events$";
 
 const PHASES = "examples,coverage,fuzzing,stateful";
-/** Per operation when fuzzing, scenarios when stateful: some 12,000 requests in all, in three to four minutes on two quiet cores. */
+/** Cases per operation or scenario: about 12,000 requests in three to four minutes on two cores. */
 const EXAMPLES = "100";
-/** How fast documents are thought up says how busy the machine is, and nothing about the API. */
+/** Slow data generation depends on the machine, not on the API. */
 const NOT_JUDGED = "too_slow";
 
-/** `npm run test:api-fuzz [-- options]`: Schemathesis, all checks on, against a package manager with data, by its own OpenAPI document. */
+/** `npm run test:api-fuzz [-- options]`: runs Schemathesis with all checks against a package manager with data. */
 export async function apiFuzz(args: readonly string[]): Promise<number> {
   const schemathesis = await obtain();
   if (schemathesis === undefined) return 1;
@@ -47,12 +47,12 @@ export async function apiFuzz(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The program in a Python environment of its own in the cache; undefined, and said loudly, when it cannot be had. */
+/** Installs Schemathesis into a Python environment in the cache; undefined, with a message, if that fails. */
 async function obtain(): Promise<string | undefined> {
   const folder = path.join(cacheDir(), `schemathesis-${SCHEMATHESIS}`);
   const program = path.join(folder, "bin", "schemathesis");
   if (existsSync(program)) return program;
-  console.log(`Schemathesis ${SCHEMATHESIS} is installed from PyPI into ${folder}`);
+  console.log(`Installing Schemathesis ${SCHEMATHESIS} from PyPI into ${folder}`);
   const steps = [
     ["python3", ["-m", "venv", "--clear", folder]],
     [path.join(folder, "bin", "pip"), ["install", "--quiet", `schemathesis==${SCHEMATHESIS}`]],
@@ -64,7 +64,7 @@ async function obtain(): Promise<string | undefined> {
     }));
     if (exitCode === 0) continue;
     console.error(
-      `NOTHING WAS FUZZED: Schemathesis ${SCHEMATHESIS} could not be installed.\n${output}\nIt needs python3 with venv, and PyPI.`,
+      `NOTHING WAS FUZZED: Schemathesis ${SCHEMATHESIS} could not be installed.\n${output}\nIt needs python3 with venv, and access to PyPI.`,
     );
     return undefined;
   }
@@ -72,8 +72,8 @@ async function obtain(): Promise<string | undefined> {
 }
 
 /**
- * The OpenAPI document in a file, without YAML: there a plain scalar is a text where a text is wanted, which JSON Schema cannot say and
- * Schemathesis would take for an acceptance of wrong data.
+ * Writes the OpenAPI document without YAML bodies: YAML converts plain scalars to strings where the schema needs them, which
+ * Schemathesis would report as accepted invalid data.
  */
 async function documentOf(url: string): Promise<string> {
   const answer = await fetch(`${url}/openapi.json`);

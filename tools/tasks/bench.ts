@@ -5,12 +5,12 @@ import type { Bench, BenchReport } from "../../bench/harness.ts";
 import { ensureComponents } from "../components.ts";
 import { ROOT } from "./root.ts";
 
-/** `npm run bench [name…]`: runs the benchmarks, keeps their results, fails when a ratio is below its floor. */
+/** `npm run bench [name…]`: runs the benchmarks, writes their results, and fails if a ratio is below its floor. */
 export async function bench(names: readonly string[]): Promise<number> {
   const benches = await loadBenches();
   const unknown = names.filter((name) => !benches.some((known) => known.name === name));
   if (unknown.length > 0) {
-    console.error(`No benchmark is called ${unknown.join(", ")}. There are: ${benches.map((b) => b.name).join(", ")}`);
+    console.error(`Unknown benchmark ${unknown.join(", ")}. Available: ${benches.map((b) => b.name).join(", ")}`);
     return 2;
   }
   await ensureComponents("bench", console.log);
@@ -20,7 +20,7 @@ export async function bench(names: readonly string[]): Promise<number> {
     console.log(`\n── ${known.name} ──`);
     const report = await known.run((line) => console.log(`  ${line}`));
     console.log(textOf(report));
-    keep(known.name, report);
+    writeResult(known.name, report);
     below += report.ratios.filter((ratio) => ratio.floor !== undefined && ratio.value < ratio.floor).length;
   }
   if (below > 0) console.error(`${below} ratio(s) below their floor`);
@@ -33,8 +33,8 @@ async function loadBenches(): Promise<Bench[]> {
   return modules.map((module) => module.bench);
 }
 
-/** One file per benchmark; the newest run replaces the last, git keeps the history. */
-function keep(name: string, report: BenchReport): void {
+/** Writes one file per benchmark; git keeps the history. */
+function writeResult(name: string, report: BenchReport): void {
   const folder = path.join(ROOT, "bench", "results");
   mkdirSync(folder, { recursive: true });
   const machine = {

@@ -1,12 +1,12 @@
 import { RUNTIME_MODULE_ID, type Plugin } from "rolldown";
 
 /**
- * Node's own modules are got when the module that imports them runs, and not imported: an import is made at the start of the whole file,
- * with every member that a module has, and `node:http` has all of `fetch`.
+ * Loads built-in modules when the importing module runs. An import would load them at the start of the bundle with all their
+ * exports, and `node:http` exports all of `fetch`.
  */
 export const builtinsWhenNeeded: Plugin = {
   name: "builtins-when-needed",
-  // The bundler's own helpers import as well, and run before there is a way to get anything.
+  // Helpers of the bundler import modules too, and run before the replacement is defined.
   resolveId: (id, importer) =>
     id.startsWith("node:") && importer !== RUNTIME_MODULE_ID ? { id: `\0${id}`, moduleSideEffects: false } : undefined,
   load: (id) =>

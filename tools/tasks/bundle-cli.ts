@@ -6,17 +6,17 @@ import { ROOT } from "./root.ts";
 
 const MAIN = path.join(ROOT, "apps", "cli", "src", "main.ts");
 const BEHIND = path.join(ROOT, "apps", "cli", "src", "adapters", "start.ts");
-/** Where the comment begins that holds what stands behind `start`, and a letter of nobody that keeps it from ending too early. */
+/** The start of the comment that contains the code behind `start`, and an unused character that keeps it from ending early. */
 const MARK = "/*!behind!";
 const GUARD = "\uE0FF";
 
 /**
- * The command line as one file that prints its help at once: what stands behind `start` is in it as a comment, and is compiled when a
- * command runs. As code it would be parsed at every start, which takes as long as Node itself.
+ * Bundles the CLI into one file that prints its help at once. The code behind `start` is stored as a comment and compiled
+ * when a command runs. As code it would be parsed on every start, which takes as long as starting Node.
  */
 export async function bundleCli(file: string): Promise<void> {
-  const code = await behind();
-  if (code.includes(GUARD)) throw new Error("the code has a character in it that stands for another here");
+  const code = await bundleStart();
+  if (code.includes(GUARD)) throw new Error("the code contains the guard character");
   const build = await rolldown({
     input: MAIN,
     platform: "node",
@@ -31,7 +31,7 @@ export async function bundleCli(file: string): Promise<void> {
   appendFileSync(file, `\n${MARK}${code.replaceAll("*/", `*${GUARD}/`)}*/\n`);
 }
 
-async function behind(): Promise<string> {
+async function bundleStart(): Promise<string> {
   const build = await rolldown({
     input: BEHIND,
     platform: "node",
@@ -47,8 +47,8 @@ async function behind(): Promise<string> {
 }
 
 /**
- * A module that gives what the comment exports. Node keeps what it compiled in the person's own cache folder, as it does for files; where
- * it cannot, it compiles again.
+ * A module that compiles and exports the code in the comment. Node caches the compiled code in the user's cache folder;
+ * without it, the code is compiled each time.
  */
 const fromComment: Plugin = {
   name: "from-comment",

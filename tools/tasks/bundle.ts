@@ -6,7 +6,7 @@ import { builtinsWhenNeeded } from "./builtins-when-needed.ts";
 import { bundleCli } from "./bundle-cli.ts";
 import { ROOT } from "./root.ts";
 
-/** `npm run bundle [-- --out folder --only cli]`: each app that has a main becomes one file. */
+/** `npm run bundle [-- --out folder --only cli]`: bundles each app with a main into one file. */
 export async function bundle(args: readonly string[]): Promise<number> {
   const options = { out: { type: "string", default: "dist" }, only: { type: "string", multiple: true } } as const;
   const { values } = parseArgs({ args: [...args], options });
@@ -23,8 +23,8 @@ export async function bundle(args: readonly string[]): Promise<number> {
 }
 
 /**
- * One ESM file with everything in it but Node's own modules. All of it is ASCII: by a single other letter, be it in a notice, V8 keeps the
- * whole text with two bytes for each. Notices are in the map beside it.
+ * Bundles an app into one ESM file without built-in modules. The file is ASCII, because V8 stores a source with any other
+ * character in two bytes per character. License notices are in the source map.
  */
 async function bundleApp(main: string, file: string): Promise<void> {
   const build = await rolldown({ input: main, platform: "node", logLevel: "warn", plugins: [builtinsWhenNeeded] });

@@ -4,7 +4,7 @@ import { capture } from "./command.ts";
 import { staleFiles } from "./generate.ts";
 import { runVitest } from "./vitest.ts";
 
-/** One static check: empty text when all is well, else what is wrong and how to mend it. */
+/** A static check: returns an empty text, or the problem and its fix. */
 interface StaticCheck {
   readonly name: string;
   readonly run: () => Promise<string>;
@@ -12,15 +12,15 @@ interface StaticCheck {
 
 const STATIC_CHECKS: readonly StaticCheck[] = [
   command("format", "oxfmt", ["--check"], "npm run fix"),
-  command("lint", "oxlint", [], "npm run fix mends some of it"),
+  command("lint", "oxlint", [], "npm run fix fixes some of it"),
   command("types", "tsc", ["-p", "."], undefined),
-  command("unused code", "knip", ["--no-progress", "--no-config-hints"], "remove what nothing uses"),
+  command("unused code", "knip", ["--no-progress", "--no-config-hints"], "remove unused code"),
   { name: "generated files", run: generatedFresh },
   { name: "lockfile", run: lockfileClean },
   { name: "commit messages", run: staleCommits },
 ];
 
-/** The outcome of all static checks: how many passed and failed. They run side by side, since none of them keeps every core busy, and are told in order. */
+/** Runs all static checks in parallel, because none of them uses every core, and prints the results in order. */
 export async function runStaticChecks(): Promise<{ passed: number; failed: number }> {
   let failed = 0;
   for (const outcome of STATIC_CHECKS.map((check) => timed(check))) {
@@ -34,14 +34,14 @@ export async function runStaticChecks(): Promise<{ passed: number; failed: numbe
   return { passed: STATIC_CHECKS.length - failed, failed };
 }
 
-/** A check that cannot be run has failed. */
+/** A check that throws has failed. */
 async function timed({ name, run }: StaticCheck): Promise<{ name: string; problem: string; seconds: string }> {
   const started = performance.now();
   const problem = await run().catch((error: unknown) => String(error));
   return { name, problem, seconds: ((performance.now() - started) / 1000).toFixed(1) };
 }
 
-/** `npm run check`: everything that needs nothing but Node, and controllers on the embedded API server where there is a kubectl to ask it with. */
+/** `npm run check`: all checks that need only Node, and controllers on the embedded API server if kubectl is available. */
 export async function check(): Promise<number> {
   const statics = await runStaticChecks();
   const suites = await runVitest(["unit", "embedded"], {});
@@ -50,7 +50,7 @@ export async function check(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Linter and compiler are short-lived Go programs: a quarter of their work is collecting garbage that ends with them anyway. */
+/** Linter and compiler are short-lived Go programs that spend a quarter of their time on garbage collection. */
 const COLLECT_LATE = { GOGC: "off", GOMEMLIMIT: "3GiB" };
 
 function command(name: string, program: string, args: readonly string[], remedy: string | undefined): StaticCheck {
@@ -59,7 +59,7 @@ function command(name: string, program: string, args: readonly string[], remedy:
     run: async () => {
       const { exitCode, output } = await capture(program, args, { env: COLLECT_LATE });
       if (exitCode === 0) return "";
-      return remedy === undefined ? output : `${output}\nRemedy: ${remedy}`;
+      return remedy === undefined ? output : `${output}\nFix: ${remedy}`;
     },
   };
 }
@@ -70,13 +70,13 @@ async function generatedFresh(): Promise<string> {
     for (const { file, problem } of await staleFiles(generator))
       lines.push(`${file} is ${problem} (${generator.name})`);
   }
-  return lines.length === 0 ? "" : `${lines.join("\n")}\nRemedy: npm run generate, then commit`;
+  return lines.length === 0 ? "" : `${lines.join("\n")}\nFix: npm run generate, then commit`;
 }
 
-/** A lockfile with addresses would tie every clone to one registry. */
+/** A lockfile with URLs would tie every clone to one registry. */
 async function lockfileClean(): Promise<string> {
   const { output } = await capture("git", ["grep", "-nE", '"resolved": "https?:', "--", "package-lock.json"]);
-  return output.trim() === "" ? "" : `${output}\nRemedy: npm install --omit-lockfile-registry-resolved`;
+  return output.trim() === "" ? "" : `${output}\nFix: npm install --omit-lockfile-registry-resolved`;
 }
 
 function indent(text: string): string {

@@ -9,11 +9,11 @@ export interface CommandResult {
 interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Opens a channel to a Node program, by whose end it learns that we were killed. */
+  /** Opens an IPC channel, so that the program detects when this process is killed. */
   readonly channel?: boolean;
 }
 
-/** Runs a command in the root and keeps what it prints. */
+/** Runs a command in the root and captures its output. */
 export function capture(
   command: string,
   args: readonly string[],
@@ -26,18 +26,18 @@ export function capture(
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.on("error", reject);
     child.on("close", (code) => resolve({ exitCode: code ?? 1, output }));
-    // A command may end before it has read what it is given; its exit code tells what came of it.
+    // A command may end without reading its input.
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.stdin);
   });
 }
 
-/** What a Ctrl-C takes at most to reach every process of the terminal. */
+/** Maximum time for Ctrl-C to reach every process of the terminal. */
 const CTRL_C_MS = 200;
 
 /**
- * Runs a command in the root with our own terminal, and answers its exit code. A signal to us is its to handle: Ctrl-C reaches it by itself, the
- * others are passed on, and so is the death of whoever started us; a SIGINT that only they got is told by them.
+ * Runs a command in the root with this terminal and returns its exit code. Ctrl-C reaches the command directly; other
+ * signals are forwarded, and so is the end of the parent process. A SIGINT to the parent only is forwarded by the parent.
  */
 export function inherit(command: string, args: readonly string[], options: CommandOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export function inherit(command: string, args: readonly string[], options: Comma
     const child = spawn(command, args, { cwd: ROOT, stdio: [...stdio], env: { ...process.env, ...options.env } });
     let interruptions = 0;
     const count = (): void => void (interruptions += 1);
-    const told = (message: unknown): void => {
+    const onMessage = (message: unknown): void => {
       if (message !== "SIGINT") return;
       setTimeout(() => {
         if (interruptions === 0) child.kill("SIGINT");
@@ -54,12 +54,12 @@ export function inherit(command: string, args: readonly string[], options: Comma
     const forward = (): void => void child.kill("SIGTERM");
     const passedOn = ["SIGTERM", "SIGHUP", "disconnect"] as const;
     process.on("SIGINT", count);
-    process.on("message", told);
+    process.on("message", onMessage);
     for (const event of passedOn) process.on(event, forward);
     child.on("error", reject);
     child.on("close", (code, signal) => {
       process.off("SIGINT", count);
-      process.off("message", told);
+      process.off("message", onMessage);
       for (const event of passedOn) process.off(event, forward);
       resolve(code ?? (signal === "SIGINT" ? 130 : 1));
     });

@@ -4,19 +4,19 @@ import { GENERATORS } from "../generate/list.ts";
 import type { Generator } from "../generate/generator.ts";
 import { ROOT } from "./root.ts";
 
-/** A generated file that is not what its source says. */
+/** A generated file that differs from its source. */
 export interface StaleFile {
   readonly file: string;
   readonly problem: "stale" | "missing" | "left over";
   readonly content: string | undefined;
 }
 
-/** Compares what a generator makes with what is there. */
+/** Compares the output of a generator with the existing files. */
 export async function staleFiles(generator: Generator): Promise<StaleFile[]> {
   const produced = await generator.produce(ROOT);
   const stale: StaleFile[] = [];
   for (const [file, content] of produced) {
-    const present = readIfThere(path.join(ROOT, file));
+    const present = readIfPresent(path.join(ROOT, file));
     if (present !== content) stale.push({ file, problem: present === undefined ? "missing" : "stale", content });
   }
   for (const file of (generator.owns ?? []).flatMap(filesBelow)) {
@@ -25,13 +25,11 @@ export async function staleFiles(generator: Generator): Promise<StaleFile[]> {
   return stale;
 }
 
-/** `npm run generate [name…]`: writes what is stale and says what it wrote. */
+/** `npm run generate [name…]`: writes stale files and prints their names. */
 export async function generate(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !GENERATORS.some((generator) => generator.name === name));
   if (unknown.length > 0) {
-    console.error(
-      `No generator is called ${unknown.join(", ")}. There are: ${GENERATORS.map((g) => g.name).join(", ")}`,
-    );
+    console.error(`Unknown generator ${unknown.join(", ")}. Available: ${GENERATORS.map((g) => g.name).join(", ")}`);
     return 2;
   }
   for (const generator of GENERATORS) {
@@ -55,7 +53,7 @@ function write(file: string, content: string | undefined): void {
   writeFileSync(place, content);
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {

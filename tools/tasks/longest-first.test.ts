@@ -6,11 +6,11 @@ import { ROOT } from "./root.ts";
 
 const queued = (project: string, file: string) => ({ moduleId: path.join(ROOT, file), project: { name: project } });
 
-test.each(LONGEST)("%s is there", (file) => {
+test.each(LONGEST)("%s exists", (file) => {
   expect(existsSync(path.join(ROOT, file))).toBe(true);
 });
 
-test("the longest come first, each project after the one before it, and all others keep their order", () => {
+test("runs the longest suites of each project first and keeps the order of the others", () => {
   const [longest = "", second = ""] = LONGEST;
   const unit = [queued("unit", "tools/z.test.ts"), queued("unit", "tools/a.test.ts")];
   const others = [queued("integration", "tests/z.test.ts"), queued("integration", "tests/a.test.ts")];

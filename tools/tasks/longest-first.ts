@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ROOT } from "./root.ts";
 
 /**
- * The suites of a whole run that take more than twenty seconds on two cores, longest first. A fresh clone remembers no durations, and the length of
- * a file tells little of the time it takes: the last to begin was one of a few lines and forty seconds, while other workers had nothing left to do.
+ * The suites that take more than twenty seconds on two cores, longest first. A fresh clone has no recorded durations, and
+ * file size is a bad estimate: a short file with a long run time would start last while other workers are idle.
  */
 export const LONGEST: readonly string[] = [
   "tests/docs/test/guides.test.ts",
@@ -37,13 +37,13 @@ export const LONGEST: readonly string[] = [
   "apps/package-manager/test/kill-points.test.ts",
 ];
 
-/** A file to run, as far as its place in the queue depends on it. */
+/** The fields of a test file that determine its position. */
 interface Queued {
   readonly moduleId: string;
   readonly project: { readonly name: string };
 }
 
-/** The longest suites of each project before its others; all else keeps its order. */
+/** Moves the longest suites of each project to its front. */
 export function longestFirst<T extends Queued>(files: readonly T[]): T[] {
   const projects = [...new Set(files.map(({ project }) => project.name))];
   return files.toSorted(
@@ -56,7 +56,7 @@ function rankOf({ moduleId }: Queued): number {
   return index < 0 ? LONGEST.length : index;
 }
 
-/** Vitest's own order, by durations of the last run or else by size, after the longest suites. */
+/** The default order of Vitest after the longest suites. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return longestFirst(await super.sort(files));

@@ -1,4 +1,4 @@
 import path from "node:path";
 
-/** The repository's root folder. */
+/** The root folder of the repository. */
 export const ROOT = path.resolve(import.meta.dirname, "..", "..");

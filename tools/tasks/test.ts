@@ -2,10 +2,10 @@ import { ensureComponents } from "../components.ts";
 import { runStaticChecks } from "./check.ts";
 import { runVitest } from "./vitest.ts";
 
-/** test: what needs no more than Kubernetes, KWOK, etcd, Prometheus, Chromium. full: also the heavy. sweep: at full size. */
+/** test: suites with Kubernetes, KWOK, etcd, Prometheus and Chromium. full: heavy components too. sweep: at full size. */
 type Tier = "test" | "full" | "sweep";
 
-/** `npm test`, `npm run test:full`, `npm run sweep`: components, static checks, suites, and a closing count. */
+/** `npm test`, `npm run test:full`, `npm run sweep`: components, static checks, suites, and a summary. */
 export function runTests(tier: Tier): (args: readonly string[]) => Promise<number> {
   return async (filters) => {
     heading("Checks");
@@ -20,7 +20,7 @@ export function runTests(tier: Tier): (args: readonly string[]) => Promise<numbe
       filters,
     );
     for (const { name, reason, remedy } of missing) {
-      console.log(`Not available: ${name}: ${reason}\n  Remedy: ${remedy}`);
+      console.log(`Not available: ${name}: ${reason}\n  Fix: ${remedy}`);
     }
     const failed = statics.failed + suites.failed;
     console.log(`${statics.passed + suites.passed} passed, ${failed} failed, ${suites.skipped} skipped`);

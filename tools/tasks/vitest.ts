@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { inherit } from "./command.ts";
 
-/** How many tests ran and how they ended. A file that could not even be loaded counts as one failure. */
+/** Test counts. A file that cannot be loaded counts as one failure. */
 export interface TestCounts {
   readonly passed: number;
   readonly failed: number;
@@ -18,7 +18,7 @@ interface JsonReport {
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
 }
 
-/** Runs the given projects and reads the counts from vitest's own report. */
+/** Runs the given projects and reads the counts from the report of vitest. */
 export async function runVitest(
   projects: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ export async function runVitest(
       ],
       { env },
     );
-    // A run that was ended from outside leaves no report.
+    // A killed run leaves no report.
     return existsSync(report)
       ? countTests(readFileSync(report, "utf8"), exitCode)
       : { passed: 0, failed: 1, skipped: 0 };
@@ -49,7 +49,7 @@ export async function runVitest(
   }
 }
 
-/** The counts of a report. A run that failed for any other reason (an unhandled error, say) counts one failure more. */
+/** The counts of a report. A run that failed for another reason, such as an unhandled error, adds one failure. */
 export function countTests(json: string, exitCode: number): TestCounts {
   const report = JSON.parse(json) as JsonReport;
   const broken = report.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);

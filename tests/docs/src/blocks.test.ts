@@ -2,26 +2,26 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { allPages } from "./pages.ts";
 
-/** What people read to use the platform; the others are for those who change it. */
+/** Pages for users; other pages are for contributors. */
 const PAGES = [...allPages()].filter(([file]) => /^(?:README\.md|docs\/|examples\/)/.test(file));
 const RUN = /^sh (?:run|walk)$/;
-/** Says behind the word what it takes that no test has. */
+/** A block that no test runs; the info string names the reason. */
 const NEEDS = /^sh needs \S/;
 const DRAWING = /[│─▶▼]/;
 
 describe.each(PAGES)("%s", (file, { fences }) => {
-  test("commands to copy are run by a test, or say what they need that it has not", () => {
+  test("shell blocks are run by a test or name what they need", () => {
     const commands = fences.filter(({ info }) => /^(?:sh|bash|console|shell)\b/.test(info));
     const unsaid = commands.filter(({ info }) => !RUN.test(info) && !NEEDS.test(info));
     expect(unsaid.map(({ line, info }) => `${file}:${line}: ${info}`)).toEqual([]);
   });
 
-  test("what a program shows is compared with the program; any other text is a drawing", () => {
+  test("text blocks are outputs, screens or drawings", () => {
     const typed = fences.filter(({ info, body }) => info === "text" && !DRAWING.test(body));
     expect(file === "docs/reference/cli.md" ? [] : typed.map(({ line }) => `${file}:${line}`)).toEqual([]);
   });
 
-  test("YAML and JSON can be read", () => {
+  test("YAML and JSON blocks are valid", () => {
     const documents = fences.filter(({ info }) => info === "yaml" || info === "json");
     const wrong = documents.flatMap(({ body, line }) =>
       parseAllDocuments(body).flatMap(({ errors }) => errors.map(({ message }) => `${file}:${line}: ${message}`)),
@@ -30,7 +30,7 @@ describe.each(PAGES)("%s", (file, { fences }) => {
   });
 });
 
-test("few blocks need what no test has", () => {
+test("only a few blocks are not run", () => {
   const blocks = PAGES.flatMap(([file, { fences }]) => fences.map((fence) => ({ file, ...fence })));
   const needy = blocks.filter(({ info }) => NEEDS.test(info));
   expect(needy.map(({ file, info }) => `${file}: ${info.slice("sh needs ".length)}`).toSorted()).toEqual([

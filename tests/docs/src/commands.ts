@@ -1,13 +1,13 @@
 import type { Page } from "./markdown.ts";
 
-/** One of our own commands, as a page writes it. */
+/** A command on a page. */
 export interface Mention {
   readonly line: number;
   readonly text: string;
 }
 
-/** Every command that begins with one of these words: in blocks to copy, and between backticks. */
-export function mentionsOf({ fences, spans }: Pick<Page, "fences" | "spans">, program: string): Mention[] {
+/** Every command of a program, in shell blocks and code spans. */
+export function findCommands({ fences, spans }: Pick<Page, "fences" | "spans">, program: string): Mention[] {
   const pattern = new RegExp(`(?<![\\w./-])${program}(?= )[^;|&()#"\`]*`, "g");
   const inBlocks = fences
     .filter(({ info }) => /^(?:sh|console)\b/.test(info))
@@ -17,18 +17,18 @@ export function mentionsOf({ fences, spans }: Pick<Page, "fences" | "spans">, pr
   );
 }
 
-/** The commands that there are: how each is called, and its help. */
+/** The existing commands with their help. */
 export type Commands = ReadonlyMap<string, string>;
 
-/** What is wrong with a command as it stands, or undefined. Words in capitals stand for something of the reader's own. */
-export function objectionTo(text: string, commands: Commands): string | undefined {
+/** Why a command is invalid, or undefined. Words in capitals are placeholders. */
+export function findProblem(text: string, commands: Commands): string | undefined {
   const words = text.split(/\s+/).map((word) => word.replaceAll(/^['"]|['"]$/g, ""));
   const route = longestRoute(words, commands);
   if (words[1] === "--help") return undefined;
   if (route === undefined) {
     const isGroup = [...commands.keys()].some((name) => name.startsWith(`${words.slice(0, 2).join(" ")} `));
-    // A group by itself shows what is in it; so does a bare name in prose.
-    return isGroup && words.length === 2 ? undefined : "is no command";
+    // A command group without a subcommand is valid.
+    return isGroup && words.length === 2 ? undefined : "is not a command";
   }
   const help = commands.get(route) ?? "";
   const unknown = words.flatMap((word) => {

@@ -29,7 +29,7 @@ const run = (script: string): string => {
 };
 
 describe("the commands of a page", () => {
-  test("only what is marked is run, and what it prints is as the page says", () => {
+  test("runs marked blocks only and compares their output", () => {
     const blocks = blocksOf(...PAGE);
     expect(blocks).toEqual([{ line: 1, commands: "echo one; echo 'two   2'", expected: ["one", "two 2"] }]);
     expect(missingOutput(blocks, run(scriptOf(blocks)))).toEqual([]);
@@ -39,22 +39,22 @@ describe("the commands of a page", () => {
     ["another word", "echo one"],
     ["the wrong order", "echo 'two 2'; echo one"],
     ["more on the line", "echo one; echo two 2 3"],
-  ])("%s is told", (_why, commands) => {
+  ])("reports %s", (_why, commands) => {
     const blocks = blocksOf("```sh run", commands, "```", ...PAGE.slice(4, 8));
     expect(missingOutput(blocks, run(scriptOf(blocks)))).toEqual(["the block in line 1 did not print: two 2"]);
   });
 
-  test("… stands for anything, also for nothing", () => {
+  test("… matches any text, also none", () => {
     const blocks = blocksOf("```sh run", "echo a.b-1234 ready", "```", "```text output", "a.b-… ready…", "```");
     expect(missingOutput(blocks, run(scriptOf(blocks)))).toEqual([]);
   });
 
-  test("what a block prints does not count for another; a block behind a failure was not reached", () => {
+  test("matches each block with its own output, and reports blocks after a failure", () => {
     const blocks = blocksOf("```sh run", "echo one", "```", "```sh run", "false", "```", ...PAGE);
     expect(missingOutput(blocks, run(scriptOf(blocks)))).toEqual(["the block in line 7 was not reached"]);
   });
 
-  test("blocks share their variables, and errors are shown among the rest", () => {
+  test("shares variables between blocks and includes stderr", () => {
     const blocks = blocksOf(
       "```sh run",
       "A=1",
@@ -69,7 +69,7 @@ describe("the commands of a page", () => {
     expect(missingOutput(blocks, run(scriptOf(blocks)))).toEqual([]);
   });
 
-  test("an output that follows no commands is a mistake of the page", () => {
+  test("rejects an output block without commands", () => {
     expect(() => blocksOf("```text output", "one", "```")).toThrow("line 1 follows no block");
   });
 });

@@ -1,10 +1,10 @@
 import type { Page } from "./markdown.ts";
 
-/** A block of commands on a page, and what it says that they print. */
+/** A block of commands on a page with its expected output. */
 export interface RunBlock {
   readonly line: number;
   readonly commands: string;
-  /** Lines that must be printed in this order, perhaps with others between; `…` stands for anything. */
+  /** Lines that must be printed in this order, with any lines in between; `…` matches any text. */
   readonly expected: readonly string[];
 }
 
@@ -26,20 +26,20 @@ export function runBlocks({ fences }: Pick<Page, "fences">): RunBlock[] {
   return blocks;
 }
 
-/** One script of all blocks, which says before each where it stands. It stops at the first command that fails. */
+/** Joins all blocks to one script that prints a marker before each block and stops at the first failed command. */
 export function scriptOf(blocks: readonly RunBlock[]): string {
   const parts = blocks.map(({ line, commands }) => `printf '\\n%s\\n' '${markOf(line)}'\n${commands}`);
-  return ["set -eu", "exec 2>&1", END_WHAT_WAS_STARTED, ...parts, ""].join("\n");
+  return ["set -eu", "exec 2>&1", STOP_JOBS, ...parts, ""].join("\n");
 }
 
-/** A page that stops half way leaves nothing running. */
-const END_WHAT_WAS_STARTED = `trap 'for job in $(jobs -p); do kill "$job" || true; wait "$job" || true; done' EXIT`;
+/** Stops background jobs when the script ends. */
+const STOP_JOBS = `trap 'for job in $(jobs -p); do kill "$job" || true; wait "$job" || true; done' EXIT`;
 
 function markOf(line: number): string {
   return `@@ the block in line ${line}`;
 }
 
-/** What a run does not show though a block says so, each with its line; empty when all is as told. */
+/** The expected lines that were not printed, each with its block. */
 export function missingOutput(blocks: readonly RunBlock[], printed: string): string[] {
   return blocks.flatMap(({ line, expected }) => {
     const [, after] = printed.split(`\n${markOf(line)}\n`, 2);
@@ -50,7 +50,7 @@ export function missingOutput(blocks: readonly RunBlock[], printed: string): str
   });
 }
 
-/** The first of these lines that is not shown after those before it; undefined when all are. */
+/** The first expected line that is missing or out of order. */
 export function firstMissing(expected: readonly string[], shown: readonly string[]): string | undefined {
   let at = 0;
   for (const line of expected) {
@@ -62,7 +62,7 @@ export function firstMissing(expected: readonly string[], shown: readonly string
   return undefined;
 }
 
-/** Columns of a table are as wide as what is in them: any run of blanks matches any other. */
+/** Matches any run of blanks with any other, because the width of columns varies. */
 function patternOf(line: string): RegExp {
   const words = line.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^\\s*${words.replaceAll("…", ".*").replaceAll(/\s+/g, String.raw`\s+`)}\\s*$`);

@@ -8,7 +8,7 @@ import { readPage } from "./markdown.ts";
 import { ROOT } from "./pages.ts";
 import { tableRows } from "./tables.ts";
 
-/** Pages in our own words that list what the code has: nothing is missing, nothing is made up. */
+/** Hand-written pages with lists that must match the code. */
 const read = (page: string) => readFileSync(path.join(ROOT, "docs", page), "utf8");
 const words = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 const sorted = (list: Iterable<string>) => [...list].toSorted();
@@ -16,18 +16,18 @@ const sorted = (list: Iterable<string>) => [...list].toSorted();
 const TEMPLATES = sorted(BUILTIN_TEMPLATES.map(({ id }) => id));
 
 describe("templates", () => {
-  test("the glossary names every one", () => {
+  test("the glossary lists all", () => {
     const row = tableRows(read("reference/glossary.md"), ["Term", "Meaning"]).find(([word]) => word === "**template**");
     const [, named = ""] = /objects: (.*), or a user template/.exec(row?.[1] ?? "") ?? [];
     expect(sorted(named.split(", "))).toEqual(TEMPLATES);
   });
 
-  test("the guide names every one", () => {
+  test("the guide lists all", () => {
     const [, named] = /The built-in ones \(([^)]*)\)/.exec(read("guides/user-templates.md")) ?? [];
     expect(sorted(words(named))).toEqual(TEMPLATES);
   });
 
-  test("of each it is told who waits for the state store", () => {
+  test("the reference states for each whether it waits for the state store", () => {
     const rows = tableRows(read("reference/templates.md"), ["template", "functions of a class with state"]);
     const named = rows.flatMap(([cell = ""]) => cell.split(", ")).filter((name) => name !== "a user's own");
     expect(sorted(named)).toEqual(TEMPLATES);
@@ -58,12 +58,12 @@ describe("concepts", () => {
   });
 });
 
-test("every scenario of the lab is told, and no other", () => {
+test("the guide lists exactly the scenarios of the lab", () => {
   const rows = tableRows(read("guides/local-stack.md"), ["scenario", "failure", "checks"]);
   expect(sorted(rows.flatMap(([cell]) => words(cell)))).toEqual(sorted(SCENARIOS.map(({ name }) => name)));
 });
 
-test("every option of kube-runtime that is told is one that is read", () => {
+test("every documented option of kube-runtime exists", () => {
   const files = globSync("packages/kube-runtime/src/**/*.ts", { cwd: ROOT });
   const code = files.map((file) => readFileSync(path.join(ROOT, file), "utf8")).join("\n");
   const rows = [...read("reference/kube-runtime-options.md").matchAll(/^\| (`[^|]*) \|/gm)];

@@ -10,16 +10,16 @@ describe("reading a page", () => {
     ["What goes / what stays", "what-goes--what-stays"],
     ["odgm_config, [linked](x.md)", "odgm_config-linked"],
     ["`GET /clusters/{name}`", "get-clustersname"],
-  ])("the heading %j is reached by #%s", (heading, anchor) => {
+  ])("the heading %j has the anchor #%s", (heading, anchor) => {
     expect(anchorOf(heading)).toBe(anchor);
   });
 
-  test("headings of the same words are counted; explicit ids count too", () => {
+  test("numbers duplicate headings and finds explicit ids", () => {
     const page = readPage('# Same\n## Same\n### Same\n<a id="mine"></a>');
     expect([...page.anchors]).toEqual(["same", "same-1", "same-2", "mine"]);
   });
 
-  test("links inline, as pictures, by reference; none in code", () => {
+  test("finds inline, image and reference links, but none in code", () => {
     const page = readPage(
       [
         '[a](a.md) ![b](b.png) [c](c.md#x "title") `[no](no.md)` [`d`](d.md)',
@@ -38,7 +38,7 @@ describe("reading a page", () => {
     ]);
   });
 
-  test("fences keep their information, body and line; a longer fence holds a shorter one", () => {
+  test("keeps info string, body and line of fences, and supports nested fences", () => {
     const page = readPage("\n```sh run\necho 1\n```\n\n````text\n```\n````\n");
     expect(page.fences).toEqual([
       { info: "sh run", body: "echo 1", line: 2 },
@@ -46,7 +46,7 @@ describe("reading a page", () => {
     ]);
   });
 
-  test("a fence without an end is refused", () => {
+  test("rejects an unclosed fence", () => {
     expect(() => readPage("```sh\necho")).toThrow("line 1 has no end");
   });
 });

@@ -1,10 +1,10 @@
-/** A page as far as its links and commands are concerned. */
+/** The links and code of a page. */
 export interface Page {
-  /** What `#…` may name: GitHub's anchors of the headings, and explicit ids. */
+  /** Anchors of headings as on GitHub, and explicit ids. */
   readonly anchors: ReadonlySet<string>;
-  /** Where `[…](…)`, `![…](…)` and `[…]: …` lead, as written. */
+  /** Targets of `[…](…)`, `![…](…)` and `[…]: …`. */
   readonly links: readonly Located[];
-  /** What stands between single backticks. */
+  /** Code spans. */
   readonly spans: readonly Located[];
   readonly fences: readonly Fence[];
 }
@@ -14,7 +14,7 @@ export interface Located {
   readonly line: number;
 }
 
-/** A fenced block: its information string, its lines, and the number of its opening line. */
+/** A fenced block: its info string, its lines, and the number of its opening line. */
 export interface Fence {
   readonly info: string;
   readonly body: string;
@@ -28,7 +28,7 @@ const INLINE_LINK = /\]\(\s*<?([^()\s>]*(?:\([^()\s]*\)[^()\s>]*)*)>?(?:\s+"[^"]
 const REFERENCE = /^\s{0,3}\[[^\]]+\]:\s+<?([^\s>]+)>?/;
 const EXPLICIT_ID = /<a\s[^>]*(?:id|name)="([^"]+)"/g;
 
-/** Reads a page; code, in spans or fences, holds no links. */
+/** Parses a page; code contains no links. */
 export function readPage(text: string): Page {
   const anchors = new Set<string>();
   const taken = new Map<string, number>();
@@ -63,7 +63,7 @@ export function readPage(text: string): Page {
   return { anchors, links, spans, fences };
 }
 
-/** The anchor that GitHub gives a heading. */
+/** The anchor of a heading on GitHub. */
 export function anchorOf(heading: string): string {
   return heading
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")

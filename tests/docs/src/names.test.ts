@@ -12,7 +12,7 @@ const SPANS = [...allPages()]
 const source = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 const reference = (name: string) => source(`docs/reference/${name}.md`);
 
-/** Every word of this form in these texts. */
+/** All words of this form in these texts. */
 function wordsIn(texts: readonly string[], form: RegExp): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.match(form) ?? []));
 }
@@ -21,20 +21,20 @@ const SETTING = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 const METRIC = /\b(?:pm|crm|kube|oaas|grpc|http|storage|process|nodejs)_[a-z0-9_]+\b/g;
 const ROUTE = /^(?<method>GET|POST|PUT|DELETE) (?<path>\/\S*)$/;
 
-/** Settings of what is not a service, where they are read. */
+/** Sources that read settings of programs other than the services. */
 const READERS = [
   "packages/real-components/src/components/cache.ts",
   "packages/kube-apiserver/test/real-stories.test.ts",
 ];
-/** `CRM_CLUSTER_<NAME>_URL` and its kin: any name of a cluster. */
+/** Settings that contain a cluster name, such as `CRM_CLUSTER_<NAME>_URL`. */
 const OF_A_CLUSTER = /^CRM_CLUSTER_[A-Z0-9]+_/;
-/** Read by Node itself. */
+/** Variables read by Node. */
 const NODE_SETTINGS = new Set(["NODE_OPTIONS"]);
-/** Of the class runtime manager, whose other routes the package manager has too. */
+/** Routes of the class runtime manager that the package manager does not have. */
 const MANAGER_ROUTES = ["GET /healthz"];
 
-describe("names on the pages are those of the programs", () => {
-  test("settings, variables, codes of faults, words of enumerations", () => {
+describe("names on the pages exist in the code", () => {
+  test("settings, variables, fault codes, enum values", () => {
     const known = wordsIn(
       [
         ...["configuration", "errors", "cli", "templates", "placeholders", "crds", "grpc"].map(reference),

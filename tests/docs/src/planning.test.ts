@@ -19,7 +19,7 @@ const numbers = (cell: string): number[] => cell.split(",").map(Number);
 describe("the numbers on the page about planning", () => {
   const examples = tableRows(PAGE, ["Target", "Consistency", "Clusters", "Replicas", "Reached"]);
 
-  test("there are examples", () => expect(examples.length).toBeGreaterThan(5));
+  test("finds examples", () => expect(examples.length).toBeGreaterThan(5));
 
   test.each(examples)(
     "a target of %s, consistency %s, clusters %s: %s, %s",
@@ -64,7 +64,7 @@ describe("the numbers on the page about planning", () => {
   });
 });
 
-describe("numbers between the words", () => {
+describe("numbers in the text", () => {
   test("more replicas are not always better", () => {
     const [one, two, three] = [1, 2, 3].map((count) => {
       const reached = quorumAvailability(Array.from({ length: count }, () => 0.99));
@@ -82,7 +82,7 @@ describe("numbers between the words", () => {
     expect(plan.replicas).toBe(7);
     const told = /are placed on the best clusters and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
     expect(told).toHaveLength("0.".length + 9);
-    // Cut off, not rounded: a promise is not made larger.
+    // Truncated instead of rounded, so that the number is never too high.
     expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${told}`));
   });
 
@@ -106,7 +106,7 @@ describe("numbers between the words", () => {
   });
 });
 
-/** The probability that exactly so many are up, over all combinations: nothing in common with the recurrence. */
+/** The probability that exactly `up` replicas are up, summed over all combinations, independent of the recurrence. */
 function exactly(replicas: readonly number[], up: number): number {
   const [first, ...rest] = replicas;
   if (first === undefined) return up === 0 ? 1 : 0;

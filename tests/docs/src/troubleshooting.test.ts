@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { REASONS } from "../../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
 import { allPages } from "./pages.ts";
 
-test("every reason that is not calm is found from a symptom", () => {
+test("the troubleshooting page covers every reason of a problem", () => {
   const links = new Set(
     allPages()
       .get("docs/guides/troubleshooting.md")

@@ -3,21 +3,21 @@ import path from "node:path";
 import { describeWith } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { missingOutput, runBlocks, scriptOf } from "../src/guide-script.ts";
-import { componentsFor, startGuideWorld, type GuideWorld } from "../src/guide-world.ts";
+import { componentsFor, startGuideEnvironment, type GuideEnvironment } from "../src/guide-environment.ts";
 import { allPages, ROOT } from "../src/pages.ts";
 
 const PAGES = [...allPages()]
   .map(([file, page]) => ({ file, blocks: runBlocks(page) }))
   .filter(({ blocks }) => blocks.length > 0);
 
-let world: GuideWorld;
+let world: GuideEnvironment;
 beforeAll(async () => {
-  world = await startGuideWorld();
+  world = await startGuideEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** What is registered, deployed and known; a page leaves it as it found it. */
-async function platform(): Promise<unknown> {
+/** All packages, deployments and clusters; a page must not change them. */
+async function readObjects(): Promise<unknown> {
   const [packages, deployments, clusters] = await Promise.all(
     [["packages", "name"] as const, ["deployments", "key"] as const, ["clusters", "name"] as const].map(
       async ([path, name]) => {
@@ -29,15 +29,15 @@ async function platform(): Promise<unknown> {
   return { packages, deployments, clusters };
 }
 
-const follow = async ({ blocks }: (typeof PAGES)[number]) => {
-  const before = await platform();
+const runPage = async ({ blocks }: (typeof PAGES)[number]) => {
+  const before = await readObjects();
   const { exitCode, stdout } = await world.run(scriptOf(blocks));
   expect(exitCode, stdout).toBe(0);
   expect(missingOutput(blocks, stdout), stdout).toEqual([]);
-  expect(await platform(), "a page takes away what it brought").toEqual(before);
+  expect(await readObjects(), "the page cleans up").toEqual(before);
 };
 
-/** What `/metrics` declares, as the page writes it: name, type and meaning. */
+/** The metrics of `/metrics` in the format of the reference: name, type and description. */
 async function servedMetrics(url: string): Promise<string[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
@@ -45,10 +45,10 @@ async function servedMetrics(url: string): Promise<string[]> {
   return helps.map(([, name, help]) => `${name} ${types.get(name)} ${help}`);
 }
 
-/** Served only with a setting that the local stack leaves off: reports to a package manager, health of stores, several replicas. */
+/** Metrics of features that are off in the local stack. */
 const WITH_A_SETTING = /^(?:crm_pm_reports_\w+|crm_odgm_readings_total|kube_leader_leading) /;
 
-test("the metrics that are served are those of the reference", async () => {
+test("the reference lists exactly the served metrics", async () => {
   const page = readFileSync(path.join(ROOT, "docs", "reference", "metrics.md"), "utf8");
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| [^|]* \| (.*) \|$/gm)];
   const documented = rows.map(([, name, type, help]) => `${name} ${type} ${help}`);
@@ -57,12 +57,12 @@ test("the metrics that are served are those of the reference", async () => {
   expect([...new Set(served.flat())].toSorted()).toEqual(expected);
 });
 
-test("there are pages with commands", () => {
+test("finds pages with commands", () => {
   expect(PAGES.length).toBeGreaterThan(5);
 });
 
 for (const page of PAGES) {
   describeWith(componentsFor(scriptOf(page.blocks)), page.file, () => {
-    test("its commands do what it says", () => follow(page));
+    test("its commands print the documented output", () => runPage(page));
   });
 }

@@ -11,19 +11,19 @@ const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-readme-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Ports are the machine's to choose. */
+/** Ports vary. */
 const withoutPorts = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:…");
 
 const SCREENS = [...allPages()].flatMap(([file, { fences }]) =>
   fences.flatMap(({ info, body, line }) => (info === "text screen" ? [{ file, line, body }] : [])),
 );
 
-test("there are screens", () => expect(SCREENS.map(({ file }) => file)).toContain("README.md"));
+test("finds screens", () => expect(SCREENS.map(({ file }) => file)).toContain("README.md"));
 
 describe.skipIf(missingTerminalReason() !== undefined)("what npm start shows on a terminal", () => {
   let shown: readonly string[] = [];
 
-  test("it comes up, and q stops it", async () => {
+  test("starts, and q stops it", async () => {
     const { raw, code } = await runInTerminal([process.execPath, MAIN, "--ports=0", "--data=.oaas/data"], {
       cwd: folder,
       env: { HOME: folder, NO_COLOR: "1" },
@@ -34,7 +34,7 @@ describe.skipIf(missingTerminalReason() !== undefined)("what npm start shows on 
     expect(code, raw).toBe(0);
   });
 
-  test.each(SCREENS)("is as $file says in line $line", ({ body }) => {
+  test.each(SCREENS)("matches $file, line $line", ({ body }) => {
     const expected = withoutPorts(body)
       .split("\n")
       .filter((line) => !["", "…"].includes(line.trim()));

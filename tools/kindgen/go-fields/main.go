@@ -1,7 +1,7 @@
-// Says of the built-in kinds what their OpenAPI document cannot: which fields keep a zero that was given (pointers), which are written
-// as null when they are absent, which structs vanish when they are empty, and what texts with a name of their own are called in Go.
-// Printed as JSON: marks by type and field ("keep", "null", "drop", "omit" for scalars that are left out when zero; "value" is a struct that writes itself, such as a time), and
-// names by type and field. Run by `npm run kindgen`; needs Go, as the real components do.
+// Prints facts about the built-in kinds that their OpenAPI document lacks: which fields keep an explicit zero (pointers), which
+// are written as null when absent, which structs are omitted when empty, and the Go names of string types. The output is JSON:
+// marks by type and field ("keep", "null", "drop", "omit" for scalars omitted when zero, "value" for a struct with its own
+// encoding, such as a time), and names by type and field. Run by `npm run kindgen`; needs Go.
 package main
 
 import (
@@ -80,7 +80,7 @@ func (v visitor) visit(t reflect.Type) {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		v.visit(t.Elem())
 	case reflect.Struct:
-		// What writes itself (a time, a quantity) has no fields of its own in JSON.
+		// A type with its own encoding (a time, a quantity) has no JSON fields.
 		if v.seen[t] || writesItself(t) {
 			return
 		}

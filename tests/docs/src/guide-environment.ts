@@ -14,11 +14,11 @@ import { missingComponents } from "@oaas/real-components";
 import { componentFile, freePorts, runCommand, startProcess, untilReady, type CommandResult } from "@oaas/testkit";
 import { ROOT } from "./pages.ts";
 
-/** A running local stack and a folder in which the commands of a page are run, as though it were this repository. */
-export interface GuideWorld extends AsyncDisposable {
-  /** Of the package manager. */
+/** A running local stack and a copy of the repository layout in which the commands of a page run. */
+export interface GuideEnvironment extends AsyncDisposable {
+  /** URL of the package manager. */
   readonly url: string;
-  /** Where each class runtime manager serves its metrics. */
+  /** Metrics URLs of the class runtime managers. */
   readonly managers: readonly string[];
   run(script: string): Promise<CommandResult>;
 }
@@ -29,15 +29,15 @@ interface ReadyLine {
   readonly clusters: readonly { readonly managerUrl: string }[];
 }
 
-/** Addresses as the pages write them; each is a free one here. */
+/** Addresses on the pages, replaced by free ports. */
 const MAIN_ADDRESS = "127.0.0.1:8080";
 const OWN_PORTS = ["8090", "8091", "8092", "8093"];
 const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
 
-/** Programs that pages call and that real components bring. Restoring a snapshot is `etcdctl`'s until etcd 3.5, `etcdutl`'s later. */
+/** Programs of real components that pages call. Snapshots are restored with `etcdctl` until etcd 3.5, later with `etcdutl`. */
 const PROGRAMS = { kubectl: "kubectl", etcd: "etcd34", etcdctl: "etcdctl34" } as const;
 
-/** The components without which these commands cannot be run. */
+/** The components that these commands need. */
 export function componentsFor(commands: string): readonly (typeof PROGRAMS)[keyof typeof PROGRAMS][] {
   const called = Object.entries(PROGRAMS).filter(([name]) =>
     new RegExp(`^[^#\\n]*(?<![\\w/.-])${name} `, "m").test(commands),
@@ -45,8 +45,8 @@ export function componentsFor(commands: string): readonly (typeof PROGRAMS)[keyo
   return called.map(([, component]) => component);
 }
 
-/** Starts one stack for all pages. What a command writes stays in its folder, which goes at the end. */
-export async function startGuideWorld(): Promise<GuideWorld> {
+/** Starts one stack for all pages, in a temporary folder. */
+export async function startGuideEnvironment(): Promise<GuideEnvironment> {
   const folder = mkdtempSync(path.join(tmpdir(), "oaas-guides-"));
   for (const name of readdirSync(ROOT)) {
     if (!name.startsWith(".")) symlinkSync(path.join(ROOT, name), path.join(folder, name));
@@ -64,7 +64,7 @@ export async function startGuideWorld(): Promise<GuideWorld> {
   const { url, clusters } = up as unknown as ReadyLine;
   const programs = path.join(folder, "bin");
   mkdirSync(programs);
-  for (const [name, component] of Object.entries(PROGRAMS)) putIfThere(name, component, programs);
+  for (const [name, component] of Object.entries(PROGRAMS)) linkIfPresent(name, component, programs);
   const ports = await freePorts(OWN_PORTS.length);
   const placed = (script: string) =>
     OWN_PORTS.reduce(
@@ -93,14 +93,14 @@ function readyLine(logFile: string): ReadyLine | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as ReadyLine);
 }
 
-/** Our own commands, and the Node that runs the tests, before those of the machine. */
+/** PATH with our commands and the Node of the tests first. */
 function pathWith(programs: string): string {
   const own = [programs, path.dirname(process.execPath), path.join(ROOT, "node_modules", ".bin")];
   return [...own, process.env["PATH"] ?? ""].join(":");
 }
 
-/** Under the name by which people know it. */
-function putIfThere(name: string, component: (typeof PROGRAMS)[keyof typeof PROGRAMS], folder: string): void {
+/** Links a program under its usual name. */
+function linkIfPresent(name: string, component: (typeof PROGRAMS)[keyof typeof PROGRAMS], folder: string): void {
   if (missingComponents([component]).length > 0) return; // Pages that need it are skipped, and say so; in CI they fail.
   const file = path.join(folder, name);
   writeFileSync(file, `#!/bin/sh\nexec "${componentFile(component)}" "$@"\n`);
