@@ -16,7 +16,7 @@ export {
   type PackageName,
   type QualifiedClassKey,
   type UnitId,
-} from "./ids.ts";
+} from "./fields/ids.ts";
 export {
   BINDING_NAME,
   CLASS_KEY,
@@ -28,14 +28,14 @@ export {
   PACKAGE_NAME,
   TEMPLATE_NAME,
   UNIT_ID,
-} from "./names.ts";
-export { checkText, type Objection, type TextRule } from "./text-rule.ts";
-export { quantityNanos, RESOURCE_QUANTITY } from "./quantity.ts";
-export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./image-reference.ts";
-export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./address.ts";
-export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./limits.ts";
-export type { Package, PackageMetadata } from "./package.ts";
-export { checkPackage, type PackageOutline } from "./package-rules.ts";
+} from "./fields/names.ts";
+export { checkText, type Objection, type TextRule } from "./fields/text-rule.ts";
+export { quantityNanos, RESOURCE_QUANTITY } from "./fields/quantity.ts";
+export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./fields/image-reference.ts";
+export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./fields/address.ts";
+export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./fields/limits.ts";
+export type { Package, PackageMetadata } from "./package/package.ts";
+export { checkPackage, type PackageOutline } from "./package/package-rules.ts";
 export {
   AccessModifier,
   ConsistencyModel,
@@ -44,9 +44,14 @@ export {
   type FunctionBinding,
   type KeySpecification,
   type StateSpecification,
-} from "./class.ts";
-export { FunctionType, type FunctionDefinition } from "./function.ts";
-export { checkProvisionBounds, EMPTY_PROVISION, type ProvisionConfig, type ProvisionFields } from "./provision.ts";
+} from "./package/class.ts";
+export { FunctionType, type FunctionDefinition } from "./package/function.ts";
+export {
+  checkProvisionBounds,
+  EMPTY_PROVISION,
+  type ProvisionConfig,
+  type ProvisionFields,
+} from "./package/provision.ts";
 export {
   DEFAULT_AVAILABILITY,
   EnforcementDimension,
@@ -54,10 +59,10 @@ export {
   type Enforcement,
   type NfrRequirements,
   type QosRequirement,
-} from "./nfr.ts";
-export { ShardType, type OdgmSpec } from "./odgm.ts";
-export type { TelemetryConfig } from "./telemetry.ts";
-export { builtinTemplate, TEMPLATES, type BuiltinTemplate } from "./template.ts";
+} from "./deployment/nfr.ts";
+export { ShardType, type OdgmSpec } from "./deployment/odgm.ts";
+export type { TelemetryConfig } from "./deployment/telemetry.ts";
+export { builtinTemplate, TEMPLATES, type BuiltinTemplate } from "./deployment/template.ts";
 export {
   DeploymentCondition,
   RolloutFailure,
@@ -69,8 +74,8 @@ export {
   type FunctionDeployment,
   type ObservedDeployment,
   type Rollout,
-} from "./deployment.ts";
-export { clusterAvailability, ClusterStatus, type ClusterHealth } from "./cluster.ts";
+} from "./deployment/deployment.ts";
+export { clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {
   LifecyclePhase,
   RuntimePhase,
@@ -79,5 +84,5 @@ export {
   type FunctionStatus,
   type NfrCompliance,
   type ResourceReference,
-} from "./class-runtime.ts";
-export { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "./topology.ts";
+} from "./observed/class-runtime.ts";
+export { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "./observed/topology.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { clusterAvailability } from "./cluster.ts";
-import { worstCondition } from "./deployment.ts";
-import { ENDPOINT_URL, MODULE_URL } from "./address.ts";
-import { checkProvisionBounds } from "./provision.ts";
-import { builtinTemplate } from "./template.ts";
+import { clusterAvailability } from "./observed/cluster.ts";
+import { worstCondition } from "./deployment/deployment.ts";
+import { ENDPOINT_URL, MODULE_URL } from "./fields/address.ts";
+import { checkProvisionBounds } from "./package/provision.ts";
+import { builtinTemplate } from "./deployment/template.ts";
 
 describe("checkProvisionBounds", () => {
   test("names every bound that is upside down, under the path it was given", () => {

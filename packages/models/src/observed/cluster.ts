@@ -1,4 +1,4 @@
-import type { ClusterName } from "./ids.ts";
+import type { ClusterName } from "../fields/ids.ts";
 
 /** How a cluster is doing, as far as PM can tell. */
 export const ClusterStatus = {

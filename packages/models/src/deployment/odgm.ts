@@ -1,4 +1,4 @@
-import type { ClusterName } from "./ids.ts";
+import type { ClusterName } from "../fields/ids.ts";
 
 /** How the object data grid replicates a shard. `basic` and `single` are other names of `none`. */
 export const ShardType = { none: "none", basic: "basic", single: "single", mst: "mst", raft: "raft" } as const;

@@ -1,7 +1,7 @@
-import type { ClassKey, ClusterName, DeploymentKey, FunctionKey, PackageName } from "./ids.ts";
+import type { ClassKey, ClusterName, DeploymentKey, FunctionKey, PackageName } from "../fields/ids.ts";
 import type { Enforcement, NfrRequirements, QosRequirement } from "./nfr.ts";
 import type { OdgmSpec } from "./odgm.ts";
-import type { ProvisionConfig } from "./provision.ts";
+import type { ProvisionConfig } from "../package/provision.ts";
 import type { TelemetryConfig } from "./telemetry.ts";
 
 /** How far a deployment or a class runtime has come. `unknown` is for what no cluster could tell. */

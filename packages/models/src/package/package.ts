@@ -1,7 +1,7 @@
 import type { ClassDefinition } from "./class.ts";
-import type { ClassDeployment } from "./deployment.ts";
+import type { ClassDeployment } from "../deployment/deployment.ts";
 import type { FunctionDefinition } from "./function.ts";
-import type { PackageName } from "./ids.ts";
+import type { PackageName } from "../fields/ids.ts";
 
 /** For people: who wrote a package and what it is about. */
 export interface PackageMetadata {

@@ -1,5 +1,5 @@
 import { ROOT_PATH, pathOf, type Violation } from "@oaas/foundation";
-import { quantityNanos } from "./quantity.ts";
+import { quantityNanos } from "../fields/quantity.ts";
 
 /** How a function is run: what runs, with which resources, between which scales. */
 export interface ProvisionConfig {

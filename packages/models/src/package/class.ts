@@ -1,4 +1,4 @@
-import type { ClassKey, FunctionKey } from "./ids.ts";
+import type { ClassKey, FunctionKey } from "../fields/ids.ts";
 
 /** Who may call a method. */
 export const AccessModifier = { public: "public", internal: "internal", private: "private" } as const;

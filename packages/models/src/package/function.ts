@@ -1,4 +1,4 @@
-import type { FunctionKey } from "./ids.ts";
+import type { FunctionKey } from "../fields/ids.ts";
 import type { ProvisionConfig } from "./provision.ts";
 
 /** What kind of code a function is. */

@@ -1,5 +1,5 @@
-import type { DeploymentCondition } from "./deployment.ts";
-import type { ClusterName, FunctionKey, UnitId } from "./ids.ts";
+import type { DeploymentCondition } from "../deployment/deployment.ts";
+import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
 
 /** The life of a class runtime in its cluster, as its resource shows it. */
 export const LifecyclePhase = {
