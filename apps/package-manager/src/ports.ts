@@ -7,7 +7,7 @@ import type {
   ClusterName,
   DeploymentCondition,
   LifecyclePhase,
-  Objection,
+  TextProblem,
   Topology,
   UnitId,
 } from "@oaas/models";
@@ -127,5 +127,5 @@ export interface ClusterDirectory {
 
 /** The files that a cluster registration may name; each is found, or rejected with the reason. */
 export interface SecretFolder {
-  find(name: string): Result<string, Objection>;
+  find(name: string): Result<string, TextProblem>;
 }

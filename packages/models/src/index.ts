@@ -1,9 +1,8 @@
 /**
- * The domain in its own words. Pure, without input or output, and safe in a browser.
+ * Domain model. Pure, without input or output; runs in a browser.
  *
- * Reading order: ids and names (what things are called), package with class, function and provision (what is
- * published), deployment with nfr, odgm and telemetry (what is wished for), cluster and class-runtime (what is
- * observed). text-rule, quantity, image-reference, address and limits are the rules that single fields keep.
+ * Reading order: fields (ids, names and validation rules of single fields), package (packages, classes, functions),
+ * deployment (desired state), observed (clusters, class runtimes, topology).
  */
 export {
   qualifyClassKey,
@@ -29,7 +28,7 @@ export {
   TEMPLATE_NAME,
   UNIT_ID,
 } from "./fields/names.ts";
-export { checkText, type Objection, type TextRule } from "./fields/text-rule.ts";
+export { checkText, type TextProblem, type TextRule } from "./fields/text-rule.ts";
 export { quantityNanos, RESOURCE_QUANTITY } from "./fields/quantity.ts";
 export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./fields/image-reference.ts";
 export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./fields/address.ts";

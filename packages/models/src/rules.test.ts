@@ -6,7 +6,7 @@ import { checkProvisionBounds } from "./package/provision.ts";
 import { builtinTemplate } from "./deployment/template.ts";
 
 describe("checkProvisionBounds", () => {
-  test("names every bound that is upside down, under the path it was given", () => {
+  test("reports every lower bound above its upper bound with its path", () => {
     const violations = checkProvisionBounds(
       { min_scale: 3, max_scale: 1, cpu_request: "1", cpu_limit: "500m", memory_request: "1Gi", memory_limit: "1G" },
       "$.functions[0].provision_config",
@@ -20,22 +20,22 @@ describe("checkProvisionBounds", () => {
   });
 
   test.each([
-    { fields: {}, why: "nothing is said" },
+    { fields: {}, why: "no fields" },
     { fields: { min_scale: 2, max_scale: 2 }, why: "equal bounds are a fixed scale" },
-    { fields: { cpu_request: "1", cpu_limit: "1000m" }, why: "the same amount in two spellings" },
-    { fields: { cpu_request: "broken", cpu_limit: "1" }, why: "a broken quantity is another rule's business" },
-  ])("has no objection: $why", ({ fields }) => {
+    { fields: { cpu_request: "1", cpu_limit: "1000m" }, why: "equal amounts in different notations" },
+    { fields: { cpu_request: "broken", cpu_limit: "1" }, why: "an invalid quantity, which another rule reports" },
+  ])("accepts $why", ({ fields }) => {
     expect(checkProvisionBounds(fields)).toEqual([]);
   });
 });
 
 test.each([
-  { health: { availability: 0.97, nodeCount: 2, readyNodes: 1 }, p: 0.97, why: "what was measured comes first" },
-  { health: { nodeCount: 4, readyNodes: 3 }, p: 0.75, why: "else the share of ready nodes" },
+  { health: { availability: 0.97, nodeCount: 2, readyNodes: 1 }, p: 0.97, why: "prefers the measured availability" },
+  { health: { nodeCount: 4, readyNodes: 3 }, p: 0.75, why: "falls back to the share of ready nodes" },
   { health: { availability: 1.5 }, p: 1, why: "clamped" },
-  { health: { nodeCount: 0, readyNodes: 0 }, p: undefined, why: "no nodes tell nothing" },
-  { health: { readyNodes: 3 }, p: undefined, why: "half a ratio tells nothing" },
-  { health: { availability: Number.NaN }, p: undefined, why: "not a number tells nothing" },
+  { health: { nodeCount: 0, readyNodes: 0 }, p: undefined, why: "unknown without nodes" },
+  { health: { readyNodes: 3 }, p: undefined, why: "unknown without a node count" },
+  { health: { availability: Number.NaN }, p: undefined, why: "unknown for NaN" },
 ])("availability of a cluster: $why", ({ health, p }) => {
   expect(clusterAvailability(health)).toBe(p);
 });
@@ -43,10 +43,10 @@ test.each([
 test.each([
   { parts: ["running", "deploying", "pending"], whole: "deploying", why: "deploying is worse than pending" },
   { parts: ["running", "down", "deleted"], whole: "down", why: "the first of equals" },
-  { parts: ["running", "unknown"], whole: "unknown", why: "what no one could tell is not running" },
-  { parts: ["running", "running"], whole: "running", why: "all well" },
-  { parts: [], whole: "pending", why: "nothing has been reported" },
-] as const)("condition of a whole: $why", ({ parts, whole }) => {
+  { parts: ["running", "unknown"], whole: "unknown", why: "unknown is worse than running" },
+  { parts: ["running", "running"], whole: "running", why: "all running" },
+  { parts: [], whole: "pending", why: "no reports" },
+] as const)("condition of several parts: $why", ({ parts, whole }) => {
   expect(worstCondition(parts)).toBe(whole);
 });
 
@@ -69,7 +69,7 @@ test.each([
   ["", false],
   ["javascript:alert(1)", false],
 ])("module address %s: %s", (text, accepted) => {
-  expect(MODULE_URL.objectionTo(text) === undefined).toBe(accepted);
+  expect(MODULE_URL.findProblem(text) === undefined).toBe(accepted);
 });
 
 test.each([
@@ -79,5 +79,5 @@ test.each([
   ["ftp://crm", false],
   ["http://crm with spaces", false],
 ])("endpoint %s: %s", (text, accepted) => {
-  expect(ENDPOINT_URL.objectionTo(text) === undefined).toBe(accepted);
+  expect(ENDPOINT_URL.findProblem(text) === undefined).toBe(accepted);
 });

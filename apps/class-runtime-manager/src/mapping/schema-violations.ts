@@ -57,7 +57,7 @@ export function schemaViolations(error: SchemaError, base: string, relocate: (pa
 function ruleViolation(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {
   const member = keys.findLast((key) => typeof key === "string");
   if (typeof member !== "string" || typeof input !== "string") return undefined;
-  return Object.hasOwn(RULES, member) ? RULES[member]?.objectionTo(input) : undefined;
+  return Object.hasOwn(RULES, member) ? RULES[member]?.findProblem(input) : undefined;
 }
 
 function withoutPath(violation: Violation | undefined): Omit<Violation, "path"> {

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { err, ok } from "@oaas/foundation";
-import type { Objection } from "@oaas/models";
+import type { TextProblem } from "@oaas/models";
 import type { SecretFolder } from "../ports.ts";
 
 /**
@@ -27,12 +27,12 @@ export function secretFolder(folder: string | undefined): SecretFolder {
   };
 }
 
-const NO_FOLDER: Objection = {
+const NO_FOLDER: TextProblem = {
   message: "names a file of the package manager's machine, and CRM_SECRETS_DIR is not set",
   fix: "set CRM_SECRETS_DIR to a folder of such files, or name the cluster in the configuration",
 };
 
-const OUTSIDE: Objection = {
+const OUTSIDE: TextProblem = {
   message: "leads out of the folder CRM_SECRETS_DIR",
   fix: "name a file in it, by its path from there",
 };

@@ -94,8 +94,8 @@ export class StoredClusterAdmin implements ClusterAdmin {
 
   /** The registration with resolved files; throws with all violations. */
   #validate(cluster: ClusterRegistration): ClusterRegistration {
-    const name = CLUSTER_NAME.objectionTo(cluster.name);
-    const url = ENDPOINT_URL.objectionTo(cluster.url);
+    const name = CLUSTER_NAME.findProblem(cluster.name);
+    const url = ENDPOINT_URL.findProblem(cluster.url);
     const resolved = resolveSecretFiles(cluster, this.#deps.files);
     const violations = [
       ...(name === undefined ? [] : [{ path: "$.name", ...name }]),

@@ -4,7 +4,7 @@ import type { OdgmSpec } from "./odgm.ts";
 import type { ProvisionConfig } from "../package/provision.ts";
 import type { TelemetryConfig } from "./telemetry.ts";
 
-/** How far a deployment or a class runtime has come. `unknown` is for what no cluster could tell. */
+/** Condition of a deployment or a class runtime. `unknown` if no cluster has reported it. */
 export const DeploymentCondition = {
   pending: "pending",
   deploying: "deploying",
@@ -24,7 +24,7 @@ const SEVERITY = {
   deleted: 4,
 } as const satisfies Record<DeploymentCondition, number>;
 
-/** The condition of a whole from its parts: the worst one, the first of equals; `pending` when there are none. */
+/** Returns the worst condition of several parts; `pending` without parts. */
 export function worstCondition(conditions: readonly DeploymentCondition[]): DeploymentCondition {
   return (
     conditions.reduce<DeploymentCondition | undefined>(
@@ -34,31 +34,31 @@ export function worstCondition(conditions: readonly DeploymentCondition[]): Depl
   );
 }
 
-/** A function as one deployment wants it: overrides of what the package says. */
+/** Overrides of a function of the package for one deployment. */
 export interface FunctionDeployment {
   readonly functionKey: FunctionKey;
   readonly description?: string;
   readonly availableLocation?: string;
   readonly qos?: QosRequirement;
-  /** Overrides the deployment's own requirements for this function. */
+  /** Overrides the requirements of the deployment for this function. */
   readonly nfr?: NfrRequirements;
   readonly provision?: ProvisionConfig;
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** In which order clusters are changed. */
+/** Order of cluster changes. */
 export const RolloutStrategy = { allAtOnce: "all-at-once", rolling: "rolling" } as const;
 export type RolloutStrategy = (typeof RolloutStrategy)[keyof typeof RolloutStrategy];
 
-/** What must be true of a cluster before the next one is changed. */
+/** Required state of a cluster before the next one is changed. */
 export const RolloutGate = { none: "none", accepted: "accepted", available: "available" } as const;
 export type RolloutGate = (typeof RolloutGate)[keyof typeof RolloutGate];
 
-/** What happens when a gate is not passed in time. */
+/** Reaction to a gate timeout. */
 export const RolloutFailure = { stop: "stop", rollBack: "roll-back" } as const;
 export type RolloutFailure = (typeof RolloutFailure)[keyof typeof RolloutFailure];
 
-/** An ordered, health-gated change over several clusters. */
+/** An ordered, health-gated roll-out over several clusters. */
 export interface Rollout {
   readonly strategy: RolloutStrategy;
   readonly maxParallel?: number;
@@ -66,35 +66,35 @@ export interface Rollout {
   readonly onFailure: RolloutFailure;
 }
 
-/** A user's wish to run a class. */
+/** A class deployment: the desired state that a user declares. */
 export interface ClassDeployment {
   readonly key: DeploymentKey;
-  /** Absent inside a package: the package itself. */
+  /** Optional inside a package, where it is the package itself. */
   readonly packageName?: PackageName;
   readonly classKey: ClassKey;
-  /** Where to run; empty means: the planner chooses. */
+  /** Target clusters; empty: the planner chooses. */
   readonly targetClusters: readonly ClusterName[];
-  /** Among which the planner may choose; empty means: all. */
+  /** Candidate clusters of the planner; empty: all. */
   readonly availableClusters: readonly ClusterName[];
-  /** Kind of environment (dev, edge, cloud); selects clusters by label when no list is given. */
+  /** Kind of environment (dev, edge, cloud); selects clusters by label if no list is set. */
   readonly environmentKind?: string;
   readonly nfr: NfrRequirements;
   readonly enforcement?: Enforcement;
-  /** Template per cluster; without an entry CRM chooses. */
+  /** Template by cluster, rejected where it is not available; without an entry CRM chooses. */
   readonly clusterTemplates: Readonly<Record<ClusterName, string>>;
-  /** A wish, taken where it can be; an entry of `clusterTemplates` is an order. */
+  /** Preferred template, used where it is available. */
   readonly templateHint?: string;
-  /** Empty means: every function that the class binds, as the package defines it. */
+  /** Empty: every function that the class binds, as the package defines it. */
   readonly functions: readonly FunctionDeployment[];
   readonly addons?: readonly string[];
   readonly odgm?: OdgmSpec;
   readonly telemetry?: TelemetryConfig;
-  /** Accept the best plan there is when the target availability is out of reach. */
+  /** Accept the best plan if the target availability cannot be reached. */
   readonly allowBestEffort: boolean;
   readonly rollout?: Rollout;
 }
 
-/** What came of a plan, in short. */
+/** Summary of a plan. */
 export interface DeploymentSummary {
   readonly replicationFactor: number;
   readonly selectedClusters: readonly ClusterName[];
@@ -102,7 +102,7 @@ export interface DeploymentSummary {
   readonly lastError?: string;
 }
 
-/** A wish together with what is known about its fulfilment. */
+/** A deployment with its status. */
 export interface ObservedDeployment {
   readonly deployment: ClassDeployment;
   readonly condition: DeploymentCondition;

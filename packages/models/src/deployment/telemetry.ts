@@ -1,11 +1,11 @@
-/** What a deployment wants observed; what is absent follows the cluster's own setting. */
+/** Telemetry settings of a deployment; the cluster setting applies if undefined. */
 export interface TelemetryConfig {
-  /** A present block without this means yes. */
+  /** True by default if the block is present. */
   readonly enabled?: boolean;
   readonly traces?: boolean;
   readonly metrics?: boolean;
   readonly logs?: boolean;
-  /** Share of traces kept, 0 to 1. */
+  /** Sampling rate of traces, 0 to 1. */
   readonly samplingRate?: number;
   readonly serviceName?: string;
   readonly resourceAttributes: Readonly<Record<string, string>>;

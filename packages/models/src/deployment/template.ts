@@ -1,4 +1,4 @@
-/** The built-in templates, each with the other names it answers to. */
+/** Built-in templates with their aliases. */
 export const TEMPLATES = {
   dev: [],
   edge: [],
@@ -10,10 +10,10 @@ export const TEMPLATES = {
   job: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** A built-in template's own name. Users add more with DeploymentTemplate objects. */
+/** Name of a built-in template. Users add templates with DeploymentTemplate objects. */
 export type BuiltinTemplate = keyof typeof TEMPLATES;
 
-/** The built-in template that a name or alias stands for, whatever its case; undefined for any other name. */
+/** Returns the built-in template of a name or alias, case-insensitive; undefined if there is none. */
 export function builtinTemplate(name: string): BuiltinTemplate | undefined {
   const wanted = name.toLowerCase();
   const found = Object.entries<readonly string[]>(TEMPLATES).find(

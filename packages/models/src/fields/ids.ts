@@ -10,20 +10,20 @@ export type FunctionKey = Brand<string, "FunctionKey">;
 export type DeploymentKey = Brand<string, "DeploymentKey">;
 /** Id of one deployment in one cluster; a DNS label. */
 export type UnitId = Brand<string, "UnitId">;
-/** Name under which PM knows a cluster (the wire sometimes says env). */
+/** Name of a cluster in PM (`env` in some wire formats). */
 export type ClusterName = Brand<string, "ClusterName">;
-/** Follows one request through every process, log line and event. */
+/** Identifies one request in every process, log line and event. */
 export type CorrelationId = Brand<string, "CorrelationId">;
-/** `package.Class`: a class with its package, as collections, labels and listings name it. */
+/** `package.Class`: the name of a class in collections, labels and lists. */
 export type QualifiedClassKey = Brand<string, "QualifiedClassKey">;
 
-/** Names a class with its package. */
+/** Joins a package name and a class key. */
 export function qualifyClassKey(packageName: PackageName, classKey: ClassKey): QualifiedClassKey {
   return `${packageName}.${classKey}` as QualifiedClassKey;
 }
 
 /**
- * Takes `package.Class` apart at its last dot, so that package names may have dots; undefined when a part is missing.
+ * Splits `package.Class` at its last dot, because package names may have dots; undefined if a part is missing.
  */
 export function splitClassKey(
   qualified: string,

@@ -6,7 +6,7 @@ const DIGEST = `sha256:${"a".repeat(64)}`;
 
 describe("parseImageReference", () => {
   test.each([
-    { text: "busybox", parts: { repository: "busybox" }, why: "the shortest form" },
+    { text: "busybox", parts: { repository: "busybox" }, why: "name only" },
     { text: "org/echo:1.0", parts: { repository: "org/echo", tag: "1.0" }, why: "a path without a host" },
     {
       text: "ghcr.io/org/oaas/echo-fn:latest",
@@ -44,12 +44,12 @@ describe("parseImageReference", () => {
     { text: "a___b", why: "three underscores" },
     { text: `echo:${"t".repeat(129)}`, why: "a tag has 128 characters" },
     { text: "a/".repeat(200) + "b", why: "a name has 255 characters" },
-  ])("$text is none ($why)", ({ text }) => {
+  ])("rejects $text ($why)", ({ text }) => {
     expect(parseImageReference(text)).toBeUndefined();
-    expect(IMAGE_REFERENCE.objectionTo(text)?.fix).toContain("registry/name:tag");
+    expect(IMAGE_REFERENCE.findProblem(text)?.fix).toContain("registry/name:tag");
   });
 
-  test("what is accepted is put together again from its parts", () => {
+  test("the parts of a valid reference form the reference", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from("ab0.:/@-_A[]")) }), (text) => {
         const parts = parseImageReference(text);
@@ -61,12 +61,12 @@ describe("parseImageReference", () => {
     );
   });
 
-  test("what looks like a host but can be none is a part of the name", () => {
+  test("an invalid host is part of the name", () => {
     expect(parseImageReference("r.io_a/a")).toEqual({ repository: "r.io_a/a" });
     expect(parseImageReference("A_b/a")).toBeUndefined();
   });
 
-  test("the pattern for documents says the same, apart from lengths", () => {
+  test("the pattern for documents matches the parser, except for lengths", () => {
     const pattern = new RegExp(IMAGE_REFERENCE.pattern!);
     const piece = fc.constantFrom(
       "a",

@@ -1,8 +1,8 @@
-import { shown, type TextRule } from "./text-rule.ts";
+import { quoteText, type TextRule } from "./text-rule.ts";
 
-/** The parts of a container image's reference. */
+/** Parts of a container image reference. */
 export interface ImageReference {
-  /** Host with optional port; absent when the reference leaves the registry to the cluster. */
+  /** Host with optional port; undefined if the cluster chooses the registry. */
   readonly registry?: string;
   readonly repository: string;
   readonly tag?: string;
@@ -17,10 +17,10 @@ const MAX_LENGTH = 512;
 
 const inside = (form: RegExp): string => form.source.slice(1, -1);
 const PART = inside(REPOSITORY_PART);
-/** The same grammar in one expression, for generated documents. */
+/** The grammar as one pattern, for generated documents. */
 const PATTERN = `^(?:(?:${inside(REGISTRY)})/)?${PART}(?:/${PART})*(?::${inside(TAG)})?(?:@${inside(DIGEST)})?$`;
 
-/** Takes a reference apart by the grammar that registries share; undefined when it is none. */
+/** Parses a reference by the OCI grammar; undefined if it is invalid. */
 export function parseImageReference(text: string): ImageReference | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const [named = "", digest, ...more] = text.split("@");
@@ -45,23 +45,23 @@ export function parseImageReference(text: string): ImageReference | undefined {
 }
 
 /**
- * The first part is a host when nothing else could look like it: a dot, a port, `localhost`, or upper case. What looks so but can be no host
- * (`r.io_a`) is a part of the name, as registries have it.
+ * Whether the first component is a host: it has a dot, a port or upper case, or is `localhost`. An invalid host such as
+ * `r.io_a` is part of the name.
  */
 function isHost(part: string): boolean {
   return REGISTRY.test(part) && (part === "localhost" || /[.:]/.test(part) || part !== part.toLowerCase());
 }
 
-/** The image of a function's container. */
+/** Container image of a function. */
 export const IMAGE_REFERENCE: TextRule = {
   what: "a container image reference",
   maxLength: MAX_LENGTH,
   pattern: PATTERN,
-  objectionTo(text) {
+  findProblem(text) {
     if (parseImageReference(text) !== undefined) return undefined;
     return {
-      message: text === "" ? "is empty" : `${shown(text)} is not a container image reference`,
-      fix: "write registry/name:tag or registry/name@sha256:…, with the name in lower case",
+      message: text === "" ? "is empty" : `${quoteText(text)} is not a container image reference`,
+      fix: "use registry/name:tag or registry/name@sha256:…, with the name in lower case",
     };
   },
 };

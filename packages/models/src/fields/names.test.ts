@@ -18,21 +18,21 @@ const accepted: { rule: TextRule; text: string; why: string }[] = [
   { rule: PACKAGE_NAME, text: "org.example.shop_2", why: "dots belong to package names" },
   { rule: CLASS_KEY, text: "Record", why: "stored packages have upper-case keys" },
   { rule: FUNCTION_KEY, text: "Record.random", why: "functions are usually named after a class" },
-  { rule: BINDING_NAME, text: "_on_create", why: "an underscore may lead a method" },
+  { rule: BINDING_NAME, text: "_on_create", why: "a method may start with an underscore" },
   { rule: CLUSTER_NAME, text: "oaas-1", why: "a name from CRM_CLUSTERS" },
   { rule: DEPLOYMENT_KEY, text: "example.record", why: "a key may look like a class" },
-  { rule: UNIT_ID, text: "record-a1b2c3d4", why: "what PM makes of a class key" },
+  { rule: UNIT_ID, text: "record-a1b2c3d4", why: "a generated unit id" },
   { rule: CONFIG_KEY, text: "HTTP_PORT", why: "an ordinary variable" },
   { rule: CONFIG_KEY, text: "a.b-c", why: "Kubernetes allows any printable character but '='" },
 ];
 
-const refused: { rule: TextRule; text: string; why: string }[] = [
+const rejected: { rule: TextRule; text: string; why: string }[] = [
   { rule: PACKAGE_NAME, text: "", why: "a name is not empty" },
   { rule: PACKAGE_NAME, text: "a b", why: "no spaces" },
   { rule: PACKAGE_NAME, text: "a/b", why: "a slash would split its URL and its storage key" },
   { rule: PACKAGE_NAME, text: "-a", why: "starts with a letter or digit" },
   { rule: PACKAGE_NAME, text: "a.", why: "ends with a letter or digit" },
-  { rule: PACKAGE_NAME, text: "a\n", why: "a line end is no part of a name" },
+  { rule: PACKAGE_NAME, text: "a\n", why: "no line break" },
   { rule: PACKAGE_NAME, text: "x".repeat(64), why: "longer than a label" },
   { rule: CLASS_KEY, text: "a.b", why: "package.Class splits at the last dot" },
   { rule: UNIT_ID, text: "1a", why: "a Service's name starts with a letter" },
@@ -43,26 +43,26 @@ const refused: { rule: TextRule; text: string; why: string }[] = [
 ];
 
 describe("names", () => {
-  test.each(accepted)("$rule.what: $text is accepted ($why)", ({ rule, text }) => {
+  test.each(accepted)("$rule.what: accepts $text ($why)", ({ rule, text }) => {
     expect(checkText(rule, text)).toEqual([]);
   });
 
-  test.each(refused)("$rule.what: $text is refused ($why)", ({ rule, text }) => {
+  test.each(rejected)("$rule.what: rejects $text ($why)", ({ rule, text }) => {
     const [violation, ...more] = checkText(rule, text, "$.x");
     expect(violation).toMatchObject({ path: "$.x" });
     expect(violation?.fix).not.toBe("");
     expect(more).toEqual([]);
   });
 
-  test("a message stays short however long the text is", () => {
+  test("truncates a long text in the message", () => {
     expect(checkText(CLASS_KEY, `${"x".repeat(30)}.${"y".repeat(30)}`)[0]?.message.length).toBeLessThan(80);
   });
 });
 
 describe("package.Class", () => {
-  const name = (rule: TextRule) => fc.string({ maxLength: 20 }).filter((text) => rule.objectionTo(text) === undefined);
+  const name = (rule: TextRule) => fc.string({ maxLength: 20 }).filter((text) => rule.findProblem(text) === undefined);
 
-  test("what was joined comes apart again", () => {
+  test("splits joined names", () => {
     fc.assert(
       fc.property(name(PACKAGE_NAME), name(CLASS_KEY), (packageName, classKey) => {
         const qualified = qualifyClassKey(packageName as PackageName, classKey as ClassKey);
@@ -75,7 +75,7 @@ describe("package.Class", () => {
     expect(splitClassKey("org.example.Record")).toEqual({ packageName: "org.example", classKey: "Record" });
   });
 
-  test.each(["", "Record", ".Record", "example."])("%j has a part missing", (text) => {
+  test.each(["", "Record", ".Record", "example."])("rejects %j with a missing part", (text) => {
     expect(splitClassKey(text)).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
 import { patternRule } from "./text-rule.ts";
 
 /**
- * Name rules. All but the unit id take the form of a Kubernetes label value, so that every name can be a label and a
- * part of a URL as it is. Upper case is allowed because stored packages have it (`Record`).
+ * Name rules. All names except the unit id are valid Kubernetes label values, so that they can be used in labels and URLs
+ * unchanged. Upper case is allowed because existing packages use it (`Record`).
  */
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const LABEL_VALUE_FIX = "use letters, digits, '-', '_' and '.', with a letter or digit at both ends";
 
-/** A DNS label as Kubernetes wants it for a Service (RFC 1035): starts with a letter, at most 63 characters. */
+/** A DNS label for a Kubernetes Service (RFC 1035): starts with a letter, at most 63 characters. */
 const DNS_LABEL = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 
 export const PACKAGE_NAME = patternRule({
@@ -17,7 +17,7 @@ export const PACKAGE_NAME = patternRule({
   fix: LABEL_VALUE_FIX,
 });
 
-/** No dot: `package.Class` is taken apart at its last one. */
+/** No dot, because `package.Class` is split at its last dot. */
 export const CLASS_KEY = patternRule({
   what: "a class key",
   pattern: /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/,
@@ -32,7 +32,7 @@ export const FUNCTION_KEY = patternRule({
   fix: LABEL_VALUE_FIX,
 });
 
-/** Underscores may lead: `_on_create` is a usual name of a method. */
+/** May start with an underscore, as in `_on_create`. */
 export const BINDING_NAME = patternRule({
   what: "a method name",
   pattern: /^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/,
@@ -61,7 +61,7 @@ export const UNIT_ID = patternRule({
   fix: "use lower-case letters, digits and '-', starting with a letter and ending with a letter or digit",
 });
 
-/** A template is known by a Kubernetes object's name or by a built-in one such as `k8s_deployment`. */
+/** Name of a Kubernetes object, or of a built-in template such as `k8s_deployment`. */
 export const TEMPLATE_NAME = patternRule({
   what: "a template name",
   pattern: LABEL_VALUE,
@@ -69,7 +69,7 @@ export const TEMPLATE_NAME = patternRule({
   fix: LABEL_VALUE_FIX,
 });
 
-/** An ODGM collection: usually `package.Class`. */
+/** Name of an ODGM collection, usually `package.Class`. */
 export const COLLECTION_NAME = patternRule({
   what: "a collection name",
   pattern: LABEL_VALUE,
@@ -77,7 +77,7 @@ export const COLLECTION_NAME = patternRule({
   fix: LABEL_VALUE_FIX,
 });
 
-/** A key of a function's config becomes an environment variable of its container. */
+/** Key of the config of a function: an environment variable of its container. */
 export const CONFIG_KEY = patternRule({
   what: "the name of an environment variable",
   pattern: /^[\x21-\x3c\x3e-\x7e]+$/,

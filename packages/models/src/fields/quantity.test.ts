@@ -8,8 +8,8 @@ describe("quantityNanos", () => {
   test.each([
     { text: "1", nanos: NANO, why: "a bare number" },
     { text: "500m", nanos: NANO / 2n, why: "thousandths" },
-    { text: "0.5", nanos: NANO / 2n, why: "the same as a fraction" },
-    { text: ".5", nanos: NANO / 2n, why: "a fraction may lack its zero" },
+    { text: "0.5", nanos: NANO / 2n, why: "decimal fraction" },
+    { text: ".5", nanos: NANO / 2n, why: "fraction without a leading zero" },
     { text: "5.", nanos: 5n * NANO, why: "Kubernetes allows a trailing dot" },
     { text: "1Ki", nanos: 1024n * NANO, why: "binary unit" },
     { text: "1.5Gi", nanos: (3n * 1024n ** 3n * NANO) / 2n, why: "a fraction of a binary unit" },
@@ -17,20 +17,20 @@ describe("quantityNanos", () => {
     { text: "1E", nanos: 10n ** 18n * NANO, why: "E alone is the unit exa, not an exponent" },
     { text: "12E2", nanos: 1200n * NANO, why: "E with digits is an exponent" },
     { text: "100n", nanos: 100n, why: "the smallest unit" },
-    { text: "1e-12", nanos: 1n, why: "what is smaller is rounded up" },
-    { text: "-1", nanos: -NANO, why: "a sign is part of the form" },
+    { text: "1e-12", nanos: 1n, why: "smaller values are rounded up" },
+    { text: "-1", nanos: -NANO, why: "negative" },
   ])("$text ($why)", ({ text, nanos }) => {
     expect(quantityNanos(text)).toBe(nanos);
   });
 
   test.each(["", " 1", "1 Gi", "Mi", "1mi", "1KB", "0x10", "1e", "1e999", "१", "1".repeat(40), "1.2.3", "--1", "."])(
-    "%j is no quantity",
+    "rejects %j",
     (text) => {
       expect(quantityNanos(text)).toBeUndefined();
     },
   );
 
-  test("milli and whole agree for every number", () => {
+  test("1000m equals 1 for every number", () => {
     fc.assert(
       fc.property(fc.nat(), (count) => {
         expect(quantityNanos(`${count}000m`)).toBe(quantityNanos(`${count}`));
@@ -38,7 +38,7 @@ describe("quantityNanos", () => {
     );
   });
 
-  test("any text is answered, never thrown at", () => {
+  test("does not throw for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from("0123456789.+-eEinumkKMGTP ")) }), (text) => {
         const nanos = quantityNanos(text);
@@ -48,19 +48,19 @@ describe("quantityNanos", () => {
   });
 });
 
-test("the pattern for documents says the same as the rule", () => {
+test("the pattern for documents matches the rule", () => {
   const pattern = new RegExp(RESOURCE_QUANTITY.pattern!);
   const texts = fc.string({ unit: fc.constantFrom(...Array.from("0159.+-eEinumkKMGTP")), maxLength: 8 });
   fc.assert(
     fc.property(texts, (text) => {
-      expect([text, pattern.test(text)]).toEqual([text, RESOURCE_QUANTITY.objectionTo(text) === undefined]);
+      expect([text, pattern.test(text)]).toEqual([text, RESOURCE_QUANTITY.findProblem(text) === undefined]);
     }),
     { numRuns: 2000 },
   );
 });
 
-test("a resource is not negative", () => {
-  expect(RESOURCE_QUANTITY.objectionTo("-1")?.message).toContain("negative");
-  expect(RESOURCE_QUANTITY.objectionTo("0")).toBeUndefined();
-  expect(RESOURCE_QUANTITY.objectionTo("lots")?.fix).toContain("500m");
+test("rejects a negative resource", () => {
+  expect(RESOURCE_QUANTITY.findProblem("-1")?.message).toContain("negative");
+  expect(RESOURCE_QUANTITY.findProblem("0")).toBeUndefined();
+  expect(RESOURCE_QUANTITY.findProblem("lots")?.fix).toContain("500m");
 });

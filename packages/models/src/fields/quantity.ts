@@ -1,9 +1,9 @@
-import { shown, type TextRule } from "./text-rule.ts";
+import { quoteText, type TextRule } from "./text-rule.ts";
 
 /**
- * Quantities as Kubernetes writes them: `500m`, `1.5`, `256Mi`, `1e3`.
+ * Kubernetes quantities: `500m`, `1.5`, `256Mi`, `1e3`.
  *
- * The number of digits and the exponent are bounded, so that no short text stands for an endless number.
+ * The number of digits and the exponent are limited, so that a short text cannot represent a huge number.
  */
 const FORM = /^([+-]?)(\d{1,18}(?:\.\d{0,9})?|\.\d{1,9})([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,2})?$/;
 
@@ -20,7 +20,7 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 };
 const BINARY_PREFIXES = "KMGTPE";
 
-/** The value in billionths (nano units), exact except that what is smaller is rounded up; undefined when it is no quantity. */
+/** Returns the value in nano units; smaller values are rounded up. Undefined if it is not a quantity. */
 export function quantityNanos(text: string): bigint | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;
@@ -45,14 +45,14 @@ function timesTenTo(value: bigint, exponent: number): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** An amount of CPU or memory: a quantity without a minus. */
+/** An amount of CPU or memory: a quantity that is not negative. */
 export const RESOURCE_QUANTITY: TextRule = {
   what: "a Kubernetes quantity",
   maxLength: 34,
   pattern: FORM.source.replace("([+-]?)", "\\+?"),
-  objectionTo(text) {
-    const fix = "write a number with a unit, such as 500m or 0.5 for CPU, 256Mi or 1Gi for memory";
-    if (!FORM.test(text)) return { message: `${shown(text)} is not a Kubernetes quantity`, fix };
-    return text.startsWith("-") ? { message: `${shown(text)} is negative`, fix } : undefined;
+  findProblem(text) {
+    const fix = "use a number with a unit, such as 500m or 0.5 for CPU, 256Mi or 1Gi for memory";
+    if (!FORM.test(text)) return { message: `${quoteText(text)} is not a Kubernetes quantity`, fix };
+    return text.startsWith("-") ? { message: `${quoteText(text)} is negative`, fix } : undefined;
   },
 };

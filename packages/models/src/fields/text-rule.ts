@@ -1,33 +1,33 @@
 import { ROOT_PATH, type Violation } from "@oaas/foundation";
 
-/** What is wrong with a value and how to put it right, before anyone knows where in a document it stands. */
-export interface Objection {
+/** Problem of a value and its fix, without a path. */
+export interface TextProblem {
   readonly message: string;
   readonly fix: string;
 }
 
-/** A rule that one text field must keep. `pattern` and `maxLength` describe it to machines; `objectionTo` decides. */
+/** Validation rule of a text field. `pattern` and `maxLength` describe it in generated documents. */
 export interface TextRule {
-  /** What the text is, as its reader would say: "a package name". */
+  /** Name of the value in messages: "a package name". */
   readonly what: string;
   readonly maxLength: number;
-  /** A necessary form, for generated documents; the rule may be stricter. */
+  /** Necessary pattern for generated documents; the rule may be stricter. */
   readonly pattern?: string;
-  objectionTo(text: string): Objection | undefined;
+  findProblem(text: string): TextProblem | undefined;
 }
 
-/** The violations of one text field: none or one. */
+/** Returns the violations of a text field: none or one. */
 export function checkText(rule: TextRule, text: string, path: string = ROOT_PATH): Violation[] {
-  const objection = rule.objectionTo(text);
-  return objection === undefined ? [] : [{ path, ...objection }];
+  const problem = rule.findProblem(text);
+  return problem === undefined ? [] : [{ path, ...problem }];
 }
 
-/** A value as it may be shown in a message: quoted, and short however long it is. */
-export function shown(text: string): string {
+/** Quotes a value for a message, truncated to 40 characters. */
+export function quoteText(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
 }
 
-/** A rule made of a pattern and a length. */
+/** Creates a rule from a pattern and a maximum length. */
 export function patternRule(options: {
   readonly what: string;
   readonly pattern: RegExp;
@@ -39,12 +39,12 @@ export function patternRule(options: {
     what,
     maxLength,
     pattern: pattern.source,
-    objectionTo(text) {
+    findProblem(text) {
       if (text === "") return { message: "is empty", fix };
       if (text.length > maxLength) {
         return { message: `has ${text.length} characters`, fix: `shorten it to at most ${maxLength}` };
       }
-      return pattern.test(text) ? undefined : { message: `${shown(text)} is not ${what}`, fix };
+      return pattern.test(text) ? undefined : { message: `${quoteText(text)} is not ${what}`, fix };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
 
-/** The life of a class runtime in its cluster, as its resource shows it. */
+/** Phase of a class runtime in its cluster, from the status of its resource. */
 export const LifecyclePhase = {
   pending: "pending",
   applying: "applying",
@@ -12,7 +12,7 @@ export const LifecyclePhase = {
 } as const;
 export type LifecyclePhase = (typeof LifecyclePhase)[keyof typeof LifecyclePhase];
 
-/** The coarser phase that PM reports. */
+/** Coarser phase that PM reports. */
 export const RuntimePhase = {
   resourceProvisioning: "resource-provisioning",
   running: "running",
@@ -29,7 +29,7 @@ export interface ResourceReference {
   readonly uid?: string;
 }
 
-/** One function of a class runtime: where it answers and whether it is ready. */
+/** Status of a function: its URL and readiness. */
 export interface FunctionStatus {
   readonly functionKey: FunctionKey;
   readonly service: string;
@@ -43,7 +43,7 @@ export interface FunctionStatus {
   readonly lastTransitionTime?: string;
 }
 
-/** Whether requirements are met, one word each. */
+/** Compliance with each requirement. */
 export interface NfrCompliance {
   readonly overall: string;
   readonly throughput?: string;
@@ -52,7 +52,7 @@ export interface NfrCompliance {
   readonly lastChecked: string;
 }
 
-/** What a cluster says about a class runtime. */
+/** Status of a class runtime as its cluster reports it. */
 export interface ClassRuntimeStatus {
   readonly condition: DeploymentCondition;
   readonly phase: RuntimePhase;
@@ -61,16 +61,16 @@ export interface ClassRuntimeStatus {
   readonly functions?: readonly FunctionStatus[];
 }
 
-/** One unit as a cluster reports it. */
+/** A unit as its cluster reports it. */
 export interface ClassRuntime {
   readonly id: UnitId;
   readonly unitId: UnitId;
   readonly packageName: string;
   /** `package.Class`. */
   readonly classKey: string;
-  /** The cluster's own word for where it runs: its namespace. */
+  /** Namespace of the unit in the cluster. */
   readonly targetEnvironment: string;
-  /** The name under which PM knows the cluster. */
+  /** Name of the cluster in PM. */
   readonly cluster?: ClusterName;
   readonly status?: ClassRuntimeStatus;
   readonly nfrCompliance?: NfrCompliance;

@@ -1,6 +1,6 @@
 import type { ClusterName } from "../fields/ids.ts";
 
-/** How a cluster is doing, as far as PM can tell. */
+/** Health of a cluster as PM observes it. */
 export const ClusterStatus = {
   healthy: "healthy",
   degraded: "degraded",
@@ -9,20 +9,20 @@ export const ClusterStatus = {
 } as const;
 export type ClusterStatus = (typeof ClusterStatus)[keyof typeof ClusterStatus];
 
-/** One reading of a cluster's health. */
+/** One health reading of a cluster. */
 export interface ClusterHealth {
   readonly cluster: ClusterName;
   readonly status: ClusterStatus;
   readonly crmVersion?: string;
-  /** RFC 3339; absent when the cluster was never reached. */
+  /** RFC 3339; undefined if the cluster was never reached. */
   readonly lastSeen?: string;
   readonly nodeCount?: number;
   readonly readyNodes?: number;
-  /** Measured share of time up, 0 to 1. */
+  /** Measured availability, 0 to 1. */
   readonly availability?: number;
 }
 
-/** The probability that a cluster is up: what it measured, else its ready nodes, else unknown. */
+/** Returns the availability of a cluster: measured, else the share of ready nodes, else undefined. */
 export function clusterAvailability(
   health: Pick<ClusterHealth, "availability" | "nodeCount" | "readyNodes">,
 ): number | undefined {

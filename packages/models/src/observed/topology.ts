@@ -1,4 +1,4 @@
-/** What a node of the topology stands for. */
+/** Kind of a topology node. */
 export const TopologyNodeType = {
   package: "package",
   class: "class",
@@ -23,7 +23,7 @@ export interface TopologyEdge {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What runs where and what talks to what, at one moment. */
+/** Snapshot of the topology: nodes and their connections. */
 export interface Topology {
   readonly nodes: readonly TopologyNode[];
   readonly edges: readonly TopologyEdge[];

@@ -1,10 +1,10 @@
 import type { ClassKey, FunctionKey } from "../fields/ids.ts";
 
-/** Who may call a method. */
+/** Access level of a method. */
 export const AccessModifier = { public: "public", internal: "internal", private: "private" } as const;
 export type AccessModifier = (typeof AccessModifier)[keyof typeof AccessModifier];
 
-/** What a reader of the state may rely on. */
+/** Consistency of reads of the state. */
 export const ConsistencyModel = {
   none: "none",
   readYourWrite: "read-your-write",
@@ -13,45 +13,45 @@ export const ConsistencyModel = {
 } as const;
 export type ConsistencyModel = (typeof ConsistencyModel)[keyof typeof ConsistencyModel];
 
-/** How the objects of a class are used, which decides the name and the partitions of their collection. */
+/** Usage pattern of the objects of a class; it determines the name and the partitions of their collection. */
 export const StateShape = { data: "data", singleton: "singleton", collection: "collection" } as const;
 export type StateShape = (typeof StateShape)[keyof typeof StateShape];
 
-/** One key of a class's state. */
+/** One key of the state of a class. */
 export interface KeySpecification {
   readonly name: string;
   readonly keyType: string;
   readonly nullable: boolean;
 }
 
-/** The state that the objects of a class have. */
+/** State of the objects of a class. */
 export interface StateSpecification {
   readonly keySpecs: readonly KeySpecification[];
-  /** Empty means: the platform chooses. */
+  /** Empty: the platform chooses. */
   readonly defaultProvider: string;
   readonly consistencyModel: ConsistencyModel;
   readonly shape: StateShape;
   readonly persistent: boolean;
-  /** Quantity of one volume when persistent. */
+  /** Size of a volume, if persistent. */
   readonly storageRequest?: string;
-  /** Empty means: the platform chooses. */
+  /** Empty: the platform chooses. */
   readonly serializationFormat: string;
 }
 
-/** A method of a class: a name for a function of the same package. */
+/** A method of a class, bound to a function of the same package. */
 export interface FunctionBinding {
   readonly name: string;
   readonly functionKey: FunctionKey;
   readonly accessModifier: AccessModifier;
-  /** The method does not touch the object's state. */
+  /** Whether the method does not access the state of the object. */
   readonly stateless: boolean;
   readonly parameters: readonly string[];
-  /** Runs whenever the object's state changes. */
+  /** Whether the method runs when the state of the object changes. */
   readonly triggerOnStateChange: boolean;
   readonly asyncExecution: boolean;
 }
 
-/** State and the methods that work on it. */
+/** A class: state and methods. */
 export interface ClassDefinition {
   readonly key: ClassKey;
   readonly description?: string;

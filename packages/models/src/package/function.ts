@@ -1,7 +1,7 @@
 import type { FunctionKey } from "../fields/ids.ts";
 import type { ProvisionConfig } from "./provision.ts";
 
-/** What kind of code a function is. */
+/** Kind of a function. */
 export const FunctionType = {
   builtin: "builtin",
   custom: "custom",
@@ -11,13 +11,13 @@ export const FunctionType = {
 } as const;
 export type FunctionType = (typeof FunctionType)[keyof typeof FunctionType];
 
-/** A piece of code that a package offers; classes bind it to method names. */
+/** A function of a package; classes bind it to method names. */
 export interface FunctionDefinition {
   readonly key: FunctionKey;
   readonly functionType: FunctionType;
   readonly description?: string;
   readonly provision?: ProvisionConfig;
-  /** Given to the code as environment variables. */
+  /** Environment variables of the function. */
   readonly config: Readonly<Record<string, string>>;
   readonly disabled: boolean;
 }

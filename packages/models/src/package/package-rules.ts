@@ -1,8 +1,8 @@
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
 
 /**
- * As much of a package as the rules across its fields look at. A package is one; of a document that cannot be read as a package it has
- * what could be made out, so that these rules are heard together with those of single fields.
+ * The members of a package that the rules across fields need. It can be extracted from an invalid document too, so that
+ * these violations are reported together with those of single fields.
  */
 export interface PackageOutline {
   readonly name?: string;
@@ -25,8 +25,8 @@ interface DeploymentOutline {
 }
 
 /**
- * What no single field of a package can say: keys that occur twice, names that lead nowhere. Paths are those of the JSON
- * form. Single fields are checked where the document is read.
+ * Checks rules across the fields of a package: duplicate keys and references to missing items. Paths refer to the JSON
+ * document. Single fields are validated when the document is parsed.
  */
 export function checkPackage(outline: PackageOutline): readonly Violation[] {
   const found: Violation[] = [];
@@ -42,7 +42,7 @@ export function checkPackage(outline: PackageOutline): readonly Violation[] {
   return found;
 }
 
-/** The way to something inside a package. */
+/** Path inside a package. */
 type Place = readonly (string | number)[];
 
 function addUnder(found: Violation[], place: Place, violations: readonly Violation[]): void {
@@ -80,8 +80,8 @@ function checkEmbedded(
   if (packageName !== undefined && name !== undefined && packageName !== name) {
     found.push({
       path: pathOf(ROOT_PATH, "package_name"),
-      message: `names the package "${packageName}", but is a part of "${name}"`,
-      fix: "leave it out, or register the deployment by itself",
+      message: `refers to the package "${packageName}", but belongs to "${name}"`,
+      fix: "omit it, or create the deployment separately",
     });
   }
   addUnlessKnown(found, "class", classKey, keysIn(classes), ["class_key"]);
@@ -110,13 +110,13 @@ function addRepeated<T>(
     }
     found.push({
       path: pathOf(ROOT_PATH, list, index, ...(member === undefined ? [] : [member])),
-      message: `"${name}" is already at ${list}[${first}]`,
-      fix: "remove one of the two or give it another name",
+      message: `"${name}" is a duplicate of ${list}[${first}]`,
+      fix: "remove one of the two, or rename it",
     });
   }
 }
 
-const SHOWN = 8;
+const MAX_LISTED = 8;
 
 function addUnlessKnown(
   found: Violation[],
@@ -126,8 +126,8 @@ function addUnlessKnown(
   place: Place,
 ): void {
   if (key === undefined || known.has(key)) return;
-  const some = [...known].slice(0, SHOWN).map((each) => `"${each}"`);
-  const rest = known.size > SHOWN ? ` and ${known.size - SHOWN} more` : "";
+  const some = [...known].slice(0, MAX_LISTED).map((each) => `"${each}"`);
+  const rest = known.size > MAX_LISTED ? ` and ${known.size - MAX_LISTED} more` : "";
   found.push({
     path: pathOf(ROOT_PATH, ...place),
     message: `the package has no ${what} "${key}"`,

@@ -3,7 +3,7 @@ import type { ClassDeployment } from "../deployment/deployment.ts";
 import type { FunctionDefinition } from "./function.ts";
 import type { PackageName } from "../fields/ids.ts";
 
-/** For people: who wrote a package and what it is about. */
+/** Descriptive metadata of a package. */
 export interface PackageMetadata {
   readonly author?: string;
   readonly description?: string;
@@ -13,7 +13,7 @@ export interface PackageMetadata {
   readonly updatedAt?: string;
 }
 
-/** The unit of publishing: classes, the functions they bind, and the packages they need. */
+/** A package: classes, the functions they bind, and the packages they depend on. */
 export interface Package {
   readonly name: PackageName;
   readonly version?: string;
@@ -21,8 +21,8 @@ export interface Package {
   readonly classes: readonly ClassDefinition[];
   readonly functions: readonly FunctionDefinition[];
   readonly dependencies: readonly PackageName[];
-  /** Wishes that travel with the package and are scheduled only when asked. */
+  /** Deployments in the package; they are created only on request. */
   readonly deployments: readonly ClassDeployment[];
-  /** A disabled package stays readable and cannot be deployed. */
+  /** A disabled package can be read but not deployed. */
   readonly disabled: boolean;
 }

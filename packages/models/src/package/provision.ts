@@ -1,12 +1,12 @@
 import { ROOT_PATH, pathOf, type Violation } from "@oaas/foundation";
 import { quantityNanos } from "../fields/quantity.ts";
 
-/** How a function is run: what runs, with which resources, between which scales. */
+/** Container, resources and scale of a function. */
 export interface ProvisionConfig {
   readonly containerImage?: string;
   readonly wasmModuleUrl?: string;
   readonly port?: number;
-  /** Requests at once per replica; 0 means no limit. */
+  /** Concurrent requests per replica; 0: unlimited. */
   readonly maxConcurrency: number;
   readonly needHttp2: boolean;
   readonly cpuRequest?: string;
@@ -17,10 +17,10 @@ export interface ProvisionConfig {
   readonly maxScale?: number;
 }
 
-/** A provision that asks for nothing. */
+/** Empty provision. */
 export const EMPTY_PROVISION: ProvisionConfig = { maxConcurrency: 0, needHttp2: false };
 
-/** The fields that the rules across fields look at, under the names that the reader of a violation knows. */
+/** Fields of the rules across fields, with their names in documents. */
 export interface ProvisionFields {
   readonly cpu_request?: string | undefined;
   readonly cpu_limit?: string | undefined;
@@ -30,7 +30,7 @@ export interface ProvisionFields {
   readonly max_scale?: number | undefined;
 }
 
-/** What no single field of a provision can say: a lower bound above its upper bound. */
+/** Checks that no lower bound exceeds its upper bound. */
 export function checkProvisionBounds(fields: ProvisionFields, path: string = ROOT_PATH): Violation[] {
   const violations: Violation[] = [];
   const { min_scale, max_scale } = fields;

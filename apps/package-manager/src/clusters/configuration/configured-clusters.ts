@@ -76,7 +76,7 @@ function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Fo
   const taken = new Map<string, string>();
   for (const [index, name] of names.entries()) {
     const path = pathOf(variable("CRM_CLUSTERS"), index);
-    const objection = CLUSTER_NAME.objectionTo(name);
+    const objection = CLUSTER_NAME.findProblem(name);
     const key = nameInVariable(name);
     const other = taken.get(key);
     taken.set(key, name);
@@ -142,7 +142,7 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
   for (const [key, { url, token, tokenFile }] of Object.entries(pmCrm)) {
     const prefix = `OPRC_PM_CRM_${key}_`;
     const name = key.toLowerCase().replaceAll("_", "-");
-    const objection = CLUSTER_NAME.objectionTo(name);
+    const objection = CLUSTER_NAME.findProblem(name);
     if (url === undefined) {
       violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `set the URL of ${name}` });
     } else if (objection !== undefined) violations.push({ path: variable(`${prefix}URL`), ...objection });

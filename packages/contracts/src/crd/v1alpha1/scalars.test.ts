@@ -40,7 +40,7 @@ describe("patterns agree with the rules of the domain", () => {
       fc.property(nearly(parts), (text) => {
         // The domain takes minus zero; a pattern cannot tell it from other negative numbers.
         fc.pre(!text.startsWith("-"));
-        expect(quantity.safeParse(text).success, text).toBe(RESOURCE_QUANTITY.objectionTo(text) === undefined);
+        expect(quantity.safeParse(text).success, text).toBe(RESOURCE_QUANTITY.findProblem(text) === undefined);
       }),
       { numRuns: 5000 },
     );

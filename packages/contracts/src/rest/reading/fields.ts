@@ -25,7 +25,7 @@ export function readRuledText<T extends string = string>(rule: TextRule) {
 
 function ruled(rule: TextRule) {
   const schema = z.string().superRefine((value, context) => {
-    const objection = rule.objectionTo(value);
+    const objection = rule.findProblem(value);
     if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
   });
   return schema.meta(described(rule));

@@ -1,5 +1,5 @@
 import type { Violation } from "@oaas/foundation";
-import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type Objection, type WholeRange } from "@oaas/models";
+import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type TextProblem, type WholeRange } from "@oaas/models";
 import { z } from "zod";
 import { formatValue } from "../reading/violations.ts";
 import { input, readRuledText, integerSchema, type Descriptions, type Rules } from "../reading/fields.ts";
@@ -65,7 +65,7 @@ export function queryInteger(range: WholeRange) {
 }
 
 /** Reports the value as it was written: in a query everything is a string. */
-function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Objection): unknown {
+function refused(value: unknown, context: z.RefinementCtx, { message, fix }: TextProblem): unknown {
   if (Array.isArray(value)) return refusedTwice(context);
   context.addIssue({ code: "custom", message: `${formatValue(value)} ${message}`, params: { fix } });
   return z.NEVER;
