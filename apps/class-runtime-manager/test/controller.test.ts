@@ -8,38 +8,38 @@ import { ControllerFixture } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
 
-describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
-  let lab: ControllerFixture;
+describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
+  let fixture: ControllerFixture;
   let crm: ClassManager;
   let meter = createRecordingMeter();
 
-  const manage = async (identity: string): Promise<void> => {
+  const startManager = async (identity: string): Promise<void> => {
     meter = createRecordingMeter();
-    crm = await lab.startController({ namespaces: [NAMESPACE], identity, meter });
+    crm = await fixture.startController({ namespaces: [NAMESPACE], identity, meter });
   };
-  const kubectl = (args: readonly string[], stdin?: string): Promise<string> => lab.kubectl(args, stdin);
+  const kubectl = (args: readonly string[], stdin?: string): Promise<string> => fixture.kubectl(args, stdin);
   const get = <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> =>
-    lab.get<T>(NAMESPACE, kind, name);
-  const runtime = (name: string): Promise<ClassRuntime["status"]> => lab.status(NAMESPACE, name);
-  const apply = (manifest: object): Promise<string> => lab.apply(NAMESPACE, manifest);
-  const becomes = (name: string, phase: string): Promise<unknown> => lab.waitForPhase(NAMESPACE, name, phase);
-  /** Every object that a pass could write, with its version. */
+    fixture.get<T>(NAMESPACE, kind, name);
+  const runtime = (name: string): Promise<ClassRuntime["status"]> => fixture.status(NAMESPACE, name);
+  const apply = (manifest: object): Promise<string> => fixture.apply(NAMESPACE, manifest);
+  const waitForPhase = (name: string, phase: string): Promise<unknown> => fixture.waitForPhase(NAMESPACE, name, phase);
+  /** Resource versions of all objects that a pass may write. */
   const versions = (): Promise<string> =>
-    lab.kubectl(
+    fixture.kubectl(
       `get crt,deploy,svc,cm -n ${NAMESPACE} -o jsonpath={range.items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion},{end}`,
     );
-  /** Waits until the class has been looked at more often than so, and nothing is in hand. */
-  const looked = (before: number): Promise<unknown> =>
+  /** Waits for more than `before` passes, and until the controllers are idle. */
+  const waitForPass = (before: number): Promise<unknown> =>
     eventually(
       () =>
         passes() > before &&
         (meter.value("kube_controller_active_workers", { controller: "class-runtime" }) ?? 0) === 0 &&
         crm.manager.controllers.every(({ queueLength }) => queueLength === 0),
-      { timeoutMs: 60_000, what: "another look" },
+      { timeoutMs: 60_000, what: "another pass" },
     );
   const passes = (): number =>
     meter.observations("crm_reconciliation_duration_seconds", { kind: "class-runtime" }).length;
-  const classOf = (name: string, functions: readonly string[], over: object = {}): object => ({
+  const classRuntime = (name: string, functions: readonly string[], over: object = {}): object => ({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
     metadata: { name, annotations: { "oaas.io/correlation-id": `call-for-${name}` } },
@@ -54,15 +54,17 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
   });
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start();
-    await lab.kubectl(`create namespace ${NAMESPACE}`);
-    await manage("test");
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    await startManager("test");
   });
-  afterAll(() => lab.close());
+  afterAll(() => fixture.close());
 
-  test("a class with two functions and state becomes available, with its children owned and named in status", async () => {
-    await apply(classOf("order", ["Order.create", "Order.cancel"], { state_spec: { consistency_model: "strong" } }));
-    await becomes("order", "available");
+  test("a class with functions and state becomes available, and its status lists the owned children", async () => {
+    await apply(
+      classRuntime("order", ["Order.create", "Order.cancel"], { state_spec: { consistency_model: "strong" } }),
+    );
+    await waitForPhase("order", "available");
     const status = (await runtime("order"))!;
     expect(status.functions?.map(({ function_key, ready }) => [function_key, ready])).toEqual([
       ["Order.create", true],
@@ -79,28 +81,28 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
       expect(child.metadata.ownerReferences).toMatchObject([{ kind: "ClassRuntime", name: "order", controller: true }]);
   });
 
-  test("nothing is written when nothing changes", async () => {
-    await looked(0);
+  test("writes nothing when nothing changed", async () => {
+    await waitForPass(0);
     const [before, passesBefore] = [await versions(), passes()];
     for (const controller of crm.manager.controllers) controller.enqueue({ namespace: NAMESPACE, name: "order" });
-    await looked(passesBefore);
+    await waitForPass(passesBefore);
     expect(await versions()).toBe(before);
   });
 
-  test("a restart writes nothing", async () => {
+  test("writes nothing after a restart", async () => {
     await crm.manager.stop();
     const before = await versions();
-    await manage("test-2");
-    await looked(0);
+    await startManager("test-2");
+    await waitForPass(0);
     expect(await versions()).toBe(before);
   });
 
-  test("a child that is deleted or edited by hand is repaired", async () => {
+  test("repairs a child that was deleted or edited", async () => {
     const name = (await runtime("order"))!.functions![0]!.service;
     const uid = (await get<KubeObject>("deploy", name))!.metadata.uid;
     await kubectl(["delete", "deploy", name, "-n", "classes", "--wait=false"]);
     await eventually(async () => ![undefined, uid].includes((await get<KubeObject>("deploy", name))?.metadata.uid), {
-      what: "the Deployment to come back",
+      what: "the Deployment to be recreated",
     });
     await kubectl([
       "patch",
@@ -123,16 +125,16 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
           "-o",
           "jsonpath={.spec.template.spec.containers[0].image}",
         ])) === "example.test/fn:1",
-      { what: "the image to be put back" },
+      { what: "the image to be restored" },
     );
-    await becomes("order", "available");
+    await waitForPhase("order", "available");
   });
 
-  test("a function that is removed is pruned; the others keep their names", async () => {
+  test("prunes a removed function and keeps the names of the others", async () => {
     const kept = (await runtime("order"))!.functions![1]!.service;
-    await apply(classOf("order", ["Order.cancel"], { state_spec: { consistency_model: "strong" } }));
+    await apply(classRuntime("order", ["Order.cancel"], { state_spec: { consistency_model: "strong" } }));
     await eventually(async () => (await runtime("order"))?.functions?.length === 1);
-    await becomes("order", "available");
+    await waitForPhase("order", "available");
     expect((await runtime("order"))!.functions![0]!.service).toBe(kept);
     const deployments = (
       await kubectl([
@@ -151,21 +153,21 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
     expect(deployments).toEqual([`deployment.apps/${kept}`]);
   });
 
-  describe("what cannot be", () => {
-    test("an unknown template: TemplateMissing with the known ones, then mended", async () => {
-      await apply(classOf("odd", ["f"], { selected_template: "no-such-template" }));
-      await becomes("odd", "degraded");
-      expect(await runtime("odd")).toMatchObject({
+  describe("problems", () => {
+    test("reports TemplateMissing for an unknown template, and recovers after a fix", async () => {
+      await apply(classRuntime("misconfigured", ["f"], { selected_template: "no-such-template" }));
+      await waitForPhase("misconfigured", "degraded");
+      expect(await runtime("misconfigured")).toMatchObject({
         reason: "TemplateMissing",
         message: expect.stringContaining("k8s_deployment") as string,
       });
-      await apply(classOf("odd", ["f"], { selected_template: "dev" }));
-      await becomes("odd", "available");
+      await apply(classRuntime("misconfigured", ["f"], { selected_template: "dev" }));
+      await waitForPhase("misconfigured", "available");
     });
 
-    test("a conflict with another manager that applies names it and the field; without it all is well again", async () => {
-      const name = (await runtime("odd"))!.functions![0]!.service;
-      const theirs = {
+    test("reports a conflict with the other field manager and the field, and recovers without it", async () => {
+      const name = (await runtime("misconfigured"))!.functions![0]!.service;
+      const applied = {
         apiVersion: "v1",
         kind: "Service",
         metadata: { name, namespace: "classes" },
@@ -173,33 +175,33 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
       };
       await kubectl(
         ["apply", "--server-side", "--force-conflicts", "--field-manager=other-team", "-f", "-"],
-        JSON.stringify(theirs),
+        JSON.stringify(applied),
       );
-      await becomes("odd", "degraded");
-      const { reason, message } = (await runtime("odd"))!;
+      await waitForPhase("misconfigured", "degraded");
+      const { reason, message } = (await runtime("misconfigured"))!;
       expect(reason).toBe("Conflict");
       expect(message).toContain('"other-team" holds');
       expect(message).toContain("targetPort");
       await kubectl(["delete", "service", name, "-n", "classes"]);
-      await becomes("odd", "available");
+      await waitForPhase("misconfigured", "available");
     });
 
-    test("a class that fits on no node says so, and is mended by asking for less", async () => {
+    test("reports Unschedulable, and recovers with a smaller request", async () => {
       const greedy = {
         function_key: "f",
         provision_config: { container_image: "example.test/fn:1", cpu_request: "900" },
       };
-      await apply(classOf("greedy", [], { functions: [greedy] }));
+      await apply(classRuntime("greedy", [], { functions: [greedy] }));
       await eventually(async () => (await runtime("greedy"))?.reason === "Unschedulable", {
         what: "greedy to be unschedulable",
       });
-      await apply(classOf("greedy", ["f"]));
-      await becomes("greedy", "available");
+      await apply(classRuntime("greedy", ["f"]));
+      await waitForPhase("greedy", "available");
       await kubectl(["delete", "crt", "greedy", "-n", "classes", "--wait=true", "--timeout=150s"]);
     });
   });
 
-  test("the DeploymentRecord of the first design becomes available too, in its own words", async () => {
+  test("a DeploymentRecord becomes available", async () => {
     await apply({
       apiVersion: "oaas.io/v1alpha1",
       kind: "DeploymentRecord",
@@ -224,14 +226,14 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
     );
   });
 
-  test("a class that is deleted is gone without a trace", async () => {
-    await kubectl(["delete", "crt", "order", "odd", "-n", "classes", "--wait=true", "--timeout=150s"]);
+  test("deletes a class with all its children", async () => {
+    await kubectl(["delete", "crt", "order", "misconfigured", "-n", "classes", "--wait=true", "--timeout=150s"]);
     expect(
       await kubectl(["get", "deploy,svc,cm,hpa,pdb", "-n", "classes", "-l", "oaas.io/owner=order", "-o", "name"]),
     ).toBe("");
   });
 
-  test("events tell the story, and which call it began with", async () => {
+  test("records events with the correlation id of the call", async () => {
     const events = await kubectl([
       "get",
       "events.events.k8s.io",
@@ -242,7 +244,7 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
     ]);
     for (const reason of ["TemplateSelected", "Available", "FunctionReady"])
       expect(events).toContain(`${reason} call-for-order\n`);
-    expect(events).toContain("TemplateMissing call-for-odd\n");
+    expect(events).toContain("TemplateMissing call-for-misconfigured\n");
   });
 
   test("reports the routers of its pods, and that telemetry has no endpoint", async () => {
@@ -252,7 +254,7 @@ describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
       metadata: { name: "router", labels: { app: "router", platform: "oaas" } },
       spec: { ports: [{ name: "zenoh", port: 17_447 }] },
     });
-    await apply(classOf("observed", ["f"], { telemetry: { enabled: true } }));
+    await apply(classRuntime("observed", ["f"], { telemetry: { enabled: true } }));
     await eventually(
       async () => {
         const status = await runtime("observed");

@@ -21,9 +21,9 @@ import {
 
 const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service")!;
 
-/** What somebody does to a child; the last two take from it what it is found by. */
-const MEDDLINGS = ["delete child", "edit child", "strip label", "strip owner"] as const;
-type Meddling = (typeof MEDDLINGS)[number];
+/** Edits of a child by another client; the last two remove what the manager finds it by. */
+const CHILD_EDITS = ["delete child", "edit child", "strip label", "strip owner"] as const;
+type ChildEdit = (typeof CHILD_EDITS)[number];
 
 const EDITS = {
   "edit child": {
@@ -31,23 +31,23 @@ const EDITS = {
   },
   "strip label": { metadata: { labels: { "oaas.io/owner": null } } },
   "strip owner": { metadata: { ownerReferences: null } },
-} as const satisfies Record<Exclude<Meddling, "delete child">, object>;
+} as const satisfies Record<Exclude<ChildEdit, "delete child">, object>;
 
-/** Something that happens to a class, its children, the controller, or the way to the server. */
+/** An event of a class, its children, the controllers or the connection. */
 type Step =
-  | { readonly do: "wish"; readonly wish: DesiredClass }
+  | { readonly do: "apply class"; readonly desired: DesiredClass }
   | { readonly do: "delete class" }
-  | { readonly do: Meddling; readonly which: number }
+  | { readonly do: ChildEdit; readonly which: number }
   | {
       readonly do: "fault";
       readonly fault: CallFault;
       readonly on: "POST" | "PATCH" | "DELETE" | "GET";
       readonly times: number;
     }
-  | { readonly do: "cut watches" | "hold watches" | "release watches" | "crash" | "settle" };
+  | { readonly do: "cut watches" | "hold watches" | "release watches" | "crash" | "wait until idle" };
 
-/** Functions keep the names they were given, so that a world with a history may have other names; these always have the same ones. */
-const wish: fc.Arbitrary<DesiredClass> = fc
+/** Functions keep their names, so names may depend on the history; with these functions they do not. */
+const desiredClass: fc.Arbitrary<DesiredClass> = fc
   .record({
     tag: fc.constantFrom("1", "2"),
     third: fc.boolean(),
@@ -72,11 +72,11 @@ const fault: fc.Arbitrary<CallFault> = fc.constantFrom<CallFault>(
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: wish.map((asked): Step => ({ do: "wish", wish: asked })) },
+  { weight: 4, arbitrary: desiredClass.map((desired): Step => ({ do: "apply class", desired })) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "delete class" }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom(...MEDDLINGS), which: fc.nat(20) }).map((each): Step => each),
+    arbitrary: fc.record({ do: fc.constantFrom(...CHILD_EDITS), which: fc.nat(20) }).map((each): Step => each),
   },
   {
     weight: 3,
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .constantFrom("cut watches", "hold watches", "release watches", "crash", "settle")
+      .constantFrom("cut watches", "hold watches", "release watches", "crash", "wait until idle")
       .map((what): Step => ({ do: what })),
   },
 );
@@ -100,26 +100,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const THREE: DesiredClass = { functions: { a: { tag: "1", min: 1 }, b: "1", c: "1" }, template: "dev", odgm: false };
 const TWO: DesiredClass = { ...THREE, functions: { a: { tag: "1", min: 1 }, b: "1" } };
 
-/** All children of a class lose what they are found by, and cannot be mended before the class asks for something else. */
-const lost = (what: Meddling, then: Step): [Step[]] => [
+/** All children lose their label or owner, and cannot be repaired before the class changes. */
+const strippedChildren = (edit: ChildEdit, then: Step): [Step[]] => [
   [
-    { do: "wish", wish: THREE },
-    { do: "settle" },
+    { do: "apply class", desired: THREE },
+    { do: "wait until idle" },
     { do: "fault", fault: { do: "respond", status: 500, reason: "InternalError" }, on: "PATCH", times: 1_000 },
-    ...Array.from({ length: 8 }, (_, which): Step => ({ do: what, which })),
+    ...Array.from({ length: 8 }, (_, which): Step => ({ do: edit, which })),
     then,
   ],
 ];
 
-/** Orders of events that chance would rarely hit upon. */
+/** Sequences that random generation rarely finds. */
 const KNOWN_HARD = [
-  lost("strip label", { do: "wish", wish: TWO }),
-  lost("strip owner", { do: "wish", wish: TWO }),
-  lost("strip label", { do: "delete class" }),
-  lost("strip owner", { do: "delete class" }),
+  strippedChildren("strip label", { do: "apply class", desired: TWO }),
+  strippedChildren("strip owner", { do: "apply class", desired: TWO }),
+  strippedChildren("strip label", { do: "delete class" }),
+  strippedChildren("strip owner", { do: "delete class" }),
 ];
 
-describeOnTarget("any order of wishes, meddling and faults", {}, () => {
+describeOnTarget("random sequences of changes, edits and faults", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let runs = 0;
@@ -134,28 +134,28 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
     await cluster.close();
   });
 
-  /** What a manager that nobody disturbs makes of a wish in an empty namespace. */
-  const referenceOf = async (asked: DesiredClass | undefined): Promise<NamespaceSnapshot> => {
-    if (!asked) return new Map();
-    const known = references.get(canonicalJson(asked));
+  /** The snapshot of an undisturbed deployment in an empty namespace. */
+  const referenceOf = async (desired: DesiredClass | undefined): Promise<NamespaceSnapshot> => {
+    if (!desired) return new Map();
+    const known = references.get(canonicalJson(desired));
     if (known) return known;
     const namespace = `reference-${references.size}`;
     await createNamespace(client, namespace);
     const crm = await startFaultInjectingManager(cluster, namespace);
-    await applyClass(client, namespace, "order", asked);
+    await applyClass(client, namespace, "order", desired);
     await eventually(async () => {
       const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
       return status?.observedGeneration === metadata.generation;
     });
     await crm.waitUntilIdle();
-    const world = await snapshotNamespace(client, namespace);
-    references.set(canonicalJson(asked), world);
+    const snapshot = await snapshotNamespace(client, namespace);
+    references.set(canonicalJson(desired), snapshot);
     await crm.close();
     await freeAddresses(namespace);
-    return world;
+    return snapshot;
   };
 
-  /** The cluster has addresses for 250 Services, and a sweep would have more. */
+  /** Deletes the Services: the cluster has addresses for 250, and a sweep needs more. */
   const freeAddresses = async (namespace: string): Promise<void> => {
     const services = client.resource(SERVICES);
     for (const service of (await services.list({ namespace })).items) await services.delete(keyOf(service));
@@ -172,26 +172,26 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   };
 
   /**
-   * Whether there is a child that lost its label before status named it. Only the manager that made it knows of it; if that one is killed, it is
-   * for the garbage collector to take it with its class, and there is none here.
+   * Whether a child lost its label before the status listed it. Only the manager that created it knows it; after a kill the garbage collector
+   * must delete it with its class, and these tests run none.
    */
-  const hasUntold = async (namespace: string): Promise<boolean> => {
+  const hasUnlistedStray = async (namespace: string): Promise<boolean> => {
     const found = await client.resource(CLASS_RUNTIMES).find({ namespace, name: "order" });
-    const told = new Set(found?.status?.resource_refs?.map(({ uid }) => uid));
+    const listed = new Set(found?.status?.resource_refs?.map(({ uid }) => uid));
     const lists = await Promise.all(
       CORE_CHILD_KINDS.map((kind) => client.resource(kind).list({ namespace, labelSelector: "!oaas.io/owner" })),
     );
     return lists.some(({ items }) =>
       items.some(
         ({ metadata }) =>
-          !told.has(metadata.uid) && metadata.managedFields?.some(({ manager }) => manager === FIELD_MANAGER),
+          !listed.has(metadata.uid) && metadata.managedFields?.some(({ manager }) => manager === FIELD_MANAGER),
       ),
     );
   };
 
   /**
-   * What the garbage collector of a cluster does: deletes what belongs to a class that is gone. The server may let a class go in the very moment in
-   * which it takes our finalizer; if the manager that has just made the children is then killed, nobody else knows of them.
+   * Deletes the children of deleted classes, as the garbage collector does. The server may delete a class at the moment it stores our finalizer;
+   * if the manager is killed then, nothing else knows the children.
    */
   const collectGarbage = async (namespace: string): Promise<void> => {
     const found = await client.resource(CLASS_RUNTIMES).find({ namespace, name: "order" });
@@ -201,47 +201,47 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
     }
   };
 
-  /** Somebody who deletes or edits a child behind the controller's back. What is gone by then is not meddled with. */
-  const meddle = async (what: Meddling, which: number, namespace: string): Promise<void> => {
+  /** Deletes or edits a child as another client; ignores a child that was deleted meanwhile. */
+  const editChild = async (edit: ChildEdit, which: number, namespace: string): Promise<void> => {
     const all = await children(namespace);
     const chosen = all[which % Math.max(1, all.length)];
     if (!chosen) return;
     const api = client.resource(chosen.kind);
     const key = keyOf(chosen.object);
     try {
-      if (what === "delete child") await api.delete(key, { propagation: "Background" });
-      else await api.patch(key, "merge", EDITS[what], { fieldManager: "somebody" });
+      if (edit === "delete child") await api.delete(key, { propagation: "Background" });
+      else await api.patch(key, "merge", EDITS[edit], { fieldManager: "another-client" });
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) throw thrown;
     }
   };
 
-  const play = async (steps: readonly Step[]): Promise<void> => {
+  const runSteps = async (steps: readonly Step[]): Promise<void> => {
     runs += 1;
     const namespace = `run-${runs}`;
     await createNamespace(client, namespace);
     let crm: FaultInjectingManager = await startFaultInjectingManager(cluster, namespace);
     let release = (): void => undefined;
-    let asked: DesiredClass | undefined;
-    const take = async (each: Step): Promise<void> => {
+    let desired: DesiredClass | undefined;
+    const runStep = async (each: Step): Promise<void> => {
       switch (each.do) {
-        case "wish":
-          await settleDeletion(namespace, () => asked === undefined);
-          await applyClass(client, namespace, "order", each.wish);
-          asked = each.wish;
+        case "apply class":
+          await waitForDeletion(namespace, () => desired === undefined);
+          await applyClass(client, namespace, "order", each.desired);
+          desired = each.desired;
           return;
         case "delete class":
           await client
             .resource(CLASS_RUNTIMES)
             .delete({ namespace, name: "order" })
             .catch(() => undefined);
-          asked = undefined;
+          desired = undefined;
           return;
         case "delete child":
         case "edit child":
         case "strip label":
         case "strip owner":
-          return meddle(each.do, each.which, namespace);
+          return editChild(each.do, each.which, namespace);
         case "fault":
           return crm.transport.injectFault(({ method }) => method === each.on, each.fault, each.times);
         case "cut watches":
@@ -253,18 +253,18 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
         case "release watches":
           return release();
         case "crash":
-          if (await hasUntold(namespace)) return;
+          if (await hasUnlistedStray(namespace)) return;
           release();
           await crm.crash();
           await collectGarbage(namespace);
           crm = await startFaultInjectingManager(cluster, namespace);
           return;
-        case "settle":
+        case "wait until idle":
           return crm.waitUntilIdle();
       }
     };
-    /** A class that is being deleted takes no wishes; as a user does, one waits for it to be gone. */
-    const settleDeletion = async (where: string, isDeleting: () => boolean): Promise<void> => {
+    /** A class that is being deleted cannot be changed, so wait until it is deleted. */
+    const waitForDeletion = async (where: string, isDeleting: () => boolean): Promise<void> => {
       if (!isDeleting()) return;
       release();
       crm.transport.clearFault();
@@ -272,28 +272,28 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
         async () => (await client.resource(CLASS_RUNTIMES).find({ namespace: where, name: "order" })) === undefined,
         {
           timeoutMs: 60_000,
-          what: "the class to be gone",
+          what: "the class to be deleted",
         },
       );
     };
     try {
-      for (const each of steps) await take(each);
+      for (const each of steps) await runStep(each);
       release();
       crm.transport.clearFault();
-      const wanted = await referenceOf(asked);
-      await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
+      const expected = await referenceOf(desired);
+      await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), expected), {
         timeoutMs: 60_000,
-        what: `the world of the last wish in ${namespace}`,
+        what: `the desired state in ${namespace}`,
       });
-      // The last write may still be on its way when the world is right; after it, another look writes nothing.
+      // The last write may still be pending; after it, a reconcile writes nothing.
       await eventually(
         async () => {
           await crm.waitUntilIdle();
           crm.transport.resetRecords();
           await crm.reconcileOnce(namespace, "order");
-          if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
+          if (crm.transport.writes.length > 0) throw new Error(`unexpected writes: ${crm.transport.writes.join(", ")}`);
         },
-        { timeoutMs: 60_000, what: "quiet" },
+        { timeoutMs: 60_000, what: "a reconcile without writes" },
       );
     } finally {
       await crm.close();
@@ -302,11 +302,11 @@ describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   };
 
   test(
-    "ends in the world that the last wish makes of an empty namespace, and is quiet there",
+    "converge to the last desired state without further writes",
     async () => {
-      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: sweepSize(8, 16) }), play), {
+      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: sweepSize(8, 16) }), runSteps), {
         numRuns: sweepSize(12, 300),
-        // Every try at a smaller case takes a minute to fail.
+        // Shrinking is too slow: every failing attempt takes a minute.
         endOnFailure: true,
         examples: KNOWN_HARD,
       });

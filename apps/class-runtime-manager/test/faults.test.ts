@@ -18,7 +18,7 @@ import {
 const BOTH: DesiredClass = { functions: { "Order.create": "1", "Order.cancel": "1" }, template: "dev" };
 const ONE: DesiredClass = { functions: { "Order.create": "1" }, template: "dev" };
 
-/** What can be asked of the class, and what it was before. */
+/** Changes of a class: from one desired state to another. */
 const STAGES = {
   create: { from: undefined, to: BOTH },
   prune: { from: BOTH, to: ONE },
@@ -34,24 +34,24 @@ const FAULTS = {
   "429": { do: "respond", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
   "500": { do: "respond", status: 500, reason: "InternalError" },
   "503": { do: "respond", status: 503, reason: "ServiceUnavailable" },
-  "no answer": { do: "hang" },
+  "no response": { do: "hang" },
   "a reset": { do: "reset" },
-  "a lost answer": { do: "lose-response" },
+  "a lost response": { do: "lose-response" },
 } as const satisfies Record<string, CallFault>;
 
 type FaultName = keyof typeof FAULTS;
 
-/** What a class says of a fault that hits its children, and whether it warns. What was done all the same is no fault. */
-const TOLD: Readonly<Record<FaultName, { readonly reason: string; readonly warns: boolean } | undefined>> = {
-  "409": { reason: "ApiUnavailable", warns: false },
-  "422": { reason: "ApplyInvalid", warns: true },
-  "403": { reason: "Forbidden", warns: true },
-  "429": { reason: "ApiUnavailable", warns: false },
-  "500": { reason: "ApiUnavailable", warns: false },
-  "503": { reason: "ApiUnavailable", warns: false },
-  "no answer": { reason: "ApiUnavailable", warns: false },
-  "a reset": { reason: "ApiUnavailable", warns: false },
-  "a lost answer": undefined,
+/** The reason a class reports for a fault of its children, and whether it records a Warning. A lost response is not reported. */
+const REPORTED: Readonly<Record<FaultName, { readonly reason: string; readonly hasWarning: boolean } | undefined>> = {
+  "409": { reason: "ApiUnavailable", hasWarning: false },
+  "422": { reason: "ApplyInvalid", hasWarning: true },
+  "403": { reason: "Forbidden", hasWarning: true },
+  "429": { reason: "ApiUnavailable", hasWarning: false },
+  "500": { reason: "ApiUnavailable", hasWarning: false },
+  "503": { reason: "ApiUnavailable", hasWarning: false },
+  "no response": { reason: "ApiUnavailable", hasWarning: false },
+  "a reset": { reason: "ApiUnavailable", hasWarning: false },
+  "a lost response": undefined,
 };
 
 const STATUS = "PATCH classruntimes/order/status";
@@ -59,14 +59,14 @@ const STATUS = "PATCH classruntimes/order/status";
 interface Target {
   readonly stage: Stage;
   readonly call: string;
-  /** Whether the class can tell of it: the fault is not in the way of telling. */
-  readonly tells?: boolean;
+  /** Whether the status can report the fault. */
+  readonly isReported?: boolean;
 }
 
 const TARGETS: readonly Target[] = [
   { stage: "create", call: "PATCH classruntimes/order" },
-  { stage: "create", call: "PATCH services/order-fn-0", tells: true },
-  { stage: "create", call: "PATCH deployments/order-fn-1", tells: true },
+  { stage: "create", call: "PATCH services/order-fn-0", isReported: true },
+  { stage: "create", call: "PATCH deployments/order-fn-1", isReported: true },
   { stage: "create", call: STATUS },
   { stage: "create", call: "POST events" },
   { stage: "prune", call: "DELETE deployments/order-fn-1" },
@@ -77,8 +77,8 @@ const TARGETS: readonly Target[] = [
 
 const ROWS = TARGETS.flatMap((target) =>
   (Object.keys(FAULTS) as FaultName[])
-    // A read that hangs or whose answer is lost is one and the same.
-    .filter((fault) => !(target.call.startsWith("GET") && fault === "a lost answer"))
+    // For a read, a lost response equals a hanging call.
+    .filter((fault) => !(target.call.startsWith("GET") && fault === "a lost response"))
     .map((fault, index) => ({
       ...target,
       fault,
@@ -86,51 +86,52 @@ const ROWS = TARGETS.flatMap((target) =>
     })),
 );
 
-/** All in a sweep; in the gate those that differ most. */
+/** A sweep runs all rows; a normal run only the most different ones. */
 const isSweep = sweepSize(0, 1) === 1;
 const LASTING = ROWS.filter(
-  ({ fault, tells }) => isSweep || tells || ["409", "403", "500", "no answer", "a lost answer"].includes(fault),
+  ({ fault, isReported }) =>
+    isSweep || isReported || ["409", "403", "500", "no response", "a lost response"].includes(fault),
 );
-const PASSING = ROWS.filter(({ fault }) => isSweep || ["409", "500", "a lost answer"].includes(fault));
+const PASSING = ROWS.filter(({ fault }) => isSweep || ["409", "500", "a lost response"].includes(fault));
 
-describeOnTarget("calls that fail", {}, () => {
+describeOnTarget("failing API calls", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
-  const wanted = new Map<Stage, NamespaceSnapshot>();
-  const undisturbed = new Map<Stage, readonly string[]>();
+  const expected = new Map<Stage, NamespaceSnapshot>();
+  const usualWrites = new Map<Stage, readonly string[]>();
 
   const classes = () => client.resource(CLASS_RUNTIMES);
-  const act = async (namespace: string, wish: DesiredClass | undefined): Promise<void> => {
-    if (wish) await applyClass(client, namespace, "order", wish);
+  const changeClass = async (namespace: string, desired: DesiredClass | undefined): Promise<void> => {
+    if (desired) await applyClass(client, namespace, "order", desired);
     else await classes().delete({ namespace, name: "order" });
   };
-  /** A class as it was before the stage, with a manager that has settled on it. */
+  /** Creates the class in the state before the stage, with an idle manager. */
   const prepare = async (stage: Stage, namespace: string): Promise<FaultInjectingManager> => {
     await createNamespace(client, namespace);
     const crm = await startFaultInjectingManager(cluster, namespace);
     const { from } = STAGES[stage];
     if (!from) return crm;
-    await act(namespace, from);
-    await isSettled(namespace);
+    await changeClass(namespace, from);
+    await waitUntilObserved(namespace);
     await crm.waitUntilIdle();
     crm.transport.resetRecords();
     return crm;
   };
-  const isSettled = (namespace: string): Promise<unknown> =>
+  const waitUntilObserved = (namespace: string): Promise<unknown> =>
     eventually(async () => {
       const { metadata, status } = await classes().get({ namespace, name: "order" });
       return status?.observedGeneration === metadata.generation;
     });
-  const becomes = (namespace: string, stage: Stage): Promise<unknown> =>
+  const waitForEnd = (namespace: string, stage: Stage): Promise<unknown> =>
     eventually(
-      async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted.get(stage) ?? new Map()),
+      async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), expected.get(stage) ?? new Map()),
       {
         timeoutMs: 60_000,
         what: `the end of ${stage}`,
       },
     );
 
-  const warned = async (namespace: string, why: string): Promise<boolean> => {
+  const hasWarning = async (namespace: string, why: string): Promise<boolean> => {
     const { items } = await client.resource(EVENTS).list({ namespace });
     return items.some(({ reason, type }) => reason === why && type === "Warning");
   };
@@ -141,12 +142,12 @@ describeOnTarget("calls that fail", {}, () => {
     for (const stage of Object.keys(STAGES) as Stage[]) {
       const namespace = `${stage}-alone`;
       const crm = await prepare(stage, namespace);
-      await act(namespace, STAGES[stage].to);
-      if (STAGES[stage].to) await isSettled(namespace);
-      else await becomes(namespace, stage);
+      await changeClass(namespace, STAGES[stage].to);
+      if (STAGES[stage].to) await waitUntilObserved(namespace);
+      else await waitForEnd(namespace, stage);
       await crm.waitUntilIdle();
-      wanted.set(stage, await snapshotNamespace(client, namespace));
-      undisturbed.set(stage, [...crm.transport.writes]);
+      expected.set(stage, await snapshotNamespace(client, namespace));
+      usualWrites.set(stage, [...crm.transport.writes]);
       await crm.close();
     }
   });
@@ -155,51 +156,49 @@ describeOnTarget("calls that fail", {}, () => {
     await cluster.close();
   });
 
-  describe("as long as a fault lasts", () => {
-    test.concurrent.each(LASTING)("$stage: $call meets $fault: told, and mended with it", async (row) => {
-      const { stage, fault, id, tells } = row;
+  describe("lasting fault", () => {
+    test.concurrent.each(LASTING)("$stage: reports $fault of $call, and recovers after it", async (row) => {
+      const { stage, fault, id, isReported } = row;
       const namespace = `lasting-${stage}-${id}`;
       const crm = await prepare(stage, namespace);
       crm.transport.injectFault(hits(row), FAULTS[fault]);
-      await act(namespace, STAGES[stage].to);
-      await eventually(() => crm.transport.hits >= 1, { what: "the fault to be met" });
-      const told = tells ? TOLD[fault] : undefined;
-      if (told) {
+      await changeClass(namespace, STAGES[stage].to);
+      await eventually(() => crm.transport.hits >= 1, { what: "the fault to occur" });
+      const reported = isReported ? REPORTED[fault] : undefined;
+      if (reported) {
         await eventually(async () => {
           const { status } = await classes().get({ namespace, name: "order" });
-          if (status?.reason !== told.reason) throw new Error(`${status?.phase} ${status?.reason}: ${status?.message}`);
+          if (status?.reason !== reported.reason)
+            throw new Error(`${status?.phase} ${status?.reason}: ${status?.message}`);
         });
-        await eventually(async () => (await warned(namespace, told.reason)) === told.warns);
+        await eventually(async () => (await hasWarning(namespace, reported.reason)) === reported.hasWarning);
       }
       crm.transport.clearFault();
-      await becomes(namespace, stage);
-      await quiet(crm, namespace);
+      await waitForEnd(namespace, stage);
+      await assertQuiet(crm, namespace);
       await crm.close();
     });
   });
 
-  describe("a fault that passes", () => {
-    test.concurrent.each(PASSING)(
-      "$stage: $call meets $fault once: nothing is written that is not always",
-      async (row) => {
-        const { stage, fault, id } = row;
-        const namespace = `passing-${stage}-${id}`;
-        const crm = await prepare(stage, namespace);
-        crm.transport.injectFault(hits(row), FAULTS[fault], 1);
-        await act(namespace, STAGES[stage].to);
-        await eventually(() => crm.transport.hits === 1, { what: "the fault to be met" });
-        await becomes(namespace, stage);
-        await crm.waitUntilIdle();
-        const usual = undisturbed.get(stage) ?? [];
-        const { writes } = crm.transport;
-        // An event that is told again is counted; what the cache does not show yet may be written again, and changes nothing.
-        const unusual = writes.filter((write) => !usual.includes(write) && !write.startsWith("PATCH events/"));
-        expect(unusual).toEqual([]);
-        // One to tell of the fault, one that tells that it is over, and one more where the telling itself fails.
-        expect(writes.filter((write) => write === STATUS).length).toBeLessThanOrEqual(3);
-        await crm.close();
-      },
-    );
+  describe("single fault", () => {
+    test.concurrent.each(PASSING)("$stage: $fault of $call causes no additional kind of write", async (row) => {
+      const { stage, fault, id } = row;
+      const namespace = `passing-${stage}-${id}`;
+      const crm = await prepare(stage, namespace);
+      crm.transport.injectFault(hits(row), FAULTS[fault], 1);
+      await changeClass(namespace, STAGES[stage].to);
+      await eventually(() => crm.transport.hits === 1, { what: "the fault to occur" });
+      await waitForEnd(namespace, stage);
+      await crm.waitUntilIdle();
+      const usual = usualWrites.get(stage) ?? [];
+      const { writes } = crm.transport;
+      // A repeated event is counted, and a write that the cache does not show yet may be repeated without effect.
+      const unusual = writes.filter((write) => !usual.includes(write) && !write.startsWith("PATCH events/"));
+      expect(unusual).toEqual([]);
+      // One write reports the fault, one its end, and one more if the status write itself failed.
+      expect(writes.filter((write) => write === STATUS).length).toBeLessThanOrEqual(3);
+      await crm.close();
+    });
   });
 });
 
@@ -207,13 +206,13 @@ function hits({ call }: Target): (call: Call) => boolean {
   return ({ method, target }) => `${method} ${target}` === call;
 }
 
-/** Neither another look nor new watches lead to a write. */
-async function quiet(crm: FaultInjectingManager, namespace: string): Promise<void> {
+/** Checks that neither a reconcile nor new watches cause a write. */
+async function assertQuiet(crm: FaultInjectingManager, namespace: string): Promise<void> {
   await crm.waitUntilIdle();
   crm.transport.resetRecords();
   for (let round = 0; round < 3; round += 1) {
     crm.transport.cutWatches();
     await crm.reconcileOnce(namespace, "order");
   }
-  if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
+  if (crm.transport.writes.length > 0) throw new Error(`unexpected writes: ${crm.transport.writes.join(", ")}`);
 }

@@ -15,7 +15,7 @@ import { applyClass, createNamespace, adminClient } from "./support/namespace-sn
 
 const NAMESPACE = "classes";
 
-describeOnTarget("two managers, one of them frozen again and again", {}, () => {
+describeOnTarget("two managers with a frozen leader", {}, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   let client: KubeClient;
@@ -62,30 +62,32 @@ describeOnTarget("two managers, one of them frozen again and again", {}, () => {
   };
 
   test(
-    "the other takes over, and one that wakes up does nothing of what it was about to",
+    "the other manager takes over, and the resumed one writes nothing",
     async () => {
-      await eventually(async () => managers.has(await leader()), { what: "one to lead" });
+      await eventually(async () => managers.has(await leader()), { what: "a leader" });
       for (let round = 0; round < sweepSize(2, 10); round += 1) {
         const frozen = await leader();
         const lostBefore = await timesLost(frozen);
         managers.get(frozen)?.process.signal("SIGSTOP");
         const name = `class-${round}`;
         await applyClass(client, NAMESPACE, name, { functions: { a: "1", b: "1" }, template: "dev" });
-        await eventually(async () => ![frozen, ""].includes(await leader()), { what: "the other to lead" });
+        await eventually(async () => ![frozen, ""].includes(await leader()), {
+          what: "the other manager to become leader",
+        });
         await eventually(
           async () => {
             const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace: NAMESPACE, name });
             return status?.observedGeneration === metadata.generation;
           },
-          { timeoutMs: 60_000, what: `${name} to be served by the other` },
+          { timeoutMs: 60_000, what: `${name} to be reconciled by the other manager` },
         );
         const before = await versions();
         managers.get(frozen)?.process.signal("SIGCONT");
-        // Awake again: it answers, and says that it does not lead.
+        // The resumed manager responds and detects the lost leadership.
         const port = managers.get(frozen)?.port;
         await eventually(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200);
         await eventually(async () => (await timesLost(frozen)) > lostBefore, {
-          what: "the one that was frozen to find out",
+          what: "the resumed manager to detect the lost leadership",
         });
         expect(await versions()).toEqual(before);
       }

@@ -14,7 +14,7 @@ import type { NodeFacts } from "../src/availability/capacity.ts";
 import { startClassCluster } from "./support/class-cluster.ts";
 import { node, startGrpcServices, unit, INVALID_REQUESTS, type GrpcFixture } from "./support/grpc-fixture.ts";
 
-describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, () => {
+describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let informer: Informer<ClassRuntime & KubeObject>;
@@ -22,7 +22,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
   let nodes: NodeFacts[] = [];
 
   beforeAll(async () => {
-    cluster = await startClassCluster({ users: [{ name: "nobody", token: "nobody-token" }] });
+    cluster = await startClassCluster({ users: [{ name: "guest", token: "guest-token" }] });
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
     client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
     const source = client.resource(CLASS_RUNTIMES).source();
@@ -75,7 +75,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
 
   async function faultOf(call: Promise<unknown>): Promise<Fault> {
     return call.then(
-      () => Promise.reject(new Error("it was accepted")),
+      () => Promise.reject(new Error("the call succeeded")),
       (thrown: unknown) => Fault.from(thrown),
     );
   }
@@ -88,23 +88,23 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
   };
 
   describe("Deploy", () => {
-    test("is seen by kubectl; again it writes nothing; changed it converges; read back at once", async () => {
+    test("creates the object, writes nothing when unchanged, and updates it", async () => {
       const where = await namespace("upsert");
       const { deploy, getDeploymentStatus } = crm.deployments;
       const call = { headers: { "x-correlation-id": "c-42" } };
       const first = await deploy({ deploymentUnit: unit("order-1", two), namespace: where }, call);
       expect(first.outcome).toBe(DeployOutcome.CREATED);
-      const made = await get(where, "order-1");
-      expect(made.metadata).toMatchObject({
+      const created = await get(where, "order-1");
+      expect(created.metadata).toMatchObject({
         labels: { "oaas.io/deployment-id": "order-1" },
         annotations: { "oaas.io/correlation-id": "c-42", "oaas.io/profile": "dev" },
         managedFields: [{ manager: "oprc-crm-grpc", operation: "Apply" }],
       });
-      expect(made.spec).toMatchObject({ package_class_key: "shop.Order", functions: [{}, {}] });
+      expect(created.spec).toMatchObject({ package_class_key: "shop.Order", functions: [{}, {}] });
 
       const again = await deploy({ deploymentUnit: unit("order-1", two), namespace: where });
       expect(again.outcome).toBe(DeployOutcome.UNCHANGED);
-      expect(await versionOf(where, "order-1")).toBe(made.metadata.resourceVersion);
+      expect(await versionOf(where, "order-1")).toBe(created.metadata.resourceVersion);
 
       const less = await deploy({ deploymentUnit: unit("order-1"), namespace: where });
       expect(less.outcome).toBe(DeployOutcome.UPDATED);
@@ -114,7 +114,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect((await get(where, "order-1")).spec.functions).toHaveLength(1);
     });
 
-    test("takes back what someone else did to the spec, and then writes nothing", async () => {
+    test("restores a spec that was edited, and then writes nothing", async () => {
       const where = await namespace("drifted");
       const send = () => crm.deployments.deploy({ deploymentUnit: unit("order-1"), namespace: where });
       await send();
@@ -130,7 +130,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect(await versionOf(where, "order-1")).toBe(metadata.resourceVersion);
     });
 
-    test("converges what an earlier manager made, and keeps its name", async () => {
+    test("updates an object of an earlier release and keeps its name", async () => {
       const where = await namespace("takeover");
       await kubectl(["create", "-f", "-"], {
         apiVersion: "oaas.io/v1alpha1",
@@ -149,7 +149,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect(await kubectl(["get", "crt", "-n", where, "-o", "name"])).toBe("classruntime.oaas.io/my-app\n");
     });
 
-    test("a name that belongs to another is refused and left as it is", async () => {
+    test("rejects a name of another deployment without a write", async () => {
       const where = await namespace("foreign");
       await kubectl(["create", "-f", "-"], {
         apiVersion: "oaas.io/v1alpha1",
@@ -163,7 +163,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect(await versionOf(where, "order-1")).toBe(before);
     });
 
-    test("ids with capitals and dots, and their namesakes, are objects of their own and may be sent again", async () => {
+    test("similar ids are separate objects, and a retry changes nothing", async () => {
       const where = await namespace("ids");
       const ids = ["My.App", "my-app", "my.app", "a".repeat(63)];
       for (const round of [DeployOutcome.CREATED, DeployOutcome.UNCHANGED]) {
@@ -175,7 +175,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect((await kubectl(["get", "crt", "-n", where, "-o", "name"])).trim().split("\n")).toHaveLength(4);
     });
 
-    test("wrong input writes nothing", async () => {
+    test("writes nothing for invalid requests", async () => {
       const where = await namespace("wrong");
       for (const { why, request, paths } of INVALID_REQUESTS) {
         const fault = await faultOf(crm.deployments.deploy({ namespace: where, ...request }));
@@ -185,12 +185,12 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       expect(await kubectl(["get", "crt", "-n", where, "-o", "name"])).toBe("");
     });
 
-    test("a namespace that does not exist", async () => {
+    test("rejects a namespace that does not exist", async () => {
       const fault = await faultOf(crm.deployments.deploy({ deploymentUnit: unit("x"), namespace: "nowhere" }));
       expect([fault.kind, fault.message]).toEqual(["failed-precondition", expect.stringContaining("nowhere")]);
     });
 
-    test("64 callers at once, each its own class, all are made", async () => {
+    test("creates the classes of 64 concurrent callers", async () => {
       const where = await namespace("many");
       const ids = Array.from({ length: 64 }, (_, index) => `order-${index}`);
       const replies = await Promise.all(
@@ -202,12 +202,12 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     });
   });
 
-  test("DeleteDeployment: while a finalizer holds it, it is being deleted; then it is gone and may be made anew", async () => {
+  test("DeleteDeployment waits for finalizers, and the id can be deployed again afterwards", async () => {
     const where = await namespace("deleted");
     const address = { deploymentId: "order-1", namespace: where };
     const send = () => crm.deployments.deploy({ deploymentUnit: unit("order-1"), namespace: where });
     await send();
-    const hold = (finalizers: string[]) =>
+    const setFinalizers = (finalizers: string[]) =>
       kubectl([
         "patch",
         "crt",
@@ -218,7 +218,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
         "-p",
         JSON.stringify({ metadata: { finalizers } }),
       ]);
-    await hold(["oaas.io/test"]);
+    await setFinalizers(["oaas.io/test"]);
     await crm.deployments.deleteDeployment(address);
     const fault = await faultOf(send());
     expect([fault.kind, fault.retryable]).toEqual(["unavailable", true]);
@@ -227,7 +227,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
       const { deployment } = await crm.deployments.getClassRuntime(address);
       expect(deployment?.status?.condition).toBe(DeploymentCondition.DELETED);
     });
-    await hold([]);
+    await setFinalizers([]);
     await eventually(async () => {
       expect((await faultOf(crm.deployments.getDeploymentStatus(address))).kind).toBe("not-found");
     });
@@ -235,7 +235,7 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     expect((await send()).outcome).toBe(DeployOutcome.CREATED);
   });
 
-  test("lists, pages and watches also what kubectl made", async () => {
+  test("lists, pages and watches objects created by kubectl", async () => {
     const where = await namespace("listed");
     for (const id of ["a", "c"]) await crm.deployments.deploy({ deploymentUnit: unit(id), namespace: where });
     const { resumeToken } = await crm.deployments.listClassRuntimes({ namespace: where });
@@ -262,49 +262,49 @@ describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, (
     expect(items.map(({ id, classKey }) => [id, classKey])).toEqual([["b", "bank.Account"]]);
   });
 
-  test("the cluster's health is read from it", async () => {
+  test("returns the health of the cluster", async () => {
     const health = await crm.info.getEnvHealth({});
     expect(health.kubernetesVersion).toMatch(/^v1\.\d+/);
     expect([health.status, health.nodeCount, health.availability]).toEqual(["Unhealthy", 0, undefined]);
     expect(health.capacity).toMatchObject({ allocatablePods: 0, runningPods: 0 });
   });
 
-  test("a store that does not answer is told long before any watch breaks, and so is its return", async () => {
+  test("reports an unresponsive etcd before any watch fails, and its recovery", async () => {
     nodes = [node("True")];
-    const becomes = (wanted: string): Promise<unknown> =>
-      eventually(async () => (await crm.info.getEnvHealth({}, { deadlineMs: 20_000 })).status === wanted, {
+    const waitForHealth = (expected: string): Promise<unknown> =>
+      eventually(async () => (await crm.info.getEnvHealth({}, { deadlineMs: 20_000 })).status === expected, {
         timeoutMs: 60_000,
-        what: wanted,
+        what: expected,
       });
-    await becomes("Healthy");
+    await waitForHealth("Healthy");
     cluster.etcd.freeze();
     try {
-      await becomes("Unhealthy");
+      await waitForHealth("Unhealthy");
       expect(informer.trouble).toBeUndefined();
     } finally {
       cluster.etcd.thaw();
     }
-    await becomes("Healthy");
+    await waitForHealth("Healthy");
     nodes = [];
   });
 
-  test("an account that may not write: the caller is told whose permission it is", async () => {
+  test("reports the missing permission of the manager's account", async () => {
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-    const credentials = { type: "token", token: "nobody-token" } as const;
+    const credentials = { type: "token", token: "guest-token" } as const;
     const transport = createUndiciTransport({ ...access, credentials }, realAmbient);
-    const poor = new KubeClient({ transport, ambient: realAmbient });
-    const { directory, store } = createKubeClasses(poor, [informer], realAmbient.clock);
+    const unprivileged = new KubeClient({ transport, ambient: realAmbient });
+    const { directory, store } = createKubeClasses(unprivileged, [informer], realAmbient.clock);
     const serving = await startGrpcServices({ directory, store, namespaces: { served: "all", fallback: "default" } });
     const fault = await faultOf(serving.deployments.deploy({ deploymentUnit: unit("x") }));
     expect([fault.kind, fault.message]).toEqual([
       "failed-precondition",
-      expect.stringMatching(/service account.*nobody/),
+      expect.stringMatching(/service account.*guest/),
     ]);
     await serving.close();
-    await poor.close();
+    await unprivileged.close();
   });
 
-  test("when the API server is gone, reads go on, and writes say so in time", async () => {
+  test("serves reads and fails writes in time when the API server is down", async () => {
     await crm.deployments.deploy({ deploymentUnit: unit("last") });
     await eventually(() => expect([...informer.cache.list("default")].length).toBeGreaterThan(0));
     await cluster.close();

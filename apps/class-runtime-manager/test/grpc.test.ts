@@ -14,16 +14,16 @@ import { realAmbient } from "@oaas/foundation/real";
 import { afterEach, describe, expect, test } from "vitest";
 import { CLUSTER, node, startGrpcServices, unit, INVALID_REQUESTS, type GrpcFixture } from "./support/grpc-fixture.ts";
 
-let serving: GrpcFixture | undefined;
+let fixture: GrpcFixture | undefined;
 
 async function start(...options: Parameters<typeof startGrpcServices>): Promise<GrpcFixture> {
-  serving = await startGrpcServices(...options);
-  return serving;
+  fixture = await startGrpcServices(...options);
+  return fixture;
 }
 
 afterEach(async () => {
-  await serving?.close();
-  serving = undefined;
+  await fixture?.close();
+  fixture = undefined;
 });
 
 async function faultOf(call: Promise<unknown>): Promise<Fault> {
@@ -36,7 +36,7 @@ async function faultOf(call: Promise<unknown>): Promise<Fault> {
 }
 
 describe("Deploy", () => {
-  test("creates, finds it so already, converges", async () => {
+  test("creates, leaves unchanged, updates", async () => {
     const { deployments, classes } = await start();
     const call = { headers: { "x-correlation-id": "c-7" } };
     const created = await deployments.deploy({ deploymentUnit: unit("order-1") }, call);
@@ -49,7 +49,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual(["create shop/order-1", "update shop/order-1"]);
   });
 
-  test.each(["My.App", "UPPER_case", "a".repeat(63)])("the id %s is accepted, and its own retry too", async (id) => {
+  test.each(["My.App", "UPPER_case", "a".repeat(63)])("accepts the id %s and its retry", async (id) => {
     const { deployments, classes } = await start();
     await deployments.deploy({ deploymentUnit: unit(id) });
     expect((await deployments.deploy({ deploymentUnit: unit(id) })).outcome).toBe(DeployOutcome.UNCHANGED);
@@ -57,7 +57,7 @@ describe("Deploy", () => {
     expect(classes.writes).toHaveLength(1);
   });
 
-  test.each(INVALID_REQUESTS)("refuses $why and writes nothing", async ({ request, paths }) => {
+  test.each(INVALID_REQUESTS)("rejects $why and writes nothing", async ({ request, paths }) => {
     const { deployments, classes } = await start();
     const fault = await faultOf(deployments.deploy(request));
     expect(fault.kind).toBe("invalid-argument");
@@ -65,7 +65,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual([]);
   });
 
-  test("refuses a name that belongs to another id", async () => {
+  test("rejects a name that belongs to another id", async () => {
     const { deployments, classes } = await start();
     classes.put({
       apiVersion: "oaas.io/v1alpha1",
@@ -77,7 +77,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual([]);
   });
 
-  test("takes over what an earlier manager made, under the name it has", async () => {
+  test("updates an object of an earlier release under its name", async () => {
     const { deployments, classes } = await start();
     classes.put({
       apiVersion: "oaas.io/v1alpha1",
@@ -89,7 +89,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual(["update shop/my-app"]);
   });
 
-  test("an object that is being deleted is refused with a code that says: try again", async () => {
+  test("rejects an object that is being deleted with a retryable code", async () => {
     const { deployments } = await start();
     await deployments.deploy({ deploymentUnit: unit("order-1") });
     await deployments.deleteDeployment({ deploymentId: "order-1" });
@@ -97,7 +97,7 @@ describe("Deploy", () => {
     expect([fault.kind, fault.retryable]).toEqual(["unavailable", true]);
   });
 
-  test("an older revision never goes over a newer one, an equal one may", async () => {
+  test("rejects an older revision and accepts an equal one", async () => {
     const { deployments, classes } = await start();
     const send = (revision: bigint, targetEnv: string) =>
       deployments.deploy({ deploymentUnit: unit("order-1", { revision, targetEnv }) });
@@ -109,7 +109,7 @@ describe("Deploy", () => {
     expect(classes.writes).toHaveLength(2);
   });
 
-  test("what cannot be served here is refused before it is written", async () => {
+  test("rejects a class that cannot run here before writing it", async () => {
     const refusal = failedPrecondition("template", 'template "gpu" does not exist; known templates: dev');
     const { deployments, classes } = await start({ check: { canServe: () => err(refusal) } });
     const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x", { selectedTemplate: "gpu" }) }));
@@ -117,7 +117,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual([]);
   });
 
-  test("someone else's write in between is met again; for ever it is told", async () => {
+  test("retries conflicts, and reports them after the last attempt", async () => {
     const { deployments, classes } = await start();
     classes.failures.push(conflict("class runtime", "x"), undefined);
     expect((await deployments.deploy({ deploymentUnit: unit("x") })).outcome).toBe(DeployOutcome.CREATED);
@@ -126,7 +126,7 @@ describe("Deploy", () => {
     expect([fault.kind, fault.retryable]).toEqual(["conflict", true]);
   });
 
-  test("calls for one id go one after another: of a hundred, one creates", async () => {
+  test("runs calls for one id one after another", async () => {
     const { deployments, classes } = await start();
     const all = Array.from({ length: 100 }, () => deployments.deploy({ deploymentUnit: unit("x") }));
     const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome);
@@ -134,18 +134,18 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual(["create shop/x"]);
   });
 
-  test("the caller's deadline reaches the call to Kubernetes", async () => {
+  test("passes the deadline of the caller to the Kubernetes call", async () => {
     const { deployments, classes } = await start();
     const aborted = Promise.withResolvers<Fault>();
     const calls: AbortSignal[] = [];
     classes.onCall = (_, signal) => {
       calls.push(signal);
-      const note = () => aborted.resolve(signal.reason as Fault);
-      if (signal.aborted) note();
-      signal.addEventListener("abort", note);
+      const onAbort = () => aborted.resolve(signal.reason as Fault);
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort);
       return sleep(realAmbient.timers, 60_000, signal);
     };
-    // On a busy machine a short time is over before the call has come to Kubernetes: then it is given more.
+    // On a busy machine a short deadline expires before the Kubernetes call: retry with a longer one.
     for (let deadlineMs = 50; calls.length === 0; deadlineMs *= 2) {
       const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x") }, { deadlineMs }));
       expect(fault.kind).toBe("deadline-exceeded");
@@ -154,7 +154,7 @@ describe("Deploy", () => {
     expect(classes.writes).toEqual([]);
   });
 
-  test("namespaces: the default, one that is asked for, one that is not served", async () => {
+  test("uses the default namespace or the requested one, and rejects one that is not served", async () => {
     const { deployments, classes } = await start();
     await deployments.deploy({ deploymentUnit: unit("x") });
     await deployments.deploy({ deploymentUnit: unit("x"), namespace: "edge" });
@@ -164,7 +164,7 @@ describe("Deploy", () => {
   });
 });
 
-test("a follower serves reads and names the leader to writers", async () => {
+test("a follower serves reads and names the leader for writes", async () => {
   const { deployments, classes } = await start({ leadership: { isLeading: false, leader: "crm-1" } });
   classes.put({
     apiVersion: "oaas.io/v1alpha1",
@@ -182,7 +182,7 @@ test("a follower serves reads and names the leader to writers", async () => {
   }
 });
 
-test("leadership that is lost on the way to the write is told as such", async () => {
+test("reports leadership lost during a write", async () => {
   const leadership = { isLeading: true, leader: "crm-1" };
   const { deployments, classes } = await start({ leadership });
   classes.onCall = async (call) => {
@@ -193,8 +193,8 @@ test("leadership that is lost on the way to the write is told as such", async ()
   expect((await faultOf(deployments.deploy({ deploymentUnit: unit("x") }))).kind).toBe("unavailable");
 });
 
-describe("reading one", () => {
-  test("the whole unit comes back, with its true state", async () => {
+describe("reading one class", () => {
+  test("returns the whole unit with its status", async () => {
     const { deployments } = await start();
     await deployments.deploy({ deploymentUnit: unit("order-1", { targetEnv: "edge-1", revision: 3n }) });
     const reply = await deployments.getDeploymentStatus({ deploymentId: "order-1" });
@@ -209,7 +209,7 @@ describe("reading one", () => {
   });
 
   test.each(["getDeploymentStatus", "getClassRuntime", "deleteDeployment", "explainClassRuntime"] as const)(
-    "%s of an unknown id is not found, of an empty one invalid",
+    "%s returns not-found for an unknown id and invalid-argument for an empty one",
     async (method) => {
       const { deployments } = await start();
       expect((await faultOf(deployments[method]({ deploymentId: "nope" }))).kind).toBe("not-found");
@@ -217,7 +217,7 @@ describe("reading one", () => {
     },
   );
 
-  test("an id in several namespaces, none of them the default, must be told apart", async () => {
+  test("rejects an ambiguous id without a namespace", async () => {
     const { deployments } = await start({ namespaces: { served: "all", fallback: "home" } });
     for (const namespace of ["a", "b"]) await deployments.deploy({ deploymentUnit: unit("x"), namespace });
     const fault = await faultOf(deployments.getClassRuntime({ deploymentId: "x" }));
@@ -225,7 +225,7 @@ describe("reading one", () => {
     expect((await deployments.getClassRuntime({ deploymentId: "x", namespace: "b" })).deployment?.namespace).toBe("b");
   });
 
-  test("explains", async () => {
+  test("explains a function", async () => {
     const { deployments } = await start();
     await deployments.deploy({ deploymentUnit: unit("x") });
     const { explanation } = await deployments.explainClassRuntime({ deploymentId: "x", functionKey: "place" });
@@ -234,43 +234,43 @@ describe("reading one", () => {
 });
 
 describe("ListClassRuntimes", () => {
-  async function filled(): Promise<GrpcFixture> {
-    const made = await start();
+  async function startWithClasses(): Promise<GrpcFixture> {
+    const started = await start();
     const units = [
       unit("a", { packageName: "shop", classKey: "Order", targetEnv: "east", deploymentKey: "d1", managedBy: "pm-1" }),
       unit("b", { packageName: "shop", classKey: "Cart", targetEnv: "west", deploymentKey: "d2", managedBy: "pm-1" }),
       unit("c", { packageName: "bank", classKey: "Order", targetEnv: "east", deploymentKey: "d1", managedBy: "pm-2" }),
     ];
-    for (const deploymentUnit of units) await made.deployments.deploy({ deploymentUnit });
-    await made.deployments.deploy({ deploymentUnit: unit("d"), namespace: "edge" });
-    const [b] = made.classes.find("b");
-    made.classes.put({ ...b, status: { phase: "available", observedGeneration: 2 } } as never);
-    return made;
+    for (const deploymentUnit of units) await started.deployments.deploy({ deploymentUnit });
+    await started.deployments.deploy({ deploymentUnit: unit("d"), namespace: "edge" });
+    const [b] = started.classes.find("b");
+    started.classes.put({ ...b, status: { phase: "available", observedGeneration: 2 } } as never);
+    return started;
   }
 
   test.each([
-    { why: "nothing: all, by namespace and name", filter: {}, want: ["d", "a", "b", "c"] },
+    { why: "no filter: all, by namespace and name", filter: {}, want: ["d", "a", "b", "c"] },
     { why: "package", filter: { packageName: "bank" }, want: ["c"] },
     { why: "class, bare", filter: { classKey: "Order" }, want: ["d", "a", "c"] },
     { why: "class, with its package", filter: { classKey: "bank.Order" }, want: ["c"] },
     { why: "environment", filter: { targetEnv: "east" }, want: ["a", "c"] },
-    { why: "environment by its namespace, as peers know it", filter: { targetEnv: "edge" }, want: ["d"] },
-    { why: "state in our word", filter: { status: "Available" }, want: ["b"] },
-    { why: "state in a peer's word", filter: { status: "RUNNING" }, want: ["b"] },
+    { why: "environment by namespace", filter: { targetEnv: "edge" }, want: ["d"] },
+    { why: "status as phase", filter: { status: "Available" }, want: ["b"] },
+    { why: "status as condition", filter: { status: "RUNNING" }, want: ["b"] },
     { why: "namespace", filter: { namespace: "edge" }, want: ["d"] },
     { why: "deployment", filter: { deploymentKey: "d1" }, want: ["a", "c"] },
     { why: "owner", filter: { managedBy: "pm-1" }, want: ["a", "b"] },
-    { why: "all that are given must hold", filter: { managedBy: "pm-1", classKey: "Order" }, want: ["a"] },
-    { why: "empty texts are none", filter: { packageName: "", status: "" }, want: ["d", "a", "b", "c"] },
+    { why: "several filters", filter: { managedBy: "pm-1", classKey: "Order" }, want: ["a"] },
+    { why: "empty filters", filter: { packageName: "", status: "" }, want: ["d", "a", "b", "c"] },
     { why: "offset and limit", filter: { offset: 1, limit: 2 }, want: ["a", "b"] },
   ])("$why", async ({ filter, want }) => {
-    const { deployments } = await filled();
+    const { deployments } = await startWithClasses();
     const reply = await deployments.listClassRuntimes(filter);
     expect(reply.items.map(({ id }) => id)).toEqual(want);
   });
 
-  test("pages neither repeat nor hide, whatever comes and goes", async () => {
-    const { deployments, classes } = await filled();
+  test("pages neither repeat nor hide objects while others are created and deleted", async () => {
+    const { deployments, classes } = await startWithClasses();
     const first = await deployments.listClassRuntimes({ limit: 2 });
     expect([first.items.map(({ id }) => id), first.totalCount]).toEqual([["d", "a"], 4]);
     classes.drop({ namespace: "shop", name: "a" });
@@ -281,12 +281,12 @@ describe("ListClassRuntimes", () => {
     expect([last.items.map(({ id }) => id), last.nextPageToken]).toEqual([["c"], ""]);
   });
 
-  test.each([{ status: "fine" }, { pageToken: "made-up" }, { namespace: "No" }])("%o is refused", async (request) => {
-    const { deployments } = await filled();
+  test.each([{ status: "fine" }, { pageToken: "started-up" }, { namespace: "No" }])("rejects %o", async (request) => {
+    const { deployments } = await startWithClasses();
     expect((await faultOf(deployments.listClassRuntimes(request))).kind).toBe("invalid-argument");
   });
 
-  test("before the first state is read there is no list", async () => {
+  test("returns unavailable before the cache is synced", async () => {
     const { deployments, classes } = await start();
     classes.isSynced = false;
     expect((await faultOf(deployments.listClassRuntimes({}))).kind).toBe("unavailable");
@@ -316,77 +316,77 @@ describe("WatchClassRuntimes", () => {
     return reader(of.deployments.watchClassRuntimes(request, { signal: abort.signal }), abort);
   }
 
-  test("a snapshot, then changes as they come; back with a token, what was missed", async () => {
-    const made = await start();
-    await made.deployments.deploy({ deploymentUnit: unit("a") });
-    const first = watch(made, {});
+  test("sends a snapshot and then changes; a resumed watch sends the missed changes", async () => {
+    const started = await start();
+    await started.deployments.deploy({ deploymentUnit: unit("a") });
+    const first = watch(started, {});
     expect((await first.next())[0]).toBe("SNAPSHOT_STARTED");
     expect((await first.next()).slice(0, 2)).toEqual(["SNAPSHOT_ITEM", "a"]);
     const [complete, , token] = await first.next();
     expect([complete, token]).toEqual(["SNAPSHOT_COMPLETE", expect.stringMatching(/\.\d+$/)]);
-    await made.deployments.deploy({ deploymentUnit: unit("b") });
+    await started.deployments.deploy({ deploymentUnit: unit("b") });
     expect((await first.next()).slice(0, 2)).toEqual(["ADDED", "b"]);
-    await made.deployments.deploy({ deploymentUnit: unit("b", { targetEnv: "e" }) });
+    await started.deployments.deploy({ deploymentUnit: unit("b", { targetEnv: "e" }) });
     expect((await first.next()).slice(0, 2)).toEqual(["MODIFIED", "b"]);
     first.stop();
-    made.classes.drop({ namespace: "shop", name: "a" });
-    const back = watch(made, { resumeToken: token });
-    expect((await back.next()).slice(0, 2)).toEqual(["ADDED", "b"]);
-    expect((await back.next()).slice(0, 2)).toEqual(["MODIFIED", "b"]);
-    expect((await back.next()).slice(0, 2)).toEqual(["DELETED", "a"]);
-    back.stop();
+    started.classes.drop({ namespace: "shop", name: "a" });
+    const resumed = watch(started, { resumeToken: token });
+    expect((await resumed.next()).slice(0, 2)).toEqual(["ADDED", "b"]);
+    expect((await resumed.next()).slice(0, 2)).toEqual(["MODIFIED", "b"]);
+    expect((await resumed.next()).slice(0, 2)).toEqual(["DELETED", "a"]);
+    resumed.stop();
   });
 
-  test("a list is continued without a gap", async () => {
-    const made = await start();
-    const { resumeToken } = await made.deployments.listClassRuntimes({});
-    await made.deployments.deploy({ deploymentUnit: unit("a") });
-    const watcher = watch(made, { resumeToken });
+  test("resumes from a list without a gap", async () => {
+    const started = await start();
+    const { resumeToken } = await started.deployments.listClassRuntimes({});
+    await started.deployments.deploy({ deploymentUnit: unit("a") });
+    const watcher = watch(started, { resumeToken });
     expect((await watcher.next()).slice(0, 2)).toEqual(["ADDED", "a"]);
     watcher.stop();
   });
 
-  test.each(["of-another-process.3", "nonsense"])("the token %s gives a snapshot", async (resumeToken) => {
+  test.each(["of-another-process.3", "nonsense"])("sends a snapshot for the token %s", async (resumeToken) => {
     const watcher = watch(await start(), { resumeToken });
     expect((await watcher.next())[0]).toBe("SNAPSHOT_STARTED");
     watcher.stop();
   });
 
-  test("who was away for too long gets a snapshot instead of changes with a gap", async () => {
-    const made = await start();
-    const { resumeToken } = await made.deployments.listClassRuntimes({});
+  test("sends a snapshot when the missed changes are no longer in the log", async () => {
+    const started = await start();
+    const { resumeToken } = await started.deployments.listClassRuntimes({});
     for (let n = 0; n < 2100; n += 1) {
-      made.classes.put({
+      started.classes.put({
         apiVersion: "oaas.io/v1alpha1",
         kind: "ClassRuntime",
         metadata: { name: "x", namespace: "shop" },
         spec: { state_spec: {}, origin: { deployment_id: "x" } },
       });
     }
-    const watcher = watch(made, { resumeToken });
+    const watcher = watch(started, { resumeToken });
     expect((await watcher.next())[0]).toBe("SNAPSHOT_STARTED");
     watcher.stop();
   });
 
-  test("a filter: what enters it is added, what leaves it is deleted", async () => {
-    const made = await start();
-    const watcher = watch(made, { deploymentKey: "d1" });
+  test("sends ADDED and DELETED when an object starts and stops to match the filter", async () => {
+    const started = await start();
+    const watcher = watch(started, { deploymentKey: "d1" });
     await watcher.next();
     await watcher.next();
-    await made.deployments.deploy({ deploymentUnit: unit("other") });
-    await made.deployments.deploy({ deploymentUnit: unit("x", { deploymentKey: "d1" }) });
+    await started.deployments.deploy({ deploymentUnit: unit("other") });
+    await started.deployments.deploy({ deploymentUnit: unit("x", { deploymentKey: "d1" }) });
     expect((await watcher.next()).slice(0, 2)).toEqual(["ADDED", "x"]);
-    await made.deployments.deploy({ deploymentUnit: unit("x", { deploymentKey: "d2" }) });
+    await started.deployments.deploy({ deploymentUnit: unit("x", { deploymentKey: "d2" }) });
     expect((await watcher.next()).slice(0, 2)).toEqual(["DELETED", "x"]);
     watcher.stop();
   });
 
-  test("a quiet stream says that it is alive, also while others are busy", async () => {
-    const made = await start({ bookmarkMs: 20 });
-    const watcher = watch(made, { deploymentId: "nobody" });
+  test("sends bookmarks on an idle stream while other objects change", async () => {
+    const started = await start({ bookmarkMs: 20 });
+    const watcher = watch(started, { deploymentId: "unknown" });
     await watcher.next();
     const [, , token] = await watcher.next();
-    await made.deployments.deploy({ deploymentUnit: unit("x") });
+    await started.deployments.deploy({ deploymentUnit: unit("x") });
     for (;;) {
       const [type, , newer] = await watcher.next();
       expect(type).toBe("BOOKMARK");
@@ -397,7 +397,7 @@ describe("WatchClassRuntimes", () => {
 });
 
 describe("CrmInfoService", () => {
-  test("tells what was measured, under both names", async () => {
+  test("returns the measurements under both names", async () => {
     const { info, deployments } = await start();
     await deployments.deploy({ deploymentUnit: unit("x") });
     const health = await info.getEnvHealth({ env: "" });
@@ -431,13 +431,13 @@ describe("CrmInfoService", () => {
 
   test.each([
     { why: "most nodes ready", over: {}, want: "Healthy" },
-    { why: "nodes that may not be read", over: { nodes: () => undefined }, want: "Healthy" },
+    { why: "no permission to read nodes", over: { nodes: () => undefined }, want: "Healthy" },
     { why: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
     { why: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
-    { why: "no node at all", over: { nodes: () => [] }, want: "Unhealthy" },
-    { why: "watches that break", over: { apiFault: () => conflict("x", "y") }, want: "Unhealthy" },
+    { why: "no nodes", over: { nodes: () => [] }, want: "Unhealthy" },
+    { why: "failing watches", over: { apiFault: () => conflict("x", "y") }, want: "Unhealthy" },
     {
-      why: "an API that does not serve, and would keep us waiting",
+      why: "an API that is not ready and hangs",
       over: { isServing: async () => false, demand: () => new Promise<never>(() => undefined) },
       want: "Unhealthy",
     },
@@ -446,14 +446,14 @@ describe("CrmInfoService", () => {
     expect((await info.getEnvHealth({})).status).toBe(want);
   });
 
-  test("a mocked availability says that it is one", async () => {
+  test("marks a mocked availability", async () => {
     const { info } = await start({ mockAvailability: 0.5 });
     const { availability, availabilityBasis } = await info.getEnvHealth({});
     expect([availability, availabilityBasis?.mocked]).toEqual([0.5, true]);
   });
 });
 
-test("topology: what the class runtimes show", async () => {
+test("returns the topology of the class runtimes", async () => {
   const { topology, classes, deployments } = await start();
   await deployments.deploy({ deploymentUnit: unit("x") });
   const [x] = classes.find("x");
@@ -476,26 +476,26 @@ test("topology: what the class runtimes show", async () => {
   expect((await faultOf(topology.getTopology({ source: "tea-leaves" }))).kind).toBe("invalid-argument");
 });
 
-describe("who may call", () => {
+describe("authentication", () => {
   test.each([
-    { why: "the right token", token: "s3cret", kind: undefined },
-    { why: "a wrong token", token: "s3cres", kind: "unauthenticated" },
-    { why: "the right one and more", token: "s3cret-and-more", kind: "unauthenticated" },
-    { why: "none", token: undefined, kind: "unauthenticated" },
+    { why: "a valid token", token: "s3cret", kind: undefined },
+    { why: "an invalid token", token: "s3cres", kind: "unauthenticated" },
+    { why: "a longer token", token: "s3cret-and-more", kind: "unauthenticated" },
+    { why: "no token", token: undefined, kind: "unauthenticated" },
   ])("$why", async ({ token, kind }) => {
-    const made = await start({}, ["s3cret"]);
-    const call = made.channel(token).client(CrmInfoService).getEnvHealth({});
+    const started = await start({}, ["s3cret"]);
+    const call = started.channel(token).client(CrmInfoService).getEnvHealth({});
     expect(kind === undefined ? (await call).status : (await faultOf(call)).kind).toBe(kind ?? "Healthy");
   });
 
-  test("health and reflection are open, deployments are not", async () => {
-    const made = await start({}, ["s3cret"]);
-    const open = made.channel();
+  test("health and reflection need no token, deployments do", async () => {
+    const started = await start({}, ["s3cret"]);
+    const open = started.channel();
     expect((await open.client(grpcHealth.Health).check({})).status).toBe(2);
-    made.grpc.setServing(true);
+    started.grpc.setServing(true);
     expect((await open.client(grpcHealth.Health).check({ service: DeploymentService.typeName })).status).toBe(1);
     expect((await open.client(HealthService).check({})).status).toBe(1);
     expect((await faultOf(open.client(DeploymentService).listClassRuntimes({}))).kind).toBe("unauthenticated");
-    expect(made.grpc.services.map(({ service }) => service)).toContain(grpcReflection.ServerReflection);
+    expect(started.grpc.services.map(({ service }) => service)).toContain(grpcReflection.ServerReflection);
   });
 });

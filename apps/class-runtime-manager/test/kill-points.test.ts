@@ -24,11 +24,11 @@ import {
   type NamespaceSnapshot,
 } from "./support/namespace-snapshot.ts";
 
-/** What is asked of a class that is as `from` says, or not there. */
+/** A change of a class from one desired state to another. */
 interface Scenario {
   readonly name: string;
   readonly from?: DesiredClass;
-  /** Undefined deletes it. */
+  /** Undefined deletes the class. */
   readonly to: DesiredClass | undefined;
 }
 
@@ -44,23 +44,23 @@ const SCENARIOS: readonly Scenario[] = [
   },
   { name: "to-statefulset", from: SMALL, to: { ...SMALL, template: "statefulset" } },
   { name: "from-statefulset", from: { ...SMALL, template: "statefulset" }, to: SMALL },
-  { name: "to-user-template", from: SMALL, to: { ...SMALL, template: "patient" } },
+  { name: "to-user-template", from: SMALL, to: { ...SMALL, template: "slow-stop" } },
   { name: "scale", from: SMALL, to: { functions: { "Order.create": { tag: "1", min: 3 } }, template: "dev" } },
   { name: "delete", from: BASE, to: undefined },
 ];
 
-/** Classes that are prepared at once: the cluster has addresses for 250 Services. */
-const AT_ONCE = 40;
-/** Classes of each scenario that stay for the manager that starts at the end. */
+/** Classes prepared in parallel: the cluster has addresses for 250 Services. */
+const BATCH_SIZE = 40;
+/** Classes of each scenario that remain for the last restart. */
 const KEPT = 4;
 
-/** How a scenario goes when nobody disturbs it. */
+/** The result of a scenario without a kill. */
 interface Reference {
-  readonly wanted: NamespaceSnapshot;
+  readonly expected: NamespaceSnapshot;
   readonly calls: number;
 }
 
-describeOnTarget("the manager is killed at its calls, before or after the server has done them", {}, () => {
+describeOnTarget("kill the manager before or after an API call", {}, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   let client: KubeClient;
@@ -72,7 +72,7 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     cluster = await startClassCluster({
       controllerManager: true,
       scheduler: true,
-      // A sweep has a class for every point, and a node takes 110 pods.
+      // A sweep has a class per kill point, and a node runs 110 pods.
       kwokNodes: sweepSize(2, 8),
     });
     folder = await makeRunFolder("kill-points");
@@ -86,12 +86,12 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     await folder.remove();
   });
 
-  const becomes = (namespace: string, wanted: NamespaceSnapshot): Promise<unknown> =>
-    eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
+  const waitForSnapshot = (namespace: string, expected: NamespaceSnapshot): Promise<unknown> =>
+    eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), expected), {
       timeoutMs: 90_000,
-      what: `the wanted world in ${namespace}`,
+      what: `the expected objects in ${namespace}`,
     });
-  const isAvailable = (namespace: string): Promise<unknown> =>
+  const waitUntilAvailable = (namespace: string): Promise<unknown> =>
     eventually(
       async () => {
         const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
@@ -102,64 +102,64 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     );
   const prepare = async ({ from }: Scenario, namespace: string): Promise<void> => {
     await createNamespace(client, namespace);
-    await createUserTemplate(client, namespace, "patient");
+    await createUserTemplate(client, namespace, "slow-stop");
     if (!from) return;
     await applyClass(client, namespace, "order", from);
-    await isAvailable(namespace);
+    await waitUntilAvailable(namespace);
   };
-  const act = async ({ to }: Scenario, namespace: string): Promise<void> => {
+  const changeClass = async ({ to }: Scenario, namespace: string): Promise<void> => {
     if (to) await applyClass(client, namespace, "order", to);
     else await client.resource(CLASS_RUNTIMES).delete({ namespace, name: "order" });
   };
 
-  /** Makes room for the next ones: nodes, and addresses of Services. */
+  /** Deletes classes to free nodes and Service addresses. */
   const discard = async (namespaces: readonly string[]): Promise<void> => {
     const classes = client.resource(CLASS_RUNTIMES);
     for (const namespace of namespaces)
       if (await classes.find({ namespace, name: "order" })) await classes.delete({ namespace, name: "order" });
-    for (const namespace of namespaces) await becomes(namespace, new Map());
+    for (const namespace of namespaces) await waitForSnapshot(namespace, new Map());
   };
 
   const references = new Map<Scenario, Reference>();
-  const refer = async (scenario: Scenario): Promise<void> => {
+  const runReference = async (scenario: Scenario): Promise<void> => {
     const namespace = `${scenario.name}-alone`;
     await prepare(scenario, namespace);
     await eventually(() => crm.isIdle());
     const before = crm.countCalls(namespace);
-    await act(scenario, namespace);
-    await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
+    await changeClass(scenario, namespace);
+    await (scenario.to ? waitUntilAvailable(namespace) : waitForSnapshot(namespace, new Map()));
     await eventually(() => crm.isIdle());
-    // The last pods of what was there before may outlive the roll-out that the class speaks of.
-    const wanted = await eventually(
+    // Old pods may still be terminating after the roll-out has completed.
+    const expected = await eventually(
       async () => {
-        const world = await snapshotNamespace(client, namespace);
-        const pods = new Map([...world].filter(([id]) => id.startsWith("Pods of ")));
-        assertEqualSnapshots(pods, desiredPods(world));
-        return world;
+        const snapshot = await snapshotNamespace(client, namespace);
+        const pods = new Map([...snapshot].filter(([id]) => id.startsWith("Pods of ")));
+        assertEqualSnapshots(pods, desiredPods(snapshot));
+        return snapshot;
       },
-      { timeoutMs: 90_000, what: `the pods of ${namespace}, and no others` },
+      { timeoutMs: 90_000, what: `only the desired pods in ${namespace}` },
     );
-    references.set(scenario, { wanted, calls: crm.countCalls(namespace) - before });
+    references.set(scenario, { expected, calls: crm.countCalls(namespace) - before });
   };
-  beforeAll(() => Promise.all(SCENARIOS.map(refer)));
+  beforeAll(() => Promise.all(SCENARIOS.map(runReference)));
 
   test.each(SCENARIOS)(
-    "during $name: the same world in the end",
+    "converges after a kill during $name",
     async (scenario) => {
-      const { wanted, calls } = references.get(scenario) ?? { wanted: new Map(), calls: 0 };
+      const { expected, calls } = references.get(scenario) ?? { expected: new Map(), calls: 0 };
       const points = sweepSize(0, 1) === 1 ? everyPoint(calls) : [onePoint(calls, SCENARIOS.indexOf(scenario))];
       const namespaceOf = ({ nth, moment }: KillPoint): string => `${scenario.name}-${nth}-${moment}`;
-      for (let from = 0; from < points.length; from += AT_ONCE) {
-        const portion = points.slice(from, from + AT_ONCE);
-        await Promise.all(portion.map((point) => prepare(scenario, namespaceOf(point))));
+      for (let from = 0; from < points.length; from += BATCH_SIZE) {
+        const batch = points.slice(from, from + BATCH_SIZE);
+        await Promise.all(batch.map((point) => prepare(scenario, namespaceOf(point))));
         await eventually(() => crm.isIdle());
-        planned += portion.length;
-        for (const point of portion) {
+        planned += batch.length;
+        for (const point of batch) {
           const namespace = namespaceOf(point);
           crm.killAt(namespace, point.nth, point.moment);
-          await act(scenario, namespace);
+          await changeClass(scenario, namespace);
           const isDone = async (): Promise<boolean> =>
-            differences(await snapshotNamespace(client, namespace), wanted).length === 0 && (await crm.isIdle());
+            differences(await snapshotNamespace(client, namespace), expected).length === 0 && (await crm.isIdle());
           await eventually(async () => crm.isKilled || (await isDone()), {
             timeoutMs: 90_000,
             what: `the call, or the end, of ${namespace}`,
@@ -167,24 +167,24 @@ describeOnTarget("the manager is killed at its calls, before or after the server
           if (crm.isKilled) kills += 1;
           await crm.restartIfKilled();
         }
-        for (const point of portion) await becomes(namespaceOf(point), wanted);
-        await discard(portion.slice(from === 0 ? KEPT : 0).map(namespaceOf));
+        for (const point of batch) await waitForSnapshot(namespaceOf(point), expected);
+        await discard(batch.slice(from === 0 ? KEPT : 0).map(namespaceOf));
       }
     },
     sweepSize(240_000, 3_600_000),
   );
 
-  test("it was killed often enough", () => {
-    // The number of the last calls depends on how quickly pods come up; most points must have been met.
+  test("reached most kill points", () => {
+    // The number of the last calls depends on the speed of the pods, so some points are not reached.
     expect(kills).toBeGreaterThanOrEqual(planned / 2);
   });
 
-  test("afterwards a manager that starts finds nothing to write", async () => {
+  test("writes nothing after a restart", async () => {
     const classes = await client.resource(CLASS_RUNTIMES).list();
     await crm.restart();
     await eventually(() => crm.isIdle(classes.items.length), {
       timeoutMs: 120_000,
-      what: "the manager to have looked at every class",
+      what: "a reconcile of every class",
     });
     expect(crm.written).toEqual([]);
   });
@@ -203,8 +203,8 @@ function everyPoint(calls: number): KillPoint[] {
   ]);
 }
 
-/** One point in the middle of the work, by turns before and after a call, earlier and later. */
-function onePoint(calls: number, turn: number): KillPoint {
-  const share = [0.25, 0.6, 0.4][turn % 3] ?? 0.5;
-  return { nth: Math.max(1, Math.ceil(share * calls)), moment: turn % 2 === 0 ? "before" : "after" };
+/** One kill point in the middle, alternating between before and after a call. */
+function onePoint(calls: number, index: number): KillPoint {
+  const share = [0.25, 0.6, 0.4][index % 3] ?? 0.5;
+  return { nth: Math.max(1, Math.ceil(share * calls)), moment: index % 2 === 0 ? "before" : "after" };
 }

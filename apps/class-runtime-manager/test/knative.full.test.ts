@@ -5,7 +5,7 @@ import { ControllerFixture, classManifest } from "./support/controller-fixture.t
 
 const NAMESPACE = "classes";
 
-/** What Knative says of its Service. */
+/** A Knative Service. */
 interface KnativeService extends KubeObject {
   readonly spec: {
     readonly template: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
@@ -18,7 +18,7 @@ interface KnativeService extends KubeObject {
   };
 }
 
-interface Wish {
+interface ClassOptions {
   readonly tag?: string;
   readonly image?: string;
   readonly min?: number;
@@ -26,8 +26,8 @@ interface Wish {
   readonly template?: string;
 }
 
-/** Everything that Knative makes of a Service, and what ours is made of with other templates. */
-const EVERYTHING = [
+/** All kinds that Knative creates for a Service, and the kinds of our other templates. */
+const ALL_KINDS = [
   ...["services", "routes", "configurations", "revisions"].map((kind) => `${kind}.serving.knative.dev`),
   ...["ingresses", "serverlessservices"].map((kind) => `${kind}.networking.internal.knative.dev`),
   "podautoscalers.autoscaling.internal.knative.dev",
@@ -37,161 +37,164 @@ const EVERYTHING = [
   "services",
   "endpointslices.discovery.k8s.io",
 ];
-const KNATIVES = EVERYTHING.filter((kind) => kind.includes("knative"));
+const KNATIVE_KINDS = ALL_KINDS.filter((kind) => kind.includes("knative"));
 
 const KNATIVE: TargetSuite = {
   needs: ["kubectl", "knative-manifests", "knative"],
-  realOnly: "Knative's own controllers and webhooks run here, and they want the API server they were made for",
+  realOnly: "the controllers and webhooks of Knative need a real API server",
 };
 
 describeOnTarget("classes on real Knative", KNATIVE, () => {
-  let lab: ControllerFixture;
+  let fixture: ControllerFixture;
   let knative: KnativeUnderTest | undefined;
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start();
-    await lab.kubectl(`create namespace ${NAMESPACE}`);
-    // So rarely that nothing but the definitions themselves can tell of a kind.
-    await lab.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    // So rarely that only the watch of the definitions can find a kind.
+    await fixture.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
   });
   afterAll(async () => {
     await knative?.close();
-    await lab.close();
+    await fixture.close();
   });
 
-  const asks = (name: string, { tag = "1", image = `dev.local/fn:${tag}`, min, max, template = "knative" }: Wish) => {
+  const applyClass = (
+    name: string,
+    { tag = "1", image = `dev.local/fn:${tag}`, min, max, template = "knative" }: ClassOptions,
+  ) => {
     const provision_config = {
       container_image: image,
       ...(min === undefined ? {} : { min_scale: min }),
       ...(max === undefined ? {} : { max_scale: max }),
     };
     const functions = [{ function_key: "f", provision_config }];
-    return lab.apply(NAMESPACE, classManifest(name, { selected_template: template, functions }));
+    return fixture.apply(NAMESPACE, classManifest(name, { selected_template: template, functions }));
   };
-  const ksvc = (name: string): Promise<KnativeService | undefined> => lab.get(NAMESPACE, "ksvc", name);
-  const available = (name: string): Promise<unknown> => lab.waitForPhase(NAMESPACE, name, "available");
+  const ksvc = (name: string): Promise<KnativeService | undefined> => fixture.get(NAMESPACE, "ksvc", name);
+  const waitUntilAvailable = (name: string): Promise<unknown> => fixture.waitForPhase(NAMESPACE, name, "available");
   const namesOf = async (kinds: readonly string[]): Promise<string[]> => {
-    const names = await lab.kubectl(`get ${kinds.join(",")} -n ${NAMESPACE} -o name`);
+    const names = await fixture.kubectl(`get ${kinds.join(",")} -n ${NAMESPACE} -o name`);
     return names.split("\n").filter((name) => name !== "");
   };
-  /** The class is Available, and its traffic goes to the revision of this number. */
-  const servesRevision = (name: string, number: number): Promise<unknown> =>
+  /** Waits until the class is available and all traffic goes to this revision. */
+  const waitForRevision = (name: string, number: number): Promise<unknown> =>
     eventually(
       async () => {
         const { status } = (await ksvc(name)) ?? {};
         const revisionName = `${name}-${String(number).padStart(5, "0")}`;
         expect(status?.traffic).toMatchObject([{ revisionName, percent: 100 }]);
-        expect((await lab.status(NAMESPACE, name))?.phase).toBe("available");
+        expect((await fixture.status(NAMESPACE, name))?.phase).toBe("available");
       },
       { timeoutMs: 90_000, what: `traffic to revision ${number} of ${name}` },
     );
 
-  test("a class that asks for Knative waits until the cluster has it, and is found at its URL", async () => {
-    await asks("order", { min: 2, max: 5 });
-    await lab.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
-    knative = await startKnative(lab.cluster);
-    await available("order");
+  test("waits until Knative is installed, and reports the observed URL", async () => {
+    await applyClass("order", { min: 2, max: 5 });
+    await fixture.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
+    knative = await startKnative(fixture.cluster);
+    await waitUntilAvailable("order");
     const service = await ksvc("order");
-    const [fn] = (await lab.status(NAMESPACE, "order"))?.functions ?? [];
+    const [fn] = (await fixture.status(NAMESPACE, "order"))?.functions ?? [];
     expect(fn).toMatchObject({ ready: true, template: "knative", observed_url: service?.status?.url });
     expect(fn?.observed_url).toBe("http://order.classes.svc.cluster.local");
     expect(service?.spec.template.metadata?.annotations).toMatchObject({
       "autoscaling.knative.dev/minScale": "2",
       "autoscaling.knative.dev/maxScale": "5",
     });
-    const replicas = await lab.kubectl(
+    const replicas = await fixture.kubectl(
       `get deploy order-00001-deployment -n ${NAMESPACE} -o jsonpath={.status.readyReplicas}`,
     );
     expect(replicas).toBe("2");
   });
 
-  test("what Knative adds to its Service is no drift; what is edited by hand is put back, once", async () => {
-    await asks("other", {});
-    await available("other");
-    const made = await ksvc("other");
-    expect(made).toMatchObject({ spec: { traffic: [{ latestRevision: true }] }, metadata: { generation: 1 } });
+  test("ignores fields that Knative adds, and restores an edited Service once", async () => {
+    await applyClass("other", {});
+    await waitUntilAvailable("other");
+    const created = await ksvc("other");
+    expect(created).toMatchObject({ spec: { traffic: [{ latestRevision: true }] }, metadata: { generation: 1 } });
     const edit = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "dev.local/hacked:1" }];
-    await lab.kubectl(["patch", "ksvc", "other", "-n", NAMESPACE, "--type=json", "-p", JSON.stringify(edit)]);
-    await servesRevision("other", 3);
+    await fixture.kubectl(["patch", "ksvc", "other", "-n", NAMESPACE, "--type=json", "-p", JSON.stringify(edit)]);
+    await waitForRevision("other", 3);
     expect(await ksvc("other")).toMatchObject({
       metadata: { generation: 3 },
       spec: { template: { spec: { containers: [{ image: "dev.local/fn:1" }] } } },
     });
-    await lab.kubectl(`delete crt other -n ${NAMESPACE} --wait=true --timeout=150s`);
+    await fixture.kubectl(`delete crt other -n ${NAMESPACE} --wait=true --timeout=150s`);
   });
 
-  test("an update is a new revision that takes the traffic over", async () => {
-    await asks("order", { tag: "2", min: 3, max: 5 });
-    await servesRevision("order", 2);
+  test("an update creates a revision that takes over the traffic", async () => {
+    await applyClass("order", { tag: "2", min: 3, max: 5 });
+    await waitForRevision("order", 2);
     const path = "jsonpath={.spec.replicas}";
     await eventually(
-      async () => (await lab.kubectl(`get deploy order-00002-deployment -n ${NAMESPACE} -o ${path}`)) === "3",
+      async () => (await fixture.kubectl(`get deploy order-00002-deployment -n ${NAMESPACE} -o ${path}`)) === "3",
     );
   });
 
-  test("an image that no node can pull: Degraded, while the last revision serves on; mended, it takes over", async () => {
-    await asks("order", { tag: "missing" });
-    const broken = await lab.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
+  test("reports an image that cannot be pulled while the last revision serves, and recovers", async () => {
+    await applyClass("order", { tag: "missing" });
+    const broken = await fixture.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
     expect(broken).toMatchObject({ phase: "degraded" });
     expect(broken.message).toContain("dev.local/fn:missing");
     expect(broken.conditions).toContainEqual(expect.objectContaining({ type: "Available", status: "True" }));
     expect((await ksvc("order"))?.status?.latestReadyRevisionName).toBe("order-00002");
-    await asks("order", { tag: "4" });
-    await servesRevision("order", 4);
+    await applyClass("order", { tag: "4" });
+    await waitForRevision("order", 4);
   });
 
-  test("an image of a registry that Knative cannot ask: Degraded with what it says", async () => {
-    await asks("order", { image: "registry.invalid/fn:1" });
-    const broken = await lab.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
+  test("reports an unreachable registry with the message of Knative", async () => {
+    await applyClass("order", { image: "registry.invalid/fn:1" });
+    const broken = await fixture.waitForStatus(NAMESPACE, "order", "ImagePull", ({ reason }) => reason === "ImagePull");
     expect(broken).toMatchObject({ phase: "degraded" });
     expect(broken.message).toContain("registry.invalid");
-    await asks("order", { tag: "6" });
-    await servesRevision("order", 6);
+    await applyClass("order", { tag: "6" });
+    await waitForRevision("order", 6);
   });
 
-  test("from Knative to a Deployment and back: one name, one owner at a time, nothing of the other left", async () => {
+  test("moves from Knative to a Deployment and back without leftovers", async () => {
     const ownerOfService = async (): Promise<string | undefined> =>
-      (await lab.get(NAMESPACE, "service", "order"))?.metadata.ownerReferences?.[0]?.kind;
+      (await fixture.get(NAMESPACE, "service", "order"))?.metadata.ownerReferences?.[0]?.kind;
     expect(await ownerOfService()).toBe("Route");
-    await asks("order", { template: "k8s_deployment" });
+    await applyClass("order", { template: "k8s_deployment" });
     await eventually(async () => (await ownerOfService()) === "ClassRuntime", {
       timeoutMs: 90_000,
       what: "our Service",
     });
-    await available("order");
-    await eventually(async () => expect(await namesOf(KNATIVES)).toEqual([]), { what: "nothing of Knative's" });
+    await waitUntilAvailable("order");
+    await eventually(async () => expect(await namesOf(KNATIVE_KINDS)).toEqual([]), { what: "no Knative objects" });
     await eventually(async () => expect(await namesOf(["deploy"])).toEqual(["deployment.apps/order"]));
 
-    await asks("order", { tag: "7" });
-    await servesRevision("order", 1);
+    await applyClass("order", { tag: "7" });
+    await waitForRevision("order", 1);
     expect(await ownerOfService()).toBe("Route");
     await eventually(async () => expect(await namesOf(["deploy"])).toEqual(["deployment.apps/order-00001-deployment"]));
   });
 
-  test("deleted: nothing is left, of ours or of Knative's", async () => {
-    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
-    await eventually(async () => expect(await namesOf(["crt", ...EVERYTHING])).toEqual([]), {
+  test("deletes the class with all objects, including those of Knative", async () => {
+    await fixture.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
+    await eventually(async () => expect(await namesOf(["crt", ...ALL_KINDS])).toEqual([]), {
       timeoutMs: 90_000,
       what: "an empty namespace",
     });
   });
 
-  test("Knative is taken away and comes back: the class says so, and serves again", async () => {
-    await asks("late", {});
-    await available("late");
+  test("reports a removed Knative, and recovers when it is installed again", async () => {
+    await applyClass("late", {});
+    await waitUntilAvailable("late");
     await knative?.uninstall();
-    const { message } = await lab.waitForStatus(
+    const { message } = await fixture.waitForStatus(
       NAMESPACE,
       "late",
-      "lost",
+      "TemplateMissing",
       ({ reason }) => reason === "TemplateMissing",
     );
     expect(message).toContain("knative");
-    knative = await startKnative(lab.cluster);
-    await available("late");
+    knative = await startKnative(fixture.cluster);
+    await waitUntilAvailable("late");
     expect(await ksvc("late")).toBeDefined();
-    await lab.kubectl(`delete crt late -n ${NAMESPACE} --wait=true --timeout=150s`);
-    await eventually(async () => expect(await namesOf(["crt", ...EVERYTHING])).toEqual([]), {
+    await fixture.kubectl(`delete crt late -n ${NAMESPACE} --wait=true --timeout=150s`);
+    await eventually(async () => expect(await namesOf(["crt", ...ALL_KINDS])).toEqual([]), {
       timeoutMs: 90_000,
       what: "an empty namespace",
     });

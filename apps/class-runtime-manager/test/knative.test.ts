@@ -6,27 +6,27 @@ import { ControllerFixture, classManifest } from "./support/controller-fixture.t
 const NAMESPACE = "classes";
 const GROUP = "serving.knative.dev";
 
-describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "knative-manifests"] }, () => {
-  let lab: ControllerFixture;
+describeOnTarget("Knative and other templates", { needs: ["kubectl", "knative-manifests"] }, () => {
+  let fixture: ControllerFixture;
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start();
-    await lab.kubectl(`create namespace ${NAMESPACE}`);
-    // So rarely that nothing but the definitions themselves can tell of a kind.
-    await lab.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    // So rarely that only the watch of the definitions can find a kind.
+    await fixture.startController({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
   });
   afterAll(async () => {
-    await lab.close();
+    await fixture.close();
   });
 
-  const asks = (template: string): Promise<string> =>
-    lab.apply(NAMESPACE, classManifest("order", { selected_template: template }));
-  const ksvc = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "ksvc", "order");
-  const service = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "service", "order");
+  const selectTemplate = (template: string): Promise<string> =>
+    fixture.apply(NAMESPACE, classManifest("order", { selected_template: template }));
+  const ksvc = (): Promise<KubeObject | undefined> => fixture.get(NAMESPACE, "ksvc", "order");
+  const service = (): Promise<KubeObject | undefined> => fixture.get(NAMESPACE, "service", "order");
   const ownerKind = async (): Promise<string | undefined> => (await service())?.metadata.ownerReferences?.[0]?.kind;
 
-  /** What Knative does for a Service of its own: a Route, a Kubernetes Service of the same name, and a status. */
-  async function actAsKnative(): Promise<void> {
+  /** Acts as Knative does for its Service: creates a Route and a Kubernetes Service of the same name, and sets the status. */
+  async function simulateKnative(): Promise<void> {
     const { metadata } = (await ksvc())!;
     const owner = (kind: string, uid: string | undefined): object => ({
       apiVersion: `${GROUP}/v1`,
@@ -36,16 +36,16 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
       controller: true,
     });
     const labels = metadata.labels;
-    await lab.apply(NAMESPACE, {
+    await fixture.apply(NAMESPACE, {
       apiVersion: `${GROUP}/v1`,
       kind: "Route",
       metadata: { name: "order", labels, ownerReferences: [owner("Service", metadata.uid)] },
     });
-    const route = await lab.get<KubeObject>(NAMESPACE, "routes.serving.knative.dev", "order");
-    await lab.apply(NAMESPACE, {
+    const route = await fixture.get<KubeObject>(NAMESPACE, "routes.serving.knative.dev", "order");
+    await fixture.apply(NAMESPACE, {
       apiVersion: "v1",
       kind: "Service",
-      // Held, so that the garbage collector does not take it away before the test has looked.
+      // The finalizer keeps the garbage collector from deleting it before the test has checked it.
       metadata: {
         name: "order",
         labels,
@@ -59,7 +59,7 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
       url: "http://order.classes.example.test",
       conditions: [{ type: "Ready", status: "True" }],
     };
-    await lab.kubectl([
+    await fixture.kubectl([
       ..."patch ksvc order --subresource=status --type=merge".split(" "),
       "-n",
       NAMESPACE,
@@ -68,24 +68,24 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
     ]);
   }
 
-  /** Takes away what Knative made. */
-  async function removeKnativesOwn(): Promise<void> {
+  /** Deletes the objects that Knative created. */
+  async function removeKnativeObjects(): Promise<void> {
     const patch = JSON.stringify({ metadata: { finalizers: null } });
-    await lab.kubectl(["patch", "service", "order", "-n", NAMESPACE, "--type=merge", "-p", patch]);
-    await lab.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE} --ignore-not-found`);
+    await fixture.kubectl(["patch", "service", "order", "-n", NAMESPACE, "--type=merge", "-p", patch]);
+    await fixture.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE} --ignore-not-found`);
   }
 
-  test("a class that asks for Knative waits until the cluster has it", async () => {
-    await asks("knative");
-    await lab.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
-    await addKnativeKinds(lab.cluster.kubectl);
+  test("a class that selects Knative waits until it is installed", async () => {
+    await selectTemplate("knative");
+    await fixture.waitForStatus(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
+    await addKnativeKinds(fixture.cluster.kubectl);
     await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
-    await actAsKnative();
-    await lab.waitForPhase(NAMESPACE, "order", "available");
+    await simulateKnative();
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
   });
 
-  test("a Knative Service that is edited by hand is repaired: kinds found late are watched like any other", async () => {
-    await lab.kubectl([
+  test("repairs an edited Knative Service, whose kind was discovered at run time", async () => {
+    await fixture.kubectl([
       ..."patch ksvc order --type=json -n".split(" "),
       NAMESPACE,
       "-p",
@@ -94,50 +94,50 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
       ]),
     ]);
     const image = (): Promise<string> =>
-      lab.kubectl(`get ksvc order -n ${NAMESPACE} -o jsonpath={.spec.template.spec.containers[0].image}`);
-    await eventually(async () => (await image()) === "example.test/fn:1", { what: "the image to be put back" });
+      fixture.kubectl(`get ksvc order -n ${NAMESPACE} -o jsonpath={.spec.template.spec.containers[0].image}`);
+    await eventually(async () => (await image()) === "example.test/fn:1", { what: "the image to be restored" });
   });
 
-  test("from Knative to a Deployment: the Knative Service goes, and ours waits for the name", async () => {
-    await asks("k8s_deployment");
-    await eventually(async () => (await ksvc()) === undefined, { what: "the Knative Service to go" });
-    await lab.waitForStatus(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
+  test("moving to a Deployment deletes the Knative Service and waits for the name", async () => {
+    await selectTemplate("k8s_deployment");
+    await eventually(async () => (await ksvc()) === undefined, { what: "the Knative Service to be deleted" });
+    await fixture.waitForStatus(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
     expect(await ownerKind()).toBe("Route");
-    await removeKnativesOwn();
-    await lab.waitForPhase(NAMESPACE, "order", "available");
+    await removeKnativeObjects();
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
     expect(await ownerKind()).toBe("ClassRuntime");
   });
 
-  test("to a StatefulSet and back the Service stays the same", async () => {
+  test("moving to a StatefulSet keeps the Service", async () => {
     const uid = (await service())?.metadata.uid;
-    await asks("statefulset");
-    await eventually(async () => (await lab.listOwned(NAMESPACE, "deploy", "order")).length === 0);
-    await lab.waitForPhase(NAMESPACE, "order", "available");
+    await selectTemplate("statefulset");
+    await eventually(async () => (await fixture.listOwned(NAMESPACE, "deploy", "order")).length === 0);
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
     expect((await service())?.metadata.uid).toBe(uid);
   });
 
-  test("and back to Knative: our Service is gone before Knative is asked", async () => {
-    await asks("knative");
+  test("moving back to Knative deletes our Service first", async () => {
+    await selectTemplate("knative");
     await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
     expect(await service()).toBeUndefined();
-    await eventually(async () => (await lab.listOwned(NAMESPACE, "deploy,statefulset", "order")).length === 0);
-    await actAsKnative();
-    await lab.waitForPhase(NAMESPACE, "order", "available");
+    await eventually(async () => (await fixture.listOwned(NAMESPACE, "deploy,statefulset", "order")).length === 0);
+    await simulateKnative();
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
   });
 
-  test("Knative is taken away: the class says so, and lives on with another template", async () => {
-    await removeKnativesOwn();
-    await removeKnativeKinds(lab.cluster.kubectl);
-    const { message } = await lab.waitForStatus(
+  test("reports a removed Knative, and becomes available with another template", async () => {
+    await removeKnativeObjects();
+    await removeKnativeKinds(fixture.cluster.kubectl);
+    const { message } = await fixture.waitForStatus(
       NAMESPACE,
       "order",
       "TemplateMissing",
       ({ reason }) => reason === "TemplateMissing",
     );
     expect(message).toContain("knative");
-    await asks("dev");
-    await lab.waitForPhase(NAMESPACE, "order", "available");
-    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
-    expect(await lab.listOwned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
+    await selectTemplate("dev");
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
+    await fixture.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
+    expect(await fixture.listOwned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
   });
 });

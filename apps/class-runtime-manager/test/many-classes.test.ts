@@ -10,12 +10,12 @@ import { FACTS } from "./support/controller-fixture.ts";
 import { createFaultInjectingTransport } from "./support/fault-injecting-transport.ts";
 import { applyClass, createNamespace, adminClient, type DesiredClass } from "./support/namespace-snapshot.ts";
 
-const WISH: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
+const DESIRED: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
 const CLASSES = 24;
 /** A Deployment and a Service for each function. */
 const CHILDREN = 4;
-/** Classes that are worked on at once. */
-const AT_ONCE = 4;
+/** Classes reconciled in parallel. */
+const CONCURRENCY = 4;
 
 describeOnTarget("many classes at once", {}, () => {
   let cluster: KubernetesUnderTest;
@@ -30,11 +30,11 @@ describeOnTarget("many classes at once", {}, () => {
     await cluster.close();
   });
 
-  test("children come before news", async () => {
+  test("applies children of all classes before status writes", async () => {
     const namespace = "many";
     await createNamespace(client, namespace);
     const names = Array.from({ length: CLASSES }, (_, index) => `order-${index}`);
-    for (const name of names) await applyClass(client, namespace, name, WISH);
+    for (const name of names) await applyClass(client, namespace, name, DESIRED);
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
     const transport = createFaultInjectingTransport(createUndiciTransport(access, realAmbient));
     const { manager } = createClassManager({
@@ -43,23 +43,26 @@ describeOnTarget("many classes at once", {}, () => {
       namespaces: [namespace],
       facts: FACTS,
       identity: "test",
-      concurrency: AT_ONCE,
+      concurrency: CONCURRENCY,
     });
     try {
       manager.start();
-      const untold = async (): Promise<number> => {
+      const countIncomplete = async (): Promise<number> => {
         const { items } = await client.resource(CLASS_RUNTIMES).list({ namespace });
         return items.filter(({ status }) => status?.resource_refs?.length !== CHILDREN).length;
       };
-      await eventually(async () => (await untold()) === 0, { timeoutMs: 120_000, what: "news of all classes" });
+      await eventually(async () => (await countIncomplete()) === 0, {
+        timeoutMs: 120_000,
+        what: "the status of all classes",
+      });
       const { writes } = transport;
-      const isNews = (write: string): boolean => write.endsWith("/status");
+      const isStatusWrite = (write: string): boolean => write.endsWith("/status");
       const childrenIn = (some: readonly string[]): string[] =>
         some.filter((write) => /^PATCH (deployments|services)\//.test(write));
       expect(childrenIn(writes)).toHaveLength(CLASSES * CHILDREN);
-      // When the last classes are begun, workers that have nothing else to do begin with the news of the first.
-      const before = childrenIn(writes.slice(0, writes.findIndex(isNews)));
-      expect(before.length).toBeGreaterThanOrEqual((CLASSES - AT_ONCE) * CHILDREN);
+      // While the last classes are reconciled, idle workers start to write the status of the first.
+      const before = childrenIn(writes.slice(0, writes.findIndex(isStatusWrite)));
+      expect(before.length).toBeGreaterThanOrEqual((CLASSES - CONCURRENCY) * CHILDREN);
     } finally {
       await manager.stop();
       await transport.close();

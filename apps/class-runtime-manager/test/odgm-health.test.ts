@@ -25,20 +25,21 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.close(50);
 });
 
-/** One node of a data grid, as far as its health goes. */
+/** Starts a data grid node that serves the health API. */
 async function startNode(
   shards: number[],
-  mood: "answers" | "hangs" | "has no abilities" = "answers",
+  behaviour: "normal" | "hanging" | "without capabilities" = "normal",
 ): Promise<string> {
   const service = bindService(oprcData.DataService, {
     stats: async (_request, call) => {
-      if (mood === "hangs") await sleep(realAmbient.timers, 60_000, call.signal);
+      if (behaviour === "hanging") await sleep(realAmbient.timers, 60_000, call.signal);
       return {
         shards: shards.map((n) => ({ collection: "shop.Order", partitionId: n, shardId: BigInt(n), count: 7n })),
       };
     },
     capabilities: async () => {
-      if (mood === "has no abilities") throw new Fault({ kind: "unimplemented", feature: "Capabilities" }, "not here");
+      if (behaviour === "without capabilities")
+        throw new Fault({ kind: "unimplemented", feature: "Capabilities" }, "not implemented");
       return { stringIds: true, eventPipelineV2: true };
     },
   });
@@ -53,12 +54,12 @@ async function startNode(
   return `127.0.0.1:${node.port}`;
 }
 
-const ask = (addresses: readonly string[], withinMs = 60_000) =>
+const queryNodes = (addresses: readonly string[], withinMs = 60_000) =>
   createOdgmClient(async () => addresses, realAmbient.clock, withinMs).query(GRID, new AbortController().signal);
 
-test("every node tells its shards and abilities", async () => {
-  const addresses = [await startNode([0, 1]), await startNode([1], "has no abilities")];
-  expect(await ask(addresses)).toEqual([
+test("returns shards and capabilities of every node", async () => {
+  const addresses = [await startNode([0, 1]), await startNode([1], "without capabilities")];
+  expect(await queryNodes(addresses)).toEqual([
     {
       shards: [
         { collection: "shop.Order", partition: 0, objects: 7 },
@@ -70,22 +71,27 @@ test("every node tells its shards and abilities", async () => {
   ]);
 });
 
-test("nodes that hang, are away, or speak something else are left out", async () => {
-  const [away = 0] = await freePorts(1);
+test("skips nodes that hang, are down, or do not speak gRPC", async () => {
+  const [closedPort = 0] = await freePorts(1);
   const other = createServer((_request, response) => response.end("hello"));
   await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
   const address = other.address();
   const web = typeof address === "object" ? (address?.port ?? 0) : 0;
-  const addresses = [await startNode([0], "hangs"), `127.0.0.1:${away}`, `127.0.0.1:${web}`, await startNode([1])];
-  let answers = await ask(addresses, 1_000);
-  // On a busy machine the one that is well may need longer than those are waited for that never answer.
-  for (let withinMs = 2_000; answers.length === 0; withinMs *= 2) answers = await ask(addresses, withinMs);
+  const addresses = [
+    await startNode([0], "hanging"),
+    `127.0.0.1:${closedPort}`,
+    `127.0.0.1:${web}`,
+    await startNode([1]),
+  ];
+  let answers = await queryNodes(addresses, 1_000);
+  // On a busy machine the healthy node may need a longer timeout.
+  for (let withinMs = 2_000; answers.length === 0; withinMs *= 2) answers = await queryNodes(addresses, withinMs);
   other.closeAllConnections();
   other.close();
   expect(answers.map(({ shards }) => shards.length)).toEqual([1]);
 });
 
-test("a name that does not resolve is told, within the time", async () => {
+test("rejects when the name does not resolve", async () => {
   const client = createOdgmClient(() => Promise.reject(new Error("no such name")), realAmbient.clock, 1_000);
   await expect(client.query(GRID, new AbortController().signal)).rejects.toThrow("no such name");
 });

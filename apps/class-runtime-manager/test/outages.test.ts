@@ -30,7 +30,7 @@ const BEFORE: DesiredClass = { functions: { a: "1", b: "1" }, template: "dev" };
 const AFTER: DesiredClass = { functions: { a: "2", b: "1", c: "1" }, template: "statefulset" };
 const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service");
 
-/** What happens to the way between the controller and the server while users go on, and how it ends. */
+/** An outage between the controllers and the API server; `begin` returns the function that ends it. */
 interface Outage {
   readonly why: string;
   readonly begin: (tcp: TcpProxy, crm: FaultInjectingManager) => () => void;
@@ -42,20 +42,20 @@ const bytes = (fault: TcpFault) => (tcp: TcpProxy) => {
 };
 
 const OUTAGES: readonly Outage[] = [
-  { why: "nothing passes and nobody says so", begin: bytes("swallow") },
+  { why: "packets are dropped silently", begin: bytes("swallow") },
   { why: "every connection is reset", begin: bytes("reset") },
-  { why: "everything is late", begin: bytes("delay") },
-  { why: "connections break inside an answer", begin: bytes("halve") },
-  { why: "the caches are behind", begin: (_tcp, crm) => crm.transport.holdWatches() },
+  { why: "traffic is delayed", begin: bytes("delay") },
+  { why: "connections break within a response", begin: bytes("halve") },
+  { why: "caches lag behind", begin: (_tcp, crm) => crm.transport.holdWatches() },
   {
-    why: "every watch is cut again and again, so that events are missed",
+    why: "watches break repeatedly and miss events",
     begin: (_tcp, crm) => {
       const timer = setInterval(() => crm.transport.cutWatches(), 50);
       return () => clearInterval(timer);
     },
   },
   {
-    why: "every version has expired",
+    why: "resource versions expire",
     begin: (_tcp, crm) => {
       crm.transport.expireWatches();
       return () => undefined;
@@ -63,7 +63,7 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
-/** What happens to the servers themselves, and how it ends. */
+/** Outages of the servers. */
 const SERVER_OUTAGES: readonly {
   readonly name: string;
   readonly begin: (cluster: KubernetesUnderTest) => unknown;
@@ -79,35 +79,35 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let tcp: TcpProxy;
-  let wanted: NamespaceSnapshot;
+  let undisturbed: NamespaceSnapshot;
 
-  /** A class that the controller, behind the proxy, has settled on. */
-  const settled = async (namespace: string): Promise<FaultInjectingManager> => {
+  /** Creates a class and waits until the controllers, behind the proxy, are idle. */
+  const startWithClass = async (namespace: string): Promise<FaultInjectingManager> => {
     await createNamespace(client, namespace);
     const crm = await startFaultInjectingManager(cluster, namespace, `https://127.0.0.1:${tcp.port}`);
     await applyClass(client, namespace, "order", BEFORE);
-    await isSettled(namespace);
+    await waitUntilObserved(namespace);
     await crm.waitUntilIdle();
     return crm;
   };
-  const isSettled = (namespace: string): Promise<unknown> =>
+  const waitUntilObserved = (namespace: string): Promise<unknown> =>
     eventually(
       async () => {
         const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
         return status?.observedGeneration === metadata.generation;
       },
-      { timeoutMs: 60_000, what: `the class in ${namespace} to be looked at` },
+      { timeoutMs: 60_000, what: `a reconcile of the class in ${namespace}` },
     );
 
   beforeAll(async () => {
     cluster = await startClassCluster();
     client = adminClient(cluster);
     tcp = await startTcpProxy(Number(new URL(cluster.url).port));
-    const crm = await settled("undisturbed");
+    const crm = await startWithClass("undisturbed");
     await applyClass(client, "undisturbed", "order", AFTER);
-    await isSettled("undisturbed");
+    await waitUntilObserved("undisturbed");
     await crm.waitUntilIdle();
-    wanted = await snapshotNamespace(client, "undisturbed");
+    undisturbed = await snapshotNamespace(client, "undisturbed");
     await crm.close();
   });
   afterAll(async () => {
@@ -116,35 +116,32 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
     await cluster.close();
   });
 
-  test.each(OUTAGES)(
-    "$why: what was asked meanwhile comes about afterwards, and all is quiet",
-    async ({ why, begin }) => {
-      const namespace = why.toLowerCase().replaceAll(/[^a-z]+/g, "-");
-      const crm = await settled(namespace);
-      const end = begin(tcp, crm);
-      await applyClass(client, namespace, "order", AFTER);
-      if (SERVICES) await client.resource(SERVICES).delete({ namespace, name: "order-fn-1" });
-      end();
-      await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), wanted), {
-        timeoutMs: 90_000,
-        what: "the world without an outage",
-      });
-      await crm.waitUntilIdle();
-      crm.transport.resetRecords();
-      await crm.reconcileOnce(namespace, "order");
-      expect(crm.transport.writes).toEqual([]);
-      await crm.close();
-    },
-  );
+  test.each(OUTAGES)("converges after an outage: $why", async ({ why, begin }) => {
+    const namespace = why.toLowerCase().replaceAll(/[^a-z]+/g, "-");
+    const crm = await startWithClass(namespace);
+    const end = begin(tcp, crm);
+    await applyClass(client, namespace, "order", AFTER);
+    if (SERVICES) await client.resource(SERVICES).delete({ namespace, name: "order-fn-1" });
+    end();
+    await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, namespace), undisturbed), {
+      timeoutMs: 90_000,
+      what: "the state without an outage",
+    });
+    await crm.waitUntilIdle();
+    crm.transport.resetRecords();
+    await crm.reconcileOnce(namespace, "order");
+    expect(crm.transport.writes).toEqual([]);
+    await crm.close();
+  });
 
-  describe("of the servers themselves, with one manager that runs through all of them", () => {
-    const namespaces = ["nothing-happens", ...SERVER_OUTAGES.map(({ name }) => name)];
+  describe("outages of the servers, with one manager process", () => {
+    const namespaces = ["no-outage", ...SERVER_OUTAGES.map(({ name }) => name)];
     let folder: RunFolder;
     let crm: ManagerProcess;
     let expected: NamespaceSnapshot;
 
-    /** Whether a peer is told that the cluster is healthy and led; no answer is a no. */
-    const isWell = (): Promise<boolean> =>
+    /** Whether the manager reports a healthy cluster with a leader. */
+    const isHealthy = (): Promise<boolean> =>
       crm.channel
         .client(CrmInfoService)
         .getEnvHealth({ env: "" }, { deadlineMs: 5_000 })
@@ -152,31 +149,31 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
           ({ status, leader }) => status === "Healthy" && leader === true,
           () => false,
         );
-    const change = async (namespace: string): Promise<void> => {
+    const changeClass = async (namespace: string): Promise<void> => {
       await applyClass(client, namespace, "order", BEFORE);
-      await isSettled(namespace);
+      await waitUntilObserved(namespace);
       await applyClass(client, namespace, "order", AFTER);
     };
 
     beforeAll(async () => {
       folder = await makeRunFolder("outages");
       for (const namespace of namespaces) await createNamespace(client, namespace);
-      await makeReadyNode(client);
+      await createReadyNode(client);
       crm = await startManagerProcess(cluster.kubeconfig, folder.path, {
         OPRC_CRM_K8S_NAMESPACE: namespaces.join(","),
         OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
         OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
       });
-      await change("nothing-happens");
-      // A class that was looked at may be on its way still; where it ends is known but for how this manager is set up.
-      const isOfSettings = (difference: string): boolean => difference.includes(".status.template.scores.");
+      await changeClass("no-outage");
+      // The template scores differ with the settings of this manager; everything else is known.
+      const isTemplateScore = (difference: string): boolean => difference.includes(".status.template.scores.");
       expected = await eventually(
         async () => {
-          const world = await snapshotNamespace(client, "nothing-happens");
-          expect(differences(world, wanted).filter((difference) => !isOfSettings(difference))).toEqual([]);
-          return world;
+          const snapshot = await snapshotNamespace(client, "no-outage");
+          expect(differences(snapshot, undisturbed).filter((difference) => !isTemplateScore(difference))).toEqual([]);
+          return snapshot;
         },
-        { timeoutMs: 90_000, what: "the world without an outage" },
+        { timeoutMs: 90_000, what: "the state without an outage" },
       );
     });
     afterAll(async () => {
@@ -186,20 +183,20 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
     });
 
     test.each(SERVER_OUTAGES)(
-      "$name: health says so, and afterwards what was asked comes about, without a restart and nothing twice",
+      "$name: reports unhealthy, and converges afterwards without a restart",
       async ({ name, begin, end }) => {
-        await eventually(isWell, { timeoutMs: 60_000, what: "health before" });
-        await change(name);
+        await eventually(isHealthy, { timeoutMs: 60_000, what: "health before" });
+        await changeClass(name);
         await begin(cluster);
-        await eventually(async () => !(await isWell()), { timeoutMs: 90_000, what: "health to tell" });
-        // Another process would help nobody.
+        await eventually(async () => !(await isHealthy()), { timeoutMs: 90_000, what: "an unhealthy report" });
+        // A restart of the manager would not help.
         expect((await fetch(`http://127.0.0.1:${crm.port}/healthz`)).status).toBe(200);
         await end(cluster);
         await eventually(async () => assertEqualSnapshots(await snapshotNamespace(client, name), expected), {
           timeoutMs: 90_000,
-          what: "the world without an outage",
+          what: "the state without an outage",
         });
-        await eventually(isWell, { timeoutMs: 60_000, what: "health afterwards" });
+        await eventually(isHealthy, { timeoutMs: 60_000, what: "health afterwards" });
         expect(crm.process.exit).toBeUndefined();
       },
       240_000,
@@ -207,8 +204,8 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
   });
 });
 
-/** A node that says it is ready, in a cluster where nobody looks after nodes. */
-async function makeReadyNode(client: KubeClient): Promise<void> {
+/** Creates a ready node in a cluster without a node controller. */
+async function createReadyNode(client: KubeClient): Promise<void> {
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1" } };
   await client.resource(NODES).create(node);
   const ready = { status: { conditions: [{ type: "Ready", status: "True", reason: "Test", message: "" }] } };

@@ -22,9 +22,9 @@ import { crmConfig } from "../src/config.ts";
 import { ControllerFixture } from "./support/controller-fixture.ts";
 import { startFakePackageManager, type FakePackageManager } from "./support/fake-package-manager.ts";
 
-/** A transport on which chosen calls hang until their caller gives up, and that remembers what was written. */
-class SlowTransport implements Transport {
-  hangs: ((request: HttpRequest) => boolean) | undefined;
+/** A transport on which chosen calls hang until they are aborted, and that records writes. */
+class HangingTransport implements Transport {
+  hangsFor: ((request: HttpRequest) => boolean) | undefined;
   readonly hanging = new Set<HttpRequest>();
   readonly writes: string[] = [];
   readonly #inner: Transport;
@@ -34,7 +34,7 @@ class SlowTransport implements Transport {
   }
 
   async send(request: HttpRequest): ReturnType<Transport["send"]> {
-    if (this.hangs?.(request)) {
+    if (this.hangsFor?.(request)) {
       this.hanging.add(request);
       await new Promise<never>((_, reject) => {
         request.signal.addEventListener("abort", () => {
@@ -52,7 +52,7 @@ class SlowTransport implements Transport {
   }
 }
 
-/** One node of a data grid that serves as many partitions as it is told. */
+/** One node of a data grid that serves the given number of partitions. */
 async function startGrid(grid: { partitions: number; objects: bigint }): Promise<OnePort> {
   const service = bindService(oprcData.DataService, {
     stats: async () => ({
@@ -74,13 +74,13 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
   });
 }
 
-describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kubectl"] }, () => {
-  let lab: ControllerFixture;
+describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => {
+  let fixture: ControllerFixture;
   let app: RunningApp;
   let ports: Omit<AppPorts, "transport">;
   let start: () => Promise<RunningApp>;
   let pm: FakePackageManager;
-  let transport: SlowTransport;
+  let transport: HangingTransport;
   let channel: RpcChannel;
   let gridNode: OnePort;
   const grid = { partitions: 0, objects: 0n };
@@ -100,12 +100,12 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
   });
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start();
-    await lab.kubectl("create namespace classes");
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl("create namespace classes");
     pm = await startFakePackageManager();
     gridNode = await startGrid(grid);
-    const access = loadAccess({ env: {}, kubeconfig: lab.cluster.kubeconfig });
-    transport = new SlowTransport(createUndiciTransport(access, realAmbient));
+    const access = loadAccess({ env: {}, kubeconfig: fixture.cluster.kubeconfig });
+    transport = new HangingTransport(createUndiciTransport(access, realAmbient));
     const config = loadConfig(crmConfig, {
       env: {
         HTTP_PORT: "0",
@@ -141,46 +141,49 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
     await app.close();
     await gridNode.close(100);
     await pm.close();
-    await lab.close();
+    await fixture.close();
   });
 
   const reported = (id: string): string | undefined =>
     pm.reports.findLast(({ deploymentId }) => deploymentId === id)?.status?.status;
 
-  test("the package manager hears of a class from its first state to its end", async () => {
+  test("reports a class to the package manager from its first status to its deletion", async () => {
     await eventually(
-      async () => (await deployments().deploy({ deploymentUnit: unit("told") })).deploymentId === "told",
+      async () => (await deployments().deploy({ deploymentUnit: unit("reported") })).deploymentId === "reported",
       {
         timeoutMs: 60_000,
         what: "leadership",
       },
     );
-    await eventually(() => reported("told") === "RUNNING", { timeoutMs: 60_000 });
+    await eventually(() => reported("reported") === "RUNNING", { timeoutMs: 60_000 });
     expect(pm.reports.at(-1)?.origin?.cluster).toBe("edge-7");
     await eventually(() => pm.metrics.some(({ samples }) => samples.some(({ metric }) => metric === "replicas")), {
       timeoutMs: 60_000,
     });
-    await deployments().deleteDeployment({ deploymentId: "told" });
-    await eventually(() => reported("told") === "DELETED", { timeoutMs: 60_000 });
+    await deployments().deleteDeployment({ deploymentId: "reported" });
+    await eventually(() => reported("reported") === "DELETED", { timeoutMs: 60_000 });
     expect(meter.value("crm_pm_reports_total", { about: "status", outcome: "failed" })).toBe(0);
   });
 
-  test("a state store that says it lacks shards makes the class wait; once it has them all, only news is written", async () => {
-    await lab.apply("classes", {
+  test("waits for missing shards of the state store, and writes only changes", async () => {
+    await fixture.apply("classes", {
       apiVersion: "oaas.io/v1alpha1",
       kind: "ClassRuntime",
       metadata: { name: "stored" },
       spec: { package_class_key: "shop.Order", odgm_config: { collections: ["order"], partition_count: 2 } },
     });
-    const ill = await lab.waitForStatus("classes", "stored", "lacking shards", ({ odgm_cluster_status: odgm }) =>
-      Boolean(odgm?.message?.includes("serves 0 of 2 partitions of order")),
+    const missing = await fixture.waitForStatus(
+      "classes",
+      "stored",
+      "missing shards",
+      ({ odgm_cluster_status: odgm }) => Boolean(odgm?.message?.includes("serves 0 of 2 partitions of order")),
     );
-    const odgmReady = (conditions: typeof ill.conditions) => conditions?.find(({ type }) => type === "OdgmReady");
-    expect(odgmReady(ill.conditions)).toMatchObject({ status: "False" });
+    const odgmReady = (conditions: typeof missing.conditions) => conditions?.find(({ type }) => type === "OdgmReady");
+    expect(odgmReady(missing.conditions)).toMatchObject({ status: "False" });
     grid.partitions = 2;
-    const well = await lab.waitForStatus("classes", "stored", "well", ({ phase }) => phase === "available");
-    expect(odgmReady(well.conditions)).toMatchObject({ status: "True" });
-    expect(well.odgm_cluster_status).toMatchObject({
+    const healthy = await fixture.waitForStatus("classes", "stored", "available", ({ phase }) => phase === "available");
+    expect(odgmReady(healthy.conditions)).toMatchObject({ status: "True" });
+    expect(healthy.odgm_cluster_status).toMatchObject({
       capabilities: ["string_ids"],
       collections_status: [{ name: "order", partition_count: 2, ready_shards: 2, active_partitions: 2 }],
     });
@@ -192,72 +195,75 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
     expect(writes()).toBe(before);
     await app.close();
     channel.close();
-    transport = new SlowTransport(
-      createUndiciTransport(loadAccess({ env: {}, kubeconfig: lab.cluster.kubeconfig }), realAmbient),
+    transport = new HangingTransport(
+      createUndiciTransport(loadAccess({ env: {}, kubeconfig: fixture.cluster.kubeconfig }), realAmbient),
     );
     pm.reports.splice(0);
     app = await start();
     channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.port}`, clock: realAmbient.clock });
-    await eventually(() => reported("stored") === "RUNNING", { timeoutMs: 60_000, what: "everything to be told anew" });
+    await eventually(() => reported("stored") === "RUNNING", {
+      timeoutMs: 60_000,
+      what: "every class to be reported again",
+    });
     const again = readings();
     await eventually(() => readings() >= again + 2, { timeoutMs: 60_000, what: "two readings after the restart" });
     expect(transport.writes.filter((write) => write.includes("/classruntimes/"))).toEqual([]);
   });
 
-  test("a DeploymentRecord is read like any class, and changed only where it was made", async () => {
-    await lab.apply("classes", {
+  test("reads a DeploymentRecord like any class, and rejects changes to it", async () => {
+    await fixture.apply("classes", {
       apiVersion: "oaas.io/v1alpha1",
       kind: "DeploymentRecord",
-      metadata: { name: "noted" },
+      metadata: { name: "record" },
       spec: { function: { image: "example.test/fn:1", port: 8080 } },
     });
     const condition = async () =>
-      (await deployments().getClassRuntime({ deploymentId: "noted" })).deployment?.status?.condition;
+      (await deployments().getClassRuntime({ deploymentId: "record" })).deployment?.status?.condition;
     await eventually(async () => (await condition()) === DeploymentCondition.RUNNING, { timeoutMs: 60_000 });
     const { items } = await deployments().listClassRuntimes({});
-    expect(items.map(({ name }) => name)).toContain("noted");
-    await eventually(() => reported("noted") === "RUNNING", { timeoutMs: 60_000 });
-    const explained = await deployments().explainClassRuntime({ deploymentId: "noted" });
-    expect(explained.explanation?.deploymentId).toBe("noted");
-    const refusals = await Promise.all(
+    expect(items.map(({ name }) => name)).toContain("record");
+    await eventually(() => reported("record") === "RUNNING", { timeoutMs: 60_000 });
+    const explained = await deployments().explainClassRuntime({ deploymentId: "record" });
+    expect(explained.explanation?.deploymentId).toBe("record");
+    const faults = await Promise.all(
       [
-        deployments().deleteDeployment({ deploymentId: "noted" }),
-        deployments().deploy({ deploymentUnit: unit("noted") }),
+        deployments().deleteDeployment({ deploymentId: "record" }),
+        deployments().deploy({ deploymentUnit: unit("record") }),
       ].map((call) => call.catch((thrown: unknown) => thrown)),
     );
-    expect(refusals.map((fault) => (fault instanceof Fault ? fault.kind : fault))).toEqual([
+    expect(faults.map((fault) => (fault instanceof Fault ? fault.kind : fault))).toEqual([
       "failed-precondition",
       "already-exists",
     ]);
   });
 
-  test("GRPC_PORT opens another door to the same services", async () => {
+  test("GRPC_PORT opens a second port with the same services", async () => {
     expect(app.grpcPort).not.toBe(app.port);
     const second = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.grpcPort}`, clock: realAmbient.clock });
-    const [here, there] = await Promise.all(
-      [channel, second].map((door) => door.client(DeploymentService).listClassRuntimes({})),
+    const [main, other] = await Promise.all(
+      [channel, second].map((each) => each.client(DeploymentService).listClassRuntimes({})),
     );
     second.close();
-    expect(there?.items.map(({ id }) => id)).toEqual(here?.items.map(({ id }) => id));
+    expect(other?.items.map(({ id }) => id)).toEqual(main?.items.map(({ id }) => id));
     expect((await fetch(`http://127.0.0.1:${app.grpcPort}/healthz`)).status).toBe(200);
   });
 
-  describe("deadlines and cancelling hold down to the call to Kubernetes", () => {
+  describe("Kubernetes calls end with the gRPC call", () => {
     const isWrite = ({ method, path }: HttpRequest): boolean => method !== "GET" && path.includes("/classruntimes");
 
-    test("the deadline", async () => {
-      transport.hangs = isWrite;
+    test("on a deadline", async () => {
+      transport.hangsFor = isWrite;
       const fault = await deployments()
         .deploy({ deploymentUnit: unit("late") }, { deadlineMs: 300 })
         .catch((thrown: unknown) => thrown);
       expect(isFault(fault, "deadline-exceeded")).toBe(true);
-      await eventually(() => transport.hanging.size === 0, { what: "the call to Kubernetes to be given up" });
-      transport.hangs = undefined;
-      expect(await lab.get("classes", "crt", "late")).toBeUndefined();
+      await eventually(() => transport.hanging.size === 0, { what: "the Kubernetes call to be aborted" });
+      transport.hangsFor = undefined;
+      expect(await fixture.get("classes", "crt", "late")).toBeUndefined();
     });
 
-    test("the caller who gives up", async () => {
-      transport.hangs = isWrite;
+    test("on cancellation", async () => {
+      transport.hangsFor = isWrite;
       const caller = new AbortController();
       const call = deployments()
         .deploy({ deploymentUnit: unit("left") }, { signal: caller.signal, deadlineMs: 60_000 })
@@ -265,13 +271,13 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
       await eventually(() => transport.hanging.size === 1, { what: "the call to reach Kubernetes" });
       caller.abort(cancelled());
       expect(isFault(await call, "cancelled")).toBe(true);
-      await eventually(() => transport.hanging.size === 0, { what: "the call to Kubernetes to be given up" });
-      transport.hangs = undefined;
-      expect(await lab.get("classes", "crt", "left")).toBeUndefined();
+      await eventually(() => transport.hanging.size === 0, { what: "the Kubernetes call to be aborted" });
+      transport.hangsFor = undefined;
+      expect(await fixture.get("classes", "crt", "left")).toBeUndefined();
     });
   });
 
-  describe("by gRPC-Web, on the same port", () => {
+  describe("gRPC-Web on the same port", () => {
     const call = async <D extends DescMessage>(
       method: string,
       schema: D,
@@ -290,22 +296,22 @@ describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kube
       return { status: response.status, correlationId: response.headers.get("x-correlation-id"), body };
     };
 
-    test("the correlation id comes back on success and on error", async () => {
+    test("returns the correlation id on success and on error", async () => {
       const deployed = await call("Deploy", DeployRequestSchema, { deploymentUnit: unit("web") });
       expect(deployed).toMatchObject({ status: 200, correlationId: "c-web" });
       expect(deployed.body).toContain("grpc-status: 0\r\n");
-      const unknown = await call("GetClassRuntime", GetClassRuntimeRequestSchema, { deploymentId: "nobody" });
+      const unknown = await call("GetClassRuntime", GetClassRuntimeRequestSchema, { deploymentId: "unknown" });
       expect(unknown).toMatchObject({ status: 200, correlationId: "c-web" });
       expect(unknown.body).toMatch(/grpc-status: 5\r\n[^]*x-correlation-id: c-web\r\n/);
       const fault: unknown = await deployments()
-        .getClassRuntime({ deploymentId: "nobody" }, { headers: { "x-correlation-id": "c-native" } })
+        .getClassRuntime({ deploymentId: "unknown" }, { headers: { "x-correlation-id": "c-native" } })
         .catch((thrown: unknown) => thrown);
       expect(isFault(fault, "not-found") && fault.correlationId).toBe("c-native");
     });
 
-    test("pages are kept out until their origin is listed", async () => {
-      const refused = await call("Deploy", DeployRequestSchema, {}, { origin: "https://console.example" });
-      expect(refused.status).toBe(403);
+    test("rejects origins that are not listed", async () => {
+      const rejected = await call("Deploy", DeployRequestSchema, {}, { origin: "https://console.example" });
+      expect(rejected.status).toBe(403);
     });
   });
 });

@@ -18,9 +18,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startClassCluster } from "./support/class-cluster.ts";
 import { MAIN, startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
-function statusWithoutCertificate(port: number, ca: string, asked: string): Promise<number | undefined> {
+function statusWithoutCertificate(port: number, ca: string, requestPath: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    requestHttps({ host: "localhost", port, path: asked, ca, agent: false }, (response) => {
+    requestHttps({ host: "localhost", port, path: requestPath, ca, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);
     })
@@ -29,7 +29,7 @@ function statusWithoutCertificate(port: number, ca: string, asked: string): Prom
   });
 }
 
-describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
+describeOnTarget("manager process", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   const running: ManagerProcess[] = [];
@@ -76,7 +76,7 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     await folder.remove();
   });
 
-  test("deploys over gRPC, tells the truth over gRPC, HTTP and kubectl, and deletes without a trace", async () => {
+  test("deploys over gRPC, reports over gRPC, HTTP and kubectl, and deletes completely", async () => {
     const crm = await start();
     const http = `http://127.0.0.1:${crm.port}`;
     await eventually(async () => (await fetch(`${http}/readyz`)).status === 200);
@@ -121,13 +121,13 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     expect(await crm.stop()).toBe(0);
   });
 
-  test("of two processes one acts; the other answers reads, names the leader to writers, and takes over after a kill -9", async () => {
+  test("a follower serves reads, names the leader for writes, and takes over after kill -9", async () => {
     const env = { OPRC_CRM_FEATURES_LEADER_ELECTION: "true", OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3" };
     const first = await start({ ...env, OPRC_CRM_LEADER_ELECTION_IDENTITY: "first" });
     await eventually(
       async () =>
         (await deploymentsOf(first).deploy({ deploymentUnit: { ...unit, id: "two-1" } })).deploymentId === "two-1",
-      { what: "the first to lead" },
+      { what: "the first to become leader" },
     );
     const second = await start({ ...env, OPRC_CRM_LEADER_ELECTION_IDENTITY: "second" });
     await eventually(async () => (await conditionOf(second, "two-1")) === DeploymentCondition.RUNNING, {
@@ -135,10 +135,10 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     });
     await eventually(
       async () => {
-        const refused = await deploymentsOf(second)
+        const rejected = await deploymentsOf(second)
           .deploy({ deploymentUnit: { ...unit, id: "two-2" } })
           .catch((thrown: unknown) => thrown);
-        return isFault(refused, "unavailable") && refused.message.includes('"first" is the leader');
+        return isFault(rejected, "unavailable") && rejected.message.includes('"first" is the leader');
       },
       { what: "the second to name the first" },
     );
@@ -146,7 +146,7 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     await eventually(
       async () =>
         (await deploymentsOf(second).deploy({ deploymentUnit: { ...unit, id: "two-2" } })).deploymentId === "two-2",
-      { timeoutMs: 60_000, what: "the second to lead" },
+      { timeoutMs: 60_000, what: "the second to become leader" },
     );
     await eventually(async () => (await conditionOf(second, "two-2")) === DeploymentCondition.RUNNING, {
       timeoutMs: 60_000,
@@ -154,34 +154,37 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test("with a token configured, strangers see health and nothing else; one that replaces it in its file counts without a restart", async () => {
+  test("requires the token for everything but health, and reloads the token file", async () => {
     const file = path.join(folder.path, "token");
     writeFileSync(file, "first\n");
     const crm = await start({ OPRC_CRM_SECURITY_TOKEN_FILE: file });
-    const stranger = new RpcChannel({ name: "crm", address: `127.0.0.1:${crm.port}`, clock: realAmbient.clock });
-    const answerTo = (headers: Record<string, string>): Promise<unknown> =>
-      stranger
+    const anonymous = new RpcChannel({ name: "crm", address: `127.0.0.1:${crm.port}`, clock: realAmbient.clock });
+    const listWith = (headers: Record<string, string>): Promise<unknown> =>
+      anonymous
         .client(DeploymentService)
         .listClassRuntimes({}, { headers })
         .catch((thrown: unknown) => thrown);
     const accepts = async (token: string): Promise<boolean> =>
-      !isFault(await answerTo({ authorization: `Bearer ${token}` }), "unauthenticated");
-    expect(isFault(await answerTo({}), "unauthenticated")).toBe(true);
-    expect((await stranger.client(grpcHealth.Health).check({ service: "" })).status).toBeDefined();
+      !isFault(await listWith({ authorization: `Bearer ${token}` }), "unauthenticated");
+    expect(isFault(await listWith({}), "unauthenticated")).toBe(true);
+    expect((await anonymous.client(grpcHealth.Health).check({ service: "" })).status).toBeDefined();
     const headers = { authorization: "Bearer first" };
     await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({}, { headers })).items.length > 0);
     expect(await accepts("second")).toBe(false);
     writeFileSync(file, "first\nsecond\n");
-    await eventually(() => accepts("second"), { timeoutMs: 60_000, what: "the second token to count" });
-    expect(await accepts("first"), "until it is taken out").toBe(true);
+    await eventually(() => accepts("second"), { timeoutMs: 60_000, what: "the second token to be accepted" });
+    expect(await accepts("first"), "until it is removed").toBe(true);
     writeFileSync(file, "second\n");
-    await eventually(async () => !(await accepts("first")), { timeoutMs: 60_000, what: "the first to be refused" });
+    await eventually(async () => !(await accepts("first")), {
+      timeoutMs: 60_000,
+      what: "the first token to be rejected",
+    });
     expect(await accepts("second")).toBe(true);
-    stranger.close();
+    anonymous.close();
     expect(await crm.stop()).toBe(0);
   });
 
-  test("mTLS: both sides are checked, and certificates that are replaced are used without a restart", async () => {
+  test("mTLS verifies both sides and reloads replaced certificates", async () => {
     const file = (name: string): string => path.join(folder.path, name);
     const clients = makeAuthority("clients");
     const pm = clients.issue({ commonName: "pm" });
@@ -200,28 +203,28 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
       OPRC_CRM_SECURITY_TLS_KEY_FILE: file("tls.key"),
       OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: file("clients.crt"),
     });
-    const trying = async (tls: ChannelTls, ask: (channel: RpcChannel) => Promise<unknown>): Promise<boolean> => {
+    const succeeds = async (tls: ChannelTls, request: (channel: RpcChannel) => Promise<unknown>): Promise<boolean> => {
       const channel = new RpcChannel({ name: "crm", address: `localhost:${crm.port}`, clock: realAmbient.clock, tls });
-      const answered = await ask(channel).then(
+      const isSuccess = await request(channel).then(
         () => true,
         () => false,
       );
       channel.close();
-      return answered;
+      return isSuccess;
     };
     const deadline = { deadlineMs: 15_000 };
     const list = (channel: RpcChannel) => channel.client(DeploymentService).listClassRuntimes({}, deadline);
     const check = (channel: RpcChannel) => channel.client(grpcHealth.Health).check({ service: "" }, deadline);
     const identity = { certificate: pm.certificate, key: pm.key };
-    await eventually(() => trying({ ca: oldCa, ...identity }, list), { what: "the list to be served" });
-    const strange = makeAuthority("others").issue({ commonName: "pm" });
-    expect(await trying({ ca: oldCa, certificate: strange.certificate, key: strange.key }, check)).toBe(false);
-    expect(await trying({ ca: oldCa }, list)).toBe(false);
-    expect(await trying({ ca: oldCa }, check)).toBe(true);
+    await eventually(() => succeeds({ ca: oldCa, ...identity }, list), { what: "the list to be served" });
+    const untrusted = makeAuthority("others").issue({ commonName: "pm" });
+    expect(await succeeds({ ca: oldCa, certificate: untrusted.certificate, key: untrusted.key }, check)).toBe(false);
+    expect(await succeeds({ ca: oldCa }, list)).toBe(false);
+    expect(await succeeds({ ca: oldCa }, check)).toBe(true);
     expect(await statusWithoutCertificate(crm.port, oldCa, "/healthz")).toBe(200);
     expect(await statusWithoutCertificate(crm.port, oldCa, "/metrics")).toBe(403);
     const newCa = renew();
-    await eventually(() => trying({ ca: newCa, ...identity }, list), {
+    await eventually(() => succeeds({ ca: newCa, ...identity }, list), {
       timeoutMs: 60_000,
       what: "the new certificate to be used",
     });
@@ -239,11 +242,11 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
       says: ["OPRC_CRM_GRPC_WEB_ORIGINS", "OPRC_CRM_PROFILE", "HTTP_PORT", "OPRC_CRM_K8S_NAMESPACE"],
     },
     { env: { KUBECONFIG: "/no/such/file" }, says: ["/no/such/file"] },
-  ])("a start that cannot be says all that is wrong: $says", async ({ env, says }) => {
+  ])("a failed start reports every problem: $says", async ({ env, says }) => {
     const settings = { KUBECONFIG: cluster.kubeconfig, HTTP_PORT: "0", ...env };
     const { exitCode, stderr } = await runCommand(process.execPath, [MAIN], { env: settings, timeoutMs: 60_000 });
     expect(exitCode).toBe(1);
-    for (const said of says) expect(stderr).toContain(said);
+    for (const text of says) expect(stderr).toContain(text);
     expect(stderr).not.toContain("    at ");
   });
 });

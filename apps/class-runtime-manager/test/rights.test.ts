@@ -22,10 +22,10 @@ const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
 const MANAGER = path.join(DEPLOY, "class-runtime-manager");
 const ACCOUNT = "system:serviceaccount:oaas-system:oprc-crm";
 
-/** Rights that no request of the journey shows, each with who asks for it. */
-const UNSEEN: Readonly<Record<string, string>> = {
-  "oaas.io/classruntimes/finalizers update": "an admission plugin asks, where it is on",
-  "oaas.io/deploymentrecords/finalizers update": "an admission plugin asks, where it is on",
+/** Permissions that no request of the test uses, each with the reason. */
+const INDIRECTLY_USED: Readonly<Record<string, string>> = {
+  "oaas.io/classruntimes/finalizers update": "checked by the OwnerReferencesPermissionEnforcement admission plugin",
+  "oaas.io/deploymentrecords/finalizers update": "checked by the OwnerReferencesPermissionEnforcement admission plugin",
 };
 
 interface Rule {
@@ -50,8 +50,8 @@ const fn = (over: object) => ({
   function_key: "f",
   provision_config: { container_image: "example.test/fn:1", ...over },
 });
-/** Classes that between them need a child of every kind. */
-const WORLD: readonly object[] = [
+/** Classes that together need a child of every kind. */
+const OBJECTS: readonly object[] = [
   {
     apiVersion: "oaas.io/v1alpha1",
     kind: "EnvironmentConfig",
@@ -101,20 +101,21 @@ const WORLD: readonly object[] = [
   },
 ];
 
-describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }, () => {
-  let lab: ControllerFixture;
+describeOnTarget("permissions of the service account in deploy/", { needs: ["kubectl"] }, () => {
+  let fixture: ControllerFixture;
   let folder: RunFolder;
   const running: ManagerProcess[] = [];
 
-  const kubectl = (command: string, stdin?: string): Promise<string> => lab.kubectl(command, stdin);
-  const apply = (namespace: string, ...objects: readonly object[]): Promise<string> => lab.apply(namespace, ...objects);
+  const kubectl = (command: string, stdin?: string): Promise<string> => fixture.kubectl(command, stdin);
+  const apply = (namespace: string, ...objects: readonly object[]): Promise<string> =>
+    fixture.apply(namespace, ...objects);
   const manifestsOf = async (kustomization: string): Promise<readonly Manifest[]> => {
     const yaml = await kubectl(`kustomize ${path.join(MANAGER, kustomization)}`);
     const documents = await kubectl("create --dry-run=client --validate=false -o json -f -", yaml);
     // kubectl writes one document after the other.
     return JSON.parse(`[${documents.replaceAll("\n}\n{\n", "\n},\n{\n")}]`) as readonly Manifest[];
   };
-  /** The settings of the manager's pod. */
+  /** The environment of the manager container. */
   const settingsOf = (manifests: readonly Manifest[]): Record<string, string> => {
     const data = manifests.find(({ kind }) => kind === "ConfigMap")?.data;
     const container = manifests.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec.containers[0];
@@ -127,7 +128,9 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     const config = {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name: "c", cluster: { server: lab.cluster.url, "certificate-authority": lab.cluster.caFile } }],
+      clusters: [
+        { name: "c", cluster: { server: fixture.cluster.url, "certificate-authority": fixture.cluster.caFile } },
+      ],
       users: [{ name: "u", user: { token } }],
       contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "oaas-system" } }],
       "current-context": "x",
@@ -141,11 +144,11 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     running.push(crm);
     return crm;
   };
-  const ofAccount = async (): Promise<readonly AuditedRequest[]> =>
-    (await lab.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
+  const accountRequests = async (): Promise<readonly AuditedRequest[]> =>
+    (await fixture.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start({
+    fixture = await ControllerFixture.start({
       audit: true,
       crdFiles: [...crdFiles(), path.join(import.meta.dirname, "manifests", "other-projects.crds.yaml")],
     });
@@ -154,16 +157,16 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
   });
   afterEach(async () => void (await Promise.all(running.splice(0).map((crm) => crm.stop()))));
   afterAll(async () => {
-    await lab?.close();
+    await fixture?.close();
     await folder?.remove();
   });
 
   describe.each(["dev", "edge", "full"])("overlay %s", (overlay) => {
-    test("is taken by the API server, word for word", async () => {
+    test("passes strict validation", async () => {
       await kubectl(`apply --dry-run=server --validate=strict -k ${path.join(MANAGER, "overlays", overlay)}`);
     });
 
-    test("has settings that the manager knows and starts with", async () => {
+    test("has valid settings", async () => {
       const config = loadConfig(crmConfig, { env: settingsOf(await manifestsOf(`overlays/${overlay}`)) });
       expect(config.profile).toBe(overlay);
       expect(config.k8s.namespaces).toBe("all");
@@ -171,24 +174,24 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     });
   });
 
-  test("the pods of overlay full pass the restricted pod standard that their namespace enforces", async () => {
+  test("pods of overlay full satisfy the restricted pod standard", async () => {
     await kubectl("wait --for=condition=Available deployment/oprc-crm -n oaas-system --timeout=150s");
   });
 
-  test("whoever may edit a namespace may edit its classes", async () => {
-    const may = (verb: string, role: string): Promise<string> =>
+  test("the edit and view roles include class runtimes", async () => {
+    const isAllowed = (verb: string, role: string): Promise<string> =>
       kubectl(`get clusterrole ${role} -o json`).then((text) => {
         const { rules } = JSON.parse(text) as { rules: readonly Rule[] };
         return String(
           rules.some(({ resources, verbs }) => resources.includes("classruntimes") && verbs.includes(verb)),
         );
       });
-    await eventually(async () => expect(await may("delete", "edit")).toBe("true"));
-    await eventually(async () => expect(await may("watch", "view")).toBe("true"));
-    expect(await may("delete", "view")).toBe("false");
+    await eventually(async () => expect(await isAllowed("delete", "edit")).toBe("true"));
+    await eventually(async () => expect(await isAllowed("watch", "view")).toBe("true"));
+    expect(await isAllowed("delete", "view")).toBe("false");
   });
 
-  test("has every right it needs for a whole journey, and none that it does not use", async () => {
+  test("the account has every permission it uses, and no other", async () => {
     const servers = makeAuthority("servers");
     const clients = makeAuthority("clients");
     const server = servers.issue({ commonName: "crm", hosts: ["localhost"] });
@@ -203,35 +206,36 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
       ]),
     );
     const crm = await start(settings, { ca: servers.certificate, certificate: pm.certificate, key: pm.key });
-    const probed = async (what: string): Promise<number> =>
-      statusWithoutCertificate(crm.port, what, servers.certificate);
-    await eventually(async () => (await probed("/readyz")) === 200, { what: "readiness, as a kubelet asks" });
-    expect(await probed("/metrics")).toBe(403);
+    const probe = async (path: string): Promise<number> =>
+      statusWithoutCertificate(crm.port, path, servers.certificate);
+    await eventually(async () => (await probe("/readyz")) === 200, { what: "readiness without a certificate" });
+    expect(await probe("/metrics")).toBe(403);
     await kubectl("create namespace shop");
     const deployments = crm.channel.client(DeploymentService);
 
-    await apply("shop", ...WORLD);
-    for (const name of ["plain", "sets", "everywhere", "own-way"]) await lab.waitForPhase("shop", name, "available");
-    await lab.waitForPhase("shop", "deploymentrecord/first-design", "available");
+    await apply("shop", ...OBJECTS);
+    for (const name of ["plain", "sets", "everywhere", "own-way"])
+      await fixture.waitForPhase("shop", name, "available");
+    await fixture.waitForPhase("shop", "deploymentrecord/first-design", "available");
 
-    // Room to grow: an autoscaler takes the replicas over from the Deployment and from the StatefulSet.
+    // An autoscaler takes over the replicas of the Deployment and of the StatefulSet.
     const growing = [fn({ min_scale: 3, max_scale: 6 })];
     await apply("shop", classManifest("plain", { selected_template: "full", state_spec: {}, functions: growing }));
     const sets = [fn({ min_scale: 1, max_scale: 4 })];
     await apply("shop", classManifest("sets", { selected_template: "statefulset", functions: sets }));
     await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
 
-    // A template that is edited: the class moves, and the former revision is not kept for ever.
+    // An edited template: the class moves, and the old revision is pruned.
     const revisions = (): Promise<string> => kubectl("get controllerrevisions -n shop -l oaas.io/template -o name");
-    const former = await revisions();
-    const edited = WORLD[1] as { readonly spec: object };
+    const oldRevisions = await revisions();
+    const edited = OBJECTS[1] as { readonly spec: object };
     await apply("shop", { ...edited, spec: { ...edited.spec, description: "second edition" } });
     await eventually(async () => {
       expect((await revisions()).trim().split("\n")).toHaveLength(1);
-      expect(await revisions()).not.toBe(former);
+      expect(await revisions()).not.toBe(oldRevisions);
     });
 
-    // Over gRPC, what an editor added by hand is taken out again.
+    // Deploy removes a field that was added with kubectl.
     const unit = {
       id: "by-grpc",
       packageName: "shop",
@@ -240,12 +244,12 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
       selectedTemplate: "dev",
     };
     await deployments.deploy({ deploymentUnit: unit, namespace: "shop" });
-    await lab.waitForPhase("shop", "by-grpc", "available");
+    await fixture.waitForPhase("shop", "by-grpc", "available");
     await kubectl(`patch crt by-grpc -n shop --type=merge -p {"spec":{"target_environment":"default"}}`);
     const again = { ...unit, functions: [{ ...unit.functions[0], description: "v2" }] };
     await deployments.deploy({ deploymentUnit: again as typeof unit, namespace: "shop" });
 
-    // Broken and mended twice: the second telling of the same is a count on the first event.
+    // Broken and fixed twice: the second event increments the count of the first.
     for (const image of ["missing", "1", "missing", "1"]) {
       await apply(
         "shop",
@@ -254,7 +258,7 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
           functions: [fn({ container_image: `example.test/fn:${image}` })],
         }),
       );
-      await lab.waitForPhase("shop", "everywhere", image === "1" ? "available" : "degraded");
+      await fixture.waitForPhase("shop", "everywhere", image === "1" ? "available" : "degraded");
     }
     await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
@@ -263,16 +267,16 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
     await kubectl("delete crt,deploymentrecords --all -n shop --timeout=150s");
     expect(await crm.stop()).toBe(0);
 
-    const requests = await ofAccount();
+    const requests = await accountRequests();
     expect(requests.filter(({ status }) => status === 403)).toEqual([]);
-    const used = new Set(requests.flatMap(rightsOf));
+    const used = new Set(requests.flatMap(permissionsOf));
     const granted = manifests.filter(({ metadata }) => metadata.name.startsWith("oprc-crm")).flatMap(grantsOf);
     expect(granted.length).toBeGreaterThan(60);
-    expect(granted.filter((right) => !used.has(right) && !(right in UNSEEN))).toEqual([]);
-    expect(Object.keys(UNSEEN).filter((right) => !granted.includes(right))).toEqual([]);
+    expect(granted.filter((permission) => !used.has(permission) && !(permission in INDIRECTLY_USED))).toEqual([]);
+    expect(Object.keys(INDIRECTLY_USED).filter((permission) => !granted.includes(permission))).toEqual([]);
   });
 
-  describe("bound in single namespaces", () => {
+  describe("role bindings in single namespaces", () => {
     const LIST = { OPRC_CRM_K8S_NAMESPACE: "left,right", OPRC_CRM_LEADER_ELECTION_NAMESPACE: "oaas-system" };
     beforeAll(async () => {
       await kubectl("delete clusterrolebinding oprc-crm");
@@ -282,26 +286,26 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
       }
     });
 
-    test("serves them, and asks for nothing else but the sum of all pods, which it does without", async () => {
-      const before = (await ofAccount()).length;
+    test("serves the namespaces, and only the list of all pods is forbidden", async () => {
+      const before = (await accountRequests()).length;
       const crm = await start(LIST);
       for (const namespace of ["left", "right"]) await apply(namespace, classManifest("plain", { state_spec: {} }));
-      for (const namespace of ["left", "right"]) await lab.waitForPhase(namespace, "plain", "available");
+      for (const namespace of ["left", "right"]) await fixture.waitForPhase(namespace, "plain", "available");
       expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
       await kubectl("delete crt --all -n left --timeout=150s");
-      const refused = (await ofAccount()).slice(before).filter(({ status }) => status === 403);
+      const forbidden = (await accountRequests()).slice(before).filter(({ status }) => status === 403);
       expect(
-        new Set(refused.map(({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}`.trim())),
+        new Set(forbidden.map(({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}`.trim())),
       ).toEqual(new Set(["list pods"]));
     });
 
-    test("too narrow: the class and the log name the right that is missing, other classes go on", async () => {
+    test("reports a missing permission in the status and the log, and serves other classes", async () => {
       const role = JSON.parse(await kubectl("get clusterrole oprc-crm -o json")) as { rules: readonly Rule[] };
       const narrow = role.rules.filter(({ resources }) => !resources.includes("jobs"));
       await kubectl("replace -f -", JSON.stringify({ ...role, metadata: { name: "oprc-crm" }, rules: narrow }));
       const crm = await start(LIST);
       await apply("right", classManifest("once", { selected_template: "job" }), classManifest("other", {}));
-      await lab.waitForPhase("right", "other", "available");
+      await fixture.waitForPhase("right", "other", "available");
       const missing = /cannot (list|patch) resource "jobs" in API group "batch" in the namespace "right"/;
       await eventually(async () => {
         const { status } = JSON.parse(await kubectl("get crt once -n right -o json")) as {
@@ -318,20 +322,20 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
   });
 });
 
-/** What a caller that knows our authority but has no certificate of its own is answered. */
-function statusWithoutCertificate(port: number, what: string, ca: string): Promise<number> {
+/** The HTTP status of a request without a client certificate. */
+function statusWithoutCertificate(port: number, requestPath: string, ca: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    get({ host: "localhost", port, path: what, ca, agent: false }, (response) => {
+    get({ host: "localhost", port, path: requestPath, ca, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     }).on("error", reject);
   });
 }
 
-/** Rights that a request shows to be needed: an apply that made the object needed the right to create, too. */
-function rightsOf({ group, resource, subresource, verb, status }: AuditedRequest): readonly string[] {
-  const what = `${group}/${resource}${subresource === "" ? "" : `/${subresource}`}`;
-  return [`${what} ${verb}`, ...(verb === "patch" && status === 201 ? [`${what} create`] : [])];
+/** The permissions that a request used: an apply that created the object also used create. */
+function permissionsOf({ group, resource, subresource, verb, status }: AuditedRequest): readonly string[] {
+  const target = `${group}/${resource}${subresource === "" ? "" : `/${subresource}`}`;
+  return [`${target} ${verb}`, ...(verb === "patch" && status === 201 ? [`${target} create`] : [])];
 }
 
 function grantsOf({ rules = [] }: Manifest): readonly string[] {

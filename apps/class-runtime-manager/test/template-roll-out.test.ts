@@ -8,7 +8,7 @@ import { ControllerFixture, classManifest } from "./support/controller-fixture.t
 const NAMESPACE = "classes";
 const CLASSES = ["a", "b", "c"] as const;
 
-interface Told extends KubeObject {
+interface StatusObject extends KubeObject {
   readonly status?: {
     readonly message?: string;
     readonly revision?: string;
@@ -18,22 +18,22 @@ interface Told extends KubeObject {
   };
 }
 
-describeOnTarget("a user template that is edited while it is used", { needs: ["kubectl"] }, () => {
-  let lab: ControllerFixture;
+describeOnTarget("roll-out of an edited user template", { needs: ["kubectl"] }, () => {
+  let fixture: ControllerFixture;
   let crm: ClassManager;
 
   beforeAll(async () => {
-    lab = await ControllerFixture.start();
-    await lab.kubectl(`create namespace ${NAMESPACE}`);
-    crm = await lab.startController({ namespaces: [NAMESPACE] });
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    crm = await fixture.startController({ namespaces: [NAMESPACE] });
   });
   afterAll(async () => {
-    await lab.close();
+    await fixture.close();
   });
 
-  /** A template whose pods end so fast, on nodes with this label. */
-  const edit = (seconds: number, pod: object = {}, more: readonly object[] = []): Promise<string> =>
-    lab.apply(NAMESPACE, {
+  /** Applies the template with this grace period and pod spec. */
+  const applyTemplate = (seconds: number, pod: object = {}, more: readonly object[] = []): Promise<string> =>
+    fixture.apply(NAMESPACE, {
       apiVersion: "oaas.io/v1alpha1",
       kind: "DeploymentTemplate",
       metadata: { name: "mine" },
@@ -50,38 +50,38 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
       },
     });
   const secondsOf = async (name: string): Promise<string> =>
-    lab.kubectl(
+    fixture.kubectl(
       `get deploy ${name} -n ${NAMESPACE} -o jsonpath={.spec.template.spec.terminationGracePeriodSeconds} --ignore-not-found`,
     );
-  const template = async (): Promise<NonNullable<Told["status"]>> =>
-    (await lab.get<Told>(NAMESPACE, "dtpl", "mine"))?.status ?? {};
+  const template = async (): Promise<NonNullable<StatusObject["status"]>> =>
+    (await fixture.get<StatusObject>(NAMESPACE, "dtpl", "mine"))?.status ?? {};
   const condition = async (type: string) => (await template()).conditions?.find((one) => one.type === type);
-  const choice = async (
+  const choiceOf = async (
     name: string,
   ): Promise<NonNullable<NonNullable<ClassRuntime["status"]>["template"]> | undefined> =>
-    (await lab.status(NAMESPACE, name))?.template;
+    (await fixture.status(NAMESPACE, name))?.template;
 
-  test("its status says that it can be used, by how many, and which revision it is", async () => {
-    await edit(7);
-    for (const name of CLASSES) await lab.apply(NAMESPACE, classManifest(name, { selected_template: "mine" }));
-    for (const name of CLASSES) await lab.waitForPhase(NAMESPACE, name, "available");
+  test("reports validity, number of users and revision", async () => {
+    await applyTemplate(7);
+    for (const name of CLASSES) await fixture.apply(NAMESPACE, classManifest(name, { selected_template: "mine" }));
+    for (const name of CLASSES) await fixture.waitForPhase(NAMESPACE, name, "available");
     await eventually(async () => (await template()).used_by === CLASSES.length, { timeoutMs: 60_000 });
-    expect(await template()).toMatchObject({ revision: (await choice("a"))?.revision, observedGeneration: 1 });
+    expect(await template()).toMatchObject({ revision: (await choiceOf("a"))?.revision, observedGeneration: 1 });
     expect(await condition("Ready")).toMatchObject({ status: "True" });
     expect(await condition("RolledOut")).toMatchObject({ status: "True" });
   });
 
-  test("a revision that the first class fails with halts there; the others stay as they are, and say for whom", async () => {
-    await edit(8, { nodeSelector: { "no-such": "node" } });
-    await lab.waitForPhase(NAMESPACE, "a", "degraded");
+  test("halts at the first class that fails, and the others report which class failed", async () => {
+    await applyTemplate(8, { nodeSelector: { "no-such": "node" } });
+    await fixture.waitForPhase(NAMESPACE, "a", "degraded");
     for (const name of ["b", "c"]) {
-      const { template: told, phase } = await lab.waitForStatus(
+      const { template: choice, phase } = await fixture.waitForStatus(
         NAMESPACE,
         name,
-        "to be halted",
+        "halted",
         (status) => status.template?.roll_out?.state === "halted",
       );
-      expect([phase, told?.roll_out?.message]).toEqual([
+      expect([phase, choice?.roll_out?.message]).toEqual([
         "available",
         expect.stringContaining("ClassRuntime classes/a"),
       ]);
@@ -92,77 +92,83 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
     });
   });
 
-  test("those that wait are repaired as their own revision would have it, also by a manager that has just started", async () => {
+  test("repairs a waiting class with its own revision, also after a restart", async () => {
     await crm.manager.stop();
-    await lab.kubectl(`delete deploy b -n ${NAMESPACE} --wait=true`);
-    crm = await lab.startController({ namespaces: [NAMESPACE] });
-    await eventually(async () => (await secondsOf("b")) === "7", { timeoutMs: 60_000, what: "b to be back" });
-    await lab.waitForPhase(NAMESPACE, "b", "available");
+    await fixture.kubectl(`delete deploy b -n ${NAMESPACE} --wait=true`);
+    crm = await fixture.startController({ namespaces: [NAMESPACE] });
+    await eventually(async () => (await secondsOf("b")) === "7", { timeoutMs: 60_000, what: "b to be recreated" });
+    await fixture.waitForPhase(NAMESPACE, "b", "available");
     expect(await secondsOf("c")).toBe("7");
-    expect((await choice("c"))?.roll_out?.state).toBe("halted");
+    expect((await choiceOf("c"))?.roll_out?.state).toBe("halted");
   });
 
-  test("the mended template goes on to all, one revision is left, and events tell", async () => {
-    await edit(9);
+  test("rolls out a fixed template to all classes, prunes old revisions and records events", async () => {
+    await applyTemplate(9);
     for (const name of CLASSES) {
       await eventually(async () => (await secondsOf(name)) === "9", { timeoutMs: 90_000, what: `${name} to move` });
-      await lab.waitForStatus(
+      await fixture.waitForStatus(
         NAMESPACE,
         name,
-        "to have moved",
-        ({ phase, template: told }) => phase === "available" && told?.roll_out === undefined,
+        "moved",
+        ({ phase, template: choice }) => phase === "available" && choice?.roll_out === undefined,
       );
     }
     await eventually(
       async () =>
-        (await lab.kubectl(`get controllerrevisions -n ${NAMESPACE} -l oaas.io/template -o name`)).trim().split("\n")
-          .length === 1,
-      { timeoutMs: 60_000, what: "old revisions to go" },
+        (await fixture.kubectl(`get controllerrevisions -n ${NAMESPACE} -l oaas.io/template -o name`))
+          .trim()
+          .split("\n").length === 1,
+      { timeoutMs: 60_000, what: "old revisions to be pruned" },
     );
-    expect(await lab.kubectl(`get events.events.k8s.io -n ${NAMESPACE} -o jsonpath={.items[*].reason}`)).toContain(
+    expect(await fixture.kubectl(`get events.events.k8s.io -n ${NAMESPACE} -o jsonpath={.items[*].reason}`)).toContain(
       "RollOutHalted",
     );
   });
 
-  test("an edit that makes it invalid harms nobody: it says which field, classes keep their revision, new ones are refused", async () => {
-    await edit(10, {}, [{ apiVersion: "v1", kind: "Secret" }]);
+  test("an invalid edit is reported with its field, existing classes keep their revision, new ones are rejected", async () => {
+    await applyTemplate(10, {}, [{ apiVersion: "v1", kind: "Secret" }]);
     await eventually(async () => (await condition("Ready"))?.status === "False", { timeoutMs: 60_000 });
     expect((await condition("Ready"))?.message).toMatch(
       /\$\.spec\.manifests\[1\]\.kind: a template cannot create v1\/Secret; use one of/,
     );
-    await lab.waitForStatus(NAMESPACE, "c", "to stay", (status) => status.template?.roll_out?.state === "refused");
-    await lab.kubectl(`delete deploy c -n ${NAMESPACE} --wait=true`);
-    await eventually(async () => (await secondsOf("c")) === "9", { timeoutMs: 60_000, what: "c to be back" });
-    await lab.apply(NAMESPACE, classManifest("late", { selected_template: "mine" }));
-    const late = await lab.waitForStatus(NAMESPACE, "late", "refused", ({ reason }) => reason === "TemplateMissing");
+    await fixture.waitForStatus(NAMESPACE, "c", "refused", (status) => status.template?.roll_out?.state === "refused");
+    await fixture.kubectl(`delete deploy c -n ${NAMESPACE} --wait=true`);
+    await eventually(async () => (await secondsOf("c")) === "9", { timeoutMs: 60_000, what: "c to be recreated" });
+    await fixture.apply(NAMESPACE, classManifest("late", { selected_template: "mine" }));
+    const late = await fixture.waitForStatus(
+      NAMESPACE,
+      "late",
+      "refused",
+      ({ reason }) => reason === "TemplateMissing",
+    );
     expect(late.message).toContain('DeploymentTemplate "mine" is invalid');
   });
 
-  test("an environment tells what is taken of it, and what is wrong with it", async () => {
+  test("an environment reports its usage and its violations", async () => {
     const environment = (name: string, spec: object): object => ({
       apiVersion: "oaas.io/v1alpha1",
       kind: "EnvironmentConfig",
       metadata: { name },
       spec: { kind: "dev", ...spec },
     });
-    await lab.apply(
+    await fixture.apply(
       NAMESPACE,
       environment("good", { quotas: { cpu: "50" } }),
-      environment("odd", { default_template: "gpu" }),
+      environment("invalid", { default_template: "gpu" }),
       classManifest("resident", { target_environment: "good" }),
     );
-    await lab.waitForPhase(NAMESPACE, "resident", "available");
-    const told = async (name: string): Promise<Told["status"] & { readonly usage?: object }> =>
-      (await lab.get<Told>(NAMESPACE, "envcfg", name))?.status ?? {};
-    await eventually(async () => expect((await told("good")).usage).toMatchObject({ classes: 1 }), {
+    await fixture.waitForPhase(NAMESPACE, "resident", "available");
+    const statusOf = async (name: string): Promise<StatusObject["status"] & { readonly usage?: object }> =>
+      (await fixture.get<StatusObject>(NAMESPACE, "envcfg", name))?.status ?? {};
+    await eventually(async () => expect((await statusOf("good")).usage).toMatchObject({ classes: 1 }), {
       timeoutMs: 60_000,
     });
-    await eventually(async () => expect((await told("odd")).message).toContain("$.spec.default_template"), {
+    await eventually(async () => expect((await statusOf("invalid")).message).toContain("$.spec.default_template"), {
       timeoutMs: 60_000,
     });
-    const before = (await lab.get<KubeObject>(NAMESPACE, "envcfg", "good"))?.metadata.resourceVersion;
+    const before = (await fixture.get<KubeObject>(NAMESPACE, "envcfg", "good"))?.metadata.resourceVersion;
     for (const controller of crm.manager.controllers) controller.enqueue({ namespace: NAMESPACE, name: "good" });
     await eventually(() => crm.manager.controllers.every(({ queueLength }) => queueLength === 0));
-    expect((await lab.get<KubeObject>(NAMESPACE, "envcfg", "good"))?.metadata.resourceVersion).toBe(before);
+    expect((await fixture.get<KubeObject>(NAMESPACE, "envcfg", "good"))?.metadata.resourceVersion).toBe(before);
   });
 });

@@ -11,12 +11,12 @@ const NAMESPACE = "rendered";
 /** Kinds that an API server without further installations does not serve. */
 const FOREIGN = /^(serving\.knative\.dev|monitoring\.coreos\.com)\//;
 
-/** The children of a golden file's input, rendered anew. */
+/** Renders the children of a golden input. */
 function childrenOf(file: string): readonly Manifest[] {
   return renderGolden(file, NAMESPACE).rendered.children.filter(({ apiVersion }) => !FOREIGN.test(apiVersion));
 }
 
-describeOnTarget("what the templates render, before an API server", { needs: ["kubectl"] }, () => {
+describeOnTarget("rendered children on an API server", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
 
   beforeAll(async () => {
@@ -26,8 +26,8 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
       kind: "Namespace",
       metadata: { name: NAMESPACE, labels: { "pod-security.kubernetes.io/warn": "restricted" } },
     };
-    const made = await cluster.kubectl(["create", "-f", "-"], { stdin: JSON.stringify(namespace) });
-    expect(made.stderr).toBe("");
+    const created = await cluster.kubectl(["create", "-f", "-"], { stdin: JSON.stringify(namespace) });
+    expect(created.stderr).toBe("");
   });
 
   afterAll(async () => {
@@ -41,7 +41,7 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     );
   }
 
-  test.each(goldenInputs)("%s is accepted field by field, and its pods keep the restricted standard", async (file) => {
+  test.each(goldenInputs)("%s passes strict validation and the restricted pod standard", async (file) => {
     const children = childrenOf(file);
     if (children.length === 0) return;
     const { exitCode, stderr, stdout } = await dryRun(children);
@@ -50,7 +50,7 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     expect(stdout.trim().split("\n")).toHaveLength(children.length);
   });
 
-  test("a class moves through every template made of Deployments, and applying the same again changes nothing", async () => {
+  test("moves a class through all Deployment templates, and a second apply changes nothing", async () => {
     for (const template of ["dev", "edge", "full", "k8s_deployment", "dev"]) {
       const stdin = JSON.stringify({
         apiVersion: "v1",
@@ -67,7 +67,7 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     }
   });
 
-  test("an autoscaler takes a workload over without a pod being lost", async () => {
+  test("keeps the replicas when an autoscaler takes over", async () => {
     const workload = (max: object): Manifest => {
       const provision_config = { container_image: "registry.local/a:1", min_scale: 3, ...max };
       const input = inputOf({
@@ -105,7 +105,7 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     expect(replicasHandover(scaled, after, "oprc-crm")).toBeUndefined();
   });
 
-  const wrong = {
+  const unrestricted = {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "wrong", namespace: NAMESPACE },
@@ -118,18 +118,14 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     },
   };
 
-  test("the server would have told of an unknown field", async () => {
-    const unknown = { ...wrong, spec: { ...wrong.spec, replicaz: 1 } };
+  test("strict validation reports an unknown field", async () => {
+    const unknown = { ...unrestricted, spec: { ...unrestricted.spec, replicaz: 1 } };
     expect((await dryRun([unknown])).stderr).toContain("replicaz");
   });
 
-  describeOnTarget(
-    "the pod standard",
-    { realOnly: "the embedded API server does not judge pods by a standard" },
-    () => {
-      test("the server would have told of a pod that is not restricted", async () => {
-        expect((await dryRun([wrong])).stderr).toContain("would violate PodSecurity");
-      });
-    },
-  );
+  describeOnTarget("the pod standard", { realOnly: "the embedded API server has no pod security admission" }, () => {
+    test("the server warns about a pod that is not restricted", async () => {
+      expect((await dryRun([unrestricted])).stderr).toContain("would violate PodSecurity");
+    });
+  });
 });

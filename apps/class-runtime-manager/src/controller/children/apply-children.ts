@@ -21,7 +21,7 @@ import { FIELD_MANAGER, isOrphaned, isOwnedBy } from "./ownership.ts";
 import { isOwnedByKnative } from "./knative-names.ts";
 import { readFromServer } from "./stray-children.ts";
 
-/** Holds the hash of the rendered manifest, so that a restarted manager can tell which children are current. */
+/** Holds the hash of the rendered manifest, so that a restarted manager knows which children are current. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
 
 /** A resource version that no object has: an apply with it creates the object, or conflicts with an existing one. */

@@ -43,7 +43,7 @@ interface Entry extends Omit<Claim, "requested"> {
   granted: Demand;
 }
 
-/** Receives the decisions that no caller asked for. */
+/** Receives decisions that are made without a call. */
 export interface LedgerObserver {
   /** Waiting classes were admitted because quota became free. */
   admitted(ids: readonly string[]): void;
