@@ -1,16 +1,19 @@
-/** `npm run conformance [-- --record] [--subject name] [--sequences n] [--seed n] [--recorded]`: the table for both servers. */
+/**
+ * `npm run conformance [-- --record] [--subject name] [--sequences n] [--seed n] [--recorded]`: prints the table for
+ * both servers.
+ */
 import { parseArgs } from "node:util";
 import { runConformance, type SubjectReport } from "./src/conformance.ts";
 
 const { values } = parseArgs({
   options: {
-    /** Writes down anew what the real server shows. */
+    /** Records the responses of the real server again. */
     record: { type: "boolean", default: false },
-    /** Only these subjects, by the beginning of their names; `random sequences` is one too. */
+    /** Only subjects whose names start with this; `random sequences` is one too. */
     subject: { type: "string" },
     sequences: { type: "string", default: "100" },
     seed: { type: "string", default: "20261115" },
-    /** Without the real server: the embedded one is held to what is recorded. */
+    /** Compares the embedded server with the recording, without the real server. */
     recorded: { type: "boolean", default: false },
   },
 });
@@ -26,7 +29,7 @@ const report = await runConformance({
 console.log(table(report.subjects));
 for (const problem of report.problems) console.log(`✗ ${problem}`);
 const { length } = report.problems;
-console.log(length === 0 ? "Both servers are alike but for what is listed." : `${length} unexplained.`);
+console.log(length === 0 ? "Both servers agree except for listed differences." : `${length} unexplained.`);
 process.exitCode = length === 0 ? 0 : 1;
 
 function table(subjects: readonly SubjectReport[]): string {
@@ -47,7 +50,7 @@ function table(subjects: readonly SubjectReport[]): string {
     sum(({ listed }) => listed),
   ];
   const all = [
-    ["subject", "cases", "true of the real server", "same on the embedded one", "listed differences"],
+    ["subject", "cases", "passes on the real server", "same on the embedded server", "listed differences"],
     ...rows,
     totals,
   ];

@@ -81,7 +81,7 @@ async function withMixes(seed?: number) {
   return world;
 }
 
-describe("objects of a definition", () => {
+describe("custom objects", () => {
   test("are created with defaults, read, listed, updated, patched, applied and deleted", async () => {
     const { ask } = await withMixes();
     const created = await ask("POST", MIXES, mix("a"));
@@ -132,13 +132,13 @@ describe("objects of a definition", () => {
     const token = (listed.body["metadata"] as { continue: string }).continue;
     await ask("POST", MIXES, mix("aa"));
     const rest = await ask("GET", `${MIXES}?limit=1&continue=${token}`);
-    expect(rest.body, "a page of the first picture").toMatchObject({ items: [{ metadata: { name: "b" } }] });
+    expect(rest.body, "a page of the first snapshot").toMatchObject({ items: [{ metadata: { name: "b" } }] });
 
     expect(await ask("DELETE", `${MIXES}/a`)).toMatchObject({ status: 200, body: { status: "Success" } });
     expect(await ask("GET", `${MIXES}/a`)).toMatchObject({ status: 404 });
   });
 
-  test("go with their definition, and come no more", async () => {
+  test("are deleted with their definition", async () => {
     const { ask, settle } = await withMixes();
     await ask("POST", MIXES, mix("a"));
     const deleted = await ask("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
@@ -150,7 +150,7 @@ describe("objects of a definition", () => {
 });
 
 describe("watches", () => {
-  test("tell what is there, then what changes, then end in time", async () => {
+  test("send existing objects, then changes, then end at the timeout", async () => {
     const { ask, server, time } = await withMixes();
     await ask("POST", MIXES, mix("a"));
     const { response } = await ask("GET", `${MIXES}?watch=true&timeoutSeconds=10&allowWatchBookmarks=true`);

@@ -20,7 +20,7 @@ describe("npm run cluster", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Starts it and gives its address and how to stop it. */
+  /** Starts the program; returns its address and a function that stops it. */
   const start = async (): Promise<{ url: string; stop: () => Promise<unknown> }> => {
     const child = spawn(process.execPath, [MAIN, "--port=0", `--data=${folder}`], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -38,12 +38,12 @@ describe("npm run cluster", () => {
         },
       };
     }
-    throw new Error("it ended before it was up");
+    throw new Error("the program exited before it was ready");
   };
 
-  test("serves nodes, stops in order, and finds its objects again", async () => {
+  test("serves nodes, shuts down gracefully, and restores its objects", async () => {
     const first = await start();
-    // As in every cluster, nodes register themselves once the server is there.
+    // As in every cluster, nodes register once the server is ready.
     const nodes = async () => ((await (await fetch(`${first.url}/api/v1/nodes`)).json()) as { items: unknown[] }).items;
     await eventually(async () => (await nodes()).length === 3);
     const made = await fetch(`${first.url}/api/v1/namespaces/default/configmaps`, {
@@ -65,14 +65,14 @@ describe("npm run cluster", () => {
     [["--port=99999"], "from 0 to 65535"],
     [["--nodes=none"], "--nodes=N"],
     [["extra"], "--help lists the flags"],
-  ])("%j is refused by name", async (args, words) => {
+  ])("rejects %j by name", async (args, words) => {
     const { exitCode, stderr } = await runCommand(process.execPath, [MAIN, ...args]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain(words);
     expect(stderr).not.toContain("    at ");
   });
 
-  test("a taken port is told", async () => {
+  test("reports a port in use", async () => {
     const taken = await start();
     const { port } = new URL(taken.url);
     const { exitCode, stderr } = await runCommand(process.execPath, [

@@ -27,11 +27,11 @@ afterAll(() => folder.remove());
 async function started(file: string): Promise<Server> {
   const child = spawn(process.execPath, [PROGRAM, file], { stdio: ["pipe", "pipe", "inherit"] });
   const line = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-  if (line.done) throw new Error("the server ended before it listened");
+  if (line.done) throw new Error("the server exited before it listened");
   return { child, url: line.value };
 }
 
-/** The answer's body, or undefined when the connection broke. */
+/** The body of the response, or undefined when the connection broke. */
 function send(url: string, method: string, path: string, body?: object): Promise<string | undefined> {
   return new Promise((resolve) => {
     const text = body === undefined ? "" : JSON.stringify(body);
@@ -47,50 +47,50 @@ function send(url: string, method: string, path: string, body?: object): Promise
   });
 }
 
-test("a server that is killed while it writes loses nothing that it acknowledged, and its versions never go back", async () => {
+test("keeps every acknowledged write when killed while writing, and versions never decrease", async () => {
   const file = join(folder.path, "objects.sqlite");
   const acknowledged = new Map<string, string | undefined>();
   let newest = 0;
-  for (let life = 1; life <= sweepSize(4, 40); life += 1) {
+  for (let restart = 1; restart <= sweepSize(4, 40); restart += 1) {
     const { child, url } = await started(file);
     const ended = new Promise((resolve) => child.once("close", resolve));
     const listed = JSON.parse((await send(url, "GET", MAPS)) ?? "") as Listed;
     const there = new Map(listed.items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
     for (const [name, version] of acknowledged) {
-      if (version === undefined) expect(there.has(name), `${name} was deleted before life ${life}`).toBe(false);
-      else expect(Number(there.get(name)), `${name} before life ${life}`).toBeGreaterThanOrEqual(Number(version));
+      if (version === undefined) expect(there.has(name), `${name} was deleted before restart ${restart}`).toBe(false);
+      else expect(Number(there.get(name)), `${name} before restart ${restart}`).toBeGreaterThanOrEqual(Number(version));
     }
-    expect(Number(listed.metadata.resourceVersion), `the version at life ${life}`).toBeGreaterThanOrEqual(newest);
-    await writeUntilKilled(url, life, () => child.kill("SIGKILL"), acknowledged);
+    expect(Number(listed.metadata.resourceVersion), `the version at restart ${restart}`).toBeGreaterThanOrEqual(newest);
+    await writeUntilKilled(url, restart, () => child.kill("SIGKILL"), acknowledged);
     await ended;
     newest = Math.max(newest, ...[...acknowledged.values()].map((version) => Number(version ?? 0)));
   }
   expect(acknowledged.size).toBeGreaterThan(50);
 });
 
-/** Writes several objects at once; the server dies after so many answers, with others under way. */
+/** Writes several objects concurrently. The server is killed after this many responses, with others in flight. */
 async function writeUntilKilled(
   url: string,
-  life: number,
+  restart: number,
   kill: () => void,
   acknowledged: Map<string, string | undefined>,
 ): Promise<void> {
   let answers = 0;
   const writer = async (lane: number): Promise<void> => {
     for (let turn = 0; ; turn += 1) {
-      const name = `n-${life}-${lane}-${turn}`;
+      const name = `n-${restart}-${lane}-${turn}`;
       const made = await send(url, "POST", MAPS, { metadata: { name }, data: { x: "y".repeat(200) } });
       if (made === undefined) return;
       const { metadata } = JSON.parse(made) as { readonly metadata: { readonly resourceVersion: string } };
       acknowledged.set(name, metadata.resourceVersion);
-      // Every third is deleted again; a deletion whose answer is lost may or may not have happened.
+      // Every third is deleted again; a deletion with a lost response may or may not have happened.
       if (turn % 3 === 2) {
         acknowledged.delete(name);
         if ((await send(url, "DELETE", `${MAPS}/${name}`)) === undefined) return;
         acknowledged.set(name, undefined);
       }
       answers += 1;
-      if (answers === 40 + life * 7) kill();
+      if (answers === 40 + restart * 7) kill();
     }
   };
   await Promise.all(Array.from({ length: 8 }, (_, lane) => writer(lane)));

@@ -33,7 +33,7 @@ describeWith(["kubectl"], "kubectl on the embedded API server", () => {
   const map = (value: string): string =>
     JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" }, data: { key: value } });
 
-  test("a deployment is created, rolled out, scaled, described, explained and deleted with all it owns", async () => {
+  test("creates, rolls out, scales, describes, explains and deletes a Deployment with its dependents", async () => {
     await kubectl("create deployment web --image=nginx --replicas=2");
     expect(await kubectl("rollout status deployment/web --timeout=60s")).toContain("successfully rolled out");
     await kubectl("scale deployment/web --replicas=3");
@@ -46,11 +46,11 @@ describeWith(["kubectl"], "kubectl on the embedded API server", () => {
     await kubectl("wait --for=delete pod -l app=web --timeout=60s");
   });
 
-  test("objects are applied by the client and by the server, compared, patched and labelled", async () => {
+  test("applies client-side and server-side, diffs, patches and labels objects", async () => {
     expect(await kubectl("apply -f -", map("one"))).toContain("created");
     expect(await kubectl("apply -f -", map("one"))).toContain("unchanged");
     expect(await kubectl("diff -f -", map("one"))).toBe("");
-    // What the same kubectl applied by itself it may take over; what another manager has it may not, unless it insists.
+    // kubectl may take over fields it applied client-side. Fields of another manager need --force-conflicts.
     expect(await kubectl("apply --server-side -f -", map("two"))).toContain("serverside-applied");
     await expect(kubectl("apply --server-side --field-manager=other -f -", map("three"))).rejects.toThrow(
       /conflict with "kubectl"/,
@@ -63,7 +63,7 @@ describeWith(["kubectl"], "kubectl on the embedded API server", () => {
     expect(await kubectl("get configmap -l tier=front -o jsonpath={.items[*].data.more}")).toBe("x");
   });
 
-  test("a kind of one's own is defined, listed with its columns, and refused by its rules", async () => {
+  test("defines a custom kind, lists it with its columns, and rejects invalid objects", async () => {
     await kubectl("apply -f -", JSON.stringify(DEFINITION));
     await kubectl("wait --for=condition=Established crd/lamps.home.test --timeout=60s");
     await kubectl("apply -f -", JSON.stringify(lamp("desk", 40)));
@@ -74,7 +74,7 @@ describeWith(["kubectl"], "kubectl on the embedded API server", () => {
     await kubectl("delete crd lamps.home.test");
   });
 
-  test("a namespace goes with what is in it", async () => {
+  test("deletes a namespace with its content", async () => {
     await kubectl("create namespace brief");
     await kubectl("create configmap there -n brief --from-literal=a=b");
     await kubectl("delete namespace brief --timeout=60s");

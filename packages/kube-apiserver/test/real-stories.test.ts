@@ -9,13 +9,13 @@ import { told, type Stage } from "../src/controllers/testing/story.ts";
 
 const NAMESPACE = "stories";
 const FOLDER = join(import.meta.dirname, "..", "src", "controllers", "testing", "stories");
-/** `RECORD_STORIES=1` writes down what is seen instead of comparing it. */
+/** `RECORD_STORIES=1` records the states instead of comparing them. */
 const isRecording = process.env["RECORD_STORIES"] === "1";
 
-/** How long nothing may change for things to count as settled. */
+/** The cluster counts as idle after this time without changes. */
 const QUIET_MS = 2500;
 
-describeWith(["kubernetes", "etcd", "kwok"], "stories of workloads on the real controllers", () => {
+describeWith(["kubernetes", "etcd", "kwok"], "workload scenarios on the real controllers", () => {
   let cluster: KubernetesUnderTest;
 
   beforeAll(async () => {
@@ -63,13 +63,13 @@ describeWith(["kubernetes", "etcd", "kwok"], "stories of workloads on the real c
           if (now !== seen) [seen, since] = [now, Date.now()];
           expect(Date.now() - since).toBeGreaterThan(QUIET_MS);
         },
-        { timeoutMs: 60_000, what: "nothing to happen any more" },
+        { timeoutMs: 60_000, what: "the cluster to become idle" },
       );
     },
     list,
   };
 
-  // What is recorded changes with the version of Kubernetes alone: one story shows that the recording still holds, a sweep all.
+  // The recording depends only on the Kubernetes version: one scenario checks it, a sweep checks all.
   const played = isRecording ? STORIES : STORIES.slice(0, sweepSize(1, STORIES.length));
 
   test.each(played)("$name", async (story) => {

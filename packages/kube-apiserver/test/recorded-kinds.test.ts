@@ -20,7 +20,7 @@ import { recordTables } from "./recording/table-answers.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-describeWith(["kubernetes", "etcd"], "what is recorded of the real server's kinds", () => {
+describeWith(["kubernetes", "etcd"], "the recording of kinds matches the real server", () => {
   let cluster: KubernetesUnderTest;
   let ask: Ask;
   beforeAll(async () => {
@@ -29,36 +29,36 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server's kind
   });
   afterAll(() => cluster?.close());
 
-  it("is what it says of them: schemas and discovery", async () => {
+  it("schemas and discovery", async () => {
     const read = async (path: string): Promise<JsonObject> => (await ask("GET", path)).body;
-    // What Go alone can say is taken as recorded: the cases below would show a change of it.
+    // Facts from the Go types are taken from the recording: the cases below would show a change.
     const { goMarks: marks, goNames: names } = KIND_DATA;
     expect(await readKindData(read, { marks, names })).toEqual(KIND_DATA);
   });
 
-  it("is what it makes of objects and says against them", async () => {
-    const told = (cases: readonly { of: string; why: string; answer: unknown }[]): unknown =>
+  it("returned objects and errors", async () => {
+    const normalise = (cases: readonly { of: string; why: string; answer: unknown }[]): unknown =>
       cases.map(({ of, why, answer }) => ({ of, why, answer: withoutRun(answer) }));
-    expect(told(await recordKindAnswers(ask))).toEqual(told(answers.cases));
+    expect(normalise(await recordKindAnswers(ask))).toEqual(normalise(answers.cases));
   });
 
-  it("is what it shows in tables", async () => {
+  it("table rows", async () => {
     const shown = (
       rows: readonly { of: string; why: string; cells: readonly unknown[]; columns: unknown }[],
     ): unknown => rows.map(({ of, why, cells, columns }) => ({ of, why, columns, cells: withoutRun(cells) }));
     expect(shown(await recordTables(ask))).toEqual(shown(tables.rows));
   });
 
-  it("is what it allows, by the roles it has from the beginning", async () => {
+  it("permissions of the bootstrap roles", async () => {
     expect(await readBootstrapRoles(ask)).toEqual(bootstrapRoles());
     expect(await recordAccess(ask)).toEqual(access.cases);
   });
 
-  it("is what limit ranges do", async () => {
+  it("effects of limit ranges", async () => {
     expect(withoutRun(await recordLimits(ask))).toEqual(withoutRun(limits.cases));
   });
 
-  it("is how the embedded server is discovered", async () => {
+  it("discovery of the embedded server", async () => {
     const { clock, timers, ids } = virtualAmbient(1);
     const { server } = embeddedServer({ clock, timers, ids });
     await server.start();
@@ -86,14 +86,14 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server's kind
   });
 });
 
-/** What depends on the run: times, ids, addresses, and what Go prints of whole structs. */
+/** Removes values that depend on the run: times, ids, addresses, and Go's formatting of whole structs. */
 function withoutRun(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
     .replaceAll(/10\.0\.0\.\d+/g, "<ip>")
     .replaceAll(/\b\d+[ydhms](?:\d+[dhms])?\b/g, "<age>");
-  // Go tells several problems in no order.
+  // Go reports several errors in random order.
   return JSON.parse(text, (name, each: unknown) =>
     name === "causes" && Array.isArray(each)
       ? each.map((cause) => JSON.stringify(cause)).toSorted()

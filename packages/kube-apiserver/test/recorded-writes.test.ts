@@ -18,7 +18,7 @@ import { writeSequences } from "./writes/write-steps.ts";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const NAMESPACE = "/apis/probe.test/v1/namespaces/default";
 
-describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () => {
+describeWith(["kubernetes", "etcd"], "the recording of writes matches the real server", () => {
   let cluster: KubernetesUnderTest;
   let ask: Ask;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
   });
   afterAll(() => cluster?.close());
 
-  it("is what it says of schemas", async () => {
+  it("schema errors", async () => {
     for (const { why, schema, causes } of schemas) {
       const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", schema));
       expect({ why, causes: causesOf(answer) }).toEqual({
@@ -42,7 +42,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it makes of objects and says against them", async () => {
+  it("returned objects and errors", async () => {
     for (const { why, object, causes = [], admitted } of objects.cases as readonly RecordedObject[]) {
       const sent = { apiVersion: "probe.test/v1", kind: "Sink", metadata: { name: "t" }, ...object };
       const answer = await ask("POST", `${NAMESPACE}/sinks?dryRun=All`, sent);
@@ -56,7 +56,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it says of rules", async () => {
+  it("errors in validation rules", async () => {
     for (const { why, schema, causes } of rules.definitions) {
       const root = { type: "object", properties: { spec: schema } };
       const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", root));
@@ -67,7 +67,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it refuses by rules", async () => {
+  it("violations of validation rules", async () => {
     const root = { type: "object", properties: { spec: rules.spec } };
     await ask("POST", DEFINITIONS, definition("ruleds", "Ruled", root));
     await eventually(async () => (await ask("GET", `${NAMESPACE}/ruleds`)).code === 200, { what: "ruleds" });
@@ -89,7 +89,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it does with writes by several managers", async () => {
+  it("writes by several managers", async () => {
     for (const [index, { why, steps }] of (writes.scenarios as unknown as readonly Scenario[]).entries()) {
       for (const { answer, ...step } of steps) {
         const answered = answerOf(await write(ask, `recorded-${index}`, step));
@@ -98,7 +98,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it makes of strategic merge patches", async () => {
+  it("strategic merge patches", async () => {
     const deployments = "/apis/apps/v1/namespaces/default/deployments";
     for (const [index, { why, patch, result, message }] of (patches.cases as readonly RecordedPatch[]).entries()) {
       const url = `${deployments}/patched-${index}`;
@@ -109,7 +109,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what it does with a built-in kind, by the schema of its own OpenAPI document", async () => {
+  it("writes of a built-in kind by the schema of its OpenAPI document", async () => {
     const schema = openApiSchemas((await ask("GET", "/openapi/v3/apis/apps/v1")).body).get(
       "io.k8s.api.apps.v1.Deployment",
     );
@@ -150,7 +150,7 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
-  it("is what any other sequence of writes shows", async () => {
+  it("random sequences of writes", async () => {
     let count = 0;
     await fc.assert(
       fc.asyncProperty(writeSequences, async (steps) => {
@@ -188,7 +188,7 @@ interface DeploymentParts {
   readonly spec: JsonObject & { readonly template: JsonObject };
 }
 
-/** The recorded document with what a Deployment must have besides. */
+/** The recorded document with the required fields of a Deployment. */
 function deploymentOf(name: string, { metadata, spec }: DeploymentParts): JsonObject {
   const labels = { app: "patched" };
   return {

@@ -4,7 +4,7 @@ import { componentFile, describeWith, eventually, makeRunFolder, runCommand, typ
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startEmbedded, type EmbeddedCluster } from "../src/adapters/index.ts";
 
-/** The simulation as a person meets it: with kubectl, on the embedded server, in real time. */
+/** The simulation through kubectl, on the embedded server, in real time. */
 describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
   let folder: RunFolder;
   let cluster: EmbeddedCluster;
@@ -47,7 +47,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     },
   });
 
-  test("create, wait, rollout status, scale, get", async () => {
+  test("creates, waits, shows rollout status, scales and gets", async () => {
     await apply(deployment("web", "example.test/web:1", { replicas: 3 }));
     expect(await kubectl("rollout status deployment/web --timeout=60s")).toContain(
       'deployment "web" successfully rolled out',
@@ -60,7 +60,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     expect(await kubectl("get nodes --no-headers")).toMatch(/^(node-\d\s+Ready\s+<none>\s+\S+\s+\S+\n){3}$/);
   });
 
-  test("a new image is rolled out, undone, and told in the history", async () => {
+  test("rolls an image out, undoes it and lists the history", async () => {
     await kubectl("set image deployment/web web=example.test/web:2");
     await kubectl("rollout status deployment/web --timeout=60s");
     expect(await kubectl("rollout history deployment/web")).toMatch(/1\s+<none>\n2\s+<none>/);
@@ -84,7 +84,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     expect(described).toMatch(/Normal\s+Started\s.*kubelet\s+spec\.containers\{web\}: Container started/);
   });
 
-  test("a broken image: the status says why, and rollout status gives up at the deadline", async () => {
+  test("reports a broken image in the status, and rollout status fails at the deadline", async () => {
     await apply(deployment("broken", "example.test/web:missing", { progressDeadlineSeconds: 2 }));
     const { exitCode, stderr } = await run("rollout status deployment/broken --timeout=60s");
     expect(exitCode).toBe(1);
@@ -97,7 +97,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     await kubectl("delete deployment broken");
   });
 
-  test("drain respects the budget, and moves pods once there is room", async () => {
+  test("drain respects the budget, and evicts pods once disruptions are allowed", async () => {
     const budget = {
       apiVersion: "policy/v1",
       kind: "PodDisruptionBudget",
@@ -117,7 +117,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     await eventually(async () => expect(await kubectl("get node node-0 -o jsonpath={.spec.taints}")).toBe(""));
   });
 
-  test("stateful sets, jobs and events", async () => {
+  test("supports stateful sets, jobs and events", async () => {
     const set = {
       apiVersion: "apps/v1",
       kind: "StatefulSet",
@@ -148,7 +148,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     await eventually(async () => expect(await kubectl("events --for job/once")).toContain("Job completed"));
   });
 
-  test("a namespace goes with everything in it", async () => {
+  test("deletes a namespace with its content", async () => {
     await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short" } });
     await apply(deployment("web", "example.test/web:1", { replicas: 3 }), "short");
     await kubectl("rollout status deployment/web -n short --timeout=60s");
@@ -156,7 +156,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     expect(await kubectl("get all -n short")).toBe("");
   });
 
-  test("deleted in the foreground, the Deployment goes last", async () => {
+  test("deletes the Deployment last in the foreground", async () => {
     await kubectl("delete deployment web --cascade=foreground --timeout=60s");
     expect(await kubectl("get replicasets,pods -l app=web -o name")).toBe("");
     expect(

@@ -21,7 +21,7 @@ function binding(name: string, subject: JsonObject, roleRef: JsonObject = { kind
 const ALICE = { kind: "User", name: "alice" };
 const READ = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] };
 
-/** Rights come about a moment after their objects. */
+/** The authorizer sees new roles after a short delay. */
 function allowed(user: string, verb: string, resource: string): Step {
   return create(
     "subjectaccessreviews",
@@ -49,14 +49,14 @@ export const access: Subject = {
   needs: "api",
   cases: [
     {
-      name: "without a token, and with one that nobody has",
+      name: "rejects requests without a token and with an unknown token",
       steps: [
         get("configmaps", { as: "", want: [403, { reason: "Forbidden" }] }),
         get("configmaps", { as: "nonsense", want: [401, { reason: "Unauthorized" }] }),
       ],
     },
     {
-      name: "one without rights may nothing, and is told what",
+      name: "rejects a user without permissions and names the missing one",
       given: [create("configmaps", configMap("a"))],
       steps: [
         can("alice", "get", "configmaps/a", false),
@@ -71,7 +71,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "anyone may ask what there is",
+      name: "allows discovery to every user",
       steps: [
         { ...get("/version"), as: "alice", show: ["major"] },
         { ...get("/api"), as: "alice", show: ["kind"] },
@@ -80,7 +80,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "a role gives what it says in its namespace, nothing more",
+      name: "a role grants its rules in its namespace only",
       given: [
         create("configmaps", configMap("a")),
         role("r", [READ]),
@@ -98,7 +98,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "a group gives it to its members",
+      name: "a role binding to a group grants to its members",
       given: [
         role("r", [READ]),
         binding("b", { kind: "Group", name: "writers" }),
@@ -107,7 +107,7 @@ export const access: Subject = {
       steps: [can("bob", "get", "configmaps", true), can("alice", "get", "configmaps", false)],
     },
     {
-      name: "names in a role",
+      name: "a role grants by resource name",
       given: [
         create("configmaps", configMap("a")),
         create("configmaps", configMap("b")),
@@ -118,7 +118,7 @@ export const access: Subject = {
       steps: [can("alice", "get", "configmaps/a", true), can("alice", "get", "configmaps/b", false)],
     },
     {
-      name: "whoever may list an object by its name may do so by a selector of that name",
+      name: "permission to list an object by name allows a field selector on that name",
       given: [
         create("configmaps", configMap("a")),
         role("r", [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["a"], verbs: ["list", "watch"] }]),
@@ -139,7 +139,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "everything by stars",
+      name: "wildcards grant everything",
       given: [
         role("r", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),
         binding("b", ALICE),
@@ -152,7 +152,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "a cluster role bound in a namespace holds there",
+      name: "a cluster role bound in a namespace applies there only",
       given: [
         create("clusterroles", {
           apiVersion: `${RBAC}/v1`,
@@ -170,7 +170,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "what one has one may give, and what one may bind or escalate",
+      name: "a user grants own permissions, or any with bind or escalate",
       given: [
         role("r", [
           { apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create", "update", "patch"] },
@@ -201,7 +201,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "nobody gives what they do not have",
+      name: "rejects granting permissions the user does not have",
       given: [
         role("r", [{ apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create"] }]),
         binding("b", ALICE),
@@ -227,7 +227,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "reviews tell who may what",
+      name: "access reviews report permissions",
       given: [role("r", [READ]), binding("b", ALICE), settled("alice", "get", "configmaps")],
       steps: [
         allowed("alice", "get", "configmaps"),
@@ -258,7 +258,7 @@ export const access: Subject = {
       ],
     },
     {
-      name: "the administrator acts for another",
+      name: "the administrator impersonates a user",
       given: [create("configmaps", configMap("a"))],
       steps: [
         get("configmaps/a", { headers: { "impersonate-user": "alice" }, want: 403 }),
@@ -270,14 +270,14 @@ export const access: Subject = {
       ],
     },
     {
-      name: "the role of a binding stays",
+      name: "the roleRef of a binding is immutable",
       given: [role("r", [READ]), binding("b", ALICE)],
       steps: [merge("rolebindings/b", { roleRef: { name: "other" } }, { want: 422 })],
     },
   ],
 };
 
-/** Waits until the server's own review says so. */
+/** Waits until an access review allows it. */
 function settled(
   user: string,
   verb: string,

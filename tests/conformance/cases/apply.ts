@@ -41,21 +41,21 @@ export const serverSideApply: Subject = {
   needs: "api",
   cases: [
     {
-      name: "makes what is not there",
+      name: "creates a missing object",
       steps: [apply("one", "configmaps/a", data({ x: "1" }), { want: 201 }), get("configmaps/a")],
     },
     {
-      name: "the same again changes nothing, not even the version",
+      name: "applying the same configuration again does not change the version",
       given: [apply("one", "configmaps/a", data({ x: "1" }))],
       steps: [get("configmaps/a"), apply("one", "configmaps/a", data({ x: "1" }), { want: 200 })],
     },
     {
-      name: "what one no longer applies goes, if nobody else has it",
+      name: "removes a field that is no longer applied and has no other owner",
       given: [apply("one", "configmaps/a", data({ x: "1", y: "2" })), apply("two", "configmaps/a", data({ y: "2" }))],
       steps: [apply("one", "configmaps/a", data({}), { want: [200, { data: { y: "2" } }] })],
     },
     {
-      name: "another's field with another value is a conflict that names it",
+      name: "reports a conflict with the owner of a field",
       given: [apply("one", "configmaps/a", data({ x: "1" }))],
       steps: [
         apply("two", "configmaps/a", data({ x: "2" }), { want: [409, { reason: "Conflict" }] }),
@@ -63,7 +63,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "many conflicts with many",
+      name: "reports many conflicts with many managers",
       given: [
         apply("one", "configmaps/a", data({ x: "1", y: "1" }, { labels: { l: "1" } })),
         apply("two", "configmaps/a", data({ z: "1" })),
@@ -74,7 +74,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "the same value is shared, not fought for",
+      name: "shares ownership of an equal value",
       given: [apply("one", "configmaps/a", data({ x: "1" }))],
       steps: [
         apply("two", "configmaps/a", data({ x: "1" })),
@@ -82,7 +82,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "force takes the field",
+      name: "force takes over the field",
       given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
       steps: [
         apply("two", "configmaps/a", data({ x: "2" }), { force: true }),
@@ -91,7 +91,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "an update takes what it changes from the appliers",
+      name: "an update takes over the fields it changes",
       given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
       steps: [
         replace("configmaps/a?fieldManager=editor", data({ x: "2", y: "1" })),
@@ -99,7 +99,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a patch takes what it changes, and removing is no field",
+      name: "a patch takes over the fields it changes, and removal leaves no field",
       given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
       steps: [
         merge("configmaps/a?fieldManager=editor", { data: { x: null, z: "1" } }),
@@ -107,7 +107,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a manager's update and apply are two owners",
+      name: "update and apply of one manager are two entries",
       given: [create("configmaps?fieldManager=one", data({ x: "1" }))],
       steps: [
         apply("one", "configmaps/a", data({ x: "2" }), { want: 409 }),
@@ -115,33 +115,33 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "without a field manager it is refused",
+      name: "requires a field manager",
       steps: [{ do: "PATCH configmaps/a", type: "application/apply-patch+yaml", body: data({}), want: 422 }],
     },
     {
-      name: "the name of a manager has limits",
+      name: "limits the name of a manager",
       steps: [
         apply("x".repeat(129), "configmaps/a", data({}), { want: 422 }),
         apply("a%00b", "configmaps/a", data({}), { want: 422 }),
       ],
     },
     {
-      name: "managed fields may not be applied",
+      name: "rejects managedFields in the configuration",
       steps: [apply("one", "configmaps/a", data({}, { managedFields: [{ manager: "x" }] }), { want: 400 })],
     },
     {
-      name: "a body without apiVersion and kind is refused",
+      name: "requires apiVersion and kind",
       steps: [apply("one", "configmaps/a", { metadata: { name: "a" } }, { want: 400 })],
     },
     {
-      name: "the name must be there, and be that of the path",
+      name: "requires the name of the path",
       steps: [
         apply("one", "configmaps/a", { apiVersion: "v1", kind: "ConfigMap", data: { x: "1" } }, { want: 400 }),
         apply("one", "configmaps/a", configMap("b"), { want: 400 }),
       ],
     },
     {
-      name: "YAML is taken as well as JSON",
+      name: "accepts YAML and JSON",
       steps: [
         apply(
           "one",
@@ -152,11 +152,11 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "what is no YAML is refused",
+      name: "rejects invalid YAML",
       steps: [apply("one", "configmaps/a", "a: [", { want: 400 })],
     },
     {
-      name: "a version in the body is a precondition",
+      name: "resourceVersion is a precondition",
       steps: [
         create("configmaps", data({ x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         apply("one", "configmaps/a", data({ y: "1" }, { resourceVersion: "{rv}" })),
@@ -164,15 +164,15 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a version for what is not there is no precondition",
+      name: "resourceVersion is ignored for a missing object",
       steps: [apply("one", "configmaps/a", data({}, { resourceVersion: "1" }), { want: 201 })],
     },
     {
-      name: "a uid for what is not there is a conflict",
+      name: "uid of a missing object is a conflict",
       steps: [apply("one", "configmaps/a", data({}, { uid: "00000000-0000-0000-0000-000000000000" }), { want: 409 })],
     },
     {
-      name: "managed fields can be taken away by an update",
+      name: "an update can clear managedFields",
       given: [apply("one", "configmaps/a", data({ x: "1" }))],
       steps: [
         merge("configmaps/a", { metadata: { managedFields: [{}] } }),
@@ -181,7 +181,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a Deployment: containers and ports by their keys, defaults are nobody's",
+      name: "merges containers and ports of a Deployment by key, and defaults have no owner",
       steps: [
         apply(
           "one",
@@ -203,7 +203,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a Service: ports by port and protocol",
+      name: "merges ports of a Service by port and protocol",
       steps: [
         apply(
           "one",
@@ -220,7 +220,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "the status is a subresource of its own, for managers too",
+      name: "tracks managers of the status subresource separately",
       given: [apply("one", "deployments/web", deployment("web"))],
       steps: [
         apply("two", "deployments/web/status", {
@@ -235,14 +235,14 @@ export const serverSideApply: Subject = {
           { ...deployment("web"), status: { replicas: 7 } },
           {
             want: [200, { status: { conditions: [{ type: "Available" }] } }],
-            // Not the version: in another second the real server writes the new time, in the same it writes nothing.
+            // Not the version: the real server writes a new time in another second and nothing in the same one.
             show: ["status", "metadata.generation", "metadata.managedFields"],
           },
         ),
       ],
     },
     {
-      name: "lists of a definition: atomic, set and map; atomic maps; defaults",
+      name: "merges custom lists and maps by type: atomic, set, map, with defaults",
       given: defined(things(LISTS)),
       steps: [
         apply(
@@ -263,7 +263,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a list of a definition with a key twice is refused",
+      name: "rejects a duplicate key in a custom list",
       given: defined(things(LISTS)),
       steps: [
         apply("one", "things/a", thing("a", { map: [{ k: "x" }, { k: "x" }] }), { want: 500 }),
@@ -272,7 +272,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a type that the schema does not know is refused",
+      name: "rejects a type that violates the schema",
       given: defined(things(LISTS)),
       steps: [
         apply("one", "things/a", thing("a", { n: "seven" }), { want: 500 }),
@@ -281,14 +281,14 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "dry run shows and leaves",
+      name: "a dry run returns the result without storing it",
       steps: [
         apply("one", "configmaps/a?dryRun=All", data({ x: "1" }), { want: 201 }),
         get("configmaps/a", { want: 404 }),
       ],
     },
     {
-      name: "what is being deleted can be applied to while it is there",
+      name: "applies to an object that is being deleted",
       given: [create("configmaps", data({}, { finalizers: ["example.test/stay"] })), remove("configmaps/a")],
       steps: [
         apply("one", "configmaps/a", data({ x: "1" }), { want: 200 }),
@@ -296,7 +296,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "labels, annotations, finalizers and owners merge key by key",
+      name: "merges labels, annotations, finalizers and owners by key",
       steps: [
         apply(
           "one",
@@ -326,7 +326,7 @@ export const serverSideApply: Subject = {
       ],
     },
     {
-      name: "a status schema of a definition",
+      name: "applies a custom status by its schema",
       given: defined({
         ...things({}, {}),
         spec: {

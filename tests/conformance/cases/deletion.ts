@@ -13,7 +13,7 @@ export const deletion: Subject = {
   needs: "api",
   cases: [
     {
-      name: "answers with a Status that says what is gone",
+      name: "returns a Status that names the deleted object",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a", undefined, { want: [200, { kind: "Status", status: "Success" }] }),
@@ -21,11 +21,11 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "of what is not there",
+      name: "returns 404 for a missing object",
       steps: [remove("configmaps/a", undefined, { want: 404 })],
     },
     {
-      name: "a finalizer keeps it, with a time of deletion",
+      name: "a finalizer keeps the object with a deletion timestamp",
       given: [create("configmaps", STAYS)],
       steps: [
         remove("configmaps/a", undefined, { want: [200, { metadata: { deletionGracePeriodSeconds: 0 } }] }),
@@ -37,7 +37,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "no finalizer can be added to what is being deleted",
+      name: "rejects a new finalizer on an object that is being deleted",
       given: [create("configmaps", STAYS), remove("configmaps/a")],
       steps: [
         merge("configmaps/a", { metadata: { finalizers: ["example.test/stay", "example.test/more"] } }, { want: 422 }),
@@ -45,7 +45,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "one finalizer after the other",
+      name: "removes finalizers one by one",
       given: [
         create("configmaps", configMap("a", {}, { finalizers: ["example.test/a", "example.test/b"] })),
         remove("configmaps/a"),
@@ -57,7 +57,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "the name is free once it is gone, and not before",
+      name: "frees the name only after the deletion",
       given: [create("configmaps", STAYS), remove("configmaps/a")],
       steps: [
         create("configmaps", configMap("a"), { want: 409 }),
@@ -66,7 +66,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "the time of deletion cannot be set by a client",
+      name: "ignores a deletion timestamp from a client",
       given: [create("configmaps", configMap("a"))],
       steps: [
         merge(
@@ -78,7 +78,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "a uid that is not its own stops it",
+      name: "rejects another uid as precondition",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a", options({ preconditions: { uid: "00000000-0000-0000-0000-000000000000" } }), {
@@ -88,14 +88,14 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "its own uid and version let it go",
+      name: "accepts the current uid and version as preconditions",
       steps: [
         create("configmaps", configMap("a"), { save: { uid: "metadata.uid", rv: "metadata.resourceVersion" } }),
         remove("configmaps/a", options({ preconditions: { uid: "{uid}", resourceVersion: "{rv}" } })),
       ],
     },
     {
-      name: "an old version stops it",
+      name: "rejects an outdated version as precondition",
       steps: [
         create("configmaps", configMap("a"), { save: { rv: "metadata.resourceVersion" } }),
         merge("configmaps/a", { data: { x: "1" } }),
@@ -106,7 +106,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "dry run leaves it",
+      name: "a dry run deletes nothing",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a?dryRun=All"),
@@ -116,7 +116,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "a propagation that is none",
+      name: "rejects an unknown propagation policy",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a?propagationPolicy=Sideways", undefined, { want: 422 }),
@@ -126,7 +126,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "foreground and orphan are finalizers of their own",
+      name: "foreground and orphan set finalizers",
       given: [create("configmaps", configMap("a")), create("configmaps", configMap("b"))],
       steps: [
         remove("configmaps/a", options({ propagationPolicy: "Foreground" })),
@@ -137,7 +137,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "a pod on no node goes at once, one on a node gets its grace",
+      name: "deletes a pod without a node at once and one on a node after its grace period",
       given: [create("pods", pod("free")), create("pods", pod("bound", { nodeName: "n1" }))],
       steps: [
         remove("pods/free", undefined, { show: ["kind", "status", "metadata.deletionGracePeriodSeconds"] }),
@@ -149,7 +149,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "a version is lost when a deletion takes away the finalizers of an earlier one",
+      name: "skips a version when a deletion removes the finalizers of an earlier one",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a", options({ propagationPolicy: "Orphan" }), { save: { rv: "metadata.resourceVersion" } }),
@@ -162,7 +162,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "everybody is told that a pod is to go before it is gone",
+      name: "sends MODIFIED before DELETED for a gracefully deleted pod",
       given: [create("pods", pod("free"))],
       steps: [
         get("pods", { save: { rv: "metadata.resourceVersion" }, show: ["kind"] }),
@@ -172,7 +172,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "a Deployment's generation counts its deletion",
+      name: "deletion increments the generation of a Deployment",
       given: [
         create("deployments", { ...deployment("web"), metadata: { name: "web", finalizers: ["example.test/stay"] } }),
       ],
@@ -181,7 +181,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "options that are no JSON or of another kind",
+      name: "rejects delete options that are not JSON or of another kind",
       given: [create("configmaps", configMap("a"))],
       steps: [
         remove("configmaps/a", "{nope", { want: 400 }),
@@ -190,7 +190,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "deletecollection with finalizers marks all of them",
+      name: "deletecollection marks all objects with finalizers",
       given: [create("configmaps", STAYS), create("configmaps", configMap("b"))],
       steps: [
         remove("configmaps"),
@@ -199,7 +199,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "an owner of another uid is only written down",
+      name: "accepts an owner with another uid",
       steps: [
         create(
           "configmaps",
@@ -216,7 +216,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "an owner must be told in full, and only one may control",
+      name: "requires complete owner references and allows one controller",
       steps: [
         create(
           "configmaps",
@@ -251,7 +251,7 @@ export const deletion: Subject = {
       ],
     },
     {
-      name: "names of finalizers follow the rules",
+      name: "validates names of finalizers",
       steps: [
         create("configmaps", configMap("a", {}, { finalizers: ["no-domain"] }), { want: 422 }),
         create("configmaps", configMap("a", {}, { finalizers: ["bad name/x"] }), { want: 422 }),

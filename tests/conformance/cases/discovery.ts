@@ -22,10 +22,10 @@ const SHAPE = [
   "columnDefinitions[*].format",
 ];
 
-/** What discovery tells of the core kinds that both servers have. */
+/** Discovery of the core kinds that both servers have. */
 function tells(resource: string): Subject["cases"][number] {
   return {
-    name: `discovery tells of ${resource}`,
+    name: `discovery of ${resource}`,
     steps: [{ do: "GET /api/v1", show: [`resources[?${resource}]`] }],
   };
 }
@@ -46,11 +46,11 @@ export const discovery: Subject = {
       "rbac.authorization.k8s.io/v1",
       "apiextensions.k8s.io/v1",
     ].map((version) => ({
-      name: `discovery tells what is in ${version}`,
+      name: `discovery of ${version}`,
       steps: [get(`/apis/${version}`, { show: ["kind", "groupVersion"] })],
     })),
     {
-      name: "discovery tells of a kind of a definition",
+      name: "discovery of a custom kind",
       given: defined(
         things(
           ANY,
@@ -71,7 +71,7 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "the best version of a group comes first",
+      name: "lists the preferred version of a group first",
       given: defined(
         definition({
           versions: ["v1beta1", "v2alpha1", "v1", "v2", "v10", "foo1"].map((name) => ({
@@ -91,11 +91,11 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "the list of groups",
+      name: "lists the groups",
       steps: [get("/apis", { show: ["kind", "apiVersion", "groups[0]"] }), get("/api", { show: ["kind", "versions"] })],
     },
     {
-      name: "all at once, aggregated",
+      name: "aggregated discovery",
       steps: [
         get("/apis", {
           accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
@@ -108,7 +108,7 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "groups and versions that are not there",
+      name: "returns 404 for unknown groups and versions",
       steps: [
         get("/apis/none.test", { want: 404 }),
         get("/apis/none.test/v1", { want: 404 }),
@@ -117,7 +117,7 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "what the server is",
+      name: "version and health endpoints",
       steps: [
         get("/version", { show: ["major", "minor", "gitVersion"] }),
         get("/healthz", { accept: "*/*" }),
@@ -134,11 +134,11 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "OpenAPI v3 has the schema of a kind of a definition",
+      name: "OpenAPI v3 has the schema of a custom kind",
       given: defined(
         things({
           type: "object",
-          description: "what is wanted",
+          description: "desired state",
           required: ["n"],
           properties: { n: { type: "integer", description: "how many" } },
         }),
@@ -158,7 +158,7 @@ export const discovery: Subject = {
       ],
     },
     {
-      name: "OpenAPI v3 knows the fields of built-in kinds",
+      name: "OpenAPI v3 has the fields of built-in kinds",
       steps: [
         get("/openapi/v3/apis/apps/v1", {
           show: [
@@ -213,7 +213,7 @@ export const tables: Subject = {
       ],
     },
     {
-      name: "what a row carries can be chosen",
+      name: "includeObject selects the object of a row",
       given: [create("configmaps", configMap("a", { x: "1" }))],
       steps: [
         get("configmaps?includeObject=Object", { accept: TABLE, show: ["rows[*].object.kind", "rows[*].object.data"] }),
@@ -226,7 +226,7 @@ export const tables: Subject = {
       ],
     },
     {
-      name: "columns of a kind of a definition are its own",
+      name: "additional printer columns of a custom kind",
       given: [
         ...defined(
           things(
@@ -257,16 +257,16 @@ export const tables: Subject = {
       steps: [get("things", { accept: TABLE, show: NO_OBJECT })],
     },
     {
-      name: "columns of a kind of a definition that has none",
+      name: "default columns of a custom kind",
       given: [...defined(things(ANY)), create("things", thing("a", {}))],
       steps: [get("things", { accept: TABLE, show: ["columnDefinitions", "rows[*].cells[0]"] })],
     },
     {
-      name: "an answer that is no object stays what it is",
+      name: "ignores the table request for a Status",
       steps: [get("configmaps/none", { accept: TABLE, want: 404 })],
     },
     {
-      name: "a table only, and not as JSON",
+      name: "rejects a table without a JSON alternative",
       steps: [
         get("configmaps", { accept: "application/json;as=Table;v=v1;g=meta.k8s.io", show: ["kind"] }),
         get("configmaps", { accept: "application/json;as=Table;v=v9;g=meta.k8s.io", want: 406 }),

@@ -18,7 +18,7 @@ export const garbage: Subject = {
   needs: "controllers",
   cases: [
     {
-      name: "what an owner leaves goes after it, and what that leaves too",
+      name: "deletes dependents of a deleted owner recursively",
       given: [
         OWNER,
         { ...owned("child"), save: { child: "metadata.uid" } },
@@ -34,7 +34,7 @@ export const garbage: Subject = {
       steps: [remove("configmaps/owner"), gone("configmaps/child"), gone("secrets/grandchild")],
     },
     {
-      name: "in the foreground the owner goes last",
+      name: "foreground deletion deletes the owner last",
       given: [
         OWNER,
         owned("child", "{owner}", { blockOwnerDeletion: true }),
@@ -50,7 +50,7 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "in the foreground the owner waits only for those that block it",
+      name: "foreground deletion waits only for blocking dependents",
       given: [
         OWNER,
         owned("child", "{owner}", { blockOwnerDeletion: false }),
@@ -64,7 +64,7 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "orphans stay, without their owner",
+      name: "orphaning keeps dependents without their owner",
       given: [OWNER, owned("child")],
       steps: [
         remove("configmaps/owner", deleting("Orphan")),
@@ -73,7 +73,7 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "one with two owners goes with the last",
+      name: "deletes an object with two owners after the last one",
       given: [
         OWNER,
         create("configmaps", configMap("second"), { save: { second: "metadata.uid" } }),
@@ -99,11 +99,11 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "one whose owner never was goes at once",
+      name: "deletes an object whose owner never existed",
       steps: [owned("child", "99999999-9999-9999-9999-999999999999"), gone("configmaps/child")],
     },
     {
-      name: "an owner of a kind of a definition",
+      name: "accepts a custom object as owner",
       given: [
         ...defined(things(ANY)),
         create("things", thing("owner", {}), { save: { owner: "metadata.uid" } }),
@@ -131,7 +131,7 @@ export const garbage: Subject = {
       steps: [remove("things/owner"), gone("configmaps/child"), gone("things/small")],
     },
     {
-      name: "a namespace takes everything with it",
+      name: "deletes a namespace with its content",
       given: [
         create("configmaps", configMap("a")),
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
@@ -146,7 +146,7 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "a namespace that goes takes nothing in, and waits for finalizers",
+      name: "a terminating namespace rejects creates and waits for finalizers",
       given: [
         create("configmaps", configMap("a", {}, { finalizers: ["example.test/stay"] })),
         remove("namespaces/{ns}"),
@@ -166,25 +166,25 @@ export const garbage: Subject = {
       ],
     },
     {
-      name: "a new namespace gets its account",
+      name: "creates the default service account of a namespace",
       steps: [
         until("serviceaccounts/default", {}, { show: ["kind", "metadata.name"] }),
         until("configmaps/kube-root-ca.crt", {}, { show: ["kind", "metadata.annotations"] }),
       ],
     },
     {
-      name: "a new namespace gets the certificates to trust",
+      name: "creates the root certificates of a namespace",
       steps: [until("configmaps/kube-root-ca.crt", {}, { show: ["data"] })],
     },
     {
-      name: "the namespaces of the system stay",
+      name: "rejects deletion of system namespaces",
       steps: [
         remove("namespaces/default", undefined, { want: 403 }),
         remove("namespaces/kube-system", undefined, { want: 403 }),
       ],
     },
     {
-      name: "deleting the same twice is the same",
+      name: "a repeated deletion returns the same result",
       given: [OWNER, owned("child"), merge("configmaps/owner", { metadata: { finalizers: ["example.test/stay"] } })],
       steps: [
         remove("configmaps/owner", deleting("Background"), { show: ["metadata.finalizers"] }),

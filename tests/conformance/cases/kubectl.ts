@@ -19,8 +19,8 @@ function kubectl(args: string | readonly string[], rest: Omit<KubectlStep, "kube
 }
 
 /**
- * The real server dates its list of schemas with the time of the answer, in whole seconds: a kubectl that has one of another case from this very second in its
- * cache is told that nothing has changed.
+ * The real server dates its list of schemas in whole seconds. A kubectl with a cached list of another case from the
+ * same second gets 304.
  */
 const OWN_CACHE = { env: { KUBECACHEDIR: "cache-{ns}" } };
 
@@ -33,7 +33,7 @@ const WEB: readonly Step[] = [
 ];
 const MANIFEST = configMap("a", { x: "1", y: "1" });
 
-/** A file kubectl edits with: one line of sed in the place of an editor. */
+/** An editor script for kubectl edit: one line of sed. */
 function editing(expression: string): Record<string, string> {
   return { KUBE_EDITOR: `sed -i '${expression}'` };
 }
@@ -94,7 +94,7 @@ export const kubectlCases: Subject = {
       kubectl("get configmap/a service/web -o name"),
     ),
     one(
-      "get of what is not there",
+      "get of a missing object",
       [],
       kubectl("get configmap none", { want: 1 }),
       kubectl("get configmap none --ignore-not-found"),
@@ -102,7 +102,7 @@ export const kubectlCases: Subject = {
       kubectl("get secrets"),
     ),
     {
-      name: "get -w shows changes as they come",
+      name: "get -w prints changes",
       given: [A],
       steps: [
         kubectl("get configmaps -w -o name", { background: "w" }),
@@ -134,14 +134,14 @@ export const kubectlCases: Subject = {
       kubectl("describe secret s"),
       kubectl("describe service web"),
     ),
-    one("describe what is not there", [], kubectl("describe configmap none", { want: 1 })),
+    one("describe of a missing object", [], kubectl("describe configmap none", { want: 1 })),
     one(
-      "describe an object of a definition",
+      "describe of a custom object",
       [...defined(things(ANY)), create("things", thing("a", { n: 1, deep: { l: ["x"] } }))],
       kubectl("describe things.{ns}.test a"),
     ),
     one(
-      "apply makes, changes, leaves and removes",
+      "apply creates, changes, leaves unchanged and removes",
       [],
       kubectl("apply -f -", { stdin: MANIFEST }),
       kubectl("apply -f -", { stdin: MANIFEST }),
@@ -149,14 +149,14 @@ export const kubectlCases: Subject = {
       kubectl("get configmap a -o jsonpath={.data}"),
     ),
     one(
-      "apply of several in one stream",
+      "apply of several documents",
       [],
       kubectl("apply -f -", { stdin: `${JSON.stringify(configMap("a"))}\n---\n${JSON.stringify(configMap("b"))}` }),
       kubectl("get configmaps -o name"),
     ),
-    one("apply to what was made otherwise warns", [A], kubectl("apply -f -", { stdin: MANIFEST })),
+    one("apply warns about an object without the annotation", [A], kubectl("apply -f -", { stdin: MANIFEST })),
     one(
-      "apply of what is wrong",
+      "apply of invalid objects",
       [],
       kubectl("apply -f -", { stdin: { ...configMap("a"), data: { x: 1 } }, want: 1 }),
       kubectl("apply -f -", { stdin: { ...configMap("a"), extra: 1 }, want: 1 }),
@@ -176,7 +176,7 @@ export const kubectlCases: Subject = {
       kubectl("get configmap a", { want: 1 }),
     ),
     one(
-      "apply on the server's side, with a conflict, and by force",
+      "server-side apply with a conflict and with force",
       [],
       kubectl("apply --server-side --field-manager=one -f -", { stdin: MANIFEST }),
       kubectl("apply --server-side --field-manager=two -f -", { stdin: configMap("a", { x: "9" }), want: 1 }),
@@ -184,7 +184,7 @@ export const kubectlCases: Subject = {
       kubectl("get configmap a -o yaml --show-managed-fields"),
     ),
     one(
-      "apply on the server's side after apply on the client's",
+      "server-side apply after client-side apply",
       [],
       kubectl("apply -f -", { stdin: MANIFEST }),
       kubectl("apply --server-side -f -", { stdin: configMap("a", { x: "2", y: "1" }) }),
@@ -200,7 +200,7 @@ export const kubectlCases: Subject = {
       kubectl("get configmaps -o name"),
     ),
     one(
-      "diff shows what would change, and says so by its exit code",
+      "diff prints changes and exits with 1",
       [],
       kubectl("diff -f -", { stdin: MANIFEST, want: 1, show: ["exitCode"] }),
       kubectl("apply -f -", { stdin: MANIFEST }),
@@ -213,14 +213,14 @@ export const kubectlCases: Subject = {
       }),
     ),
     one(
-      "edit changes what the editor changed",
+      "edit sends the edited object",
       [A],
       kubectl("edit configmap a", { env: editing("s/  x: .*/  x: changed/") }),
       kubectl("get configmap a -o jsonpath={.data.x}"),
       kubectl("edit configmap a", { env: { KUBE_EDITOR: "true" } }),
     ),
     one(
-      "patch in three ways",
+      "patch of three types",
       [A, create("deployments", deployment("web"))],
       kubectl(["patch", "configmap", "a", "--type=merge", "-p", '{"data":{"y":"2"}}']),
       kubectl(["patch", "configmap", "a", "--type=json", "-p", '[{"op":"remove","path":"/data/x"}]']),
@@ -235,7 +235,7 @@ export const kubectlCases: Subject = {
       kubectl("get deployment web -o jsonpath={.spec.template.spec.containers[*].image}"),
     ),
     one(
-      "patch that changes nothing, and a wrong one",
+      "patch without changes, and an invalid patch",
       [A],
       kubectl(["patch", "configmap", "a", "--type=merge", "-p", '{"data":{"x":"1"}}']),
       kubectl(["patch", "configmap", "a", "--type=json", "-p", '[{"op":"remove","path":"/data/none"}]'], { want: 1 }),
@@ -333,7 +333,7 @@ export const kubectlCases: Subject = {
       kubectl("set image deployment/web none=x", { want: 1 }),
     ),
     one(
-      "delete, by name, by label, by file, and what is not there",
+      "delete by name, by label, by file, and of a missing object",
       [A, B, create("configmaps", configMap("c", {}, { labels: { l: "2" } }))],
       kubectl("delete configmap a"),
       kubectl("delete configmap a", { want: 1 }),
@@ -373,7 +373,7 @@ export const kubectlCases: Subject = {
       kubectl("api-resources --api-group=none.test"),
     ),
     one(
-      "api-resources and versions of a definition",
+      "api-resources and api-versions of a custom kind",
       defined(
         things(
           ANY,
@@ -393,12 +393,12 @@ export const kubectlCases: Subject = {
       kubectl("explain configmap.data"),
     ),
     one(
-      "explain what a definition says",
+      "explain of a custom kind",
       [
         ...defined(
           things({
             type: "object",
-            description: "what is wanted",
+            description: "desired state",
             required: ["n"],
             properties: {
               n: { type: "integer", description: "how many" },
@@ -406,7 +406,7 @@ export const kubectlCases: Subject = {
             },
           }),
         ),
-        // The real server tells of a new kind a moment after it serves it, and has its schema for clients another moment later.
+        // The real server lists a new kind shortly after it serves it, and publishes its schema later still.
         until("/apis", { groups: [{ name: "{ns}.test" }] }),
         until("/openapi/v3", { paths: { "apis/{ns}.test/v1": {} } }),
       ],
@@ -429,16 +429,16 @@ export const kubectlCases: Subject = {
       kubectl("auth whoami -o json", { as: "bob", show: ["stdout.status.userInfo.username"] }),
     ),
     one(
-      "one without rights is told so",
+      "a user without permissions is rejected",
       [A],
       kubectl("get configmaps", { as: "alice", want: 1 }),
       kubectl("delete configmap a", { as: "alice", want: 1 }),
       kubectl("create deployment web --image=x", { as: "alice", want: 1 }),
       kubectl("get nodes", { as: "alice", want: 1 }),
     ),
-    one("top is refused without metrics", [], kubectl("top pods", { want: 1 }), kubectl("top nodes", { want: 1 })),
+    one("top fails without metrics", [], kubectl("top pods", { want: 1 }), kubectl("top nodes", { want: 1 })),
     one(
-      "columns and pages of a definition",
+      "columns and pages of a custom kind",
       [
         ...defined(
           things(ANY, {
@@ -454,7 +454,7 @@ export const kubectlCases: Subject = {
       kubectl("get things.{ns}.test a -o yaml"),
     ),
     one(
-      "an object of a definition is applied and edited",
+      "a custom object is applied and edited",
       defined(things({ type: "object", properties: { n: { type: "integer", maximum: 5 } } })),
       kubectl("apply -f -", { stdin: thing("a", { n: 1 }) }),
       kubectl("apply -f -", { stdin: thing("a", { n: 2 }) }),
@@ -536,7 +536,7 @@ export const kubectlWorkloads: Subject = {
       kubectl("rollout resume deployment/web"),
     ),
     one(
-      "rollout status of one that fails",
+      "rollout status of a failing Deployment",
       [create("deployments", deployment("web", { progressDeadlineSeconds: 1 }, { image: "example.test/web:missing" }))],
       kubectl("rollout status deployment/web --timeout=20s", { want: 1, show: ["exitCode", "stderr"] }),
     ),
@@ -578,14 +578,14 @@ export const kubectlWorkloads: Subject = {
       kubectl("get pod db-0 -o jsonpath={.status.phase}"),
     ),
     one(
-      "a Job that is waited for",
+      "wait for a Job",
       [],
       kubectl("create job once --image=example.test/task:1"),
       kubectl("wait --for=condition=Complete job/once --timeout=30s"),
       kubectl("get jobs once -o jsonpath={.status.succeeded}"),
     ),
     {
-      name: "a namespace that is deleted",
+      name: "delete of a namespace",
       given: [create("namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "{ns}-gone" } })],
       steps: [kubectl("delete namespace {ns}-gone --timeout=50s"), gone("namespaces/{ns}-gone")],
     },

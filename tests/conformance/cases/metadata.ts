@@ -18,7 +18,7 @@ import {
 } from "../src/words.ts";
 
 const IMAGE = "example.test/web:1";
-/** Specs of pods that are good, but most likely not what somebody wants. */
+/** Valid pod specs that cause warnings. */
 const ODD: readonly JsonObject[] = [
   {
     containers: [
@@ -64,7 +64,7 @@ export const metadata: Subject = {
   needs: "api",
   cases: [
     {
-      name: "what is allowed but odd in a pod is told",
+      name: "warns about valid but unusual pod fields",
       steps: ODD.flatMap((spec) => [
         create("pods?dryRun=All", { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec }, { show: ["kind"] }),
         create("deployments", odd("web", spec), { want: spec === ODD[0] ? 201 : 409, show: ["kind", "reason"] }),
@@ -74,7 +74,7 @@ export const metadata: Subject = {
       ]),
     },
     {
-      name: "what is wrong with the metadata is found more than once in an update",
+      name: "reports metadata errors of an update more than once",
       given: [
         create("configmaps", configMap("a")),
         create("deployments", deployment("web")),
@@ -87,7 +87,7 @@ export const metadata: Subject = {
       ]),
     },
     {
-      name: "what an apply leaves empty is kept until the next write",
+      name: "keeps empty fields of an apply until the next write",
       given: defined(things(ANY)),
       steps: [
         apply(
@@ -101,14 +101,14 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "a generated name begins as told",
+      name: "generates a name from generateName",
       steps: [
         create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } }),
         create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } }),
       ],
     },
     {
-      name: "a name given wins over one to generate",
+      name: "prefers name to generateName",
       steps: [
         create("configmaps", configMap("given", {}, { generateName: "gen-" }), {
           want: [201, { metadata: { name: "given" } }],
@@ -116,7 +116,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "a long beginning is cut",
+      name: "truncates a long generateName",
       steps: [
         create(
           "configmaps",
@@ -133,14 +133,14 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "no name at all",
+      name: "rejects an object without a name",
       steps: [
         create("configmaps", { apiVersion: "v1", kind: "ConfigMap" }, { want: 422 }),
         create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: {} }, { want: 422 }),
       ],
     },
     {
-      name: "names follow the rules of their kind",
+      name: "validates names by kind",
       steps: [
         create("configmaps", configMap("Upper"), { want: 422 }),
         create("configmaps", configMap("under_score"), { want: 422 }),
@@ -157,7 +157,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "labels follow the rules",
+      name: "validates labels",
       steps: [
         create("configmaps", configMap("a", {}, { labels: { "bad key": "x" } }), { want: 422 }),
         create("configmaps", configMap("a", {}, { labels: { a: "bad value!" } }), { want: 422 }),
@@ -167,7 +167,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "labels are texts",
+      name: "requires labels to be strings",
       steps: [
         create("configmaps", configMap("a", {}, { labels: { a: 1 } }), { want: 400 }),
         create("configmaps", configMap("a", {}, { labels: ["a"] }), { want: 400 }),
@@ -175,7 +175,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "annotations follow the rules",
+      name: "validates annotations",
       steps: [
         create("configmaps", configMap("a", {}, { annotations: { "bad key": "x" } }), { want: 422 }),
         create("configmaps", configMap("a", {}, { annotations: { a: "x".repeat(300_000) } }), {
@@ -186,7 +186,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "the generation of a Deployment counts changes of its spec",
+      name: "increments the generation of a Deployment with its spec",
       given: [create("deployments", deployment("web"))],
       steps: [
         { ...merge("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
@@ -197,12 +197,12 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "a ConfigMap has no generation",
+      name: "sets no generation on a ConfigMap",
       given: [create("configmaps", configMap("a"))],
       steps: [{ ...merge("configmaps/a", { data: { x: "1" } }), show: ["metadata.generation"] }],
     },
     {
-      name: "the generation of a kind of a definition, with and without status",
+      name: "sets the generation of custom kinds, with and without status",
       given: [
         ...defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
         create("things", thing("a", { n: 1 })),
@@ -215,7 +215,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "without a status subresource everything but metadata counts",
+      name: "counts everything but metadata without a status subresource",
       given: [...defined(things(ANY, schemaOf(ANY, ANY))), create("things", thing("a", { n: 1 }))],
       steps: [
         { ...merge("things/a", { status: { n: 1 } }), show: ["metadata.generation"] },
@@ -223,7 +223,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "managed fields tell who wrote what, by the name of the manager",
+      name: "records managed fields by manager name",
       steps: [
         create("configmaps?fieldManager=maker", configMap("a", { x: "1" }, { labels: { l: "1" } })),
         merge("configmaps/a?fieldManager=patcher", { data: { y: "1" } }),
@@ -232,14 +232,14 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "without a manager the user agent names it",
+      name: "derives the manager from the user agent",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { headers: { "user-agent": "my-tool/1.2 (linux) extra" } }),
         merge("configmaps/a", { data: { y: "1" } }, { headers: { "user-agent": "" } }),
       ],
     },
     {
-      name: "a manager's name has limits",
+      name: "limits the name of a manager",
       steps: [
         create(`configmaps?fieldManager=${"x".repeat(129)}`, configMap("a"), { want: 422 }),
         create("configmaps?fieldManager=a%0ab", configMap("a"), { want: 422 }),
@@ -247,7 +247,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "dry run does all but keep",
+      name: "a dry run does everything except storing",
       steps: [
         create("configmaps?dryRun=All", configMap("a", { x: "1" })),
         get("configmaps/a", { want: 404 }),
@@ -262,7 +262,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "field validation: unknown fields are ignored, warned of or refused",
+      name: "field validation: ignores, warns about or rejects unknown fields",
       steps: [
         create("configmaps?fieldValidation=Ignore", { ...configMap("a"), extra: 1 }),
         create("configmaps?fieldValidation=Warn", { ...configMap("b"), extra: 1, more: { x: 1 } }),
@@ -272,7 +272,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "field validation: fields that come twice",
+      name: "field validation: duplicate fields",
       steps: [
         create("configmaps?fieldValidation=Warn", '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"}}'),
         create("configmaps?fieldValidation=Strict", '{"metadata":{"name":"b"},"data":{"x":"1","x":"2"}}', {
@@ -282,7 +282,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "field validation: deep in a Deployment",
+      name: "field validation: nested in a Deployment",
       steps: [
         create("deployments?fieldValidation=Strict", deployment("web", { replica: 3 }, { imagePulPolicy: "Always" }), {
           want: 400,
@@ -303,7 +303,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "field validation: kinds of definitions",
+      name: "field validation: custom kinds",
       given: defined(things({ type: "object", properties: { n: { type: "integer" } } })),
       steps: [
         create("things?fieldValidation=Strict", { ...thing("a", { n: 1, x: 1, y: { z: 1 } }), top: 1 }, { want: 400 }),
@@ -314,7 +314,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "what stays as it is: selector of a Deployment, and more",
+      name: "rejects changes of immutable fields",
       given: [create("deployments", deployment("web"))],
       steps: [
         merge("deployments/web", { spec: { selector: { matchLabels: { app: "other" } } } }, { want: 422 }),
@@ -326,7 +326,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "selector and labels of a Deployment must fit",
+      name: "requires selector and labels of a Deployment to match",
       steps: [
         create("deployments", deployment("web", { selector: { matchLabels: { app: "other" } } }), { want: 422 }),
         create("deployments", deployment("web", { selector: {} }), { want: 422 }),
@@ -338,7 +338,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "partial metadata can be asked for",
+      name: "returns partial metadata",
       given: [create("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }))],
       steps: [
         get("configmaps/a", { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" }),
@@ -346,7 +346,7 @@ export const metadata: Subject = {
       ],
     },
     {
-      name: "a namespace has a label with its name",
+      name: "labels a namespace with its name",
       steps: [
         get("namespaces/{ns}", { want: [200, { metadata: { labels: { "kubernetes.io/metadata.name": "{ns}" } } }] }),
         merge(

@@ -11,7 +11,7 @@ export const paging: Subject = {
   needs: "api",
   cases: [
     {
-      name: "pages go through all, in order, each once",
+      name: "pages contain every object once, in order",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=2", { save: { next: "metadata.continue" } }), show: PAGE },
@@ -20,7 +20,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a limit of all or more is no page",
+      name: "a limit of all or more returns no continue token",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=5"), show: PAGE },
@@ -29,7 +29,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "later pages show what was there at the first",
+      name: "later pages show the snapshot of the first",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=2", { save: { next: "metadata.continue" } }), show: PAGE },
@@ -40,7 +40,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a page may have another limit than the one before",
+      name: "pages may have different limits",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=1", { save: { next: "metadata.continue" } }), show: PAGE },
@@ -49,7 +49,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "pages of a selection do not tell how many are left",
+      name: "pages of a selection omit remainingItemCount",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=2&labelSelector=odd%3Dyes", { save: { next: "metadata.continue" } }), show: PAGE },
@@ -57,7 +57,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a token that is none",
+      name: "rejects an invalid continue token",
       given: FIVE,
       steps: [
         get("configmaps?limit=2&continue=nonsense", { want: 400 }),
@@ -69,7 +69,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a token whose versions are compacted away is gone, with a way to go on",
+      name: "an expired continue token returns 410 with a new token",
       given: FIVE,
       steps: [
         get(
@@ -82,7 +82,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a version beside a token",
+      name: "rejects a version with a continue token",
       given: FIVE,
       steps: [
         { ...get("configmaps?limit=2", { save: { next: "metadata.continue" } }), show: PAGE },
@@ -90,7 +90,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "an exact version shows the past",
+      name: "an exact version returns past objects",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         merge("configmaps/a", { data: { x: "2" } }),
@@ -106,7 +106,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a match needs a version, and must be one",
+      name: "resourceVersionMatch requires a version and a known value",
       steps: [
         get("configmaps?resourceVersionMatch=Exact", { want: 422 }),
         get("configmaps?resourceVersionMatch=Maybe&resourceVersion=1", { want: 422 }),
@@ -114,7 +114,7 @@ export const paging: Subject = {
       ],
     },
     {
-      name: "a limit that is no number",
+      name: "rejects a limit that is not a number",
       given: FIVE,
       steps: [
         get("configmaps?limit=many", { want: 400 }),

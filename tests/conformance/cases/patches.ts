@@ -33,7 +33,7 @@ const WEB = create(
 );
 const CONTAINERS = "spec.template.spec.containers";
 
-/** One strategic merge patch of a Deployment, and what it leaves. */
+/** One strategic merge patch of a Deployment and its result. */
 function strategically(name: string, patch: JsonValue, want?: number, show: readonly string[] = [CONTAINERS]): Case {
   const step = strategic("deployments/web", patch);
   return {
@@ -62,33 +62,33 @@ export const patches: Subject = {
       { op: "replace", path: "/data/x", value: "9" },
       { op: "remove", path: "/data/y" },
     ]),
-    json("a test that holds lets the rest through", [
+    json("continues after a successful test", [
       { op: "test", path: "/data/x", value: "1" },
       { op: "replace", path: "/data/x", value: "2" },
     ]),
     json(
-      "a test that fails refuses all",
+      "rejects the whole patch when a test fails",
       [
         { op: "replace", path: "/data/y", value: "9" },
         { op: "test", path: "/data/x", value: "0" },
       ],
       422,
     ),
-    json("removing what is not there", [{ op: "remove", path: "/data/none" }], 422),
-    json("replacing what is not there adds it", [{ op: "replace", path: "/data/none", value: "1" }]),
-    json("adding below what is not there", [{ op: "add", path: "/metadata/annotations/a", value: "1" }], 422),
+    json("rejects remove of a missing member", [{ op: "remove", path: "/data/none" }], 422),
+    json("replace of a missing member adds it", [{ op: "replace", path: "/data/none", value: "1" }]),
+    json("rejects add below a missing member", [{ op: "add", path: "/metadata/annotations/a", value: "1" }], 422),
     json("copy and move", [
       { op: "copy", from: "/data/x", path: "/data/copied" },
       { op: "move", from: "/data/y", path: "/data/moved" },
     ]),
     json("escaped keys", [{ op: "add", path: "/metadata/labels/example.test~1a", value: "1" }]),
-    json("an operation that is none", [{ op: "frobnicate", path: "/data/x" }], 422),
-    json("no list at all", { op: "add" }, 400),
+    json("rejects an unknown operation", [{ op: "frobnicate", path: "/data/x" }], 422),
+    json("rejects a patch that is not a list", { op: "add" }, 400),
     json("an empty patch changes nothing", []),
     {
-      name: "json: a value of the wrong type",
+      name: "json: rejects a value of the wrong type",
       given: [A],
-      // The message has the whole patched object as text.
+      // The message contains the whole patched object as text.
       steps: [
         jsonPatch("configmaps/a", [{ op: "add", path: "/data/z", value: 3 }], {
           want: 422,
@@ -97,7 +97,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "json: the present version can be tested",
+      name: "json: tests the current version",
       steps: [
         { ...A, save: { rv: "metadata.resourceVersion" } },
         jsonPatch("configmaps/a", [
@@ -115,7 +115,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "merge: members are set, null takes away, lists are replaced",
+      name: "merge: sets members, null removes, lists are replaced",
       given: [A],
       steps: [
         merge(
@@ -128,7 +128,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "merge: the whole map can be taken away",
+      name: "merge: null removes a whole map",
       given: [A],
       steps: [merge("configmaps/a", { data: null })],
     },
@@ -146,26 +146,26 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "merge: of what is not there",
+      name: "merge: returns 404 for a missing object",
       steps: [merge("configmaps/none", { data: { x: "1" } }, { want: 404 })],
     },
     {
-      name: "merge: the name cannot change",
+      name: "merge: rejects a changed name",
       given: [A],
       steps: [merge("configmaps/a", { metadata: { name: "b" } }, { want: 400 })],
     },
     {
-      name: "merge: the namespace cannot change",
+      name: "merge: rejects a changed namespace",
       given: [A],
       steps: [merge("configmaps/a", { metadata: { namespace: "other" } }, { want: 400 })],
     },
     {
-      name: "merge: a uid of another",
+      name: "merge: rejects another uid",
       given: [A],
       steps: [merge("configmaps/a", { metadata: { uid: "00000000-0000-0000-0000-000000000000" } }, { want: 422 })],
     },
     {
-      name: "merge: what is no JSON, and what is no object",
+      name: "merge: rejects invalid JSON and values that are not objects",
       given: [A],
       steps: [
         merge("configmaps/a", "{nope", { want: 400 }),
@@ -175,21 +175,21 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "merge: replaces a list of a built-in kind whole",
+      name: "merge: replaces a list of a built-in kind",
       given: [WEB],
       steps: [{ ...merge("deployments/web", container({ image: "example.test/web:2" })), show: [CONTAINERS] }],
     },
     {
-      name: "merge: the server's own fields stay",
+      name: "merge: ignores server-owned fields",
       given: [A],
       steps: [merge("configmaps/a", { metadata: { creationTimestamp: null, generation: 9, managedFields: null } })],
     },
-    strategically("a container is found by its name", container({ image: "example.test/web:2" })),
-    strategically("a new container comes first", {
+    strategically("merges a container by name", container({ image: "example.test/web:2" })),
+    strategically("puts a new container first", {
       spec: { template: { spec: { containers: [{ name: "side", image: "example.test/side:1" }] } } },
     }),
     strategically(
-      "env is merged by name",
+      "merges env by name",
       container({
         env: [
           { name: "B", value: "9" },
@@ -197,21 +197,21 @@ export const patches: Subject = {
         ],
       }),
     ),
-    strategically("an element goes by $patch: delete", container({ env: [{ name: "A", $patch: "delete" }] })),
+    strategically("$patch: delete removes an element", container({ env: [{ name: "A", $patch: "delete" }] })),
     strategically(
-      "a list is replaced by $patch: replace",
+      "$patch: replace replaces a list",
       container({ env: [{ $patch: "replace" }, { name: "Z", value: "1" }] }),
     ),
-    strategically("lists without a key are replaced", container({ args: ["c"] })),
+    strategically("replaces lists without a merge key", container({ args: ["c"] })),
     strategically(
-      "$setElementOrder gives the order",
+      "$setElementOrder sets the order",
       container({
         env: [{ name: "C", value: "3" }],
         "$setElementOrder/env": [{ name: "C" }, { name: "B" }, { name: "A" }],
       }),
     ),
     strategically(
-      "a map is replaced by $patch: replace",
+      "$patch: replace replaces a map",
       {
         metadata: { labels: { $patch: "replace", only: "1" } },
       },
@@ -219,23 +219,25 @@ export const patches: Subject = {
       ["metadata.labels"],
     ),
     strategically(
-      "$retainKeys keeps only the named",
+      "$retainKeys keeps only the listed keys",
       {
         spec: { strategy: { $retainKeys: ["type"], type: "Recreate", rollingUpdate: null } },
       },
       undefined,
       ["spec.strategy"],
     ),
-    strategically("null takes away", { spec: { template: { spec: { containers: [{ name: "main", env: null }] } } } }),
+    strategically("null removes a member", {
+      spec: { template: { spec: { containers: [{ name: "main", env: null }] } } },
+    }),
     strategically(
-      "an element without its key",
+      "rejects an element without its merge key",
       { spec: { template: { spec: { containers: [{ image: "x" }] } } } },
       500,
     ),
-    strategically("a directive that is none", { spec: { $patch: "frobnicate" } }, 500),
-    strategically("a text where a number belongs", { spec: { replicas: "two" } }, 422),
+    strategically("rejects an unknown directive", { spec: { $patch: "frobnicate" } }, 500),
+    strategically("rejects a string instead of a number", { spec: { replicas: "two" } }, 422),
     {
-      name: "strategic: ports of a Service by port",
+      name: "strategic: merges ports of a Service by port",
       given: [
         create(
           "services",
@@ -252,7 +254,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "strategic: finalizers and owners merge, and go by $deleteFromPrimitiveList",
+      name: "strategic: merges finalizers and owners, and $deleteFromPrimitiveList removes them",
       given: [create("configmaps", configMap("a", {}, { finalizers: ["example.test/a", "example.test/b"] }))],
       steps: [
         {
@@ -267,12 +269,12 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "strategic: kinds of definitions have none",
+      name: "strategic: is rejected for custom kinds",
       given: [...defined(things(ANY)), create("things", thing("a", { x: 1 }))],
       steps: [strategic("things/a", { spec: { x: 2 } }, { want: 415 })],
     },
     {
-      name: "merge and json patches of a kind of a definition",
+      name: "merge and JSON patches of a custom kind",
       given: [...defined(things(ANY)), create("things", thing("a", { x: 1, list: [1, 2] }))],
       steps: [
         merge("things/a", { spec: { x: null, list: [3] } }),
@@ -283,7 +285,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "json: what is not there is as good as null to a test",
+      name: "json: test treats a missing member as null",
       given: [A],
       steps: [
         jsonPatch("configmaps/a", [{ op: "test", path: "/data/none", value: null }]),
@@ -294,7 +296,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "metadata of a wrong type in a patch of a kind of a definition",
+      name: "rejects metadata of a wrong type in a patch of a custom kind",
       given: [...defined(things(ANY)), create("things", thing("a", {}))],
       steps: [
         merge("things/a", { metadata: { labels: ["x"] } }, { want: 422 }),
@@ -302,7 +304,7 @@ export const patches: Subject = {
       ],
     },
     {
-      name: "a content type that is no patch",
+      name: "rejects a content type that is not a patch",
       given: [A],
       steps: [
         merge("configmaps/a", {}, { type: "application/json", want: 415 }),

@@ -6,7 +6,7 @@ export const quota: Subject = {
   needs: "controllers",
   cases: [
     {
-      name: "a quota counts, and refuses what would exceed it",
+      name: "a quota counts objects and rejects objects that exceed it",
       given: [
         create("resourcequotas", {
           apiVersion: "v1",

@@ -18,15 +18,15 @@ import {
 
 const DEFINITIONS = "customresourcedefinitions";
 
-/** A definition that is refused. */
+/** A rejected definition. */
 function refused(name: string, body: JsonValue): Case {
-  return { name: `refused: ${name}`, steps: [create(DEFINITIONS, body, { want: 422 })] };
+  return { name: `rejects a definition: ${name}`, steps: [create(DEFINITIONS, body, { want: 422 })] };
 }
 
-/** A property of `spec` and values that it takes and refuses. */
+/** A property of `spec` with valid and invalid values. */
 function property(name: string, schema: JsonValue, good: JsonValue, ...bad: readonly JsonValue[]): Case {
   return {
-    name: `values: ${name}`,
+    name: `validates values: ${name}`,
     given: defined(things({ type: "object", properties: { p: schema } })),
     steps: [
       create("things", thing("good", { p: good })),
@@ -61,20 +61,20 @@ export const schemas: Subject = {
     ),
     refused("no schema", definition({ versions: [{ name: "v1", served: true, storage: true }] })),
     refused("a name that is not plural.group", { ...things(ANY), metadata: { name: "stuff.{ns}.test" } }),
-    refused("a scope that is none", things(ANY, {}, { scope: "Everywhere" })),
+    refused("an unknown scope", things(ANY, {}, { scope: "Everywhere" })),
     refused(
-      "a kind in small letters is taken, a plural in capitals not",
+      "a lower-case kind is accepted, an upper-case plural is not",
       things(ANY, {}, { names: { plural: "Things", kind: "Thing" } }),
     ),
-    refused("a version with a bad name", definition({ versions: [version("V_1", { storage: true })] })),
+    refused("an invalid version name", definition({ versions: [version("V_1", { storage: true })] })),
     refused("a property without a type", things({ properties: { a: { type: "string" } } })),
     refused("an array without items", things({ type: "array" })),
-    refused("a type that is none", things({ type: "thing" })),
+    refused("an unknown type", things({ type: "thing" })),
     refused(
       "additionalProperties beside properties",
       things({ type: "object", properties: { a: { type: "string" } }, additionalProperties: { type: "string" } }),
     ),
-    refused("a pattern that is none", things({ type: "string", pattern: "(" })),
+    refused("an invalid pattern", things({ type: "string", pattern: "(" })),
     refused(
       "a default of the wrong type",
       things({ type: "object", properties: { n: { type: "integer", default: "seven" } } }),
@@ -86,7 +86,7 @@ export const schemas: Subject = {
     refused("$ref", things({ $ref: "#/definitions/x" })),
     refused("uniqueItems", things({ type: "array", uniqueItems: true, items: { type: "string" } })),
     refused(
-      "status subresource with a scale of wrong paths",
+      "a scale subresource with invalid paths",
       things(ANY, {
         subresources: { scale: { specReplicasPath: "spec.replicas", statusReplicasPath: ".spec.replicas" } },
       }),
@@ -103,7 +103,7 @@ export const schemas: Subject = {
       steps: [get(`${DEFINITIONS}/things.{ns}.test`)],
     },
     {
-      name: "names of a definition are filled in",
+      name: "fills in names of a definition",
       steps: [
         create(DEFINITIONS, things(ANY, {}, { names: { plural: "things", kind: "Thing" } }), {
           want: [201, { spec: { names: { singular: "thing", listKind: "ThingList" } } }],
@@ -111,7 +111,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "the scope and the group of a definition stay",
+      name: "scope and group of a definition are immutable",
       given: defined(things(ANY)),
       steps: [
         merge(`${DEFINITIONS}/things.{ns}.test`, { spec: { scope: "Cluster" } }, { want: 422 }),
@@ -119,11 +119,11 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "a kind that nobody defined is not found",
+      name: "returns 404 for an undefined kind",
       steps: [get("things", { want: 404 }), create("things", thing("a", {}), { want: 404 })],
     },
     {
-      name: "a deleted definition takes its kind with it",
+      name: "a deleted definition removes its kind",
       given: [...defined(things(ANY)), create("things", thing("a", {}))],
       steps: [
         remove(`${DEFINITIONS}/things.{ns}.test`, undefined, { show: ["metadata.name", "metadata.finalizers"] }),
@@ -132,7 +132,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "unknown fields are pruned",
+      name: "prunes unknown fields",
       given: defined(things(INT)),
       steps: [
         create("things", { ...thing("a", { n: 1, more: { x: 1 } }), extra: 1 }),
@@ -140,12 +140,12 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "unknown fields stay where the schema says so",
+      name: "keeps unknown fields where the schema preserves them",
       given: defined(things({ type: "object", properties: { keep: ANY, drop: { type: "object" } } })),
       steps: [create("things", thing("a", { keep: { x: { y: [1] } }, drop: { x: 1 } }))],
     },
     {
-      name: "defaults are filled in, deep ones where their parents are",
+      name: "fills in defaults, nested ones where their parents exist",
       given: defined(
         things({
           type: "object",
@@ -165,7 +165,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "a default that comes later shows in what is stored already",
+      name: "a later default applies to stored objects",
       given: [...defined(things(INT)), create("things", thing("a", {}))],
       steps: [
         merge(
@@ -260,9 +260,9 @@ export const schemas: Subject = {
       { a: "x" },
     ),
     property("integers or strings", { "x-kubernetes-int-or-string": true }, "50%", true, 1.5),
-    property("null where it may be", { type: "string", nullable: true }, null, 1),
+    property("nullable fields", { type: "string", nullable: true }, null, 1),
     property(
-      "all, any, one and not",
+      "allOf, anyOf, oneOf and not",
       {
         type: "integer",
         allOf: [{ minimum: 1 }],
@@ -284,7 +284,7 @@ export const schemas: Subject = {
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "%" } },
     ),
     {
-      name: "many errors at once are all told",
+      name: "reports all errors together",
       given: defined(
         things({
           type: "object",
@@ -295,7 +295,7 @@ export const schemas: Subject = {
       steps: [create("things", thing("a", { a: 1, c: "x" }), { want: 422 })],
     },
     {
-      name: "spec itself of the wrong type",
+      name: "rejects a spec of the wrong type",
       given: defined(things(INT)),
       steps: [create("things", thing("a", "text"), { want: 422 }), create("things", thing("a", null))],
     },
@@ -362,7 +362,7 @@ export const schemas: Subject = {
       { s: "Abc" },
     ),
     {
-      name: "rules: what may not change",
+      name: "rules: immutable fields",
       given: [
         ...defined(
           things({
@@ -381,7 +381,7 @@ export const schemas: Subject = {
       steps: [merge("things/a", { spec: { n: 2 } }, { want: 422 }), merge("things/a", { spec: { m: 2 } })],
     },
     {
-      name: "rules: the reason and the field can be chosen",
+      name: "rules: reason and fieldPath",
       given: defined(
         things({
           type: "object",
@@ -399,7 +399,7 @@ export const schemas: Subject = {
       steps: [create("things", thing("a", { a: "1", b: "2" }), { want: 422 })],
     },
     {
-      name: "several versions: stored in one, read in each",
+      name: "several versions: stores one and reads each",
       given: defined(
         definition({
           versions: [version("v1beta1"), version("v1", { storage: true }), version("v2alpha1", { served: false })],
@@ -417,7 +417,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "several versions: each has its own schema",
+      name: "several versions: each has a separate schema",
       given: defined(
         definition({
           versions: [
@@ -447,7 +447,7 @@ export const schemas: Subject = {
       steps: [get("v1beta1:things"), get("v1alpha1:things"), get("things")],
     },
     {
-      name: "status is a subresource when the definition says so",
+      name: "status is a subresource when the definition enables it",
       given: defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
       steps: [
         create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
@@ -463,7 +463,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "status is a field like any other when it does not",
+      name: "status is a normal field when the definition does not",
       given: defined(things(ANY, schemaOf(ANY, ANY))),
       steps: [
         create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
@@ -472,7 +472,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "a definition's defaults show in what scaling has made",
+      name: "defaults of a definition apply to a scaled object",
       given: [
         ...defined(
           things(ANY, {
@@ -504,7 +504,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "scale of a definition",
+      name: "scale of a custom kind",
       given: [
         ...defined(
           things(ANY, {
@@ -550,7 +550,7 @@ export const schemas: Subject = {
       steps: [get("things/a/scale", { want: 500 })],
     },
     {
-      name: "a kind of the cluster",
+      name: "a cluster-scoped custom kind",
       given: defined(things(ANY, {}, { scope: "Cluster" }), "/apis/{ns}.test/v1/things"),
       steps: [
         create("/apis/{ns}.test/v1/things", thing("a", { n: 1 })),
@@ -559,7 +559,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "selectable fields of a definition",
+      name: "selectable fields of a custom kind",
       given: [
         ...defined(
           things(
@@ -576,7 +576,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "names of objects follow the rules",
+      name: "validates names of custom objects",
       given: defined(things(ANY)),
       steps: [
         create("things", thing("Bad_Name", {}), { want: 422 }),
@@ -585,7 +585,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "the apiVersion of the body must be that of the path",
+      name: "requires the apiVersion of the path",
       given: defined(things(ANY)),
       steps: [
         create("things", { ...thing("a", {}), kind: "Stuff" }, { want: 422 }),
@@ -594,7 +594,7 @@ export const schemas: Subject = {
       ],
     },
     {
-      name: "an object that the schema no longer allows can be read, and changed where it is not wrong",
+      name: "reads an object that the schema no longer allows, and accepts changes of its valid fields",
       given: [...defined(things(INT)), create("things", thing("a", { n: 50 }))],
       steps: [
         merge(

@@ -14,12 +14,12 @@ import {
   strategic,
 } from "../src/words.ts";
 
-/** A Scale as it is applied and replaced. */
+/** A Scale to apply or replace. */
 function scaleOf(replicas: number, name = "web"): JsonObject {
   return { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas } };
 }
 
-/** A pod of the budgets below, as ready as is said. */
+/** A pod of the budgets below with this readiness. */
 function podInBudget(name: string, isReady: boolean): readonly Step[] {
   const conditions = [{ type: "Ready", status: isReady ? "True" : "False" }];
   return [
@@ -28,7 +28,7 @@ function podInBudget(name: string, isReady: boolean): readonly Step[] {
   ];
 }
 
-/** A budget as a controller would have counted it. */
+/** A budget with a status as its controller writes it. */
 function budget(name: string, counted: JsonObject, spec: JsonObject = {}): readonly Step[] {
   return [
     create("poddisruptionbudgets", {
@@ -58,7 +58,7 @@ export const subresources: Subject = {
   needs: "api",
   cases: [
     {
-      name: "the main path does not write the status",
+      name: "the main resource does not write the status",
       given: [WEB],
       steps: [
         merge("deployments/web", { status: { replicas: 9 } }),
@@ -66,11 +66,11 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a new object comes without status",
+      name: "create ignores the status",
       steps: [create("deployments", { ...deployment("web"), status: { replicas: 5 } })],
     },
     {
-      name: "metadata may change through the status",
+      name: "the status subresource may change metadata",
       given: [create("deployments", deployment("web"))],
       steps: [
         merge(
@@ -81,7 +81,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "conditions merge by type, strategically",
+      name: "merges conditions by type with a strategic patch",
       given: [
         WEB,
         strategic("deployments/web/status", { status: { conditions: [{ type: "Available", status: "False" }] } }),
@@ -102,7 +102,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a status that cannot be",
+      name: "rejects an invalid status",
       given: [WEB],
       steps: [
         merge("deployments/web/status", { status: { replicas: -1 } }, { want: 422 }),
@@ -110,7 +110,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "scale of a Deployment reads",
+      name: "reads the scale of a Deployment",
       given: [WEB, merge("deployments/web/status", { status: { replicas: 2 } })],
       steps: [
         get("deployments/web/scale", {
@@ -119,7 +119,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "scale of a Deployment writes",
+      name: "writes the scale of a Deployment",
       given: [WEB],
       steps: [
         replace("deployments/web/scale", {
@@ -134,7 +134,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "scaling to what is there already takes the count from its owner all the same",
+      name: "scaling to the current count takes over its ownership",
       given: [create("deployments?fieldManager=m1", deployment("web", { replicas: 2 }))],
       steps: [
         merge("deployments/web/scale?fieldManager=m1", { spec: { replicas: 2 } }),
@@ -144,7 +144,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a Scale can be applied, and conflicts with who owns the count",
+      name: "an applied Scale conflicts with the owner of the count",
       given: [apply("m1", "deployments/web", deployment("web", { replicas: 2 }))],
       steps: [
         apply("m2", "deployments/web/scale", scaleOf(3), { want: 409 }),
@@ -155,7 +155,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a Scale is read as strictly as any object",
+      name: "validates the fields of a Scale strictly",
       given: [WEB],
       steps: [
         replace("deployments/web/scale", { spec: { replicas: 1 } }, { want: 400 }),
@@ -169,7 +169,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "what the status leaves out of the metadata goes, but for labels of a Deployment",
+      name: "the status subresource removes omitted metadata except labels of a Deployment",
       given: [
         create("deployments?fieldManager=m1", {
           ...deployment("web"),
@@ -183,7 +183,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "scale refuses what cannot be",
+      name: "rejects an invalid scale",
       given: [WEB],
       steps: [
         merge("deployments/web/scale", { spec: { replicas: -1 } }, { want: 422 }),
@@ -203,7 +203,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "scale of ReplicaSets and StatefulSets",
+      name: "scales ReplicaSets and StatefulSets",
       given: [
         create("replicasets", { ...deployment("rs", { replicas: 1 }), kind: "ReplicaSet" }),
         create("statefulsets", { ...deployment("ss", { replicas: 1, serviceName: "ss" }), kind: "StatefulSet" }),
@@ -214,7 +214,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a subresource that the kind does not have",
+      name: "returns 404 for an unknown subresource",
       given: [create("configmaps", configMap("a"))],
       steps: [
         get("configmaps/a/status", { want: 404 }),
@@ -223,7 +223,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "the status of a pod",
+      name: "writes the status of a pod",
       given: [create("pods", pod("p"))],
       steps: [
         merge("pods/p/status", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }),
@@ -231,7 +231,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a pod is bound to a node",
+      name: "binds a pod to a node",
       given: [create("pods", pod("p"))],
       steps: [
         create("pods/p/binding", {
@@ -254,7 +254,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a pod is evicted",
+      name: "evicts a pod",
       given: [create("pods", pod("p"))],
       steps: [
         create("pods/p/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } }),
@@ -267,7 +267,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "an eviction is taken from the budget, until nothing is left",
+      name: "evictions decrement the budget until none is allowed",
       given: [
         ...podInBudget("a", true),
         ...podInBudget("b", true),
@@ -284,7 +284,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a budget that is not counted yet allows no eviction",
+      name: "a budget without status allows no eviction",
       given: [
         ...podInBudget("a", true),
         ...budget("web", { ...COUNTED, observedGeneration: 0, disruptionsAllowed: 1 }),
@@ -301,7 +301,7 @@ export const subresources: Subject = {
       steps: [evict("a", { want: 500 })],
     },
     {
-      name: "a pod that does not serve may be evicted when enough others do",
+      name: "evicts an unready pod when enough others are healthy",
       given: [
         ...podInBudget("a", false),
         ...podInBudget("b", false),
@@ -320,7 +320,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "little of a pod may change",
+      name: "most fields of a pod are immutable",
       given: [create("pods", pod("p"))],
       steps: [
         merge(
@@ -338,7 +338,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "a token for a service account",
+      name: "creates a token of a service account",
       given: [create("serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } })],
       steps: [
         create(
@@ -359,7 +359,7 @@ export const subresources: Subject = {
       ],
     },
     {
-      name: "deleting through a subresource is not allowed",
+      name: "rejects delete on a subresource",
       given: [WEB],
       steps: [
         remove("deployments/web/status", undefined, { want: 405 }),

@@ -12,48 +12,48 @@ export const verbs: Subject = {
   needs: "api",
   cases: [
     {
-      name: "a created object comes back whole, and reads the same",
+      name: "returns the created object and reads it back unchanged",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { want: [201, { data: { x: "1" } }] }),
         get("configmaps/a", { want: [200, { data: { x: "1" } }] }),
       ],
     },
     {
-      name: "a name is taken once",
+      name: "rejects a duplicate name",
       given: [create("configmaps", configMap("a"))],
       steps: [create("configmaps", configMap("a"), { want: [409, { reason: "AlreadyExists" }] })],
     },
     {
-      name: "what is not there is not found",
+      name: "returns 404 for a missing object",
       steps: [get("configmaps/none", { want: [404, { reason: "NotFound" }] })],
     },
     {
-      name: "what is not there is not found, of a kind in a group",
+      name: "returns 404 for a missing object of a named group",
       steps: [get("deployments/none", { want: [404, { details: { group: "apps", kind: "deployments" } }] })],
     },
     {
-      name: "a namespace that is not there has no objects to give",
+      name: "lists nothing in a missing namespace",
       steps: [
         get("/api/v1/namespaces/none-such/configmaps", { want: [200, { items: [] }] }),
         get("/api/v1/namespaces/none-such/configmaps/a", { want: 404 }),
       ],
     },
     {
-      name: "nothing can be created in a namespace that is not there",
+      name: "rejects create in a missing namespace",
       steps: [
         create("/api/v1/namespaces/none-such/configmaps", configMap("a"), { want: [404, { reason: "NotFound" }] }),
       ],
     },
     {
-      name: "the namespace of the object must be that of the path",
+      name: "requires the namespace of the path",
       steps: [create("configmaps", configMap("a", {}, { namespace: "other" }), { want: 400 })],
     },
     {
-      name: "a new object may not bring a resource version",
+      name: "rejects a new object with a resource version",
       steps: [create("configmaps", configMap("a", {}, { resourceVersion: "5" }), { want: 500 })],
     },
     {
-      name: "what the server gives out cannot be chosen: uid, times, generation",
+      name: "ignores uid, times and generation from a client",
       steps: [
         create(
           "configmaps",
@@ -62,12 +62,12 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "an update replaces everything but what the server gives out",
+      name: "an update replaces everything except server-owned fields",
       given: [create("configmaps", configMap("a", { x: "1", y: "2" }, { labels: { l: "1" } }))],
       steps: [replace("configmaps/a", configMap("a", { x: "3" })), get("configmaps/a")],
     },
     {
-      name: "an update that changes nothing leaves the version alone",
+      name: "an update without changes keeps the version",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         replace("configmaps/a", configMap("a", { x: "1" })),
@@ -75,7 +75,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "an update with the present version is taken, with an older one refused",
+      name: "accepts an update with the current version and rejects an outdated one",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         replace("configmaps/a", configMap("a", { x: "2" }, { resourceVersion: "{rv}" })),
@@ -85,20 +85,20 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "an update names the object that the path names",
+      name: "an update requires the name of the path",
       given: [create("configmaps", configMap("a"))],
       steps: [replace("configmaps/a", configMap("b"), { want: 400 })],
     },
     {
-      name: "an update of what is not there is not found",
+      name: "an update of a missing object returns 404",
       steps: [replace("configmaps/a", configMap("a"), { want: 404 })],
     },
     {
-      name: "an update of what is not there with a version is not found either",
+      name: "an update of a missing object with a version returns 404",
       steps: [replace("configmaps/a", configMap("a", {}, { resourceVersion: "1" }), { want: 404 })],
     },
     {
-      name: "a lease that is not there is made by an update",
+      name: "an update creates a missing lease",
       steps: [
         replace(
           "leases/l",
@@ -113,19 +113,19 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "an update of another uid is a conflict",
+      name: "an update with another uid is a conflict",
       given: [create("configmaps", configMap("a"))],
       steps: [
         replace("configmaps/a", configMap("a", {}, { uid: "00000000-0000-0000-0000-000000000000" }), { want: 409 }),
       ],
     },
     {
-      name: "a resource version that is no number is refused",
+      name: "rejects a resource version that is not a number",
       given: [create("configmaps", configMap("a"))],
       steps: [replace("configmaps/a", configMap("a", {}, { resourceVersion: "abc" }), { want: 500 })],
     },
     {
-      name: "a list has all of the namespace in the order of names",
+      name: "lists a namespace in the order of names",
       given: [
         create("configmaps", configMap("b")),
         create("configmaps", configMap("a")),
@@ -134,7 +134,7 @@ export const verbs: Subject = {
       steps: [get("configmaps", { want: [200, { kind: "ConfigMapList" }] })],
     },
     {
-      name: "an empty list has no items but is a list",
+      name: "returns an empty list",
       steps: [get("secrets", { want: [200, { items: [] }] })],
     },
     {
@@ -159,7 +159,7 @@ export const verbs: Subject = {
       })),
     },
     {
-      name: "a label selector that is none is refused",
+      name: "rejects an invalid label selector",
       steps: [
         get("configmaps?labelSelector=a%3D%3D%3Db", { want: 400 }),
         get("configmaps?labelSelector=a%20in%20b", { want: 400 }),
@@ -167,7 +167,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "field selectors on names, and on fields a kind offers",
+      name: "field selectors on names and supported fields",
       given: [
         create("configmaps", configMap("a")),
         create("configmaps", configMap("b")),
@@ -187,7 +187,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "objects of every kind can be selected by their name",
+      name: "selects objects of every kind by name",
       given: [create("jobs", job("a")), create("jobs", job("b")), create("pods", pod("a")), create("pods", pod("b"))],
       steps: [
         get("jobs?fieldSelector=metadata.name%3Da", { show: ["items[*].metadata.name"] }),
@@ -196,7 +196,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "a field selector on anything else is refused",
+      name: "rejects a field selector on an unsupported field",
       steps: [
         get("configmaps?fieldSelector=data.x%3D1", { want: 400 }),
         get("pods?fieldSelector=spec.hostname%3D1", { want: 400 }),
@@ -204,7 +204,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "secrets can be selected by type",
+      name: "selects secrets by type",
       given: [
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "b" } }),
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "t" }, type: "example.test/x" }),
@@ -212,11 +212,11 @@ export const verbs: Subject = {
       steps: [{ ...get("secrets?fieldSelector=type%3DOpaque"), show: ["items[*].metadata.name", "items[*].data"] }],
     },
     {
-      name: "defaults of a Deployment are filled in",
+      name: "fills in defaults of a Deployment",
       steps: [create("deployments", deployment("web"), { want: [201, { spec: { replicas: 1 } }] })],
     },
     {
-      name: "defaults of a Pod are filled in",
+      name: "fills in defaults of a Pod",
       steps: [
         create(
           "pods",
@@ -236,7 +236,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "a Service gets an address, a headless one does not",
+      name: "allocates an address for a Service unless it is headless",
       steps: [
         create("services", service("web")),
         create("services", service("head", { clusterIP: "None" }), { want: [201, { spec: { clusterIP: "None" } }] }),
@@ -244,7 +244,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "a Service keeps its address through an update without one",
+      name: "keeps the address of a Service when an update omits it",
       given: [create("services", service("web"))],
       steps: [
         replace("services/web", service("web", { ports: [{ port: 81, name: "http" }] })),
@@ -252,7 +252,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "a Secret's texts become data, and never come back as texts",
+      name: "converts stringData of a Secret to data",
       steps: [
         create("secrets", {
           apiVersion: "v1",
@@ -265,7 +265,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "an immutable ConfigMap stays as it is",
+      name: "rejects changes of an immutable ConfigMap",
       given: [create("configmaps", { ...configMap("a", { x: "1" }), immutable: true })],
       steps: [
         replace("configmaps/a", { ...configMap("a", { x: "2" }), immutable: true }, { want: 422 }),
@@ -274,7 +274,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "deletecollection takes what a selector says and tells what it took",
+      name: "deletecollection deletes selected objects and returns them",
       given: [
         create("configmaps", configMap("a", {}, { labels: { l: "1" } })),
         create("configmaps", configMap("b", {}, { labels: { l: "2" } })),
@@ -283,19 +283,19 @@ export const verbs: Subject = {
       steps: [remove("configmaps?labelSelector=l%3D1"), get("configmaps")],
     },
     {
-      name: "deletecollection of nothing takes nothing",
+      name: "deletecollection without matches deletes nothing",
       given: [create("configmaps", configMap("a"))],
       steps: [remove("configmaps?labelSelector=l%3D9"), { ...get("configmaps"), show: ["items[*].metadata.name"] }],
     },
     {
-      name: "a list over all namespaces has those of each",
+      name: "lists across all namespaces",
       given: [create("configmaps", configMap("a", {}, { labels: { only: "{ns}" } }))],
       steps: [
         get("/api/v1/configmaps?labelSelector=only%3D{ns}", { want: [200, { items: [{ metadata: { name: "a" } }] }] }),
       ],
     },
     {
-      name: "an object can be read in each version that is served",
+      name: "reads an object in each served version",
       steps: [
         create("horizontalpodautoscalers", {
           apiVersion: "autoscaling/v2",
@@ -315,7 +315,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "apiVersion and kind of the body must be those of the path",
+      name: "requires apiVersion and kind of the path",
       steps: [
         create("configmaps", { ...configMap("a"), kind: "Secret" }, { want: 400 }),
         create("configmaps", { ...configMap("a"), apiVersion: "v2" }, { want: 400 }),
@@ -323,7 +323,7 @@ export const verbs: Subject = {
       ],
     },
     {
-      name: "a body without apiVersion and kind is taken by its path",
+      name: "accepts a body without apiVersion and kind",
       steps: [create("configmaps", { metadata: { name: "a" }, data: { x: "1" } }, { want: 201 })],
     },
   ],

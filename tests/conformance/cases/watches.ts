@@ -8,7 +8,7 @@ export const watches: Subject = {
   needs: "api",
   cases: [
     {
-      name: "each change is an event, in order",
+      name: "sends an event for each change, in order",
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=1&resourceVersion={rv}" },
@@ -23,7 +23,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "without a version it begins with what is there",
+      name: "starts with existing objects without a version",
       given: [create("configmaps", configMap("a")), create("configmaps", configMap("b"))],
       steps: [
         { watch: "w", do: "GET configmaps?watch=true" },
@@ -33,7 +33,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "from version 0 it begins with what is there as well",
+      name: "starts with existing objects from version 0",
       given: [create("configmaps", configMap("a"))],
       steps: [
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion=0" },
@@ -41,7 +41,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "from an old version it tells what was missed",
+      name: "sends missed events from an old version",
       given: [],
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
@@ -53,7 +53,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "the object of a deletion has the version of the deletion",
+      name: "a deleted object has the version of the deletion",
       steps: [
         create("configmaps", configMap("a"), { save: { rv: "metadata.resourceVersion" } }),
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion={rv}" },
@@ -62,7 +62,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "a change that changes nothing is no event",
+      name: "sends no event for a write without changes",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion={rv}" },
@@ -72,7 +72,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "one that comes into a selector is added, one that leaves it deleted",
+      name: "sends ADDED when an object enters the selector and DELETED when it leaves",
       given: [create("configmaps", configMap("a", {}, { labels: { l: "no" } }))],
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
@@ -95,7 +95,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "the object that leaves a selector is shown as it was in it",
+      name: "sends the last matching state of an object that leaves the selector",
       given: [create("configmaps", configMap("a", { x: "1" }, { labels: { l: "yes" } }))],
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
@@ -105,7 +105,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "one object alone can be watched by its name",
+      name: "watches one object by name",
       given: [create("configmaps", configMap("a")), create("configmaps", configMap("b"))],
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
@@ -116,7 +116,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "one object alone can be watched by the old path",
+      name: "watches one object by the deprecated path",
       given: [create("configmaps", configMap("b"))],
       steps: [
         { watch: "w", do: "GET /api/v1/watch/namespaces/{ns}/configmaps/b" },
@@ -124,13 +124,13 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "a version of the future is waited for, not given",
+      name: "waits for a future version",
       steps: [
         get("configmaps?resourceVersion=99999999999&timeoutSeconds=1", { want: 504, show: ["reason", "details"] }),
       ],
     },
     {
-      name: "a version that is none",
+      name: "rejects an invalid version",
       steps: [
         get("configmaps?watch=true&resourceVersion=abc", { want: 500 }),
         get("configmaps?resourceVersion=abc", { want: 400 }),
@@ -138,14 +138,14 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "it ends after the time that was asked for",
+      name: "ends after timeoutSeconds",
       steps: [
         { watch: "w", do: "GET configmaps?watch=true&timeoutSeconds=1" },
         { events: "w", want: [] },
       ],
     },
     {
-      name: "initial events end with a bookmark that says so",
+      name: "ends initial events with an annotated bookmark",
       given: [create("configmaps", configMap("a")), create("configmaps", configMap("b"))],
       steps: [
         {
@@ -158,7 +158,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "initial events need bookmarks and a match",
+      name: "initial events require bookmarks and resourceVersionMatch",
       steps: [
         get("configmaps?watch=true&sendInitialEvents=true", { want: 422 }),
         get("configmaps?watch=true&resourceVersionMatch=NotOlderThan", { want: 422 }),
@@ -166,7 +166,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "initial events can be declined",
+      name: "sendInitialEvents=false omits initial events",
       given: [create("configmaps", configMap("a"))],
       steps: [
         {
@@ -178,7 +178,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "objects of a definition are watched the same way",
+      name: "watches custom objects",
       given: defined(things(ANY)),
       steps: [
         get("things", { save: { rv: "metadata.resourceVersion" }, show: [] }),
@@ -191,7 +191,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "events can come as rows of a table",
+      name: "sends events as table rows",
       given: [create("configmaps", configMap("a"))],
       steps: [
         {
@@ -214,7 +214,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "events can come with metadata only",
+      name: "sends events with metadata only",
       given: [create("configmaps", configMap("a", { x: "1" }))],
       steps: [
         {
@@ -226,7 +226,7 @@ export const watches: Subject = {
       ],
     },
     {
-      name: "a finalizer makes a deletion a modification first",
+      name: "a deletion with a finalizer sends MODIFIED first",
       given: [create("configmaps", configMap("a", {}, { finalizers: ["example.test/stay"] }))],
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),

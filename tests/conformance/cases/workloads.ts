@@ -91,7 +91,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "events of a Deployment that comes up",
+      name: "events of a new Deployment",
       given: [
         create("deployments", deployment("web")),
         until("deployments/web", { status: { availableReplicas: 1 } }),
@@ -104,7 +104,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a Deployment scales up and down",
+      name: "scales a Deployment up and down",
       given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
       steps: [
         merge("deployments/web/scale", { spec: { replicas: 3 } }, { show: ["spec"] }),
@@ -118,12 +118,12 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a Deployment of none is available",
+      name: "a Deployment without replicas is available",
       given: [create("deployments", deployment("web", { replicas: 0 }))],
       steps: [condition("deployments/web", "Available", "True", CONDITIONS)],
     },
     {
-      name: "a new image makes a new ReplicaSet and empties the old one",
+      name: "a new image creates a new ReplicaSet and scales the old one to zero",
       given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
       steps: [
         merge(
@@ -144,7 +144,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "Recreate takes the old ones down first",
+      name: "Recreate deletes old pods first",
       given: [
         create("deployments", deployment("web", { strategy: { type: "Recreate" } })),
         until("deployments/web", { status: { availableReplicas: 1 } }),
@@ -163,7 +163,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a paused Deployment waits",
+      name: "a paused Deployment does not roll out",
       given: [create("deployments", deployment("web", { paused: true }))],
       steps: [
         until("deployments/web", { status: { observedGeneration: 1 } }, { show: [] }),
@@ -172,7 +172,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a deleted Deployment takes its ReplicaSets and Pods",
+      name: "a deleted Deployment deletes its ReplicaSets and Pods",
       given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
       steps: [
         remove("deployments/web", undefined, { show: ["kind"] }),
@@ -181,7 +181,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a pod of a Deployment that is deleted comes again",
+      name: "recreates a deleted pod of a Deployment",
       given: [
         create("deployments", deployment("web")),
         until("deployments/web", { status: { availableReplicas: 1 } }),
@@ -194,7 +194,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "an image that is not there keeps a Deployment unavailable",
+      name: "a missing image keeps a Deployment unavailable",
       given: [create("deployments", deployment("web", {}, { image: "example.test/web:missing" }))],
       steps: [
         until(
@@ -224,7 +224,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a container that crashes keeps a Deployment unavailable",
+      name: "a crashing container keeps a Deployment unavailable",
       given: [create("deployments", deployment("web", {}, { image: "example.test/web:crashing" }))],
       steps: [
         until(
@@ -254,7 +254,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a Deployment that makes no progress says so",
+      name: "a Deployment reports an exceeded progress deadline",
       given: [
         create("deployments", deployment("web", { progressDeadlineSeconds: 2 }, { image: "example.test/web:missing" })),
       ],
@@ -267,7 +267,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a pod that fits nowhere is unschedulable",
+      name: "a pod with too large requests is unschedulable",
       given: [
         create(
           "pods",
@@ -286,7 +286,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a pod that wants another kind of node is unschedulable",
+      name: "a pod with an unmatched node selector is unschedulable",
       given: [create("pods", pod("picky", { nodeSelector: { disk: "none-has-this" } }))],
       steps: [
         until(
@@ -297,7 +297,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a quota stops a Deployment, which says so",
+      name: "a Deployment reports an exceeded quota",
       given: [
         create("resourcequotas", {
           apiVersion: "v1",
@@ -317,7 +317,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a StatefulSet brings its pods up one after the other, by number",
+      name: "a StatefulSet starts its pods in order",
       given: [create("statefulsets", statefulSet("db", { replicas: 2 }))],
       steps: [
         until(
@@ -345,7 +345,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a StatefulSet scales down from the end",
+      name: "a StatefulSet scales down from the last pod",
       given: [
         create("statefulsets", statefulSet("db", { replicas: 3 })),
         until("statefulsets/db", { status: { readyReplicas: 3 } }),
@@ -362,7 +362,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a StatefulSet keeps claims by number",
+      name: "a StatefulSet keeps one claim per pod",
       given: [
         create(
           "statefulsets",
@@ -385,7 +385,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a StatefulSet replaces a pod under the same name",
+      name: "a StatefulSet recreates a pod under the same name",
       given: [
         create("statefulsets", statefulSet("db")),
         until("statefulsets/db", { status: { readyReplicas: 1 } }),
@@ -450,7 +450,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a suspended Job waits",
+      name: "a suspended Job creates no pods",
       given: [create("jobs", job("later", { suspend: true }))],
       steps: [
         condition("jobs/later", "Suspended", "True", CONDITIONS),
@@ -460,7 +460,8 @@ export const workloads: Subject = {
     },
     {
       name: "a Job past its deadline fails",
-      // It counts from the whole second in which the Job began: with one second there may be no time left for a pod.
+      // The deadline counts from the whole second in which the Job started: with one second no time might be left for a
+      // pod.
       given: [create("jobs", job("late", { activeDeadlineSeconds: 2 }, "example.test/task:missing"))],
       steps: [
         until(
@@ -471,7 +472,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a Service finds its pods",
+      name: "EndpointSlices of a Service list its pods",
       given: [
         create("services", service("web")),
         create("deployments", deployment("web", { replicas: 2 })),
@@ -495,7 +496,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "a PodDisruptionBudget counts",
+      name: "a PodDisruptionBudget reports its counts",
       given: [
         create("deployments", deployment("web", { replicas: 3 })),
         until("deployments/web", { status: { availableReplicas: 3 } }),
@@ -519,7 +520,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "an HPA keeps the least that it is told",
+      name: "an HPA keeps minReplicas",
       given: [
         create("deployments", deployment("web", {}, { resources: { requests: { cpu: "100m" } } })),
         until("deployments/web", { status: { availableReplicas: 1 } }),
@@ -547,7 +548,7 @@ export const workloads: Subject = {
       ],
     },
     {
-      name: "an HPA of what is not there says so",
+      name: "an HPA reports a missing target",
       given: [
         create("horizontalpodautoscalers", {
           apiVersion: "autoscaling/v2",
@@ -564,7 +565,7 @@ export const workloads: Subject = {
       steps: [until("replicasets/alone", { status: { readyReplicas: 2, availableReplicas: 2 } }, { show: ["status"] })],
     },
     {
-      name: "a pod runs, and all that a node says of it",
+      name: "status of a running pod",
       given: [create("pods", pod("p"))],
       steps: [
         until(

@@ -1,7 +1,7 @@
 import type { Case, Subject } from "../src/case.ts";
 import { configMap, create, deployment, get, merge, pod, remove, replace, service } from "../src/words.ts";
 
-/** A body of any bytes for a new ConfigMap. */
+/** A raw body for a new ConfigMap. */
 function bytes(name: string, body: string | Buffer, want: number, type?: string): Case {
   return {
     name: `bytes: ${name}`,
@@ -29,16 +29,16 @@ export const wrongInput: Subject = {
     bytes("a single quote", "{'metadata':{'name':'a'}}", 400),
     bytes("a comment", '/* x */{"metadata":{"name":"a"}}', 400),
     bytes("YAML as YAML", "metadata: {name: a}\ndata: {x: '1'}\n", 201, "application/yaml"),
-    bytes("YAML that is none", "a: [", 400, "application/yaml"),
-    bytes("a type nobody knows", "x=1", 415, "application/x-www-form-urlencoded"),
-    bytes("a type that is no type", "{}", 415, "nonsense"),
+    bytes("invalid YAML", "a: [", 400, "application/yaml"),
+    bytes("unknown content type", "x=1", 415, "application/x-www-form-urlencoded"),
+    bytes("malformed content type", "{}", 415, "nonsense"),
     bytes("JSON with a charset", '{"metadata":{"name":"a"}}', 201, "application/json; charset=utf-8"),
     {
-      name: "no type at all is JSON",
+      name: "accepts JSON without a content type",
       steps: [{ do: "POST configmaps", body: '{"metadata":{"name":"a"}}', type: "", want: 201 }],
     },
     {
-      name: "a very deep object",
+      name: "a deeply nested object",
       steps: [
         create("configmaps", `${'{"metadata":'.repeat(20_000)}{}${"}".repeat(20_000)}`, {
           want: 400,
@@ -55,7 +55,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "types: data of a ConfigMap are texts",
+      name: "types: data of a ConfigMap are strings",
       steps: [
         create("configmaps", { ...configMap("a"), data: { x: 1 } }, { want: 400 }),
         create("configmaps", { ...configMap("a"), data: "x" }, { want: 400 }),
@@ -68,7 +68,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "keys of data follow the rules",
+      name: "validates keys of data",
       steps: [
         create("configmaps", configMap("a", { "bad key": "x" }), { want: 422 }),
         create("configmaps", configMap("a", { "..": "x" }), { want: 422 }),
@@ -227,7 +227,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "paths that lead nowhere",
+      name: "returns 404 for unknown paths",
       steps: [
         get("/api/v1/namespaces/{ns}/frobs", { want: 404 }),
         get("/apis/apps/v1/namespaces/{ns}/frobs/a", { want: 404 }),
@@ -239,7 +239,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "names with bytes that no name has",
+      name: "names with invalid bytes",
       steps: [
         get("configmaps/%00", { want: 404 }),
         get("configmaps/..%2f..%2fx", { want: 404, show: ["reason"] }),
@@ -247,7 +247,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "methods that a path does not have",
+      name: "returns 405 for unsupported methods",
       given: [create("configmaps", configMap("a"))],
       steps: [
         { do: "PUT configmaps", body: configMap("a"), want: 405 },
@@ -260,11 +260,11 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "namespaces cannot be deleted all at once",
+      name: "rejects deletecollection of namespaces",
       steps: [remove("namespaces", undefined, { want: 405 })],
     },
     {
-      name: "what cannot be accepted",
+      name: "returns 406 for unsupported media types",
       steps: [
         get("configmaps", { accept: "text/html", want: 406 }),
         get("configmaps", { accept: "application/xml", want: 406 }),
@@ -274,7 +274,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "answers can be YAML",
+      name: "responds with YAML",
       given: [create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, type: "example.test/x" })],
       steps: [get("secrets/none", { accept: "application/yaml", want: 404 })],
     },
@@ -287,7 +287,7 @@ export const wrongInput: Subject = {
       ],
     },
     {
-      name: "the path names another than the body, or none",
+      name: "body with another name than the path, or none",
       given: [create("configmaps", configMap("a"))],
       steps: [
         replace("configmaps/a", { apiVersion: "v1", kind: "ConfigMap", metadata: {} }, { want: 400 }),

@@ -4,7 +4,7 @@ import type { Target } from "../src/target.ts";
 
 const TEXT = { type: "string" };
 
-/** A kind of a definition with every kind of list, defaults, status and scale. */
+/** A custom kind with every kind of list, defaults, status and scale. */
 export const MIX: JsonObject = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -56,7 +56,7 @@ export const MIX: JsonObject = {
   },
 };
 
-/** Makes the kind known to a server. */
+/** Creates the definition on a server. */
 export async function defineMix(target: Target): Promise<void> {
   const headers = { authorization: `Bearer ${target.tokens["admin"] ?? ""}`, accept: "application/json" };
   const body = JSON.stringify(MIX);

@@ -8,19 +8,20 @@ import { runSequence } from "./run-sequence.ts";
 
 export interface FuzzOutcome {
   readonly sequences: number;
-  /** The smallest sequences that show a difference, in words. */
+  /** The smallest sequences that show a difference, as text. */
   readonly found: readonly string[];
 }
 
-/** So many at a time: a server has more than one client, and one sequence alone would mostly wait. */
+/** Concurrent sequences: a single one would mostly wait. */
 const WORKERS = 8;
 
-/** What differs is run so often again to make it smaller: enough for a short story, and a found difference ends in minutes. */
+/** The number of further runs to shrink a difference: enough for a short sequence within minutes. */
 const SHRINK_RUNS = 150;
 
 /**
- * Runs random sequences on both servers and compares all they show. What differs is shrunk by fast-check to the least that still does. The same
- * seed draws the same sequences.
+ * Runs random sequences on both servers and compares all responses. fast-check shrinks a difference to the smallest
+ * sequence that still shows it. The same
+ * seed generates the same sequences.
  */
 export async function fuzz(real: Target, embedded: Target, count: number, seed: number): Promise<FuzzOutcome> {
   await Promise.all([real, embedded].map(defineMix));
@@ -47,7 +48,9 @@ export async function fuzz(real: Target, embedded: Target, count: number, seed: 
   return { sequences: runs, found };
 }
 
-/** Lets everything pass once it was asked often enough after the first failure: fast-check then keeps the smallest it has found. */
+/**
+ * Passes every sequence after this many runs since the first failure: fast-check then keeps the smallest failure found.
+ */
 export function boundedShrinking(
   run: (sequence: Sequence) => Promise<void>,
   limit = SHRINK_RUNS,
@@ -65,7 +68,7 @@ export function boundedShrinking(
   };
 }
 
-/** Throws at the first difference: listed ones show in cases, and none of them in what sequences do. */
+/** Throws at the first difference. Listed differences do not appear in sequences. */
 function compare({ operations, watched }: Sequence, theirs: readonly JsonValue[], ours: readonly JsonValue[]): void {
   for (const [index, real] of theirs.entries()) {
     const embedded = ours[index] ?? null;

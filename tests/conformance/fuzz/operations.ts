@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 
-/** Kinds that sequences write: a plain one, one with spec, status and scale, and one of a definition with every kind of list. */
+/**
+ * Kinds that sequences write: a plain one, one with spec, status and scale, and a custom one with every kind of list.
+ */
 export type FuzzKind = "configmaps" | "deployments" | "mixes";
 
-/** One thing that one of three managers does. */
+/** One operation of one of three managers. */
 export interface Operation {
   readonly op:
     | "create"
@@ -21,13 +23,13 @@ export interface Operation {
   readonly kind: FuzzKind;
   readonly name: string;
   readonly manager: string;
-  /** What is sent besides apiVersion, kind and name. */
+  /** The body besides apiVersion, kind and name. */
   readonly body: JsonValue;
   readonly subresource?: "status";
   readonly force?: boolean;
   readonly isDryRun?: boolean;
   readonly validation?: "Strict" | "Warn" | "Ignore";
-  /** Which resource version goes along with it. */
+  /** The resource version sent with it. */
   readonly version?: "current" | "first";
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   readonly selector?: string;

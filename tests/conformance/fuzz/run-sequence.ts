@@ -14,7 +14,7 @@ const ROOTS: Readonly<Record<FuzzKind, { readonly root: string; readonly apiVers
 
 const LAST = "zz-last";
 
-/** What each operation showed, and at the end all objects and the events of the watched kind. */
+/** The response of each operation, and at the end all objects and the events of the watched kind. */
 export async function runSequence(
   target: Target,
   namespace: string,
@@ -44,7 +44,7 @@ class SequenceRun {
   readonly #target: Target;
   readonly #namespace: string;
   readonly #normaliser = new Normaliser();
-  /** Resource versions of each object, as answers showed them. */
+  /** Resource versions of each object, as seen in responses. */
   readonly #versions = new Map<string, string[]>();
 
   constructor(target: Target, namespace: string) {
@@ -163,7 +163,7 @@ class SequenceRun {
     }
   }
 
-  /** The events since a version, up to that of an object made for the purpose. */
+  /** The events since a version, up to that of a marker object. */
   async events(kind: FuzzKind, version: JsonValue | undefined): Promise<JsonValue> {
     const { apiVersion, kind: word } = ROOTS[kind];
     const last: Operation = { op: "create", kind, name: LAST, manager: "m1", body: {} };
@@ -192,7 +192,7 @@ class SequenceRun {
     return { apiVersion, kind: word, ...rest, metadata: { ...(metadata as JsonObject), name } };
   }
 
-  /** With what an object of the kind must have, so that most are good. */
+  /** Adds the required members of the kind, so that most objects are valid. */
   #whole(operation: Operation): JsonObject {
     const object = this.#withVersion(this.#named(operation), operation);
     if (operation.kind !== "deployments") return object;
@@ -220,7 +220,7 @@ class SequenceRun {
   }
 
   #withVersion(object: JsonObject, operation: Operation): JsonObject {
-    // A kind of a definition takes no update without a version.
+    // A custom kind rejects an update without a version.
     const version = this.#version(
       operation.op === "update" ? { ...operation, version: operation.version ?? "current" } : operation,
     );

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { boundedShrinking } from "../fuzz/fuzz.ts";
 import type { Sequence } from "../fuzz/operations.ts";
 
-/** Long ones with much that could be smaller. */
+/** Long sequences with much to shrink. */
 const sequences = fc.array(fc.nat(), { minLength: 30, maxLength: 60 }).map((numbers): Sequence => ({
   operations: numbers.map((number) => ({
     op: "get",
@@ -14,7 +14,7 @@ const sequences = fc.array(fc.nat(), { minLength: 30, maxLength: 60 }).map((numb
   })),
 }));
 
-/** Only the first differs, so that everything smaller is tried in vain. */
+/** Only the first fails, so every shrink attempt is in vain. */
 async function runsUntilTold(limit: number): Promise<{ readonly runs: number; readonly failed: boolean }> {
   let runs = 0;
   const property = fc.asyncProperty(
@@ -29,12 +29,12 @@ async function runsUntilTold(limit: number): Promise<{ readonly runs: number; re
   return { runs, failed };
 }
 
-it("what differs is run again so often and no more, and is told all the same", async () => {
+it("limits the runs after a difference and still reports it", async () => {
   expect(await runsUntilTold(5)).toEqual({ runs: 6, failed: true });
   expect(await runsUntilTold(0)).toEqual({ runs: 1, failed: true });
 });
 
-it("what does not differ is not bounded", async () => {
+it("does not limit runs without a difference", async () => {
   let runs = 0;
   const run = boundedShrinking(async () => {
     runs += 1;

@@ -1,15 +1,16 @@
 import type { JsonValue } from "@oaas/kube-core";
 
 /**
- * One thing a Kubernetes API server does, told as requests and what is to be seen. A case runs in a namespace of its own, on the real server and
- * on the embedded one; what both answer is made comparable (times, ids, versions) and must be the same, and what `want` says must be true of the real one.
+ * One behaviour of a Kubernetes API server: requests and expected responses. A case runs in a separate namespace, on
+ * the real server and on the embedded one. Both responses are normalised (times, ids, versions) and must be equal, and
+ * `want` must hold on the real server.
  *
- * In every text of a step `{ns}` is the case's namespace (also good for names of cluster-scoped things), and `{name}` what an earlier step
- * kept under that name with `save`.
+ * In every string of a step `{ns}` is the case's namespace (also usable for names of cluster-scoped objects), and
+ * `{name}` a value that an earlier step saved under that name with `save`.
  */
 export interface Case {
   readonly name: string;
-  /** What makes the scene: each must succeed, and nothing of it is compared. */
+  /** Setup steps: each must succeed, and none is compared. */
   readonly given?: readonly Step[];
   readonly steps: readonly Step[];
 }
@@ -26,36 +27,37 @@ export type Step = RequestStep | WatchStep | EventsStep | UntilStep | KubectlSte
 
 interface Compared {
   /**
-   * What is compared of the answer: paths such as `metadata.labels` or `items[*].metadata.name`. Without it, everything. An empty list: the code
-   * alone.
+   * The compared part of the response: paths such as `metadata.labels` or `items[*].metadata.name`. Default:
+   * everything. Empty list: the status code only.
    */
   readonly show?: readonly string[];
-  /** Whether lists that are shown have no order worth comparing. */
+  /** Whether shown lists are compared without order. */
   readonly unordered?: boolean;
 }
 
 /** One request. Without `want` it must succeed. */
 export interface RequestStep extends Compared {
   /**
-   * Method and path: `GET configmaps/a`, `PATCH v2:things/a/status?force=true`, `GET /version`. A path without a leading slash is in the case's
-   * namespace when its kind has one; a kind that is not built in is of the group `{ns}.test`, version v1 unless said before a colon.
+   * Method and path: `GET configmaps/a`, `PATCH v2:things/a/status?force=true`, `GET /version`. A path without a
+   * leading slash is in the case's namespace when its kind is namespaced. A kind that is not built in is of the group
+   * `{ns}.test`, version v1 unless given before a colon.
    */
   readonly do: string;
-  /** A text goes as it is, anything else as JSON. */
+  /** A string is sent as is, anything else as JSON. */
   readonly body?: JsonValue | Buffer;
-  /** By default application/json, and for PATCH application/merge-patch+json. */
+  /** Default application/json, and for PATCH application/merge-patch+json. */
   readonly type?: string;
   readonly accept?: string;
-  /** One of the users of the suite; by default the administrator. Empty: nobody, without a token. */
+  /** A user of the suite; default the administrator. Empty: anonymous, without a token. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Paths of the answer to keep for later steps. */
+  /** Paths of the response to save for later steps. */
   readonly save?: Readonly<Record<string, string>>;
-  /** The status code, and what the body must contain. */
+  /** The status code, and values that the body must contain. */
   readonly want?: number | readonly [number, JsonValue];
 }
 
-/** Opens a watch and goes on; its events are read by an `events` step. */
+/** Opens a watch in the background; an `events` step reads its events. */
 export interface WatchStep extends Compared {
   readonly watch: string;
   readonly do: string;
@@ -67,36 +69,36 @@ export interface WatchStep extends Compared {
 /** Reads the next events of an open watch. */
 export interface EventsStep extends Compared {
   readonly events: string;
-  /** How many; without it: all, until the server ends the watch. */
+  /** The number of events; default: all, until the server ends the watch. */
   readonly count?: number;
   readonly save?: Readonly<Record<string, string>>;
-  /** What the events must contain, one for one. */
+  /** Values that the events must contain, one by one. */
   readonly want?: readonly JsonValue[];
 }
 
-/** Asks again and again until the answer has what is wanted. Only what `show` names is compared. */
+/** Polls until the response contains the expected values. Only paths in `show` are compared. */
 export interface UntilStep extends Compared {
   readonly until: string;
-  /** Asked with POST and this body, as reviews are. */
+  /** Sends POST with this body, for access reviews. */
   readonly post?: JsonValue;
-  /** What the body must contain; elements of a list may have any others between. */
+  /** Values that the body must contain; a list may have other elements in between. */
   readonly has?: JsonValue;
-  /** By default 200. */
+  /** Default 200. */
   readonly code?: number;
   readonly save?: Readonly<Record<string, string>>;
 }
 
 /** Runs kubectl in the case's namespace. */
 export interface KubectlStep extends Compared {
-  /** Arguments, split at blanks; those with blanks inside as a list. */
+  /** Arguments, split at spaces; a list for arguments with spaces. */
   readonly kubectl: string | readonly string[];
-  /** A text as it is, an object as YAML would be: as JSON. */
+  /** Standard input: a string as is, an object as JSON. */
   readonly stdin?: JsonValue;
   readonly env?: Readonly<Record<string, string>>;
   readonly as?: string;
-  /** Goes on while it runs; its lines are read by a `lines` step. */
+  /** Runs in the background; a `lines` step reads its output. */
   readonly background?: string;
-  /** The exit code, and what standard output or error must contain. */
+  /** The exit code, and text that standard output or error must contain. */
   readonly want?: number | readonly [number, string];
 }
 
@@ -106,5 +108,5 @@ export interface KubectlLinesStep extends Compared {
   readonly count: number;
 }
 
-/** What a step showed, made comparable. */
+/** The normalised output of a step. */
 export type Shown = JsonValue;

@@ -10,29 +10,29 @@ import { record, recordedRuns } from "./recorded.ts";
 import { runSubjects, type SubjectRuns } from "./run-all.ts";
 import { SUBJECTS } from "./subjects.ts";
 
-/** One line of the table. */
+/** One row of the table. */
 export interface SubjectReport {
   readonly subject: string;
   readonly cases: number;
-  /** Cases whose expectations hold on the real server, and those that show the same on the embedded one. */
+  /** Cases whose expectations hold on the real server, and those with equal output on the embedded one. */
   readonly real: number;
   readonly embedded: number;
-  /** Cases that show a listed difference. */
+  /** Cases with a listed difference. */
   readonly listed: number;
 }
 
 export interface ConformanceReport {
   readonly subjects: readonly SubjectReport[];
-  /** What nobody expected, each in words; empty when both servers are alike but for what is listed. */
+  /** Unexpected results as text; empty when both servers agree except for listed differences. */
   readonly problems: readonly string[];
 }
 
 export interface ConformanceOptions {
-  /** Which run on the real server; the others are held to what is recorded of it. */
+  /** Subjects that run on the real server; the others are compared with the recording. */
   readonly isReal: (subject: Subject) => boolean;
-  /** Whether what the real server shows is written down anew; otherwise it must be what is written down. */
+  /** Whether to record the real server's output; otherwise it must match the recording. */
   readonly isRecording?: boolean;
-  /** How many random sequences run on both, and from which seed. */
+  /** The number of random sequences that run on both, and their seed. */
   readonly sequences: number;
   readonly seed: number;
   readonly isWanted?: (subject: Subject) => boolean;
@@ -40,7 +40,10 @@ export interface ConformanceOptions {
 
 const NEEDS = ["api", "controllers"] as const;
 
-/** Runs the cases on both servers and compares, then random sequences, then what showed with what is listed. */
+/**
+ * Runs the cases on both servers and compares them, then random sequences, then the differences found with the listed
+ * ones.
+ */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const wanted = SUBJECTS.filter(options.isWanted ?? (() => true));
   const seen = new Set<string>();
@@ -115,16 +118,16 @@ function judgeSubject(
   real: SubjectRuns,
   embedded: SubjectRuns,
 ): { readonly report: SubjectReport; readonly problems: readonly string[]; readonly differences: readonly string[] } {
-  const verdicts = cases.map((told, index) => {
+  const verdicts = cases.map((each, index) => {
     const nothing = { shown: [], broken: ["was not run"] };
     const theirs = real.get(subject)?.[index] ?? nothing;
     const verdict = judge(
-      told,
+      each,
       theirs,
       embedded.get(subject)?.[index] ?? nothing,
-      knownDifferences(subject, told.name),
+      knownDifferences(subject, each.name),
     );
-    return { name: told.name, isTrue: theirs.broken.length === 0, ...verdict };
+    return { name: each.name, isTrue: theirs.broken.length === 0, ...verdict };
   });
   return {
     report: {
@@ -140,7 +143,7 @@ function judgeSubject(
   };
 }
 
-/** Records must be what the real server shows today. */
+/** The recording must match the current output of the real server. */
 function staleRecords({ subject, cases }: Subject, recorded: SubjectRuns, fresh: SubjectRuns): readonly string[] {
   return cases.flatMap(({ name }, index) => {
     const [old, now] = [recorded.get(subject)?.[index]?.shown ?? [], fresh.get(subject)?.[index]?.shown ?? []];
@@ -150,6 +153,6 @@ function staleRecords({ subject, cases }: Subject, recorded: SubjectRuns, fresh:
       .join("\n    ")
       .replaceAll(": real ", ": recorded ")
       .replaceAll(" embedded ", " now ");
-    return [`${subject} / ${name}: the record is stale (npm run conformance -- --record)\n    ${where}`];
+    return [`${subject} / ${name}: the recording is outdated (npm run conformance -- --record)\n    ${where}`];
   });
 }

@@ -8,7 +8,7 @@ export function listedDifferences(markdown = readFileSync(FILE, "utf8")): readon
   return [...markdown.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, id = ""]) => id);
 }
 
-/** Where the list and what was seen disagree, in words. */
+/** Mismatches between the listed and the observed differences, as text. */
 export function disagreements(listed: readonly string[], seen: ReadonlySet<string>): readonly string[] {
   return [
     ...listed

@@ -11,7 +11,7 @@ import { USERS, type Target } from "./target.ts";
 
 const ADMIN = { name: "admin", token: "admin-token", groups: ["system:masters"] };
 
-/** The embedded server on a socket of loopback, as a person would reach it. */
+/** The embedded server on a loopback socket. */
 export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Target> {
   const hasControllers = needs === "controllers";
   const authority = makeAuthority("conformance-ca", 2);
@@ -20,7 +20,7 @@ export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Targ
     users: new Map([ADMIN, ...USERS].map(({ name, token, groups }) => [token, { name, uid: name, groups }])),
     collectsGarbage: hasControllers,
     rootCertificates: authority.certificate,
-    // As KWOK does it: two nodes, and no events of kubelets.
+    // Like KWOK: two nodes, and no kubelet events.
     ...(hasControllers ? { simulation: { nodes: 2, containerEvents: false } } : {}),
   });
   await server.start();

@@ -1,7 +1,7 @@
 import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
-/** A request as it goes over the wire. */
+/** A raw HTTP request. */
 export interface WireRequest {
   readonly method: string;
   /** From the server's root, query included. */
@@ -16,7 +16,7 @@ export interface WireAnswer {
   readonly text: string;
 }
 
-/** An answer that comes line by line. */
+/** A response read line by line. */
 export interface WireStream {
   readonly code: number;
   readonly headers: WireAnswer["headers"];
@@ -31,9 +31,9 @@ export interface Wire {
   close(): void;
 }
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** The way to a server over sockets: no client of ours between, so that the bytes are those of the case. */
+/** A raw HTTP connection to a server, without our client, so that cases control the bytes. */
 export function socketWire(url: string, ca: string | undefined): Wire {
   const isTls = url.startsWith("https:");
   const agent = isTls
@@ -51,11 +51,11 @@ export function socketWire(url: string, ca: string | undefined): Wire {
         agent: keepsAgent ? agent : false,
         ...(ca === undefined ? {} : { ca }),
       };
-      const timeout = keepsAgent ? { timeout: PATIENCE_MS } : {};
+      const timeout = keepsAgent ? { timeout: TIMEOUT_MS } : {};
       const call = isTls
         ? tlsRequest({ ...options, ...timeout }, resolve)
         : plainRequest({ ...options, ...timeout }, resolve);
-      call.on("timeout", () => call.destroy(new Error(`${method} ${path} was not answered within ${PATIENCE_MS} ms`)));
+      call.on("timeout", () => call.destroy(new Error(`${method} ${path} got no response within ${TIMEOUT_MS} ms`)));
       call.on("error", reject);
       call.end(body);
     });

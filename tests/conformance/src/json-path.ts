@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
 /**
- * The value at a path such as `metadata.labels`, `items[0].name` or `items[*].name` (a list); keys with dots in brackets:
- * `labels[a.b/c]`; of a list, those whose name begins so: `resources[?pods]`.
+ * The value at a path such as `metadata.labels`, `items[0].name` or `items[*].name` (a list); keys with dots in
+ * brackets: `labels[a.b/c]`; list elements whose name starts with a prefix: `resources[?pods]`.
  */
 export function at(value: JsonValue | undefined, path: string): JsonValue | undefined {
   return walk(value, tokensOf(path));
@@ -29,7 +29,10 @@ function isNamed(item: JsonValue, name: string): boolean {
   return item["name"] === name || item["name"].startsWith(`${name}/`);
 }
 
-/** What is missing in `value` for it to contain `wanted`; empty when nothing is. Objects may have more; lists may not, unless `isLoose`. */
+/**
+ * The differences that keep `value` from containing `wanted`; empty when it does. Objects may have more members; lists
+ * may have more elements only if `isLoose`.
+ */
 export function lacks(value: JsonValue | undefined, wanted: JsonValue, isLoose = false, path = ""): string {
   if (isJsonObject(wanted)) {
     if (!isJsonObject(value)) return `${path || "."} is ${JSON.stringify(value)}, not ${JSON.stringify(wanted)}`;
@@ -51,7 +54,7 @@ export function lacks(value: JsonValue | undefined, wanted: JsonValue, isLoose =
       .join("; ");
   }
   if (value === wanted) return "";
-  // A wanted text between slashes is a pattern.
+  // A wanted string between slashes is a pattern.
   if (typeof wanted === "string" && wanted.startsWith("/") && wanted.endsWith("/") && typeof value === "string") {
     if (new RegExp(wanted.slice(1, -1), "s").test(value)) return "";
   }

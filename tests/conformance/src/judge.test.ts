@@ -15,43 +15,43 @@ function known(...steps: readonly number[]): ReadonlyMap<number, string> {
 }
 
 describe("a case on both servers", () => {
-  it("is well when both show the same", () => {
+  it("passes when both show the same", () => {
     expect(judge(CASE, run([1, { a: 1 }]), run([1, { a: 1 }]), known())).toEqual({ problems: [], differences: [] });
   });
 
-  it("is a problem where they differ and nobody said so", () => {
+  it("is a problem when they differ without a listed difference", () => {
     const { problems } = judge(CASE, run([1, { a: 1 }]), run([1, { a: 2 }]), known());
     expect(problems).toEqual(["step 2: .a: real 1 embedded 2"]);
   });
 
-  it("is a listed difference where somebody said so, and only there", () => {
+  it("is a listed difference only in the listed steps", () => {
     expect(judge(CASE, run([1, 2]), run([1, 3]), known(2))).toEqual({ problems: [], differences: ["known"] });
     expect(judge(CASE, run([0, 2]), run([1, 3]), known(2)).problems).toEqual(["step 1: .: real 0 embedded 1"]);
   });
 
-  it("is a problem when a listed difference no longer shows: the list cannot rot", () => {
+  it("is a problem when a listed difference no longer shows", () => {
     const { problems, differences } = judge(CASE, run([1, 2]), run([1, 2]), known(2));
     expect(problems).toEqual(["step 2: difference known no longer shows"]);
     expect(differences).toEqual([]);
   });
 
-  it("is a problem when it is not true of the real server, whatever the embedded one shows", () => {
+  it("is a problem when it fails on the real server, whatever the embedded one shows", () => {
     expect(judge(CASE, run([1, 2], ["step 1: no"]), run([1, 2]), known()).problems).toEqual(["real: step 1: no"]);
   });
 
-  it("is a problem when the embedded server breaks what a step wants, unless a listed difference says why", () => {
+  it("is a problem when the embedded server violates an expectation without a listed difference", () => {
     expect(judge(CASE, run([1, 2]), run([1, 2], ["no"]), known()).problems).toEqual(["embedded: no"]);
     expect(judge(CASE, run([1, 2]), run([1, 3], ["no"]), known(2)).problems).toEqual([]);
   });
 
-  it("that one server did not finish differs", () => {
+  it("differs when one server did not finish", () => {
     expect(judge(CASE, run([1, 2]), run([1]), known()).problems).toEqual(["step 2: .: real 2 embedded nothing"]);
     expect(judge(CASE, run([1]), run([1]), known()).problems).toEqual([]);
   });
 });
 
-describe("where two values differ", () => {
-  it("is told by path, also what only one of them has", () => {
+describe("differences of two values", () => {
+  it("are reported by path, also for members of only one value", () => {
     expect(differencesOf({ a: [1, { b: 2 }], c: 3 }, { a: [1, { b: 4 }, 5] })).toEqual([
       ".a[1].b: real 2 embedded 4",
       ".a[2]: real nothing embedded 5",
@@ -63,7 +63,7 @@ describe("where two values differ", () => {
 });
 
 describe("the list of differences", () => {
-  it("agrees with what was seen, one for one", () => {
+  it("matches the observed differences one to one", () => {
     expect(disagreements(["a", "b"], new Set(["a", "b"]))).toEqual([]);
     expect(disagreements(["a", "a"], new Set(["a", "c"]))).toEqual([
       "a case names the difference c, which docs/apiserver-differences.md does not list",

@@ -2,15 +2,18 @@ import { equalJson, isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube
 import type { Case } from "./case.ts";
 import type { CaseRun } from "./run-case.ts";
 
-/** What came of a case on both servers. */
+/** The result of a case on both servers. */
 export interface Verdict {
-  /** What nobody expected, in words; empty when all is well. */
+  /** Unexpected results as text; empty when the case passes. */
   readonly problems: readonly string[];
   /** Ids of listed differences that showed. */
   readonly differences: readonly string[];
 }
 
-/** Compares what both servers showed. A listed difference must show in the steps that `differs` names by their number, and nothing else may. */
+/**
+ * Compares the output of both servers. A listed difference must show in the steps that `differs` names by number, and
+ * no other difference may show.
+ */
 export function judge(
   { steps }: Case,
   real: CaseRun,
@@ -34,12 +37,12 @@ export function judge(
       isExplained = true;
     }
   }
-  // A listed difference may well break what a step wants.
+  // A listed difference may violate the expectation of a step.
   if (!isExplained) problems.push(...embedded.broken.map((text) => `embedded: ${text}`));
   return { problems, differences };
 }
 
-/** Where two values differ, one line each. */
+/** The differences of two values, one line each. */
 export function differencesOf(
   real: JsonValue | undefined,
   embedded: JsonValue | undefined,

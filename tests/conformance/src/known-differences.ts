@@ -1,4 +1,4 @@
-/** Where a row of docs/apiserver-differences.md shows: the steps of cases, counted from one. */
+/** The steps of cases, counted from one, that show a row of docs/apiserver-differences.md. */
 interface KnownDifference {
   readonly id: string;
   readonly shows: readonly { readonly subject: string; readonly name: string; readonly steps: readonly number[] }[];
@@ -8,23 +8,23 @@ const KNOWN: readonly KnownDifference[] = [
   {
     id: "parser-words",
     shows: [
-      { subject: "apply", name: "what is no YAML is refused", steps: [1] },
-      { subject: "schemas", name: "refused: a pattern that is none", steps: [1] },
-      { subject: "wrong input", name: "bytes: YAML that is none", steps: [1] },
+      { subject: "apply", name: "rejects invalid YAML", steps: [1] },
+      { subject: "schemas", name: "rejects a definition: an invalid pattern", steps: [1] },
+      { subject: "wrong input", name: "bytes: invalid YAML", steps: [1] },
     ],
   },
   {
     id: "not-served",
     shows: [
-      { subject: "discovery", name: "discovery tells of nodes", steps: [1] },
-      { subject: "discovery", name: "discovery tells of pods", steps: [1] },
-      { subject: "discovery", name: "discovery tells of services", steps: [1] },
-      { subject: "discovery", name: "the list of groups", steps: [1] },
+      { subject: "discovery", name: "discovery of nodes", steps: [1] },
+      { subject: "discovery", name: "discovery of pods", steps: [1] },
+      { subject: "discovery", name: "discovery of services", steps: [1] },
+      { subject: "discovery", name: "lists the groups", steps: [1] },
     ],
   },
   {
     id: "version-text",
-    shows: [{ subject: "discovery", name: "what the server is", steps: [1] }],
+    shows: [{ subject: "discovery", name: "version and health endpoints", steps: [1] }],
   },
   {
     id: "explain-prose",
@@ -34,16 +34,16 @@ const KNOWN: readonly KnownDifference[] = [
     id: "pod-conditions",
     shows: [
       { subject: "workloads", name: "a Deployment becomes available", steps: [3] },
-      { subject: "workloads", name: "a pod runs, and all that a node says of it", steps: [1] },
+      { subject: "workloads", name: "status of a running pod", steps: [1] },
     ],
   },
   {
     id: "claims-bound",
-    shows: [{ subject: "workloads", name: "a StatefulSet keeps claims by number", steps: [1] }],
+    shows: [{ subject: "workloads", name: "a StatefulSet keeps one claim per pod", steps: [1] }],
   },
 ];
 
-/** The ids of the differences that the steps of a case show, by the number of the step. */
+/** The ids of the differences that the steps of a case show, by step number. */
 export function knownDifferences(subject: string, name: string): ReadonlyMap<number, string> {
   const places = KNOWN.flatMap(({ id, shows }) => shows.map((place) => ({ id, ...place })));
   return new Map(

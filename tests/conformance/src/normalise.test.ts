@@ -8,8 +8,8 @@ function normal(value: JsonObject): unknown {
   return new Normaliser().value(value);
 }
 
-describe("what servers answer is made comparable", () => {
-  it("ids and versions become numbers in the order in which they appear, equal ones equal, over a whole case", () => {
+describe("normalises server responses", () => {
+  it("numbers ids and versions in order of appearance over a whole case, equal ones equal", () => {
     const normaliser = new Normaliser();
     const first = { metadata: { uid: UIDS[0]!, resourceVersion: "17", name: "a" }, spec: { owner: UIDS[1]! } };
     expect(normaliser.value(first)).toEqual({
@@ -21,7 +21,7 @@ describe("what servers answer is made comparable", () => {
     expect(normaliser.value(first)).toMatchObject({ metadata: { resourceVersion: "<rv 1>" } });
   });
 
-  it("times go, but whole seconds stay told from fractions", () => {
+  it("drops times, but keeps whole seconds distinct from fractions", () => {
     expect(normal({ a: "2026-11-15T10:00:00Z", b: "2026-11-15T10:00:00.123456Z", c: "2026-11-15" })).toEqual({
       a: "<time>",
       b: "<microtime>",
@@ -29,7 +29,7 @@ describe("what servers answer is made comparable", () => {
     });
   });
 
-  it("the version of a list is the store's, that of its items is theirs", () => {
+  it("the version of a list belongs to the store, those of its items to the items", () => {
     const list = { items: [{ metadata: { resourceVersion: "5" } }], metadata: { resourceVersion: "9" } };
     expect(normal(list)).toEqual({
       items: [{ metadata: { resourceVersion: "<rv 1>" } }],
@@ -37,7 +37,7 @@ describe("what servers answer is made comparable", () => {
     });
   });
 
-  it("made-up names are known again wherever they stand", () => {
+  it("recognises generated names everywhere", () => {
     const pod = { metadata: { generateName: "web-", name: "web-x4k2p" }, status: { message: "pod web-x4k2p is gone" } };
     expect(normal(pod)).toEqual({
       metadata: { generateName: "web-", name: "web-<made 1>" },
@@ -47,7 +47,7 @@ describe("what servers answer is made comparable", () => {
     expect(normal(numbered)).toEqual(numbered);
   });
 
-  it("managers and causes have no order, anything else has", () => {
+  it("sorts managers and causes, and keeps the order of everything else", () => {
     const managers = [
       { manager: "b", operation: "Update" },
       { manager: "a", operation: "Update" },
@@ -56,13 +56,13 @@ describe("what servers answer is made comparable", () => {
     expect(normal({ finalizers: ["b", "a"] })).not.toEqual(normal({ finalizers: ["a", "b"] }));
   });
 
-  it("of many errors in one message the causes speak", () => {
+  it("replaces several errors in one message by the causes", () => {
     const said = (list: string): unknown => normal({ message: `X "a" is invalid: ${list}` });
     expect(said("[a: Required, b: Invalid]")).toEqual(said("[b: Invalid, a: Required]"));
     expect(said("a: Required")).not.toEqual(said("b: Invalid"));
   });
 
-  it("objects that a message quotes are compared as objects, whatever their values", () => {
+  it("compares objects quoted in a message as objects, whatever their values", () => {
     const quoted = (object: JsonObject): unknown =>
       normal({ message: `Invalid value: ${JSON.stringify(JSON.stringify(object))}: unknown field` });
     expect(quoted({ kind: "A", spec: { x: 1, y: "2" } })).toEqual(quoted({ spec: { y: "2", x: 1 }, kind: "A" }));
@@ -74,7 +74,7 @@ describe("what servers answer is made comparable", () => {
     expect(normal({ message: 'Invalid value: "{no json}"' })).toEqual({ message: 'Invalid value: "{no json}"' });
   });
 
-  it("what an apply is refused for by chance goes, what it is always refused for stays", () => {
+  it("drops nondeterministic apply errors and keeps the deterministic ones", () => {
     const refused = (errors: string): unknown =>
       normal({ message: `failed to create typed patch object (/a; x/v1, Kind=A): ${errors}` });
     const undeclared = ".spec.u: field not declared in schema";
@@ -83,13 +83,13 @@ describe("what servers answer is made comparable", () => {
     expect(refused(".a: wrong")).not.toEqual(refused(".b: wrong"));
   });
 
-  it("certificates and tokens are each server's own", () => {
+  it("replaces certificates and tokens", () => {
     const certificate = "-----BEGIN CERTIFICATE-----\nMIIB+/=\n-----END CERTIFICATE-----\n";
     expect(normal({ ca: certificate, t: "eyJhbGciOi.eyJpc3Mi.c2ln" })).toEqual({ ca: "<certificate>", t: "<token>" });
     expect(normal({ ca: "" })).toEqual({ ca: "" });
   });
 
-  it("what kubectl prints loses ages, versions, times and the width of columns", () => {
+  it("removes ages, versions, times and column widths from kubectl output", () => {
     const printed =
       "NAME   AGE\na      12s\nResource Version:  251\nCreationTimestamp:  Sun, 15 Nov 2026 10:00:00 +0000\n";
     expect(new Normaliser().text(printed)).toBe(
@@ -97,7 +97,7 @@ describe("what servers answer is made comparable", () => {
     );
   });
 
-  it("what kubectl logs of a watch that its own deadline cut goes; its words about the failure stay", () => {
+  it("drops kubectl logs about a watch that its deadline ended, and keeps its error", () => {
     const log = 'E1115 16:40:22.287034    2913 reflector.go:227] "Failed to watch" err="context deadline exceeded"\n';
     expect(new Normaliser().text(`${log}error: timed out\n`)).toBe("error: timed out\n");
     const refused = log.replace("context deadline exceeded", "forbidden");

@@ -3,35 +3,35 @@ import { canonicalJson, isJsonArray, isJsonObject, type JsonObject, type JsonVal
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const ADDRESS = /\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/g;
-/** Which of the simulated nodes a pod comes to is the scheduler's own affair. */
+/** The scheduler chooses among the simulated nodes. */
 const NODE = /\bnode-[01]\b/g;
 const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
-/** `X is invalid: [a, b]`: the server visits members in no order; the causes say the same and are sorted. */
+/** `X is invalid: [a, b]`: the server visits members in random order; the causes repeat the errors and are sorted. */
 const LISTED = /(is invalid: )\[.*\]$/s;
-/** Certificates are each server's own; how many there are, and that they are some, is not. */
+/** Certificates differ by server; their number and presence do not. */
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----\n[\w+/=\n]+-----END CERTIFICATE-----\n?/g;
 /**
- * Errors of an apply against its schema. The real server walks over maps in no order and stops at what is not declared: which other errors it has come
- * upon by then is chance, and the same request is told others the next time.
+ * Errors of an apply against its schema. The real server walks maps in random order and stops at an undeclared field,
+ * so the other errors it reports vary between equal requests.
  */
 const UNREADABLE = /(failed to create typed patch object \([^)]*\): )(?:errors:\n)?(.*)$/s;
 const UNDECLARED = "field not declared in schema";
 const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
 
-/** What kubectl logs of a watch that its own deadline cut: whether it does is a matter of which of its routines hears of the end first. */
+/** kubectl logs the end of a watch by its deadline only if one of its goroutines notices first. */
 const CUT_WATCH = /^E\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*context deadline exceeded.*\n/gm;
 
-/** How much the server adds to a name that it is to make up. */
+/** The length of the suffix of a generated name. */
 const MADE_LENGTH = 5;
 
 /**
- * Makes what a server answered comparable with what another did: times go, ids and versions become numbers in the order in which they appear, so
- * that equal ones stay equal and different ones different. One for a whole case and server.
+ * Normalises responses so that two servers can be compared: times are dropped, ids and versions become numbers in order
+ * of appearance, so that equal ones stay equal and different ones different. One instance per case and server.
  */
 export class Normaliser {
   readonly #uids = new Map<string, string>();
   readonly #versions = new Map<string, string>();
-  /** Names and hashes that the server made up; longest first when replaced. */
+  /** Generated names and hashes; longest first when replaced. */
   readonly #made = new Map<string, string>();
 
   value(value: JsonValue): JsonValue {
@@ -39,7 +39,7 @@ export class Normaliser {
     return this.#normal(value, "");
   }
 
-  /** What a command printed. */
+  /** Normalises the output of a command. */
   text(text: string): string {
     return (
       this.#string(text)
@@ -47,14 +47,14 @@ export class Normaliser {
         .replaceAll(/((?:resourceVersion|Resource Version):?\s+"?)\d+/g, "$1<rv>")
         .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
         .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
-        // Columns are as wide as what is in them.
+        // Column widths depend on the content.
         .replaceAll(/(\S) {2,}/g, "$1  ")
         .replaceAll(/:3\d{4}\b/g, ":<port>")
         .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, "<url>")
     );
   }
 
-  /** Learns the names that the server made up, before anything is replaced. */
+  /** Collects generated names before anything is replaced. */
   #learn(value: JsonValue): void {
     if (isJsonArray(value)) {
       for (const item of value) this.#learn(item);
@@ -64,7 +64,7 @@ export class Normaliser {
     const { generateName, name, labels } = value;
     if (typeof generateName === "string" && typeof name === "string" && name.startsWith(generateName)) {
       const made = name.slice(generateName.length);
-      // Pods of a StatefulSet have such a beginning too, and end with a number.
+      // Pods of a StatefulSet have such a prefix too, and end with a number.
       if (made.length === MADE_LENGTH) this.#learnMade(made, "made");
     }
     if (labels !== undefined && isJsonObject(labels)) {
@@ -90,7 +90,7 @@ export class Normaliser {
     if (!isJsonObject(value)) return value;
     const isList = isListLike(value);
     const normal: Record<string, JsonValue> = {};
-    // In the order of names, since numbers are given in the order of appearance.
+    // In the order of names, since numbers are assigned in order of appearance.
     for (const name of Object.keys(value).sort()) {
       const member = value[name] as JsonValue;
       normal[name] =
@@ -116,7 +116,7 @@ export class Normaliser {
       .replaceAll(CERTIFICATE, "<certificate>")
       .replaceAll(/(in the precondition|in record) \(\d+\)/g, "$1 (<rv>)")
       .replaceAll(/(ResourceVersion in object meta: )\d+/g, "$1<rv>")
-      // Objects that a message quotes, however often they were quoted before.
+      // Objects quoted in a message, also several times quoted.
       .replaceAll(/(resourceVersion\\+":\\*")\d+/g, "$1<rv>")
       .replaceAll(ADDRESS, "<ip>")
       .replaceAll(NODE, "<node>");
@@ -131,7 +131,9 @@ export class Normaliser {
   }
 }
 
-/** The version of a list, of a table and of a bookmark is the store's at that moment, which others move as well. */
+/**
+ * The version of a list, a table and a bookmark is the current one of the store, which other writers change as well.
+ */
 function isListLike(value: JsonObject): boolean {
   const { kind, metadata, items, rows } = value;
   if (metadata === undefined || !isJsonObject(metadata)) return false;
@@ -154,17 +156,17 @@ function sorted(items: readonly JsonValue[]): readonly JsonValue[] {
   return [...items].sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
 }
 
-/** A text of JSON in quotes that is an object: what a message says it has found. */
+/** A quoted JSON object in a message. */
 const QUOTED = /"\{(?:[^"\\]|\\.)*\}"/g;
 
-/** Objects that a message quotes have no order either; those of one server stand as Go's types do, those of the other by name. */
+/** Quoted objects have no fixed order: one server uses the order of Go's types, the other that of names. */
 function withSortedQuotes(text: string): string {
   return text.replaceAll(QUOTED, (quoted) => {
     try {
       const object = JSON.parse(JSON.parse(quoted) as string) as JsonValue;
       return JSON.stringify(canonicalJson(withSortedManagers(object)));
     } catch {
-      // A piece of an object, or something that only looks like one: it is compared as it stands.
+      // A fragment, or text that only looks like an object: compared as text.
       return quoted;
     }
   });
@@ -179,7 +181,7 @@ function withSortedManagers(value: JsonValue): JsonValue {
     : value;
 }
 
-/** The errors that are told each time, in an order of our own. */
+/** The deterministic errors, sorted. */
 function certainErrors(list: string): string {
   const lines = list.split("\n").map((line) => line.trim());
   const undeclared = lines.filter((line) => line.endsWith(UNDECLARED));

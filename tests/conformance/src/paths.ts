@@ -1,4 +1,4 @@
-/** Where the built-in kinds of the cases live. */
+/** The API paths of the built-in kinds of the cases. */
 const NAMESPACED: Readonly<Record<string, string>> = {
   configmaps: "/api/v1",
   secrets: "/api/v1",
@@ -45,7 +45,7 @@ const OF_THE_CLUSTER: Readonly<Record<string, string>> = {
   tokenreviews: "/apis/authentication.k8s.io/v1",
 };
 
-/** The whole path of what a case calls `configmaps/a` or `v2:things/a`; one that begins with a slash is whole already. */
+/** The full path of `configmaps/a` or `v2:things/a`; a path with a leading slash is already full. */
 export function wholePath(path: string, namespace: string): string {
   if (path.startsWith("/")) return path;
   const [, version = "", rest = ""] = /^(?:(v\w+):)?(.*)$/s.exec(path) ?? [];

@@ -6,8 +6,8 @@ import type { CaseRun } from "./run-case.ts";
 import type { SubjectRuns } from "./run-all.ts";
 
 /**
- * What the real server showed, kept beside the cases: so the embedded one is held to it in seconds where there is no real one, and a change of
- * what the real one shows is seen in a diff. One line for each step.
+ * Recorded output of the real server. The embedded server can be compared with it in seconds without a real one, and a
+ * diff shows when the real server changes. One line per step.
  */
 const FOLDER = join(import.meta.dirname, "..", "recorded");
 
@@ -18,7 +18,7 @@ export function recordedRuns(subjects: readonly Subject[]): SubjectRuns {
 function recordedCase(subject: string, name: string): CaseRun {
   const shown = recordOf(subject)[name];
   return shown === undefined
-    ? { shown: [], broken: [`nothing is recorded of "${name}"; npm run conformance -- --record`] }
+    ? { shown: [], broken: [`no recording of "${name}"; npm run conformance -- --record`] }
     : { shown, broken: [] };
 }
 

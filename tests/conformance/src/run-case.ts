@@ -19,19 +19,19 @@ import { Normaliser } from "./normalise.ts";
 import { wholePath } from "./paths.ts";
 import type { Target } from "./target.ts";
 
-/** What each step showed, and where an expectation did not hold; a step that could not be done ends the case. */
+/** The output of each step, and the violated expectations; a failed step ends the case. */
 export interface CaseRun {
   readonly shown: readonly Shown[];
-  /** Words for people; empty when every expectation held. */
+  /** Empty when every expectation held. */
   readonly broken: readonly string[];
 }
 
-/** The real controllers work by the seconds of their own; the embedded ones have no reason to wait. */
-const PATIENCE_MS = { real: 60_000, embedded: 20_000 };
-const EVENT_PATIENCE_MS = 20_000;
+/** The real controllers wait for seconds; the embedded ones need not. */
+const TIMEOUT_MS = { real: 60_000, embedded: 20_000 };
+const EVENT_TIMEOUT_MS = 20_000;
 const POLL_MS = 40;
 
-/** Runs a case in a namespace of this name, which must not be there yet. */
+/** Runs a case in a namespace of this name, which must not exist yet. */
 export async function runCase(target: Target, namespace: string, { given = [], steps }: Case): Promise<CaseRun> {
   const run = new Run(target, namespace);
   try {
@@ -45,12 +45,12 @@ export async function runCase(target: Target, namespace: string, { given = [], s
   return { shown: run.shown, broken: run.broken };
 }
 
-/** A namespace's name for a case: short, and the same on both servers. */
+/** The namespace of a case: short, and equal on both servers. */
 export function namespaceOf(subject: string, index: number): string {
   return `${subject.toLowerCase().replaceAll(/[^a-z]+/g, "-")}-${index + 1}`;
 }
 
-/** When a server tells how far it is, is its own affair; that the initial events are over is not. */
+/** Periodic bookmarks depend on the server; the bookmark after the initial events does not. */
 function isTimedBookmark(event: JsonValue): boolean {
   const isEnd = at(event, "object.metadata.annotations") !== undefined;
   return at(event, "type") === "BOOKMARK" && !isEnd;
@@ -79,7 +79,7 @@ class Run {
       if (this.broken.length === 0) await this.take(-1, step);
     }
     this.shown.length = 0;
-    if (this.broken.length > 0) throw new Error("the scene could not be set");
+    if (this.broken.length > 0) throw new Error("the setup failed");
   }
 
   async take(index: number, step: Step): Promise<void> {
@@ -126,7 +126,7 @@ class Run {
     const events: JsonValue[] = [];
     const { count = Infinity } = step;
     while (events.length < count) {
-      const line = await within(stream.next(), EVENT_PATIENCE_MS, `event ${events.length + 1} of ${step.events}`);
+      const line = await within(stream.next(), EVENT_TIMEOUT_MS, `event ${events.length + 1} of ${step.events}`);
       if (line === undefined) break;
       const event = bodyOf(line);
       if (!isTimedBookmark(event)) events.push(event);
@@ -138,7 +138,7 @@ class Run {
 
   async #until(step: UntilStep): Promise<Outcome> {
     const { has = {}, code = 200 } = step;
-    const endsAt = performance.now() + PATIENCE_MS[this.#target.name];
+    const endsAt = performance.now() + TIMEOUT_MS[this.#target.name];
     for (;;) {
       const asked =
         step.post === undefined ? { do: `GET ${step.until}` } : { do: `POST ${step.until}`, body: step.post };
@@ -163,7 +163,7 @@ class Run {
       return { shown: {}, problem: "" };
     }
     const { exitCode, stdout, stderr } = await this.#target.kubectl(args, {
-      timeoutMs: PATIENCE_MS[this.#target.name] * 2,
+      timeoutMs: TIMEOUT_MS[this.#target.name] * 2,
       ...(stdin === undefined ? {} : { stdin: typeof stdin === "string" ? stdin : JSON.stringify(stdin) }),
       ...(env === undefined ? {} : { env }),
     });
@@ -176,7 +176,7 @@ class Run {
     return { shown, problem: exitCode === code && text === "" ? "" : problem };
   }
 
-  /** JSON as objects, so that the order of keys does not count; everything else as text. */
+  /** JSON as objects, so that the order of keys does not matter; everything else as text. */
   #printed(text: string): JsonValue {
     if (!text.startsWith("{")) return this.#normaliser.text(text);
     try {
@@ -191,7 +191,7 @@ class Run {
     if (command === undefined) throw new Error(`no command is called ${lines}`);
     const read: string[] = [];
     while (read.length < count) {
-      const line = await within(command.next(), EVENT_PATIENCE_MS, `line ${read.length + 1} of ${lines}`);
+      const line = await within(command.next(), EVENT_TIMEOUT_MS, `line ${read.length + 1} of ${lines}`);
       if (line === undefined) break;
       read.push(this.#normaliser.text(line));
     }
@@ -238,7 +238,7 @@ class Run {
     }
   }
 
-  /** The step with what was saved in the place of names in braces. */
+  /** The step with saved values in place of names in braces. */
   #filled<T>(value: T): T {
     if (typeof value === "string") {
       return value.replaceAll(/\{(\w+)\}/g, (all, name: string) => this.#saved.get(name) ?? all) as T;
@@ -295,7 +295,7 @@ class BackgroundCommand {
   }
 }
 
-/** JSON as what it is, anything else as the text that it is. */
+/** Parses JSON; other text stays text. */
 function bodyOf(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
@@ -305,7 +305,7 @@ function bodyOf(text: string): JsonValue {
 }
 
 function problemOf(want: RequestStep["want"], code: number, body: JsonValue): string {
-  if (want === undefined) return code < 300 ? "" : `refused with ${code}: ${JSON.stringify(body)}`;
+  if (want === undefined) return code < 300 ? "" : `rejected with ${code}: ${JSON.stringify(body)}`;
   const [wantedCode, wantedBody] = typeof want === "number" ? [want, undefined] : want;
   if (code !== wantedCode) return `the code is ${code}, not ${wantedCode}: ${JSON.stringify(body).slice(0, 600)}`;
   return wantedBody === undefined ? "" : lacks(body, wantedBody);

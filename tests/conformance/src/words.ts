@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { RequestStep, Step, UntilStep } from "./case.ts";
 
-/** The words that cases are written with. */
+/** Helpers to write cases. */
 
 type Rest = Omit<RequestStep, "do" | "body">;
 
@@ -97,7 +97,7 @@ export function service(name: string, spec: JsonObject = {}): JsonObject {
   };
 }
 
-/** A definition of Things in the group of the case; `version` has what its only version has besides a schema. */
+/** A definition of Things in the group of the case; `version` adds members to its only version besides a schema. */
 export function things(spec: JsonValue, version: JsonObject = {}, others: JsonObject = {}): JsonObject {
   return definition({
     ...others,
@@ -105,7 +105,7 @@ export function things(spec: JsonValue, version: JsonObject = {}, others: JsonOb
   });
 }
 
-/** The same with its versions as given. */
+/** The same with the given versions. */
 export function definition(others: JsonObject): JsonObject {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -130,7 +130,7 @@ export function thing(name: string, spec: JsonValue, others: JsonObject = {}): J
   return { apiVersion: "{ns}.test/v1", kind: "Thing", metadata: { name, ...(metadata as JsonObject) }, spec, ...rest };
 }
 
-/** What makes a kind of a definition ready to use. */
+/** Setup steps that make a custom kind ready to use. */
 export function defined(crd: JsonObject, list = "things"): readonly Step[] {
   return [
     create("customresourcedefinitions", crd),

@@ -61,7 +61,7 @@ const bindRobot = {
 };
 
 describe("access", () => {
-  it("is the administrator's, not anybody's", () => {
+  it("allows the administrator and rejects other users", () => {
     const { access } = setUp();
     expect(access.gate.refusal(request("root"), LIST_PODS)).toBeUndefined();
     expect(access.gate.refusal(request("nonsense"), LIST_PODS)).toMatchObject({ code: 401, message: "Unauthorized" });
@@ -74,7 +74,7 @@ describe("access", () => {
     expect(access.gate.refusal(request("ann"), { verb: "get", path: "/apis" })).toBeUndefined();
   });
 
-  it("names the subresource, the group and the object it refuses", () => {
+  it("names the forbidden subresource, group and object", () => {
     const scale = {
       verb: "get",
       path: "/x",
@@ -94,7 +94,7 @@ describe("access", () => {
     });
   });
 
-  it("follows a token of a service account until it is over, and the roles that are gathered for it", async () => {
+  it("accepts a service account token until it expires, and applies aggregated roles", async () => {
     const { access, objects, time } = setUp();
     const made = ask(access, "serviceaccounts", { spec: { expirationSeconds: 600 } }, "root", {
       name: "robot",
@@ -110,15 +110,15 @@ describe("access", () => {
     expect(access.gate.refusal(request(token), LIST_PODS)?.code).toBe(401);
   });
 
-  it("refuses tokens that are too short or of nobody", () => {
+  it("rejects token requests that are too short or name no account", () => {
     const { access } = setUp();
     const short = ask(access, "serviceaccounts", { spec: { expirationSeconds: 6 } }, "root", {
       name: "robot",
       subresource: "token",
     });
     expect(JSON.stringify(short)).toContain("may not specify a duration less than 10 minutes");
-    const nobody = ask(access, "serviceaccounts", { spec: {} }, "root", { name: "nope", subresource: "token" });
-    expect(JSON.stringify(nobody)).toContain("not found");
+    const missing = ask(access, "serviceaccounts", { spec: {} }, "root", { name: "nope", subresource: "token" });
+    expect(JSON.stringify(missing)).toContain("not found");
   });
 
   it("answers kubectl auth can-i and whoami", () => {
@@ -137,7 +137,7 @@ describe("access", () => {
     });
   });
 
-  it("lets one speak for another only who may", () => {
+  it("allows impersonation only with the permission", () => {
     const { access } = setUp();
     const asBen = { "impersonate-user": "ben", "impersonate-group": "system:masters" };
     expect(access.gate.refusal(request("root", asBen), LIST_PODS)).toBeUndefined();

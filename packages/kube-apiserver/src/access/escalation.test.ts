@@ -10,8 +10,8 @@ const EVERYTHING = [
 ];
 
 it.each<[string, JsonObject[], JsonObject[], string[]]>([
-  ["what one has", [READ], [READ], []],
-  ["less than one has", [{ ...READ, verbs: ["*"] }], [READ], []],
+  ["the same rule", [READ], [READ], []],
+  ["a part of the rule", [{ ...READ, verbs: ["*"] }], [READ], []],
   [
     "one of two verbs",
     [{ ...READ, verbs: ["get"] }],
@@ -19,7 +19,7 @@ it.each<[string, JsonObject[], JsonObject[], string[]]>([
     ['{APIGroups:[""], Resources:["configmaps"], Verbs:["list"]}'],
   ],
   [
-    "verbs together, resources apart",
+    "combined verbs, separate resources",
     [],
     [{ ...READ, resources: ["a", "b"] }],
     [
@@ -28,12 +28,12 @@ it.each<[string, JsonObject[], JsonObject[], string[]]>([
     ],
   ],
   [
-    "any name for one name",
+    "any name covers one name",
     [{ ...READ, resourceNames: ["a"] }],
     [{ ...READ, verbs: ["get"] }],
     ['{APIGroups:[""], Resources:["configmaps"], Verbs:["get"]}'],
   ],
-  ["one name for any name", [READ], [{ ...READ, resourceNames: ["a"] }], []],
+  ["one name does not cover any name", [READ], [{ ...READ, resourceNames: ["a"] }], []],
   [
     "another name",
     [{ ...READ, resourceNames: ["a"] }],
@@ -41,24 +41,24 @@ it.each<[string, JsonObject[], JsonObject[], string[]]>([
     ['{APIGroups:[""], Resources:["configmaps"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
   [
-    "a subresource for that of all",
+    "a subresource covered by a wildcard",
     [{ ...READ, resources: ["*/status"] }],
     [{ ...READ, resources: ["pods/status"] }],
     [],
   ],
   [
-    "a subresource for its resource",
+    "a subresource not covered by its resource",
     [{ ...READ, resources: ["pods"] }],
     [{ ...READ, verbs: ["get"], resources: ["pods/log"] }],
     ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],
   ],
   [
-    "paths below a star",
+    "paths below a wildcard",
     [{ nonResourceURLs: ["/a/*"], verbs: ["get"] }],
     [{ nonResourceURLs: ["/a/b", "/c"], verbs: ["get"] }],
     ['{NonResourceURLs:["/c"], Verbs:["get"]}'],
   ],
-])("rights not held: %s", (_, held, wanted, missing) => {
+])("missing permissions: %s", (_, held, wanted, missing) => {
   expect(rightsNotHeld(held, wanted)).toEqual(missing);
 });
 
@@ -72,7 +72,7 @@ const rules = fc.array(
   { maxLength: 3 },
 );
 
-it("whoever has all may give all, and each what they have; more rights never hide less", () => {
+it("property: full access may grant anything, rules cover themselves, and more rules never cover less", () => {
   fc.assert(
     fc.property(rules, rules, (one, other) => {
       expect(rightsNotHeld(EVERYTHING, one)).toEqual([]);

@@ -7,7 +7,7 @@ import { bootstrapRoles } from "./bootstrap-roles.ts";
 import type { PathAttempt, ResourceAttempt } from "./policy-rule.ts";
 import { fakeAccessObjects } from "./testing/fake-access-objects.ts";
 
-it("allows what the real server allows, by the same roles and bindings", () => {
+it("allows the same requests as the real server with the same roles and bindings", () => {
   const authorizer = new Authorizer(fakeAccessObjects([...bootstrapRoles(), ...ACCESS_OBJECTS]));
   const cases = recorded.cases as unknown as readonly RecordedAccess[];
   const ours = cases.map(({ user: name, groups, wants }) => {

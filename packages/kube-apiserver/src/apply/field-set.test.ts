@@ -32,16 +32,16 @@ test.each<{ path: FieldPath; text: string }>([
   { path: [memberElement("l"), keyedElement({ protocol: "TCP", port: 80 })], text: '.l[port=80,protocol="TCP"]' },
   { path: [memberElement("s"), valueElement("x")], text: '.s[="x"]' },
   { path: [memberElement("l"), "i:3"], text: ".l[3]" },
-])("the server writes $text", ({ path, text }) => {
+])("encodes fields as $text", ({ path, text }) => {
   expect(pathText(path)).toBe(text);
 });
 
-test("members come before what is below them, and by name", () => {
+test("sorts members by name and before their children", () => {
   const set = decodeFields({ "f:b": {}, "f:a": { "f:z": {} }, "f:c": { ".": {}, "f:y": {} } });
   expect([...pathsOf(set)].map(pathText)).toEqual([".b", ".c", ".a.z", ".c.y"]);
 });
 
-test("items come by the size of their keys, numbers before texts", () => {
+test("sorts items by key size, numbers before strings", () => {
   const keys = [
     { port: 443 },
     { port: 80 },
@@ -63,7 +63,7 @@ test("items come by the size of their keys, numbers before texts", () => {
 });
 
 describe("fieldsV1", () => {
-  test("what is encoded is decoded again", () => {
+  test("decoding reverses encoding", () => {
     fc.assert(
       fc.property(sets, (set) => {
         expect(texts(decodeFields(encodeFields(set)))).toEqual(texts(set));
@@ -73,15 +73,15 @@ describe("fieldsV1", () => {
 
   test.each([
     { fields: { "f:a": { ".": {}, "f:b": {} } }, paths: [".a", ".a.b"], why: "the dot is the field itself" },
-    { fields: { "f:a": { "f:b": {} } }, paths: [".a.b"], why: "without it only what is below" },
+    { fields: { "f:a": { "f:b": {} } }, paths: [".a.b"], why: "without the dot only the children" },
     { fields: { 'k:{"b":1,"a":2}': {} }, paths: ["[a=2,b=1]"], why: "keys in any order" },
-    { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], why: "unknown steps are left out" },
+    { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], why: "unknown steps are dropped" },
   ])("$why", ({ fields, paths }) => {
     expect([...pathsOf(decodeFields(fields))].map(pathText)).toEqual(paths);
   });
 });
 
-describe("sets are sets", () => {
+describe("obeys set laws", () => {
   test("of paths", () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
@@ -95,7 +95,7 @@ describe("sets are sets", () => {
     );
   });
 
-  test("a difference with all below leaves nothing below", () => {
+  test("removes all children in a difference with the whole field", () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         const removed = [...pathsOf(b)].map((path) => JSON.stringify(path).slice(0, -1));
@@ -107,7 +107,7 @@ describe("sets are sets", () => {
     );
   });
 
-  test("the empty path is no field", () => {
+  test("ignores the empty path", () => {
     expect(fieldSetOf([[]])).toEqual(NO_FIELDS);
   });
 });

@@ -8,7 +8,7 @@ const SCHEMA = {
   properties: { data: { type: "object", additionalProperties: { type: "string" } } },
 } as const;
 
-/** As kubectl leaves it when it applies on its own side. */
+/** As kubectl leaves it after a client-side apply. */
 function live(lastApplied: string): JsonObject {
   return {
     apiVersion: "v1",
@@ -35,7 +35,7 @@ function apply(manager: string, object: JsonObject): ReturnType<typeof applied> 
   return applied({ live: object, schema: SCHEMA, writer }, CONFIG, false);
 }
 
-it("kubectl takes over on the server's side what it applied on its own, and keeps the annotation true", () => {
+it("server-side kubectl apply takes over client-side applied fields and keeps the annotation current", () => {
   const result = apply("kubectl", live(JSON.stringify({ ...CONFIG, data: { x: "1" } })));
   expect(result).toMatchObject({
     ok: true,
@@ -52,9 +52,9 @@ it("kubectl takes over on the server's side what it applied on its own, and keep
 });
 
 it.each([
-  ["what it did not apply before", "kubectl", JSON.stringify({ ...CONFIG, data: { z: "1" } })],
-  ["an annotation that says nothing", "kubectl", "no json"],
+  ["fields not applied before", "kubectl", JSON.stringify({ ...CONFIG, data: { z: "1" } })],
+  ["an unreadable annotation", "kubectl", "no json"],
   ["anybody else", "argocd", JSON.stringify({ ...CONFIG, data: { x: "1" } })],
-])("a conflict stays a conflict for %s", (_, manager, annotation) => {
+])("keeps the conflict for %s", (_, manager, annotation) => {
   expect(apply(manager, live(annotation))).toMatchObject({ ok: false, error: { code: 409 } });
 });

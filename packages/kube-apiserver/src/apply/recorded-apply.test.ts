@@ -12,7 +12,7 @@ interface Scenario {
 const schema = recorded.schema as unknown as StructuralSchema;
 const scenarios = recorded.scenarios as unknown as readonly Scenario[];
 
-describe("the server's answers, recorded", () => {
+describe("matches recorded server responses", () => {
   test.each(scenarios)("$why", ({ steps }) => {
     const server = new OneObjectServer(schema);
     for (const { answer, ...step } of steps) {

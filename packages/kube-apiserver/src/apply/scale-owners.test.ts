@@ -33,14 +33,14 @@ function managersOf(of: JsonObject): readonly JsonObject[] {
   return ((of["metadata"] as JsonObject)["managedFields"] ?? []) as readonly JsonObject[];
 }
 
-describe("who owns the count of replicas", () => {
-  it("shows in a Scale, under its version and with nothing else", () => {
+describe("ownership of spec.replicas", () => {
+  it("appears in a Scale under its version, without other fields", () => {
     const owner = entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } });
     const scale = withOwnersOf(object(owner, entry("two", { "f:spec": { "f:paused": {} } })), object(), KIND);
     expect(managersOf(scale)).toEqual([{ ...entry("one", REPLICAS), apiVersion: "autoscaling/v1" }]);
   });
 
-  it("is who wrote the Scale afterwards, without a time; the others keep the rest", () => {
+  it("goes to the writer of the Scale, without a time; other managers keep the rest", () => {
     const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
     const scaler = { ...entry("two", REPLICAS, { subresource: "scale" }), apiVersion: "autoscaling/v1" };
     const { time: _time, ...untimed } = entry("two", REPLICAS, { subresource: "scale" });
@@ -50,7 +50,7 @@ describe("who owns the count of replicas", () => {
     ]);
   });
 
-  it("is somebody else under the version of Scale, and so stands there twice", () => {
+  it("is separate under the version of Scale, so a manager appears twice", () => {
     const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
     const after = withOwnersOfScale(before, withOwnersOf(before, object(), KIND), KIND);
     expect(managersOf(after).map((one) => [one["manager"], one["time"]])).toEqual([
@@ -59,12 +59,12 @@ describe("who owns the count of replicas", () => {
     ]);
   });
 
-  it("stays who applied it, since one who applies is the same in every version", () => {
+  it("stays with the applier, who is the same manager in every version", () => {
     const before = object(entry("one", REPLICAS, { operation: "Apply" }));
     expect(withOwnersOfScale(before, withOwnersOf(before, object(), KIND), KIND)).toEqual(before);
   });
 
-  it("forgets who wrote in a version that nobody knows, not in one that cannot be scaled", () => {
+  it("drops managers of unknown versions, and keeps those without scale", () => {
     const before = object(
       entry("known", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v0" }),
       entry("unknown", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v9" }),

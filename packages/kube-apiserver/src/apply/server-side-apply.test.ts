@@ -42,7 +42,7 @@ function apply(live: JsonObject, config: JsonObject, manager: string, time = "20
 }
 
 describe("for any configurations", () => {
-  test("applying twice is applying once, whenever", () => {
+  test("apply is idempotent at any time", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const once = apply(apply({}, first, "m1"), second, "m2");
@@ -51,7 +51,7 @@ describe("for any configurations", () => {
     );
   });
 
-  test("what one applied and nobody else wanted goes with an empty configuration", () => {
+  test("an empty configuration removes fields that only this manager applied", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const { spec: _spec, ...nothing } = second;
@@ -62,7 +62,7 @@ describe("for any configurations", () => {
     );
   });
 
-  test("managers without common fields may come in any order", () => {
+  test("managers with disjoint fields may apply in any order", () => {
     const part = (spec: JsonObject, chosen: (name: string) => boolean): JsonObject => ({
       ...identity,
       spec: Object.fromEntries(Object.entries(spec).filter(([name]) => chosen(name))),
@@ -77,7 +77,7 @@ describe("for any configurations", () => {
     );
   });
 
-  test("who only joins in owning what is there already gets no time", () => {
+  test("a manager that only joins as owner of existing values gets no time", () => {
     const config = { ...identity, spec: { a: "1" } };
     const shared = apply(apply({}, config, "m1"), config, "m2");
     const times = [...(managersOf(shared) ?? new Map()).values()].map(({ manager, time }) => [
@@ -87,7 +87,7 @@ describe("for any configurations", () => {
     expect(Object.fromEntries(times)).toEqual({ m1: true, m2: false });
   });
 
-  test("who applies has what it said, and by force nobody else says otherwise", () => {
+  test("an applier gets its values, and after force no other manager owns a different value", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const after = apply(apply({}, first, "m1"), second, "m2");
@@ -97,7 +97,7 @@ describe("for any configurations", () => {
     );
   });
 
-  test("what an update leaves is owned by someone as long as someone wrote it", () => {
+  test("every value written by an update has an owner", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const writer = { manager: "u", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
@@ -111,7 +111,7 @@ describe("for any configurations", () => {
     );
   });
 
-  test("a refusal names the fields that its reader finds again", () => {
+  test("a conflict names fields that its parser finds again", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const live = apply({}, first, "m1");
@@ -126,7 +126,7 @@ describe("for any configurations", () => {
   });
 });
 
-/** The spec with the configuration put over it once more, member by member. */
+/** The spec with the configuration merged over it member by member. */
 function mergedSpec(object: JsonObject, config: JsonObject): JsonObject {
   return { spec: { ...(object["spec"] as JsonObject), ...leavesOf(config["spec"] as JsonObject) } };
 }
@@ -136,15 +136,15 @@ function leavesOf(spec: JsonObject): JsonObject {
 }
 
 test.each([
-  { live: "abc", config: "cxa", order: "bcxa", why: "the configuration's order wins" },
-  { live: "abc", config: "", order: "abc", why: "nothing said, nothing moved" },
+  { live: "abc", config: "cxa", order: "bcxa", why: "the order of the configuration wins" },
+  { live: "abc", config: "", order: "abc", why: "an empty configuration moves nothing" },
   { live: "", config: "abc", order: "abc", why: "all new" },
-  { live: "ab", config: "xay", order: "xaby", why: "what only the first has stays where it stood" },
-])("$why: $live and $config are $order", ({ live, config, order }) => {
+  { live: "ab", config: "xay", order: "xaby", why: "items missing in the configuration stay in place" },
+])("$why: merges $live and $config to $order", ({ live, config, order }) => {
   expect(mergedOrder(live.split(""), config.split("")).join("")).toBe(order);
 });
 
-/** An object whose managers are compared whenever they wrote. */
+/** An object whose managers are compared without their times. */
 function timeless(object: JsonObject): JsonObject {
   const metadata = object["metadata"] as JsonObject;
   const managers = (metadata["managedFields"] ?? []) as readonly JsonObject[];

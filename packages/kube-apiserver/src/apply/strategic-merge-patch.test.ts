@@ -16,7 +16,7 @@ const schema = recorded.schema as unknown as StructuralSchema;
 const document = recorded.document as unknown as JsonObject;
 const cases = recorded.cases as unknown as readonly Case[];
 
-/** The server leaves out what became empty when it reads its own kinds. */
+/** The server omits empty members when it reads its own kinds. */
 function withoutEmpty(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (name, member: unknown) => {
@@ -26,7 +26,7 @@ function withoutEmpty(value: unknown): unknown {
   );
 }
 
-describe("the server's answers, recorded", () => {
+describe("matches recorded server responses", () => {
   test.each(cases)("$why", ({ patch, result, message }) => {
     const answer = applyStrategicMergePatch(document, patch, schema);
     if (!answer.ok) expect(answer.error.message).toBe(message);
@@ -63,11 +63,11 @@ function patched(live: JsonObject, patch: JsonObject): JsonObject {
   return result.value;
 }
 
-test("a patch that says nothing changes nothing", () => {
+test("an empty patch changes nothing", () => {
   expect(patched(document, {})).toEqual(document);
 });
 
-test("patching twice is patching once", () => {
+test("patching is idempotent", () => {
   fc.assert(
     fc.property(patches, patches, (first, second) => {
       const once = patched(patched(document, first), second);
@@ -76,7 +76,7 @@ test("patching twice is patching once", () => {
   );
 });
 
-test("every item that was there or is given is there once", () => {
+test("contains every existing or patched item once", () => {
   const namesOf = (object: JsonObject): readonly string[] =>
     (
       object as { spec?: { template?: { spec?: { containers?: { name: string }[] } } } }

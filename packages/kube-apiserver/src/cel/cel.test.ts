@@ -24,7 +24,7 @@ const lines = (errors: readonly FieldError[]): readonly string[] =>
 
 const OUTSIDE = "not supported by this server";
 
-/** What our side makes of an expression: the refusal, the error, or whether it holds. */
+/** The outcome of an expression: the compile error, the evaluation error, or the result. */
 function outcomeOf(rule: string): Omit<Expression, "group" | "rule"> {
   const compiled = compileRule({ rule }, schema, false);
   if (!compiled.ok) return { refused: compiled.error.reason };
@@ -33,11 +33,11 @@ function outcomeOf(rule: string): Omit<Expression, "group" | "rule"> {
   return result instanceof CelError ? { error: result.message } : { holds: result === true };
 }
 
-/** Of several mistakes in spelling the server goes on to tell the next; ours stops at the first. */
+/** For several syntax errors the real server continues to the next; this implementation stops at the first. */
 const firstOf = (refused: string): string =>
   refused.includes("Syntax error") ? refused.split("\nERROR")[0]! : refused;
 
-describe("expressions that the real server was asked", () => {
+describe("expressions recorded from the real server", () => {
   const answered = expressions.filter(({ rule, refused }) => {
     const isCostly = refused?.includes("estimated rule cost") ?? false;
     return !isCostly && !(outcomeOf(rule).refused?.includes(OUTSIDE) ?? false);
@@ -48,7 +48,7 @@ describe("expressions that the real server was asked", () => {
     expect(outcomeOf(rule)).toEqual(refused === undefined ? others : { refused: firstOf(refused) });
   });
 
-  it("are refused in words where they use what is not supported here", () => {
+  it("rejects unsupported functions with a clear message", () => {
     const outside = expressions
       .filter(({ rule }) => outcomeOf(rule).refused?.includes(OUTSIDE))
       .map(({ rule }) => rule);
@@ -77,7 +77,7 @@ it.each([
   ["in", [false, true]],
   ["function", [true, true]],
   ["plain", [true, false]],
-])("a property called %s is known by itself, with underscores: %j", (property, known) => {
+])("escapes a property called %s with underscores: %j", (property, known) => {
   const of: StructuralSchema = { type: "object", properties: { [property]: { type: "string" } } };
   const isKnown = (name: string): boolean => compileRule({ rule: `has(self.${name})` }, of, false).ok;
   expect([isKnown(property), isKnown(`__${property}__`)]).toEqual(known);
@@ -92,7 +92,7 @@ describe("rules in definitions", () => {
   });
 });
 
-describe("objects under rules", () => {
+describe("objects validated by rules", () => {
   const root = { type: "object", properties: { spec: recorded.spec } } as unknown as StructuralSchema;
   it.each(recorded.objects as readonly { why: string; object: object; old?: object; causes: FieldError[] }[])(
     "$why",
@@ -102,7 +102,7 @@ describe("objects under rules", () => {
     },
   );
 
-  it("are let through where a wrong value is unchanged", () => {
+  it("accepts an unchanged invalid value", () => {
     const wrong = { spec: { a: 1, s: "bad" } };
     expect(customResourceErrors(wrong, root)).toHaveLength(2);
     expect(customResourceErrors({ spec: { ...wrong.spec, l: [2] } }, root, wrong)).toEqual([]);

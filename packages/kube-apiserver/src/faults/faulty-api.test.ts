@@ -28,7 +28,7 @@ async function lab() {
 }
 
 describe("faults", () => {
-  test("a delayed request is answered when its time has come", async () => {
+  test("responds to a delayed request after the delay", async () => {
     const { time, send, suffer } = await lab();
     suffer({ kind: "delay", ms: 500 });
     let status = 0;
@@ -39,7 +39,7 @@ describe("faults", () => {
     expect(status).toBe(200);
   });
 
-  test("a dropped request is a lost connection, and says nothing of whether it was carried out", async () => {
+  test("a dropped request is a lost connection with an unknown outcome", async () => {
     const { send, read, suffer } = await lab();
     for (const when of ["before", "after"] as const) {
       suffer({ kind: "drop", when });
@@ -51,7 +51,7 @@ describe("faults", () => {
     expect(await read(MAPS)).toMatchObject({ items: [{ metadata: { name: "after" } }] });
   });
 
-  test("a stale read shows the past, of lists and of single objects", async () => {
+  test("a stale read returns past lists and objects", async () => {
     const { send, read, suffer } = await lab();
     await send("POST", MAPS, { metadata: { name: "a" }, data: { x: "1" } });
     await send("PUT", `${MAPS}/a`, { metadata: { name: "a" }, data: { x: "2" } });
@@ -62,7 +62,7 @@ describe("faults", () => {
     expect(await read(`${MAPS}/a`)).toMatchObject({ code: 404 });
   });
 
-  test("a refused request is not carried out, and an expired one is told so", async () => {
+  test("a failed request has no effect, and an expired version returns 410", async () => {
     const { send, read, suffer } = await lab();
     suffer({ kind: "error", status: { status: "Failure", code: 503, reason: "ServiceUnavailable", message: "later" } });
     expect((await send("POST", MAPS, { metadata: { name: "a" } })).status).toBe(503);
@@ -72,14 +72,14 @@ describe("faults", () => {
     expect(await read(MAPS)).toMatchObject({ items: [] });
   });
 
-  test("a watch is cut where it was told to be", async () => {
+  test("cuts a watch at the requested event", async () => {
     const { send, suffer, time } = await lab();
     await send("POST", MAPS, { metadata: { name: "a" } });
     suffer({ kind: "cut", afterChunks: 1, as: "expired" });
-    const told = (await send("GET", `${MAPS}?watch=true`)).text();
+    const events = (await send("GET", `${MAPS}?watch=true`)).text();
     await time.advance(1);
     expect(
-      (await told).split("\n").map((line) => (line === "" ? "" : (JSON.parse(line) as { type: string }).type)),
+      (await events).split("\n").map((line) => (line === "" ? "" : (JSON.parse(line) as { type: string }).type)),
     ).toEqual(["ADDED", "ERROR", ""]);
     suffer({ kind: "cut", afterChunks: 1, as: "lost" });
     await expect((await send("GET", `${MAPS}?watch=true`)).text()).rejects.toMatchObject({ kind: "unavailable" });

@@ -12,7 +12,7 @@ const OBJECT = {
   },
 };
 
-describe("paths of printer columns", () => {
+describe("printer column paths", () => {
   test.each([
     [".spec.list[1].n", 2],
     [".spec.list[*].n", 1],
@@ -25,7 +25,7 @@ describe("paths of printer columns", () => {
     expect(jsonPathText(OBJECT, path)).toEqual(value);
   });
 
-  test.each(["x", "", ".spec..a", ".a[", "$.a"])("%j is none", (path) => {
+  test.each(["x", "", ".spec..a", ".a[", "$.a"])("%j finds nothing", (path) => {
     expect(parseJsonPath(path)).toBeUndefined();
   });
 });

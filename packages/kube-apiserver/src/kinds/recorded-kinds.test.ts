@@ -8,7 +8,7 @@ import { admitCreate, admitUpdate } from "./testing/admit.ts";
 
 const CASES = recorded.cases as unknown as readonly RecordedCase[];
 
-describe("what the real server made of objects and said against them", () => {
+describe("matches recorded objects and errors of the real server", () => {
   for (const of of new Set(CASES.map((each) => each.of))) {
     it(of, () => {
       const cases = CASES.filter((each) => each.of === of);
@@ -21,7 +21,7 @@ describe("what the real server made of objects and said against them", () => {
   }
 });
 
-it("reads what the real server gives out as it is, and finds nothing to fill in", () => {
+it("reads objects of the real server without adding defaults", () => {
   const kinds = new Map(
     builtInKinds().flatMap((kind) =>
       kind.versions.map((version) => [`${kind.group}/${version.name}/${kind.kind}`, kind]),
@@ -38,20 +38,20 @@ it("reads what the real server gives out as it is, and finds nothing to fill in"
   }
 });
 
-/** Without what depends on the run, on the range of addresses, and on how Go shows a whole struct. */
+/** Removes values that depend on the run or the address range, and Go's formatting of whole structs. */
 function shown(answer: RecordedAnswer): object {
   if ("object" in answer) return { object: withoutTimes(withoutNoise(answer.object)) };
   const { code, message, causes } = answer;
-  const told = (text: string): string =>
+  const normalise = (text: string): string =>
     text
       .split("\n")[0]!
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
       .replaceAll(/(Invalid|Unsupported|Duplicate) value: \{.*\}(: |$)/g, "$1 value: {…}$2")
       .replaceAll(/10\.0\.0\.0\/\d+/g, "<range>");
   const list = Array.isArray(causes) ? (causes as { field?: string; message: string; reason: string }[]) : undefined;
-  if (list === undefined) return { code, message: told(message) };
-  // The real server says some things twice.
-  const lines = new Set(list.map((cause) => `${cause.reason} ${cause.field}: ${told(cause.message)}`));
+  if (list === undefined) return { code, message: normalise(message) };
+  // The real server reports some causes twice.
+  const lines = new Set(list.map((cause) => `${cause.reason} ${cause.field}: ${normalise(cause.message)}`));
   return { code, causes: [...lines].sort() };
 }
 

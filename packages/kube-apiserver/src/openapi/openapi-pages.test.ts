@@ -46,11 +46,11 @@ async function get(page: Page, target: string, headers: Record<string, string> =
 
 const json = (answer: ApiResponse | undefined): JsonObject => JSON.parse(answer?.body as string) as JsonObject;
 
-describe("schemas for clients", () => {
+describe("OpenAPI documents", () => {
   const kinds = new KindRegistry(builtInKinds());
   const page = openApiPages(kinds);
 
-  it("every type that a document refers to is in it", async () => {
+  it("contain every referenced type", async () => {
     kinds.define("gadgets", customKind(GADGETS));
     const { paths } = json(await get(page, "/openapi/v3")) as unknown as {
       paths: Record<string, { serverRelativeURL: string }>;
@@ -65,7 +65,7 @@ describe("schemas for clients", () => {
     }
   });
 
-  it("says by which parameters writes can be tried and checked, for kinds of definitions too", async () => {
+  it("list dryRun and fieldValidation parameters, also for custom kinds", async () => {
     kinds.define("gadgets", customKind(GADGETS));
     const { paths, components } = json(await get(page, "/openapi/v3/apis/probe.test/v1")) as unknown as {
       paths: Record<string, { patch: { parameters: { name: string }[] } }>;
@@ -81,7 +81,7 @@ describe("schemas for clients", () => {
     });
   });
 
-  it("a document keeps its hash until its kinds change, and is not sent twice", async () => {
+  it("keep their ETag until the kinds change, and return 304", async () => {
     const hashOf = async (): Promise<string> =>
       (await get(page, "/openapi/v3/apis/probe.test/v1"))?.headers["etag"] ?? "";
     kinds.define("gadgets", customKind(GADGETS));
@@ -100,7 +100,7 @@ describe("schemas for clients", () => {
     expect(await get(page, "/openapi/v3/apis/probe.test/v1")).toBeUndefined();
   });
 
-  it("tells clients that take only the binary form of version 2 that there is none", async () => {
+  it("return 406 to clients that accept only the v2 protobuf form", async () => {
     expect(
       await get(page, "/openapi/v2", { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" }),
     ).toMatchObject({ status: 406 });
@@ -109,7 +109,7 @@ describe("schemas for clients", () => {
 });
 
 describe("discovery", () => {
-  it("follows definitions, plain and aggregated", async () => {
+  it("follows definitions in legacy and aggregated form", async () => {
     const kinds = new KindRegistry(builtInKinds());
     const page = discoveryPages(kinds);
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";

@@ -20,12 +20,12 @@ const cases = recorded.cases as unknown as readonly Case[];
 
 const identity = { apiVersion: "probe.test/v1", kind: "Sink", metadata: { name: "t" } };
 
-/** The server looks at members in no order. */
+/** The server visits members in random order. */
 function sorted(errors: readonly FieldError[]): readonly string[] {
   return errors.map((error) => `${error.reason} ${fieldErrorText(error)}`).sort();
 }
 
-describe("the server's answers, recorded", () => {
+describe("matches recorded server responses", () => {
   test.each(cases)("$why", ({ object, admitted: wanted, causes = [] }) => {
     const taken = admitted({ ...identity, ...object }, schema);
     expect(sorted(customResourceErrors(taken, schema))).toEqual(sorted(causes));
@@ -41,7 +41,7 @@ describe("for any object", () => {
     .array(fc.oneof(fc.constantFrom(...parts), anything), { maxLength: 8 })
     .map((members) => ({ ...identity, spec: Object.fromEntries(members) as JsonObject }));
 
-  test("defaulting twice is defaulting once", () => {
+  test("defaulting is idempotent", () => {
     fc.assert(
       fc.property(objects, (object) => {
         const once = withDefaults(object, schema);
@@ -50,7 +50,7 @@ describe("for any object", () => {
     );
   });
 
-  test("pruning twice is pruning once", () => {
+  test("pruning is idempotent", () => {
     fc.assert(
       fc.property(objects, (object) => {
         const once = pruned(object, schema);
@@ -59,7 +59,7 @@ describe("for any object", () => {
     );
   });
 
-  test("what is taken in stays as it is when it is written again", () => {
+  test("an accepted object is unchanged when written again", () => {
     fc.assert(
       fc.property(objects, (object) => {
         const once = admitted(object, schema);
@@ -68,7 +68,7 @@ describe("for any object", () => {
     );
   });
 
-  test("unknown fields are no errors: an object validates as it does when pruned", () => {
+  test("unknown fields are not errors: an object and its pruned form validate alike", () => {
     fc.assert(
       fc.property(objects, (object) => {
         const whole = customResourceErrors(object, closed);
@@ -78,7 +78,7 @@ describe("for any object", () => {
   });
 });
 
-/** Without bounds on the number of members, which alone can tell whether an unknown one is there. */
+/** Without limits on the number of members, which count unknown members. */
 const closed: StructuralSchema = {
   ...schema,
   properties: {

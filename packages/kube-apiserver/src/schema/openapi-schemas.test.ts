@@ -24,27 +24,27 @@ const schemas = openApiSchemas({
 });
 const tree = schemas.get("Tree")!;
 
-test("prose and defaults that are Go's are left out, real defaults stay", () => {
+test("drops descriptions and Go zero defaults, keeps real defaults", () => {
   expect(schemas.get("Port")).toEqual({
     type: "object",
     properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" } },
   });
 });
 
-test("a recursive type is the same object again", () => {
+test("resolves a recursive type to the same object", () => {
   expect(tree.properties!["children"]!.items).toBe(tree);
   expect(tree.properties!["port"]).toBe(schemas.get("Port"));
 });
 
-test("what is said beside a reference is added to a copy", () => {
+test("merges siblings of a reference into a copy", () => {
   expect(tree.properties!["atomic"]).toEqual({ ...schemas.get("Port"), "x-kubernetes-map-type": "atomic" });
   expect(schemas.get("Port")).not.toHaveProperty("x-kubernetes-map-type");
 });
 
-test("int-or-string has its own word", () => {
+test("marks int-or-string", () => {
   expect(tree.properties!["amounts"]!.additionalProperties).toEqual({ "x-kubernetes-int-or-string": true });
 });
 
-test("anything else has no schemas", () => {
+test("returns no schemas for anything else", () => {
   expect(openApiSchemas({}).size).toBe(0);
 });

@@ -10,17 +10,17 @@ interface Case {
   readonly causes: readonly FieldError[];
 }
 
-/** Where the server places the schema when a definition has one for all its versions. */
+/** The path of the schema when a definition has one for all its versions. */
 const ROOT = "spec.validation.openAPIV3Schema";
 
-/** A default is checked by taking it in as a value: the business of who admits definitions. */
+/** Definition admission checks a default by validating it as a value. */
 const ABOUT_DEFAULTS: ReadonlySet<string> = new Set([
   "default of another type",
   "default with unknown field",
   "default at the root",
 ]);
 
-/** Why a pattern is none is Go's to say; that it is none, ours. */
+/** Only that a pattern is invalid is compared; the reason comes from Go's parser. */
 const words = (error: FieldError): string =>
   `${error.reason} ${fieldErrorText(error)}`.replace(/(but isn't): error parsing.*$/, "$1");
 

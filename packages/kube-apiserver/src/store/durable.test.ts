@@ -32,14 +32,14 @@ function contents(store: ObjectStore): readonly string[] {
   );
 }
 
-/** A store whose commits can be made to fail: before they are applied, or after, with the answer lost. */
+/** A store whose commits can fail: before they are applied, or after, with a lost response. */
 function flaky(store: KeyValueStore, fate: () => "fine" | "refused" | "lost"): KeyValueStore {
   return new Proxy(store, {
     get: (target, name) => {
       if (name !== "commit") return Reflect.get(target, name).bind(target);
       return async (...args: Parameters<KeyValueStore["commit"]>) => {
         const what = fate();
-        if (what === "refused") throw unavailable("the store", "it is away");
+        if (what === "refused") throw unavailable("the store", "store is unavailable");
         const result = await target.commit(...args);
         if (what === "lost") throw unavailable("the store", "no answer", { context: { outcomeUnknown: true } });
         return result;
@@ -49,7 +49,7 @@ function flaky(store: KeyValueStore, fate: () => "fine" | "refused" | "lost"): K
 }
 
 describe("objects on the key-value port", () => {
-  test("are all there after a restart, and versions go on from where they were, also after a deletion", async () => {
+  test("survive a restart, and versions continue after it, also after a deletion", async () => {
     const { ...ambient } = virtualAmbient(1);
     const store = openMemoryStore({ ambient });
     const before = await opened(store);
@@ -62,7 +62,7 @@ describe("objects on the key-value port", () => {
     expect(written.ok && written.value.stored?.revision).toBe(before.revision + 1);
   });
 
-  test("writes that arrive together share a transaction, and are seen only when it is durable", async () => {
+  test("concurrent writes share a transaction and become visible only when durable", async () => {
     const ambient = virtualAmbient(1);
     let commits = 0;
     const store = flaky(openMemoryStore({ ambient }), () => {
@@ -71,13 +71,13 @@ describe("objects on the key-value port", () => {
     });
     const objects = await opened(store);
     const writes = Array.from({ length: 50 }, (_, index) => put(objects, `n${index}`, index));
-    expect(contents(objects), "nothing is seen yet").toEqual([]);
+    expect(contents(objects), "nothing is visible yet").toEqual([]);
     await Promise.all(writes);
     expect(objects.objects(KIND).size).toBe(50);
     expect(commits).toBe(1);
   });
 
-  test("a write that the store refused is answered as such and leaves no trace; one whose answer got lost is found again", async () => {
+  test("a rejected write leaves no trace; a write with a lost response is detected", async () => {
     const ambient = virtualAmbient(1);
     const inner = openMemoryStore({ ambient });
     let fate: "fine" | "refused" | "lost" = "fine";
@@ -92,7 +92,7 @@ describe("objects on the key-value port", () => {
     expect(contents(await opened(inner))).toEqual(contents(objects));
   });
 
-  test("two writes of one key come one after the other, each seeing what the other left", async () => {
+  test("two writes of one key run one after the other, each on the result of the previous", async () => {
     const ambient = virtualAmbient(1);
     const objects = await opened(openMemoryStore({ ambient }));
     const add = (): Promise<Result<Written, Status>> =>
@@ -104,7 +104,7 @@ describe("objects on the key-value port", () => {
     expect(contents(objects)[0]).toMatch(/"x":"20"/);
   });
 
-  test("a second server on the same prefix cannot write unseen", async () => {
+  test("a second server on the same prefix cannot write undetected", async () => {
     const ambient = virtualAmbient(1);
     const store = openMemoryStore({ ambient });
     const [first, second] = [await opened(store), await opened(store)];

@@ -10,7 +10,7 @@ const steps = fc.array(
 );
 
 describe("sorted objects", () => {
-  test("are what a map would hold, in order, at every step and at every revision that history reaches", () => {
+  test("match a map in order at every step and at every retained revision", () => {
     fc.assert(
       fc.property(steps, fc.nat(600), (changes, back) => {
         const model = new Map<string, number>();

@@ -7,7 +7,7 @@ import type { Column } from "../kinds/kind.ts";
 
 const ROWS = recorded.rows as unknown as readonly RecordedRow[];
 
-describe("what the real server shows in tables", () => {
+describe("matches recorded tables of the real server", () => {
   for (const of of new Set(ROWS.map((row) => row.of))) {
     it(of, () => {
       const rows = ROWS.filter((row) => row.of === of);
@@ -34,12 +34,12 @@ function columnsOf(of: string): readonly Column[] {
   throw new Error(`no kind is ${of}`);
 }
 
-/** When the row was shown: the objects were a moment old, the rest of their times months. */
+/** The time of the recording: the objects were seconds old, their other times months. */
 function now(object: RecordedRow["object"]): number {
   return Date.parse((object["metadata"] as { creationTimestamp: string }).creationTimestamp) + 500;
 }
 
-/** Ages depend on the moment of the recording. */
+/** Ages depend on the time of the recording. */
 function shown(cell: JsonValue): JsonValue {
   return typeof cell === "string" ? cell.replaceAll(/\b\d+[ydhms](?:\d+[dhms])?\b/g, "<age>") : cell;
 }

@@ -3,7 +3,7 @@ import { textAt } from "../../src/kinds/json-access.ts";
 import { ACCESS_CASES, ACCESS_OBJECTS } from "./access-cases.ts";
 import type { Ask } from "./real-server.ts";
 
-/** What somebody asked for, and whether the real server allows it. */
+/** A request and whether the real server allows it. */
 export interface RecordedAccess {
   readonly user: string;
   readonly groups: readonly string[];
@@ -14,7 +14,7 @@ export interface RecordedAccess {
 const BASE = "/apis/rbac.authorization.k8s.io/v1/";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/** Makes the roles and bindings, and asks about every case. */
+/** Creates the roles and bindings and checks every case. */
 export async function recordAccess(ask: Ask): Promise<RecordedAccess[]> {
   for (const object of ACCESS_OBJECTS) {
     const { namespace } = object["metadata"] as { namespace?: string };
@@ -37,7 +37,7 @@ export async function recordAccess(ask: Ask): Promise<RecordedAccess[]> {
   return recorded;
 }
 
-/** The table as the text of its file: one line for each question. */
+/** The table as the text of its file: one line per request. */
 export function accessText(cases: readonly RecordedAccess[]): string {
   const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
   return `{"note":${JSON.stringify(note)},\n"cases":[\n${cases.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;

@@ -25,7 +25,7 @@ const binding = (kind: string, name: string, roleKind: string, roleName: string,
 });
 const user = (name: string): JsonObject => ({ kind: "User", name });
 
-/** Roles and bindings beside those that every cluster has. */
+/** Roles and bindings besides the bootstrap ones. */
 export const ACCESS_OBJECTS: readonly JsonObject[] = [
   role("pod-reader", [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "pods/log"] }]),
   role("one-secret", [{ verbs: ["get"], apiGroups: [""], resources: ["secrets"], resourceNames: ["mine"] }]),
@@ -57,7 +57,7 @@ const of = (verb: string, resource: string, more: JsonObject = {}): JsonObject =
 });
 const path = (verb: string, at: string): JsonObject => ({ nonResourceAttributes: { verb, path: at } });
 
-/** Who asks for what. */
+/** The requests of each user. */
 export const ACCESS_CASES: readonly Asked[] = [
   { user: "ann", wants: of("list", "pods") },
   { user: "ann", wants: of("watch", "pods") },

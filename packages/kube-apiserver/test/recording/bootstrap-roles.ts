@@ -7,7 +7,7 @@ const KINDS = [
   ["clusterrolebindings", "ClusterRoleBinding"],
 ] as const;
 
-/** The roles and bindings that the real server has from the beginning, but for those of its own controllers. */
+/** The bootstrap roles and bindings of the real server, without those of its controllers. */
 export async function readBootstrapRoles(ask: Ask): Promise<readonly JsonObject[]> {
   const objects: JsonObject[] = [];
   for (const [resource, kind] of KINDS) {
@@ -31,7 +31,7 @@ export async function readBootstrapRoles(ask: Ask): Promise<readonly JsonObject[
   return objects;
 }
 
-/** The roles as the text of their file: one line for each. */
+/** The roles as the text of their file: one line each. */
 export function bootstrapRolesText(objects: readonly JsonObject[]): string {
   const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
   return `{"note":${JSON.stringify(note)},\n"objects":[\n${objects.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;

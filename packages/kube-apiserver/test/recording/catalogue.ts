@@ -1,4 +1,4 @@
-/** Which resources of the real server the embedded one knows, by group and version; in no order of meaning. */
+/** The resources of the real server that the embedded one serves, by group and version. The order has no meaning. */
 export const CATALOGUE: Readonly<Record<string, readonly string[]>> = {
   v1: [
     "bindings",
@@ -41,7 +41,7 @@ export const CATALOGUE: Readonly<Record<string, readonly string[]>> = {
   "storage.k8s.io/v1": ["storageclasses"],
 };
 
-/** Subresources the embedded server serves; a real node stands behind the others (exec, log, proxy …). */
+/** Subresources the embedded server serves; the others need a real node (exec, log, proxy …). */
 export const SUBRESOURCES: ReadonlySet<string> = new Set([
   "binding",
   "eviction",
@@ -51,7 +51,7 @@ export const SUBRESOURCES: ReadonlySet<string> = new Set([
   "token",
 ]);
 
-/** Types that no kind leads to, but requests and answers use. */
+/** Types that no kind references, but requests and responses use. */
 export const EXTRA_SCHEMAS: readonly string[] = [
   "io.k8s.api.authentication.v1.TokenRequest",
   "io.k8s.api.autoscaling.v1.Scale",

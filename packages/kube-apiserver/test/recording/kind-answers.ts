@@ -5,25 +5,25 @@ import { KIND_CASES, type KindCase } from "./kind-cases.ts";
 import { MINIMAL } from "./minimal-objects.ts";
 import type { Answer, Ask } from "./real-server.ts";
 
-/** Stands for every id that the real server has drawn. */
+/** Placeholder for every generated id. */
 const SOME_UID = "00000000-0000-4000-8000-000000000000";
 
-/** A case with what the real server made of it. */
+/** A case with the response of the real server. */
 export interface RecordedCase {
   readonly of: string;
   readonly why: string;
-  /** What was there before, for an update. */
+  /** The existing object, for an update. */
   readonly live?: JsonObject;
   readonly sent: JsonObject;
   readonly answer: RecordedAnswer;
 }
 
-/** The object as it came back, or the refusal. */
+/** The returned object, or the error. */
 export type RecordedAnswer =
   | { readonly object: JsonObject }
   | { readonly code: number; readonly message: string; readonly causes?: JsonValue };
 
-/** Asks the real server about every case. Nothing is left behind: creates are dry runs, and what an update needs is deleted. */
+/** Sends every case to the real server. Creates are dry runs, and objects created for updates are deleted. */
 export async function recordKindAnswers(ask: Ask, cases: readonly KindCase[] = KIND_CASES): Promise<RecordedCase[]> {
   const recorded: RecordedCase[] = [];
   for (const [index, kindCase] of cases.entries()) recorded.push(await recordCase(ask, kindCase, index));
@@ -42,7 +42,7 @@ async function recordCase(
     return { of, why, sent: first, answer: comparable(await ask("POST", `${path}?dryRun=All`, { body: first })) };
   }
   const { code, body: live } = await ask("POST", path, { body: first });
-  if (code !== 201) throw new Error(`${of}, ${why}: what is to be updated could not be made: ${JSON.stringify(live)}`);
+  if (code !== 201) throw new Error(`${of}, ${why}: could not create the object to update: ${JSON.stringify(live)}`);
   const sent = patched(live, next);
   const answer = comparable(await ask("PUT", `${path}/${name}?dryRun=All`, { body: sent }));
   await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
@@ -53,7 +53,7 @@ function patched(object: JsonObject, patch: JsonObject): JsonObject {
   return applyMergePatch(object, patch) as JsonObject;
 }
 
-/** Where objects of `apiVersion/resource` are, and what they say they are. */
+/** The path, apiVersion and kind of objects of `apiVersion/resource`. */
 export function placeOf(of: string): { path: string; typeMeta: JsonObject } {
   const resource = of.slice(of.lastIndexOf("/") + 1);
   const apiVersion = of.slice(0, of.lastIndexOf("/"));
@@ -66,7 +66,7 @@ export function placeOf(of: string): { path: string; typeMeta: JsonObject } {
   return { path, typeMeta: { apiVersion, kind: known?.kind ?? "" } };
 }
 
-/** An answer without what differs from one run to the next. */
+/** A response without values that differ between runs. */
 export function comparable({ code, body }: Answer): RecordedAnswer {
   if (body["kind"] !== "Status") return { object: withoutNoise(body) };
   const details = isJsonObject(body["details"]) ? body["details"] : {};
@@ -78,7 +78,7 @@ export function comparable({ code, body }: Answer): RecordedAnswer {
   };
 }
 
-/** An object without times, ids and addresses that differ from one run to the next. */
+/** An object without times, ids and addresses that differ between runs. */
 export function withoutNoise(object: JsonObject): JsonObject {
   const text = JSON.stringify(withoutIds(object))
     .replaceAll(/"10\.0\.\d+\.\d+"/g, '"<ip>"')
@@ -94,7 +94,7 @@ function withoutIds(object: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(plain).replaceAll(uid, SOME_UID)) as JsonObject;
 }
 
-/** The table as the text of its file: one line for each case. */
+/** The table as the text of its file: one line per case. */
 export function kindAnswersText(cases: readonly RecordedCase[]): string {
   const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
   return `{"note":${JSON.stringify(note)},\n"cases":[\n${cases.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;

@@ -1,12 +1,14 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { MINIMAL } from "./minimal-objects.ts";
 
-/** A request about one kind: the minimal object with a merge patch on it, or an update from one such object to another. */
+/**
+ * A request about one kind: the minimal object with a merge patch on it, or an update from one such object to another.
+ */
 export interface KindCase {
   readonly of: string;
   readonly why: string;
   readonly with?: JsonObject;
-  /** For an update: a merge patch that makes the sent object out of the live one. */
+  /** For an update: a merge patch that turns the live object into the sent one. */
   readonly next?: JsonObject;
 }
 
@@ -163,7 +165,7 @@ const PODS: readonly KindCase[] = [
   },
   {
     of: "v1/pods",
-    why: "env from a field that is none",
+    why: "env from an unknown field",
     with: container({ env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.foo" } } }] }),
   },
   {
@@ -224,12 +226,12 @@ const PODS: readonly KindCase[] = [
   { of: "v1/pods", why: "dns policy unknown", with: { spec: { dnsPolicy: "x" } } },
   { of: "v1/pods", why: "dns policy None without config", with: { spec: { dnsPolicy: "None" } } },
   { of: "v1/pods", why: "negative grace period", with: { spec: { terminationGracePeriodSeconds: -1 } } },
-  { of: "v1/pods", why: "no deadline of zero", with: { spec: { activeDeadlineSeconds: 0 } } },
+  { of: "v1/pods", why: "deadline of zero", with: { spec: { activeDeadlineSeconds: 0 } } },
   { of: "v1/pods", why: "node name in capitals", with: { spec: { nodeName: "A" } } },
   { of: "v1/pods", why: "node selector with a bad value", with: { spec: { nodeSelector: { a: "b c" } } } },
   { of: "v1/pods", why: "service account in capitals", with: { spec: { serviceAccountName: "A_" } } },
   { of: "v1/pods", why: "service account", with: { spec: { serviceAccountName: "robot" } } },
-  { of: "v1/pods", why: "the old name of the service account", with: { spec: { serviceAccount: "robot" } } },
+  { of: "v1/pods", why: "deprecated name of the service account", with: { spec: { serviceAccount: "robot" } } },
   { of: "v1/pods", why: "hostname with a dot", with: { spec: { hostname: "a.b" } } },
   {
     of: "v1/pods",
@@ -324,7 +326,11 @@ const PODS: readonly KindCase[] = [
       },
     },
   },
-  { of: "v1/pods", why: "mount of no volume", with: container({ volumeMounts: [{ name: "v", mountPath: "/v" }] }) },
+  {
+    of: "v1/pods",
+    why: "mount of a missing volume",
+    with: container({ volumeMounts: [{ name: "v", mountPath: "/v" }] }),
+  },
   {
     of: "v1/pods",
     why: "mount without path",
@@ -409,19 +415,19 @@ const PODS: readonly KindCase[] = [
     },
   },
   { of: "v1/pods", why: "gate", with: { spec: { schedulingGates: [{ name: "a.b/c" }] } } },
-  { of: "v1/pods", why: "priority class that is not there", with: { spec: { priorityClassName: "nope" } } },
+  { of: "v1/pods", why: "missing priority class", with: { spec: { priorityClassName: "nope" } } },
   { of: "v1/pods", why: "priority class of the system", with: { spec: { priorityClassName: "system-node-critical" } } },
-  { of: "v1/pods", why: "status is not the client's", with: { status: { phase: "Running", podIP: "1.1.1.1" } } },
+  { of: "v1/pods", why: "status is ignored", with: { status: { phase: "Running", podIP: "1.1.1.1" } } },
   { of: "v1/pods", why: "image may change", next: containers({ name: "c", image: "j" }) },
   { of: "v1/pods", why: "command may not change", next: containers({ name: "c", image: "i", command: ["x"] }) },
   {
     of: "v1/pods",
-    why: "containers may not come",
+    why: "containers may not be added",
     next: containers({ name: "c", image: "i" }, { name: "d", image: "i" }),
   },
   { of: "v1/pods", why: "labels may change", next: { metadata: { labels: { a: "b" } } } },
   { of: "v1/pods", why: "node may not change", next: { spec: { nodeName: "n" } } },
-  { of: "v1/pods", why: "deadline may come", next: { spec: { activeDeadlineSeconds: 5 } } },
+  { of: "v1/pods", why: "deadline may be added", next: { spec: { activeDeadlineSeconds: 5 } } },
 ];
 
 const TEMPLATE = { metadata: { labels: { app: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -456,8 +462,8 @@ const WORKLOADS: readonly KindCase[] = [
       { of, why: "seconds below zero", with: { spec: { minReadySeconds: -1 } } },
       { of, why: "history below zero", with: { spec: { revisionHistoryLimit: -1 } } },
       { of, why: "the template changes", next: inTemplate({ containers: [{ name: "c", image: "j" }] }) },
-      { of, why: "status is not the client's", next: { status: { replicas: 5, numberReady: 4 } } },
-      { of, why: "an annotation comes", next: { metadata: { annotations: { a: "b" } } } },
+      { of, why: "status is ignored", next: { status: { replicas: 5, numberReady: 4 } } },
+      { of, why: "an annotation is added", next: { metadata: { annotations: { a: "b" } } } },
     ],
   ),
   ...["apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets"].flatMap((of): KindCase[] => [
@@ -474,12 +480,12 @@ const WORKLOADS: readonly KindCase[] = [
   },
   {
     of: "apps/v1/deployments",
-    why: "nothing may surge or be missing",
+    why: "neither surge nor unavailable",
     with: { spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } } },
   },
   {
     of: "apps/v1/deployments",
-    why: "more than all may be missing",
+    why: "more than 100 % unavailable",
     with: { spec: { strategy: { rollingUpdate: { maxUnavailable: "110%" } } } },
   },
   {
@@ -541,7 +547,7 @@ const WORKLOADS: readonly KindCase[] = [
   { of: "batch/v1/jobs", why: "own selector", with: { spec: { selector: { matchLabels: { a: "b" } } } } },
   {
     of: "batch/v1/jobs",
-    why: "own selector as wanted",
+    why: "manual selector",
     with: {
       spec: {
         manualSelector: true,
@@ -696,7 +702,7 @@ const STORED: readonly KindCase[] = [
     with: { immutable: true, data: { a: "b" } },
     next: { data: { a: "c" } },
   },
-  { of: "v1/configmaps", why: "immutable for ever", with: { immutable: true }, next: { immutable: false } },
+  { of: "v1/configmaps", why: "immutable stays immutable", with: { immutable: true }, next: { immutable: false } },
   { of: "v1/secrets", why: "texts", with: { stringData: { a: "text" }, data: { b: "ZGF0YQ==" } } },
   { of: "v1/secrets", why: "bad key", with: { data: { "a b": "ZGF0YQ==" } } },
   { of: "v1/secrets", why: "tls without keys", with: { type: "kubernetes.io/tls" } },
@@ -704,10 +710,10 @@ const STORED: readonly KindCase[] = [
   { of: "v1/secrets", why: "docker config missing", with: { type: "kubernetes.io/dockerconfigjson" } },
   {
     of: "v1/secrets",
-    why: "docker config is no JSON",
+    why: "docker config is not JSON",
     with: { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": "x" } },
   },
-  { of: "v1/secrets", why: "basic auth without anything", with: { type: "kubernetes.io/basic-auth" } },
+  { of: "v1/secrets", why: "basic auth without fields", with: { type: "kubernetes.io/basic-auth" } },
   { of: "v1/secrets", why: "ssh auth without key", with: { type: "kubernetes.io/ssh-auth" } },
   { of: "v1/secrets", why: "token without account", with: { type: "kubernetes.io/service-account-token" } },
   { of: "v1/secrets", why: "type does not change", next: { type: "other" } },
@@ -717,14 +723,14 @@ const STORED: readonly KindCase[] = [
     with: { immutable: true, data: { a: "ZGF0YQ==" } },
     next: { data: { a: "YQ==" } },
   },
-  { of: "v1/secrets", why: "immutable for ever", with: { immutable: true }, next: { immutable: false } },
+  { of: "v1/secrets", why: "immutable stays immutable", with: { immutable: true }, next: { immutable: false } },
   { of: "v1/secrets", why: "type may be left out", with: { type: "other" }, next: { type: null } },
   { of: "v1/persistentvolumeclaims", why: "no modes", with: { spec: { accessModes: null } } },
   { of: "v1/persistentvolumeclaims", why: "unknown mode", with: { spec: { accessModes: ["x"] } } },
   { of: "v1/persistentvolumeclaims", why: "no storage", with: { spec: { resources: null } } },
   {
     of: "v1/persistentvolumeclaims",
-    why: "no storage at all",
+    why: "no storage request",
     with: { spec: { resources: { requests: { storage: "0" } } } },
   },
   { of: "v1/persistentvolumeclaims", why: "class in capitals", with: { spec: { storageClassName: "A_" } } },
@@ -799,7 +805,7 @@ const STORED: readonly KindCase[] = [
   },
   { of: "v1/namespaces", why: "labels", with: { metadata: { labels: { a: "b" } } } },
   { of: "v1/namespaces", why: "own finalizer", with: { spec: { finalizers: ["kubernetes", "a.b/c"] } } },
-  { of: "v1/namespaces", why: "finalizers are not the client's", next: { spec: { finalizers: ["a.b/c"] } } },
+  { of: "v1/namespaces", why: "finalizers are ignored", next: { spec: { finalizers: ["a.b/c"] } } },
   {
     of: "v1/serviceaccounts",
     why: "with secrets",
@@ -906,7 +912,7 @@ const POLICIES: readonly KindCase[] = [
   },
   {
     of: "autoscaling/v2/horizontalpodautoscalers",
-    why: "status is not the client's",
+    why: "status is ignored",
     next: { status: { desiredReplicas: 3 } },
   },
   { of: "autoscaling/v2/horizontalpodautoscalers", why: "maximum changes", next: { spec: { maxReplicas: 4 } } },
@@ -1039,7 +1045,11 @@ const POLICIES: readonly KindCase[] = [
     why: "aggregated",
     with: { rules: null, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } },
   },
-  { of: "rbac.authorization.k8s.io/v1/clusterroles", why: "aggregated by nothing", with: { aggregationRule: {} } },
+  {
+    of: "rbac.authorization.k8s.io/v1/clusterroles",
+    why: "aggregation without selectors",
+    with: { aggregationRule: {} },
+  },
   { of: "rbac.authorization.k8s.io/v1/rolebindings", why: "no role", with: { roleRef: { kind: "Role", name: "" } } },
   {
     of: "rbac.authorization.k8s.io/v1/rolebindings",
@@ -1084,25 +1094,25 @@ const POLICIES: readonly KindCase[] = [
   { of: "admissionregistration.k8s.io/v1/validatingwebhookconfigurations", why: "changes", next: { webhooks: [] } },
 ];
 
-/** Bodies whose values have the wrong type; the whole body is refused. */
+/** Bodies whose values have the wrong type; the whole body is rejected. */
 const DECODING: readonly KindCase[] = [
-  { of: "apps/v1/deployments", why: "replicas in words", with: { spec: { replicas: "three" } } },
-  { of: "apps/v1/deployments", why: "replicas and a half", with: { spec: { replicas: 1.5 } } },
+  { of: "apps/v1/deployments", why: "replicas as a string", with: { spec: { replicas: "three" } } },
+  { of: "apps/v1/deployments", why: "replicas with a fraction", with: { spec: { replicas: 1.5 } } },
   { of: "apps/v1/deployments", why: "replicas beyond 32 bits", with: { spec: { replicas: 99999999999 } } },
   { of: "apps/v1/deployments", why: "image is a number", with: inTemplate({ containers: [{ name: "c", image: 5 }] }) },
-  { of: "apps/v1/deployments", why: "containers are no list", with: inTemplate({ containers: { name: "c" } }) },
+  { of: "apps/v1/deployments", why: "containers are not a list", with: inTemplate({ containers: { name: "c" } }) },
   { of: "apps/v1/deployments", why: "spec is a list", with: { spec: [] } },
   { of: "v1/pods", why: "pull policy is a number", with: container({ imagePullPolicy: 5 }) },
   { of: "v1/pods", why: "no quantity", with: container({ resources: { limits: { cpu: "abc" } } }) },
-  { of: "v1/pods", why: "quantity is a flag", with: container({ resources: { limits: { cpu: true } } }) },
+  { of: "v1/pods", why: "quantity is a boolean", with: container({ resources: { limits: { cpu: true } } }) },
   { of: "v1/pods", why: "no time", with: { metadata: { deletionTimestamp: "yesterday" } } },
   { of: "v1/configmaps", why: "label is a number", with: { metadata: { labels: { a: 1 } } } },
   { of: "v1/configmaps", why: "labels are a list", with: { metadata: { labels: [] } } },
-  { of: "v1/configmaps", why: "value is a flag", with: { data: { a: true } } },
+  { of: "v1/configmaps", why: "value is a boolean", with: { data: { a: true } } },
   { of: "v1/secrets", why: "no base64", with: { data: { a: "!!" } } },
-  { of: "v1/secrets", why: "base64 without end", with: { data: { a: "YWJjZA" } } },
+  { of: "v1/secrets", why: "truncated base64", with: { data: { a: "YWJjZA" } } },
   { of: "v1/secrets", why: "value is a number", with: { data: { a: 5 } } },
-  { of: "v1/services", why: "metadata is a text", with: { metadata: "a" } },
+  { of: "v1/services", why: "metadata is a string", with: { metadata: "a" } },
 ];
 
 /** Every case, in the order of the tables. */

@@ -7,7 +7,7 @@ export type ReadJson = (path: string) => Promise<JsonObject>;
 
 type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What the Go types themselves say, by type and field. */
+/** Facts from the Go types, by type and field. */
 export interface GoFields {
   readonly marks: Table;
   readonly names: Table;
@@ -15,10 +15,10 @@ export interface GoFields {
 
 type Schemas = Record<string, JsonObject>;
 
-/** For people, or about who else uses a type. */
+/** Descriptions, and the list of kinds that use a type. */
 const PROSE: ReadonlySet<string> = new Set(["description", "title", "externalDocs"]);
 
-/** Everything the embedded server knows of the built-in kinds, as the real server tells it. */
+/** All facts about the built-in kinds, from the real server. */
 export async function readKindData(read: ReadJson, goFields: GoFields): Promise<KindData> {
   const resources: ResourceData[] = [];
   const all: Schemas = {};
@@ -45,7 +45,7 @@ export async function readKindData(read: ReadJson, goFields: GoFields): Promise<
   } as KindData;
 }
 
-/** That a zero is left out is said only where OpenAPI says otherwise. */
+/** Omission of zero values is recorded only where it differs from OpenAPI. */
 function worthSaying(marks: Table, schemas: Schemas): Table {
   return Object.fromEntries(
     Object.entries(marks).flatMap(([type, fields]) => {
@@ -139,7 +139,7 @@ function reachable(roots: readonly string[], all: Schemas): readonly string[] {
   return [...seen].sort();
 }
 
-/** A schema for programs: without prose; a lone reference needs no `allOf` around it. */
+/** A schema without descriptions; a single reference needs no `allOf`. */
 function withoutProse(schema: JsonObject, isKind: boolean): JsonObject {
   const kept = Object.entries(schema).filter(
     ([name]) => !PROSE.has(name) && (isKind || name !== "x-kubernetes-group-version-kind"),
@@ -160,7 +160,7 @@ function plain(name: string, value: JsonValue): JsonValue {
   return withoutProse(object, true);
 }
 
-/** The data as the text of its file: one line for each resource and schema, so that a change shows as a line. */
+/** The data as the text of its file: one line per resource and schema, so that a change shows as a line. */
 export function kindDataText(data: KindData): string {
   const { resources, schemas, goMarks, goNames, ...rest } = data;
   const lines = (entries: readonly string[]): string => entries.join(",\n");

@@ -2,7 +2,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import { comparable, type RecordedAnswer } from "./kind-answers.ts";
 import type { Ask } from "./real-server.ts";
 
-/** Objects in a namespace with limits, and what the real server made of them. */
+/** Objects in a namespace with limits, and the responses of the real server. */
 export interface RecordedLimit {
   readonly why: string;
   readonly limits: readonly JsonObject[];
@@ -58,7 +58,7 @@ const CASES: readonly Omit<RecordedLimit, "answer">[] = [
     of: "v1/pods",
     sent: pod({ limits: { cpu: "1" }, requests: { cpu: "100m" } }),
   },
-  { why: "pod says no limit", limits: [POD], of: "v1/pods", sent: pod({}) },
+  { why: "pod without limits", limits: [POD], of: "v1/pods", sent: pod({}) },
   {
     why: "pod above the maximum",
     limits: [POD],
@@ -67,10 +67,10 @@ const CASES: readonly Omit<RecordedLimit, "answer">[] = [
   },
   { why: "claim too small", limits: [CLAIM], of: "v1/persistentvolumeclaims", sent: claim("1Mi") },
   { why: "claim too big", limits: [CLAIM], of: "v1/persistentvolumeclaims", sent: claim("3Gi") },
-  { why: "claim as wanted", limits: [CLAIM], of: "v1/persistentvolumeclaims", sent: claim("2Gi") },
+  { why: "valid claim", limits: [CLAIM], of: "v1/persistentvolumeclaims", sent: claim("2Gi") },
 ];
 
-/** Asks the real server about every case, each in a namespace of its own. */
+/** Sends every case to the real server, each in a separate namespace. */
 export async function recordLimits(ask: Ask): Promise<RecordedLimit[]> {
   const recorded: RecordedLimit[] = [];
   for (const [index, each] of CASES.entries()) {
@@ -88,7 +88,7 @@ export async function recordLimits(ask: Ask): Promise<RecordedLimit[]> {
   return recorded;
 }
 
-/** The table as the text of its file: one line for each case. */
+/** The table as the text of its file: one line per case. */
 export function limitsText(cases: readonly RecordedLimit[]): string {
   const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
   return `{"note":${JSON.stringify(note)},\n"cases":[\n${cases.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;

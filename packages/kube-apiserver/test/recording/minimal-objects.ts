@@ -6,7 +6,7 @@ const template = {
 };
 const selector = { matchLabels: { app: "a" } };
 
-/** The least that the real server takes of each kind, by `apiVersion/resource`; without name. */
+/** The minimal object of each kind that the real server accepts, by `apiVersion/resource`, without name. */
 export const MINIMAL: Readonly<Record<string, JsonObject>> = {
   "v1/configmaps": {},
   "v1/endpoints": {},

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import type { JsonObject } from "@oaas/kube-core";
 
-/** What the real server answered. */
+/** A response of the real server. */
 export interface Answer {
   readonly code: number;
   readonly body: JsonObject;
@@ -15,10 +15,10 @@ export interface Asked {
   readonly token?: string;
 }
 
-/** Sends a request as it is and gives back the answer as it is: no client of ours between. */
+/** Sends a raw request and returns the raw response, without our client. */
 export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answer>;
 
-/** The way to a real server; one connection for many requests, since most of the time would otherwise go into handshakes. */
+/** Opens a connection to a real server. It is reused, since handshakes would dominate the time. */
 export function asking(cluster: { readonly url: string; readonly token: string; readonly caFile: string }): Ask {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   return (method, path, asked = {}) =>

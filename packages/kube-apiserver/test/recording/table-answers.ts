@@ -4,7 +4,7 @@ import { MINIMAL } from "./minimal-objects.ts";
 import type { Ask } from "./real-server.ts";
 import { TABLE_CASES, type TableCase } from "./table-cases.ts";
 
-/** The row that the real server shows of an object. */
+/** The table row that the real server returns for an object. */
 export interface RecordedRow {
   readonly of: string;
   readonly why: string;
@@ -16,7 +16,7 @@ export interface RecordedRow {
 
 const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
-/** Stands for the time of the recording. */
+/** Placeholder for the time of the recording. */
 const MADE = "2026-01-01T00:00:00Z";
 
 interface Table {
@@ -24,7 +24,7 @@ interface Table {
   readonly rows: readonly { cells: readonly JsonValue[]; object: JsonObject }[];
 }
 
-/** Makes every object, asks for its row and deletes it again. */
+/** Creates every object, reads its row and deletes it again. */
 export async function recordTables(ask: Ask): Promise<RecordedRow[]> {
   const rows: RecordedRow[] = [];
   for (const [index, tableCase] of TABLE_CASES.entries()) rows.push(await recordRow(ask, tableCase, `row-${index}`));
@@ -59,7 +59,7 @@ async function recordRow(
   };
 }
 
-/** The table as the text of its file: one line for each row. */
+/** The table as the text of its file: one line per row. */
 export function tablesText(rows: readonly RecordedRow[]): string {
   const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
   return `{"note":${JSON.stringify(note)},\n"rows":[\n${rows.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { MINIMAL } from "./minimal-objects.ts";
 
-/** An object whose row is asked for: the minimal one with a merge patch, and a status that is written after it was made. */
+/** An object whose row is read: the minimal one with a merge patch, and a status written after creation. */
 export interface TableCase {
   readonly of: string;
   readonly why: string;

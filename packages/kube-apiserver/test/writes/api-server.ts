@@ -3,16 +3,16 @@ import { Agent, request } from "node:https";
 import type { KubernetesUnderTest } from "@oaas/testkit";
 import { isJsonObject, type JsonObject, memberOf } from "@oaas/kube-core";
 
-/** What the API server answered. */
+/** A response of the API server. */
 export interface Answer {
   readonly code: number;
   readonly body: JsonObject;
 }
 
-/** Sends a request as it is and gives back the answer as it is: no client of ours between. */
+/** Sends a raw request and returns the raw response, without our client. */
 export type Ask = (method: string, path: string, body?: JsonObject, contentType?: string) => Promise<Answer>;
 
-/** The way to a server; one connection for many requests, since most of the time would otherwise go into handshakes. */
+/** Opens a connection to a server. It is reused, since handshakes would dominate the time. */
 export function asking(cluster: KubernetesUnderTest): Ask {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   return (method, path, body, contentType = "application/json") =>
@@ -31,7 +31,7 @@ export function asking(cluster: KubernetesUnderTest): Ask {
     });
 }
 
-/** The answer's object; a path that is not served yet answers with a plain sentence. */
+/** The object of the response; an unserved path responds with plain text. */
 function bodyOf(text: string): JsonObject {
   return text.startsWith("{") ? (JSON.parse(text) as JsonObject) : { message: text };
 }
@@ -51,7 +51,7 @@ export function definition(plural: string, kind: string, schema: object, version
   } as JsonObject;
 }
 
-/** The causes of a refusal as lines, sorted: the server looks at members in no order. */
+/** The causes of an error as sorted lines: the server visits members in random order. */
 export function causesOf({ body }: Answer): readonly string[] {
   const details = memberOf(body, "details");
   const causes = isJsonObject(details) ? (memberOf(details, "causes") ?? []) : [];

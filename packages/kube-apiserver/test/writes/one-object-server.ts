@@ -33,7 +33,7 @@ const NAME = "NAME";
 const INVALID = 422;
 const IDENTITY = { apiVersion: "probe.test/v1", kind: "Mix" };
 
-/** The least of a server that gives our pure parts an object to write, of a kind with a status subresource. */
+/** A minimal server that passes writes of one kind with a status subresource to the pure functions. */
 export class OneObjectServer {
   readonly #schema: StructuralSchema;
   #live: JsonObject = {};
@@ -47,7 +47,7 @@ export class OneObjectServer {
     if (!next.ok) return next;
     const errors = customResourceErrors(next.value, this.#schema);
     if (errors.length > 0) return err(invalidStatus({ group: "probe.test", kind: "Mix" }, NAME, errors));
-    // What is stored is read back as anything that comes in: nulls that no type refused are gone then.
+    // Stored objects are read back like input, which removes nulls that no type rejected.
     this.#live = admitted(next.value, this.#schema);
     return ok(this.#live);
   }
@@ -73,7 +73,7 @@ export class OneObjectServer {
     return ok(updated(context, this.#reset(admitted(wanted, this.#schema), step)));
   }
 
-  /** Each endpoint writes its own part and leaves the other as it was. */
+  /** Each endpoint writes its own part and keeps the other. */
   #reset(next: JsonObject, { subresource }: WriteStep): JsonObject {
     if (subresource === undefined) return withPart(next, "status", memberOf(this.#live, "status"));
     const { managedFields, ...metadata } = this.#live["metadata"] as JsonObject;
@@ -90,9 +90,9 @@ function withPart(object: JsonObject, name: string, value: JsonValue | undefined
   return value === undefined ? withoutMember(object, name) : withMember(object, name, value);
 }
 
-const TOLD = new Set(["labels", "annotations", "finalizers", "ownerReferences"]);
+const COMPARED_METADATA = new Set(["labels", "annotations", "finalizers", "ownerReferences"]);
 
-/** What of an answer is compared: the object less times and ids, or the refusal. */
+/** The compared part of a response: the object without times and ids, or the error. */
 export function answerOf(result: Result<JsonObject, Status>): JsonObject {
   if (!result.ok) {
     const { code = 0, message = "", details } = result.error;
@@ -103,7 +103,7 @@ export function answerOf(result: Result<JsonObject, Status>): JsonObject {
   const metadata = result.value["metadata"] as JsonObject;
   const managers = (metadata["managedFields"] ?? []) as readonly JsonObject[];
   return {
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => TOLD.has(name))),
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => COMPARED_METADATA.has(name))),
     ...(spec === undefined ? {} : { spec }),
     ...(status === undefined ? {} : { status }),
     managers: managers
@@ -117,7 +117,7 @@ function rank({ operation, manager, subresource = "" }: JsonObject): string {
   return JSON.stringify([operation, manager, subresource]);
 }
 
-/** An answer whose causes are sorted: the server looks at members in no order, and so lists them in its message. */
+/** A response with sorted causes: the server visits members in random order and lists them in its message. */
 export function comparable(answer: JsonObject): JsonObject {
   const { causes, message, ...rest } = answer;
   if (!isJsonArray(causes)) return answer;

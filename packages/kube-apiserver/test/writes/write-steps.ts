@@ -65,7 +65,7 @@ const laterSteps = fc.oneof(
 );
 const firstSteps = fc.oneof(fc.record({ create: who, body: bodies }), fc.record({ apply: who, body: bodies }));
 
-/** Any sequence of writes by three managers to one object of the recorded kind, from its making on. */
+/** Any sequence of writes by three managers to one object of the recorded kind, starting with its creation. */
 export const writeSequences: fc.Arbitrary<readonly WriteStep[]> = fc
   .tuple(firstSteps, fc.array(laterSteps, { minLength: 1, maxLength: 7 }))
   .map(([first, later]) => [first, ...later].map((step) => step as WriteStep & { readonly body: JsonObject }));

@@ -5,16 +5,21 @@ const at = (text: string): number => Date.parse(text);
 const text = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
-describe("the next time of a schedule", () => {
+describe("next time of a schedule", () => {
   test.each([
     { schedule: "* * * * *", after: "2026-01-01T00:00:30Z", next: "2026-01-01T00:01:00.000Z", why: "every minute" },
     { schedule: "*/15 * * * *", after: "2026-01-01T00:15:00Z", next: "2026-01-01T00:30:00.000Z", why: "strides" },
-    { schedule: "5/20 * * * *", after: "2026-01-01T00:30:00Z", next: "2026-01-01T00:45:00.000Z", why: "from five on" },
+    {
+      schedule: "5/20 * * * *",
+      after: "2026-01-01T00:30:00Z",
+      next: "2026-01-01T00:45:00.000Z",
+      why: "open range from five",
+    },
     { schedule: "0 9-17/4 * * *", after: "2026-01-01T13:00:00Z", next: "2026-01-01T17:00:00.000Z", why: "a range" },
     { schedule: "30 2 1,15 * *", after: "2026-01-01T03:00:00Z", next: "2026-01-15T02:30:00.000Z", why: "a list" },
     { schedule: "0 0 * FEB mon", after: "2026-01-01T00:00:00Z", next: "2026-02-02T00:00:00.000Z", why: "names" },
     { schedule: "0 0 13 * 5", after: "2026-01-01T00:00:00Z", next: "2026-01-02T00:00:00.000Z", why: "13th or Friday" },
-    { schedule: "0 0 29 2 *", after: "2026-01-01T00:00:00Z", next: "2028-02-29T00:00:00.000Z", why: "a leap year" },
+    { schedule: "0 0 29 2 *", after: "2026-01-01T00:00:00Z", next: "2028-02-29T00:00:00.000Z", why: "leap year" },
     { schedule: "0 0 30 2 *", after: "2026-01-01T00:00:00Z", next: undefined, why: "never" },
     { schedule: "@weekly", after: "2026-01-01T00:00:00Z", next: "2026-01-04T00:00:00.000Z", why: "on Sunday" },
     { schedule: "@every 1m30s", after: "2026-01-01T00:00:10.400Z", next: "2026-01-01T00:01:40.000Z", why: "so often" },
@@ -31,7 +36,7 @@ describe("the next time of a schedule", () => {
     expect(text(inZone(parseSchedule("30 2 * * *"), zone).next(at(after)))).toBe(next);
   });
 
-  test("it always goes on, also when clocks are put back or forward", () => {
+  test("always returns a later time, also when clocks change", () => {
     const schedule = inZone(parseSchedule("*/30 * * * *"), "Europe/Berlin");
     for (const from of ["2026-03-28T23:00:00Z", "2026-10-24T23:00:00Z"]) {
       let now = at(from);
@@ -50,6 +55,6 @@ test.each([
   ["Etc/UTC", "2026-11-15T15:18:00Z"],
   ["Europe/Berlin", "2026-11-15T16:18:00+01:00"],
   ["America/St_Johns", "2026-11-15T11:48:00-03:30"],
-])("a time as clocks of %s show it", (zone, shown) => {
+])("formats a time in zone %s", (zone, shown) => {
   expect(zonedText(at("2026-11-15T15:18:00Z"), zone)).toBe(shown);
 });

@@ -16,7 +16,7 @@ test.each([
   { pattern: "ab*bc", image: "abc", is: false },
   { pattern: "*", image: "", is: true },
   { pattern: "", image: "x", is: false },
-])("$pattern and $image: $is", ({ pattern, image, is }) => {
+])("matches $pattern with $image: $is", ({ pattern, image, is }) => {
   expect(matchesImage(pattern, image)).toBe(is);
 });
 
@@ -27,7 +27,7 @@ const pod = (metadata: object = {}, image = "example.test/web:1"): Pod => ({
   spec: { containers: [{ name: "c", image, resources: { requests: { cpu: "600m" } } }] },
 });
 
-describe("whom a rule befalls", () => {
+describe("selects pods for failure rules", () => {
   const kinds = (rules: readonly FailureRule[], of: Pod = pod()): string[] =>
     failuresOf(of, rules).map(({ kind }) => kind);
 
@@ -37,13 +37,13 @@ describe("whom a rule befalls", () => {
     { why: "another namespace", rule: { namespace: "other" }, is: false },
     { why: "its labels", rule: { selector: { matchLabels: { app: "web" } } }, is: true },
     { why: "other labels", rule: { selector: { matchLabels: { app: "db" } } }, is: false },
-    { why: "its image and its namespace", rule: { image: "*/web:*", namespace: "default" }, is: true },
-    { why: "its image, but another namespace", rule: { image: "*/web:*", namespace: "other" }, is: false },
+    { why: "same image and namespace", rule: { image: "*/web:*", namespace: "default" }, is: true },
+    { why: "same image, other namespace", rule: { image: "*/web:*", namespace: "other" }, is: false },
   ])("$why: $is", ({ rule, is }) => {
     expect(kinds([{ ...rule, failure: { kind: "never-ready" } }])).toEqual(is ? ["never-ready"] : []);
   });
 
-  test("the annotation comes before the rules; one that is not known says nothing", () => {
+  test("prefers the annotation to the rules and ignores unknown values", () => {
     const rules: readonly FailureRule[] = [{ failure: { kind: "never-ready" } }];
     expect(kinds(rules, pod({ annotations: { "simulation.kube.local/failure": "crash-loop" } }))).toEqual([
       "crash-loop",
@@ -52,7 +52,7 @@ describe("whom a rule befalls", () => {
     expect(kinds(rules, pod({ annotations: { "simulation.kube.local/failure": "bogus" } }))).toEqual(["never-ready"]);
   });
 
-  test("how long it takes to start: its annotation, a rule, the usual", () => {
+  test("takes the start time from annotation, rule or default", () => {
     const slow = [{ kind: "slow-start", delayMs: 5000 }] as const;
     expect(startDelayOf(pod({ annotations: { "simulation.kube.local/start-delay-ms": "7" } }), slow, 1)).toBe(7);
     expect(startDelayOf(pod({ annotations: { "simulation.kube.local/start-delay-ms": "soon" } }), slow, 1)).toBe(5000);
@@ -70,15 +70,15 @@ describe("a quota", () => {
   });
 
   test.each([
-    { why: "there is room", hard: { pods: "2" }, used: { pods: "1" }, text: undefined },
+    { why: "within the quota", hard: { pods: "2" }, used: { pods: "1" }, text: undefined },
     {
-      why: "no pod more",
+      why: "pod count exceeded",
       hard: { pods: "2" },
       used: { pods: "2" },
       text: 'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
     },
     {
-      why: "not that much cpu",
+      why: "cpu exceeded",
       hard: { "requests.cpu": "1" },
       used: { "requests.cpu": "500m" },
       text: 'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=500m, limited: requests.cpu=1',
@@ -90,13 +90,13 @@ describe("a quota", () => {
       text: 'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=0,pods=0, limited: cpu=500m,pods=0',
     },
     {
-      why: "it does not say how much",
+      why: "missing requests",
       hard: { "limits.cpu": "1", "requests.memory": "1Gi" },
       used: {},
       text: 'pods "p" is forbidden: failed quota: q: must specify limits.cpu for: c; requests.memory for: c',
     },
     {
-      why: "other things are not its business",
+      why: "other kinds do not count",
       hard: { services: "0", "count/deployments.apps": "0" },
       used: {},
       text: undefined,
@@ -105,7 +105,7 @@ describe("a quota", () => {
     expect(quotaRefusal(PODS, pod(), [quota(hard, used as Record<string, string>)])?.message).toBe(text);
   });
 
-  test("counts services by their kind", () => {
+  test("counts services by type", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { type: "LoadBalancer" } };
     expect(quotaRefusal(SERVICES, service, [quota({ "services.loadbalancers": "0" })])?.message).toContain(
       "services.loadbalancers=1",

@@ -8,7 +8,7 @@ import { ControlLoop, type LoopPorts } from "./control-loop.ts";
 import type { Controller } from "./controller.ts";
 import { create, decision, SETTLED, tell, update, type Decision } from "./decision.ts";
 
-/** A controller over ConfigMaps that does what it is told and remembers what it was asked. */
+/** A scripted controller over ConfigMaps that records its calls. */
 function scripted(
   decide: (name: string, now: number, object: JsonObject | undefined) => Decision,
   more: Partial<Controller> = {},
@@ -50,8 +50,8 @@ async function settled(loop: ControlLoop): Promise<void> {
   for (let turn = 0; turn < 10_000 && (turn < 50 || !loop.isIdle()); turn += 1) await Promise.resolve();
 }
 
-describe("the loop", () => {
-  test("looks at everything once at the start, then only at what changes, in order, each once however often it is named", async () => {
+describe("control loop", () => {
+  test("reconciles every object at start, then each changed object once, in order", async () => {
     const { controller, asked } = scripted(() => SETTLED);
     const { cluster, loop } = await setUp(controller);
     await cluster.create(CONFIG_MAPS, map("b"));
@@ -65,7 +65,7 @@ describe("the loop", () => {
     expect(asked).toEqual(["a", "b", "a"]);
   });
 
-  test("a conflict leads to another look at once, without a timer", async () => {
+  test("reconciles again at once after a conflict, without a timer", async () => {
     const { controller, asked } = scripted((_, __, object) =>
       object && (object["data"] as JsonObject)["done"] === undefined
         ? decision([update(CONFIG_MAPS, { ...object, data: { done: "yes" } })])
@@ -82,7 +82,7 @@ describe("the loop", () => {
     expect(lab.time.pendingTimers).toBe(0);
   });
 
-  test("another refusal is told to the controller and tried again ever later, until it works", async () => {
+  test("reports other errors to the controller and retries with backoff", async () => {
     const refusals: Status[] = [];
     const tries: number[] = [];
     const { controller } = scripted(
@@ -110,7 +110,7 @@ describe("the loop", () => {
     expect(loop.isIdle()).toBe(true);
   });
 
-  test("what cannot be created because its namespace goes is not tried again", async () => {
+  test("does not retry a create in a terminating namespace", async () => {
     const { controller, asked } = scripted((name) =>
       name === "a" ? decision([create(CONFIG_MAPS, map("b"))]) : SETTLED,
     );
@@ -126,7 +126,7 @@ describe("the loop", () => {
     expect(lab.time.pendingTimers).toBe(0);
   });
 
-  test("looks again at the time that was asked for, unless a change comes first", async () => {
+  test("reconciles again at the requested time unless a change comes first", async () => {
     const { controller, asked } = scripted((_, now) =>
       now < Date.UTC(2026, 0, 1) + 1000 ? decision([], 1000) : SETTLED,
     );
@@ -143,7 +143,7 @@ describe("the loop", () => {
     expect([asked.length, lab.time.pendingTimers]).toEqual([3, 0]);
   });
 
-  test("a decision that throws is told, and the others go on", async () => {
+  test("reports a throwing reconcile and continues with other objects", async () => {
     const { controller, asked } = scripted((name) => {
       if (name === "bad") throw new Error("cannot decide");
       return SETTLED;
@@ -157,7 +157,7 @@ describe("the loop", () => {
     expect(lab.problems).toMatchObject([{ controller: "scripted", key: "default/bad" }]);
   });
 
-  test("stopped, it neither acts nor waits", async () => {
+  test("stops actions and timers", async () => {
     const { controller, asked } = scripted(() => decision([], 1000));
     const { lab, cluster, loop } = await setUp(controller);
     loop.start();
@@ -189,7 +189,7 @@ describe("events", () => {
     return cluster.list(EVENTS);
   }
 
-  test("the same again counts up", async () => {
+  test("counts repeats", async () => {
     const [only, ...others] = await toldOf(["x", "x", "x"]);
     expect(others).toEqual([]);
     expect(only).toMatchObject({
@@ -203,13 +203,13 @@ describe("events", () => {
     });
   });
 
-  test("in the newer form: a series", async () => {
+  test("writes newer events as a series", async () => {
     const [only] = await toldOf(["x", "x"], { newStyleEvents: true });
     expect(only).toMatchObject({ series: { count: 2 }, source: {}, eventTime: "2026-01-01T00:00:00.000000Z" });
     expect(only).not.toHaveProperty("count");
   });
 
-  test("the tenth different one of a reason and all after it are combined", async () => {
+  test("combines events of one reason from the tenth on", async () => {
     const events = await toldOf(Array.from({ length: 13 }, (_, index) => `no. ${index}`));
     expect(events).toHaveLength(10);
     expect(events.find(({ count }) => count === 4)).toMatchObject({

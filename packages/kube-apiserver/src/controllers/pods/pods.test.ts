@@ -12,7 +12,7 @@ import { summedUp } from "./pod-status.ts";
 const container: Container = { name: "web", image: "example.test/web:1" };
 const creating = waitingStatus(container, "ContainerCreating");
 
-/** Lets a container live by its fate for so long, and tells each state with the time it began. */
+/** Simulates a container for a time and returns each state with its start time. */
 function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): string[] {
   let status: ContainerStatus = creating;
   let [now, since, pulls] = [0, 0, 0];
@@ -42,30 +42,30 @@ function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): str
   return seen;
 }
 
-describe("the life of a container", () => {
+describe("container lifecycle", () => {
   test.each<{ why: string; fate: ContainerFate; policy?: string; ms: number; seen: string[] }>([
     { why: "it runs", fate: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
     {
-      why: "it runs without ever being ready",
+      why: "runs without becoming ready",
       fate: { kind: "runs", isReady: false },
       ms: 1000,
       seen: ["0s running ×0"],
     },
     {
-      why: "it does its work",
+      why: "completes",
       fate: { kind: "runs", isReady: true, completesAfterMs: 2000 },
       ms: 9000,
       seen: ["0s running ×0 ready", "2s Completed(0) ×0"],
     },
     {
-      why: "it crashes once and for all",
+      why: "crashes once with restart policy Never",
       fate: { kind: "crashes", afterMs: 1000, exitCode: 2, restarts: 0 },
       policy: "Never",
       ms: 9000,
       seen: ["0s running ×0", "1s Error(2) ×0"],
     },
     {
-      why: "it crashes again and again",
+      why: "crashes repeatedly",
       fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 0 },
       ms: 40_000,
       seen: [
@@ -79,7 +79,7 @@ describe("the life of a container", () => {
       ],
     },
     {
-      why: "it has crashed often before",
+      why: "crashed often before",
       fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 9 },
       ms: 301_500,
       seen: ["0s CrashLoopBackOff ×9", "300s running ×10", "301s CrashLoopBackOff ×10"],
@@ -89,7 +89,7 @@ describe("the life of a container", () => {
   });
 });
 
-describe("what a pod says of itself", () => {
+describe("pod status", () => {
   const pod = (spec: object = {}): Pod => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -135,21 +135,21 @@ describe("what a pod says of itself", () => {
   });
 
   test.each([
-    { why: "nothing asked for", containers: [{ name: "a" }], qos: "BestEffort", cpu: undefined },
+    { why: "no requests", containers: [{ name: "a" }], qos: "BestEffort", cpu: undefined },
     {
-      why: "limits are requests too",
+      why: "limits count as requests",
       containers: [{ name: "a", resources: { limits: { cpu: "1", memory: "1Gi" } } }],
       qos: "Guaranteed",
       cpu: 1_000_000_000n,
     },
     {
-      why: "some asked for",
+      why: "some requests",
       containers: [{ name: "a", resources: { requests: { cpu: "100m" } } }, { name: "b" }],
       qos: "Burstable",
       cpu: 100_000_000n,
     },
     {
-      why: "less than the limit",
+      why: "requests below limits",
       containers: [
         { name: "a", resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "1Gi" } } },
       ],
@@ -161,7 +161,7 @@ describe("what a pod says of itself", () => {
     expect(podRequests(pod({ containers }))["cpu"]?.nano).toBe(cpu);
   });
 
-  test("the greediest init container counts where it asks for more than all others together", () => {
+  test("the largest init container counts when it exceeds the sum of the containers", () => {
     const initContainers = [{ name: "i", resources: { requests: { cpu: "2" } } }];
     const containers = [{ name: "a", resources: { requests: { cpu: "1", memory: "1Gi" } } }];
     const sums = podRequests(pod({ initContainers, containers }));
@@ -169,7 +169,7 @@ describe("what a pod says of itself", () => {
   });
 });
 
-test("addresses: the lowest that nobody has, never the network's own", () => {
+test("allocates the lowest free address, never the network address", () => {
   expect(firstFree("10.244.3.0/24", new Set())).toBe("10.244.3.2");
   expect(firstFree("10.244.3.0/24", new Set(["10.244.3.2", "10.244.3.4"]))).toBe("10.244.3.3");
   expect(
@@ -184,31 +184,31 @@ test("addresses: the lowest that nobody has, never the network's own", () => {
 
 test.each([
   { why: "no toleration", tolerations: [], is: false },
-  { why: "of this key", tolerations: [{ key: "k", operator: "Exists" as const }], is: true },
-  { why: "of another value", tolerations: [{ key: "k", value: "w" }], is: false },
-  { why: "of this value", tolerations: [{ key: "k", value: "v" }], is: true },
+  { why: "same key", tolerations: [{ key: "k", operator: "Exists" as const }], is: true },
+  { why: "other value", tolerations: [{ key: "k", value: "w" }], is: false },
+  { why: "same value", tolerations: [{ key: "k", value: "v" }], is: true },
   {
-    why: "of another effect",
+    why: "other effect",
     tolerations: [{ key: "k", operator: "Exists" as const, effect: "NoSchedule" }],
     is: false,
   },
   { why: "of everything", tolerations: [{ operator: "Exists" as const }], is: true },
-  { why: "of nothing in particular", tolerations: [{}], is: false },
-])("a taint meets a toleration $why", ({ tolerations, is }) => {
+  { why: "empty key", tolerations: [{}], is: false },
+])("matches a taint and a toleration: $why", ({ tolerations, is }) => {
   expect(tolerates(tolerations, { key: "k", value: "v", effect: "NoExecute" }) !== undefined).toBe(is);
 });
 
 test.each([
   { why: "no taint", taints: [], at: undefined },
   { why: "not tolerated: at once", taints: [{ key: "x", effect: "NoExecute" as const }], at: 0 },
-  { why: "only not to be scheduled", taints: [{ key: "x", effect: "NoSchedule" as const }], at: undefined },
+  { why: "NoSchedule does not evict", taints: [{ key: "x", effect: "NoSchedule" as const }], at: undefined },
   {
-    why: "tolerated for a while",
+    why: "tolerated for a time",
     taints: [{ key: "k", effect: "NoExecute" as const, timeAdded: "1970-01-01T00:01:00Z" }],
     at: 360_000,
   },
-  { why: "tolerated for ever", taints: [{ key: "l", effect: "NoExecute" as const }], at: undefined },
-])("a pod must leave its node: $why", ({ taints, at }) => {
+  { why: "tolerated forever", taints: [{ key: "l", effect: "NoExecute" as const }], at: undefined },
+])("evicts a pod from its node: $why", ({ taints, at }) => {
   const tolerations = [
     { key: "k", operator: "Exists" as const, tolerationSeconds: 300 },
     { key: "l", operator: "Exists" as const },
@@ -218,7 +218,7 @@ test.each([
   expect(evictionTime(pod, node.spec?.taints ?? [])).toBe(at);
 });
 
-test("which pods are missed least", () => {
+test("sorts pods by deletion preference", () => {
   const pod = (
     name: string,
     more: { node?: string; phase?: string; ready?: string; cost?: string; born?: string } = {},

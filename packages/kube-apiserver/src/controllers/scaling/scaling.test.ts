@@ -55,7 +55,7 @@ describe("an autoscaler", () => {
       want: "2 → 4 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "within a tenth of the target: as it is",
+      why: "within 10 % of the target: unchanged",
       is: decided(4, "54"),
       want: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
@@ -65,32 +65,32 @@ describe("an autoscaler", () => {
       want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "not while it was higher a moment ago",
+      why: "not down within the stabilization window",
       is: decided(4, "25", { recent: [{ atMs: 900_000, replicas: 4 }] }),
       want: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "what was long ago does not count",
+      why: "older recommendations do not count",
       is: decided(4, "25", { recent: [{ atMs: 100_000, replicas: 4 }] }),
       want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "no further than the most",
+      why: "at most maxReplicas",
       is: decided(4, "500", { max: 6 }),
       want: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
     },
     {
-      why: "no faster than double or four more",
+      why: "at most double or four more",
       is: decided(2, "5000", { max: 100 }),
       want: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
     },
     {
-      why: "no further than the least",
+      why: "at least minReplicas",
       is: decided(4, "1", { min: 3 }),
       want: "4 → 3 SucceededRescale ValidMetricFound TooFewReplicas",
     },
     {
-      why: "a load is shared by all",
+      why: "a load is divided by the pods",
       is: decided(2, "300", { load: true }),
       want: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
@@ -101,10 +101,10 @@ describe("an autoscaler", () => {
     },
     { why: "too few, without a metric", is: decided(1, undefined, { min: 3 }), want: "1 → 3 SucceededRescale" },
     { why: "too many, without a metric", is: decided(9, undefined, { max: 3 }), want: "9 → 3 SucceededRescale" },
-    { why: "nothing to scale", is: decided(0, "100"), want: "stays 0 SucceededGetScale ScalingDisabled" },
+    { why: "target scaled to zero", is: decided(0, "100"), want: "stays 0 SucceededGetScale ScalingDisabled" },
     { why: "no metric", is: decided(2, undefined), want: "stays 2 SucceededGetScale FailedGetResourceMetric" },
     {
-      why: "a metric that is no number",
+      why: "metric that is not a number",
       is: decided(2, "lots"),
       want: "stays 2 SucceededGetScale FailedGetResourceMetric",
     },
@@ -113,7 +113,7 @@ describe("an autoscaler", () => {
   });
 });
 
-describe("whether a pod may be evicted", () => {
+describe("eviction", () => {
   const pod = (ready: boolean, phase = "Running", labels = { app: "web" }): Pod => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -131,21 +131,21 @@ describe("whether a pod may be evicted", () => {
   const SHORT = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 };
 
   test.each([
-    { why: "no budget speaks of it", of: pod(true), budgets: [], code: undefined },
+    { why: "no matching budget", of: pod(true), budgets: [], code: undefined },
     {
-      why: "the budget is of others",
+      why: "budget of other pods",
       of: pod(true, "Running", { app: "db" }),
       budgets: [budget(TIGHT)],
       code: undefined,
     },
-    { why: "there is room", of: pod(true), budgets: [budget({ disruptionsAllowed: 1 })], code: undefined },
-    { why: "there is none", of: pod(true), budgets: [budget(TIGHT)], code: 429 },
-    { why: "it has ended anyway", of: pod(false, "Succeeded"), budgets: [budget(TIGHT)], code: undefined },
-    { why: "it has not begun", of: pod(false, "Pending"), budgets: [budget(TIGHT)], code: undefined },
-    { why: "it does not serve, enough others do", of: pod(false), budgets: [budget(TIGHT)], code: undefined },
-    { why: "it does not serve, too few others do", of: pod(false), budgets: [budget(SHORT)], code: 429 },
+    { why: "disruptions allowed", of: pod(true), budgets: [budget({ disruptionsAllowed: 1 })], code: undefined },
+    { why: "no disruptions allowed", of: pod(true), budgets: [budget(TIGHT)], code: 429 },
+    { why: "finished pod", of: pod(false, "Succeeded"), budgets: [budget(TIGHT)], code: undefined },
+    { why: "pending pod", of: pod(false, "Pending"), budgets: [budget(TIGHT)], code: undefined },
+    { why: "unready pod, enough healthy pods", of: pod(false), budgets: [budget(TIGHT)], code: undefined },
+    { why: "unready pod, too few healthy pods", of: pod(false), budgets: [budget(SHORT)], code: 429 },
     {
-      why: "it does not serve, and such may always go",
+      why: "unready pod with AlwaysAllow",
       of: pod(false),
       budgets: [budget(SHORT, { unhealthyPodEvictionPolicy: "AlwaysAllow" })],
       code: undefined,
@@ -156,7 +156,7 @@ describe("whether a pod may be evicted", () => {
     expect("refusal" in verdict ? verdict.refusal.code : undefined).toBe(code);
   });
 
-  test("the last that a budget allows is taken from it", () => {
+  test("an eviction decrements the allowed disruptions", () => {
     const roomy = budget({ disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1 });
     const after = withDisruption(roomy, "p", 0);
     expect(after.status).toMatchObject({ disruptionsAllowed: 1, disruptedPods: { p: "1970-01-01T00:00:00Z" } });
@@ -169,7 +169,7 @@ describe("whether a pod may be evicted", () => {
     expect(evictionVerdict(pod(true), [last])).toMatchObject({ refusal: { code: 429 } });
   });
 
-  test("a budget that is not counted yet allows nothing", () => {
+  test("a budget without status allows nothing", () => {
     const fresh = {
       ...budget({ disruptionsAllowed: 1 }),
       metadata: { name: "web", namespace: "default", generation: 1 },
@@ -179,7 +179,7 @@ describe("whether a pod may be evicted", () => {
     });
   });
 
-  test("in the server's words", () => {
+  test("matches the messages of the real server", () => {
     expect(evictionVerdict(pod(true), [budget(TIGHT)])).toEqual({
       refusal: {
         status: "Failure",

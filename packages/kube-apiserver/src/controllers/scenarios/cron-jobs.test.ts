@@ -35,12 +35,12 @@ describe.each(GROUNDS)("a CronJob on %s", (ground) => {
   const jobs = (lab: Lab): readonly Job[] => lab.cluster.list(JOBS, "default").map((job) => typed<Job>(job));
   const names = (lab: Lab): readonly string[] => jobs(lab).map(({ metadata }) => metadata.name ?? "");
   const status = (lab: Lab): CronJob["status"] => typed<CronJob>(lab.object(CRON_JOBS, "report")).status;
-  const told = (lab: Lab): readonly string[] =>
+  const eventsOf = (lab: Lab): readonly string[] =>
     lab.events(({ involvedObject }) => involvedObject.kind === "CronJob").map((line) => line.replaceAll(/\d{8}/g, "N"));
-  /** The virtual clock begins with the year 2026. */
+  /** The virtual clock starts in the year 2026. */
   const jobOfMinute = (minute: number): string => `report-${Date.UTC(2026, 0, 1) / MINUTE_MS + minute}`;
 
-  test("starts a Job at each time, tells of it and of its end, and keeps the last three", async () => {
+  test("starts a Job at each time, records start and end, and keeps the last three", async () => {
     const lab = await started();
     await lab.pass(9 * MINUTE_MS);
     expect(names(lab)).toEqual([]);
@@ -49,7 +49,7 @@ describe.each(GROUNDS)("a CronJob on %s", (ground) => {
     expect(jobs(lab)[0]?.metadata.annotations).toEqual({
       "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-01-01T00:10:00Z",
     });
-    expect(told(lab)).toEqual([
+    expect(eventsOf(lab)).toEqual([
       "Normal SuccessfulCreate: Created job report-N",
       "Normal SawCompletedJob: Saw completed job: report-N, condition: Complete",
     ]);
@@ -59,14 +59,14 @@ describe.each(GROUNDS)("a CronJob on %s", (ground) => {
     expect(names(lab)).toEqual([50, 60, 70].map(jobOfMinute));
   });
 
-  test("one that fails is kept once", async () => {
+  test("keeps one failed Job", async () => {
     const lab = await started({}, "example.test/report:crashing");
     await lab.pass(55 * MINUTE_MS);
     expect(names(lab)).toEqual([jobOfMinute(50)]);
     expect(status(lab)).not.toHaveProperty("lastSuccessfulTime");
   });
 
-  test("Forbid waits for the Job that runs, Replace ends it, Allow has both", async () => {
+  test("Forbid waits for the running Job, Replace deletes it, Allow runs both", async () => {
     for (const [policy, running] of [
       ["Forbid", [jobOfMinute(10)]],
       ["Replace", [jobOfMinute(20)]],
@@ -76,7 +76,7 @@ describe.each(GROUNDS)("a CronJob on %s", (ground) => {
       await lab.pass(21 * MINUTE_MS);
       expect(names(lab), policy).toEqual(running);
       expect(
-        told(lab).some((line) => line.includes("JobAlreadyActive")),
+        eventsOf(lab).some((line) => line.includes("JobAlreadyActive")),
         policy,
       ).toBe(policy === "Forbid");
       expect(
@@ -89,18 +89,15 @@ describe.each(GROUNDS)("a CronJob on %s", (ground) => {
   test.each([
     { schedule: "*/10 * * * *", minute: 2990 },
     { schedule: "0 3 * * *", minute: 180 + 24 * 60 },
-  ])(
-    "suspended it starts nothing; afterwards only the last of $schedule that was missed",
-    async ({ schedule, minute }) => {
-      const lab = await started({ suspend: true, schedule });
-      await lab.pass(2995 * MINUTE_MS);
-      expect(names(lab)).toEqual([]);
-      await resume(lab);
-      expect(names(lab)).toEqual([jobOfMinute(minute)]);
-    },
-  );
+  ])("starts nothing while suspended, then only the last missed time of $schedule", async ({ schedule, minute }) => {
+    const lab = await started({ suspend: true, schedule });
+    await lab.pass(2995 * MINUTE_MS);
+    expect(names(lab)).toEqual([]);
+    await resume(lab);
+    expect(names(lab)).toEqual([jobOfMinute(minute)]);
+  });
 
-  test("a time that is missed for longer than the deadline is not made up for", async () => {
+  test("skips a time missed by more than the deadline", async () => {
     const lab = await started({ suspend: true, startingDeadlineSeconds: 60 });
     await lab.pass(35 * MINUTE_MS);
     await resume(lab);

@@ -25,7 +25,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     spec: { ...(object["spec"] as object), ...spec },
   });
 
-  /** Every distinct state of the Deployment's conditions, in order: what a watcher sees. */
+  /** Every distinct state of the Deployment's conditions in order, as a watcher sees it. */
   function conditionsSeen(lab: Lab): string[] {
     const seen = lab.history
       .filter(({ kind, object }) => resourceKey(kind) === resourceKey(DEPLOYMENTS) && object)
@@ -49,7 +49,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
   const shortened = (text: string): string => text.replaceAll(/web-[a-z0-9]+( from)/g, "web-#$1");
 
   describe("a Deployment", () => {
-    test("becomes available as a watcher of the real controller sees it, and then costs nothing", async () => {
+    test("becomes available like on the real controller, then writes nothing", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment());
       await lab.pass(1000);
@@ -72,7 +72,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(lab.time.pendingTimers).toBe(0);
     });
 
-    test("is scaled, and tells of it", async () => {
+    test("scales and records events", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment());
       await lab.pass(1000);
@@ -93,7 +93,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       ]);
     });
 
-    test("rolls a new image out step by step, and back again", async () => {
+    test("rolls a new image out step by step and back again", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment("web", { replicas: 2 }));
       await lab.pass(1000);
@@ -116,7 +116,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(back).toContainEqual(expect.objectContaining({ "deployment.kubernetes.io/revision-history": "1" }));
     });
 
-    test("never has fewer or more pods than its strategy allows during a roll-out", async () => {
+    test("stays within the pod limits of its strategy during a rollout", async () => {
       const lab = await started({ ...QUIET, startDelayMs: 700, stopDelayMs: 300 });
       const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } };
       await lab.create(DEPLOYMENTS, deployment("web", { replicas: 8, strategy }));
@@ -134,7 +134,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(sizes(lab)).toBe("1:0 2:8");
     });
 
-    test("Recreate: the old are gone before the new begin", async () => {
+    test("Recreate: deletes old pods before it creates new ones", async () => {
       const lab = await started({ ...QUIET, stopDelayMs: 500 });
       await lab.create(DEPLOYMENTS, deployment("web", { strategy: { type: "Recreate" } }));
       await lab.pass(1000);
@@ -149,7 +149,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(conditionsText(lab.object(DEPLOYMENTS, "web"))).toContain("Progressing=True(NewReplicaSetAvailable)");
     });
 
-    test("does not progress within its deadline: says so, once, and recovers", async () => {
+    test("reports an exceeded progress deadline once, and recovers", async () => {
       const lab = await started();
       await lab.create(
         DEPLOYMENTS,
@@ -170,7 +170,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       );
     });
 
-    test("paused: a new image waits, scaling does not", async () => {
+    test("paused: scales, but does not roll out a new image", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment());
       await lab.pass(1000);
@@ -186,7 +186,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(conditionsText(lab.object(DEPLOYMENTS, "web"))).toContain("Progressing=True(NewReplicaSetAvailable)");
     });
 
-    test("keeps as many old sets as its history says", async () => {
+    test("keeps as many old ReplicaSets as revisionHistoryLimit", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment("web", { replicas: 1, revisionHistoryLimit: 1 }));
       for (const version of [2, 3, 4]) {
@@ -197,7 +197,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(sizes(lab)).toBe("3:0 4:1");
     });
 
-    test("scaled in the middle of a roll-out that is stuck: every set gets its share", async () => {
+    test("scales all ReplicaSets proportionally during a stuck rollout", async () => {
       const lab = await started();
       await lab.create(DEPLOYMENTS, deployment("web", { replicas: 10 }));
       await lab.pass(1000);
@@ -210,7 +210,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     });
   });
 
-  test("an hour of 50 idle Deployments has no writes and no timers", async () => {
+  test("50 idle Deployments cause no writes and no timers in an hour", async () => {
     const lab = await started({ ...QUIET, nodes: 5 });
     for (let index = 0; index < 50; index += 1)
       await lab.create(DEPLOYMENTS, deployment(`app-${index}`, { replicas: 2 }));

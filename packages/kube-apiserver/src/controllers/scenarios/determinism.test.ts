@@ -5,7 +5,7 @@ import { garbageCollector, namespaceController, workloadSimulation } from "../in
 import { DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS } from "../objects/resources.ts";
 import { deployment, Lab, template, type Ground } from "../testing/lab.ts";
 
-/** Everything that happens in a busy minute, as one hash. */
+/** All changes of a busy minute as one hash. */
 async function minute(ground: Ground, seed: number): Promise<string> {
   const lab = await Lab.on(ground, seed);
   const simulation = workloadSimulation(lab.ports, { nodes: 3 });

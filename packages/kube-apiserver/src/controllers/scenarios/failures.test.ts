@@ -33,9 +33,9 @@ describe.each(GROUNDS)("on %s:", (ground) => {
   }
 
   describe("an image that cannot be pulled", () => {
-    test("ErrImagePull, then ImagePullBackOff, ever later; mended by taking the rule away", async () => {
+    test("alternates ErrImagePull and ImagePullBackOff with backoff, and recovers when the rule is removed", async () => {
       const { lab, simulation } = await started();
-      const mend = simulation.fail({ image: "example.test/*", failure: { kind: "image-pull" } });
+      const recover = simulation.fail({ image: "example.test/*", failure: { kind: "image-pull" } });
       await lab.create(PODS, bare("p"));
       const seen: string[] = [];
       for (let second = 0; second <= 110; second += 1) {
@@ -61,14 +61,14 @@ describe.each(GROUNDS)("on %s:", (ground) => {
         'Normal BackOff: Back-off pulling image "example.test/web:1" (×4)',
         "Warning Failed: Error: ImagePullBackOff (×4)",
       ]);
-      mend();
+      recover();
       await lab.pass(1000);
       expect(container(lab)).toBe("Running: running, 0 restarts, ready");
     });
   });
 
-  describe("a container that crashes", () => {
-    test("is started again at once, then after 10 s, 20 s, 40 s …", async () => {
+  describe("a crashing container", () => {
+    test("restarts at once, then after 10 s, 20 s, 40 s …", async () => {
       const { lab, simulation } = await started();
       simulation.fail({
         selector: { matchLabels: { app: "web" } },
@@ -101,17 +101,17 @@ describe.each(GROUNDS)("on %s:", (ground) => {
 
   const states: readonly { readonly why: string; readonly failure: Failure; readonly state: string }[] = [
     {
-      why: "it never becomes ready",
+      why: "never becomes ready",
       failure: { kind: "never-ready" },
       state: "Running: running, 0 restarts, not ready",
     },
     {
-      why: "it is still starting",
+      why: "is still starting",
       failure: { kind: "slow-start", delayMs: 60_000 },
       state: "Pending: ContainerCreating, 0 restarts, not ready",
     },
     {
-      why: "it is in a loop already",
+      why: "is already in a crash loop",
       failure: { kind: "crash-loop", restarts: 5 },
       state: "Running: CrashLoopBackOff, 5 restarts, not ready",
     },
@@ -125,7 +125,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     expect(container(lab)).toBe(state);
   });
 
-  test("annotations command the same", async () => {
+  test("annotations set the same failures", async () => {
     const { lab } = await started();
     await lab.create(PODS, bare("a", {}, { annotations: { "simulation.kube.local/failure": "never-ready" } }));
     await lab.create(PODS, bare("b", {}, { annotations: { "simulation.kube.local/start-delay-ms": "3000" } }));
@@ -142,7 +142,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     const hard = { pods: "2", "requests.cpu": "1" };
 
     test.runIf(ground === "server")(
-      "is used up: FailedCreate, ReplicaFailure, and neither once there is room",
+      "exceeded: FailedCreate and ReplicaFailure, both cleared once it has room",
       async () => {
         const { lab } = await started();
         await lab.create(QUOTAS, { metadata: { name: "q", namespace: "default" }, spec: { hard } });
@@ -167,7 +167,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       },
     );
 
-    test("on command", async () => {
+    test("injected by a rule", async () => {
       const { lab, simulation } = await started();
       const undo = simulation.fail({ namespace: "default", failure: { kind: "quota" } });
       await lab.create(DEPLOYMENTS, deployment());
@@ -185,7 +185,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
     ];
 
-    test("that is lost: unknown after 50 s, pods not ready, evicted after their time, and replaced elsewhere", async () => {
+    test("lost: Unknown after 50 s, pods not ready, then evicted and replaced on other nodes", async () => {
       const { lab, simulation } = await started();
       const spec = { ...(template() as { spec: object }).spec, tolerations: TOLERATIONS };
       await lab.create(DEPLOYMENTS, deployment("web", { template: { metadata: { labels: { app: "web" } }, spec } }));
@@ -224,7 +224,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(lab.object(DEPLOYMENTS, "web")["status"]).toMatchObject({ availableReplicas: 3 });
     });
 
-    test("that is lost only for a while: its pods say they are ready again", async () => {
+    test("lost temporarily: its pods become ready again", async () => {
       const { lab, simulation } = await started({ nodes: 1 });
       await lab.create(PODS, bare("p", { tolerations: TOLERATIONS }));
       await lab.pass(1000);
@@ -236,7 +236,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(conditionsText(lab.object(PODS, "p"))).toContain("Ready=True");
     });
 
-    test("that is deleted: its pods are swept away", async () => {
+    test("deleted: its pods are deleted", async () => {
       const { lab } = await started();
       await lab.create(DEPLOYMENTS, deployment());
       await lab.pass(1000);
@@ -246,7 +246,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(lab.pods()).toHaveLength(3);
     });
 
-    test("that is cordoned is tainted, and free again afterwards", async () => {
+    test("cordoned: tainted until uncordoned", async () => {
       const { lab } = await started();
       const cordon = (unschedulable: boolean) => (node: JsonObject) => ({
         ...node,

@@ -25,7 +25,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     return lab;
   }
 
-  /** An object that these own. */
+  /** An object with these owners. */
   async function owned(
     lab: Lab,
     name: string,
@@ -57,8 +57,8 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     await lab.change(CONFIG_MAPS, name, (object) => ({ ...object, metadata: metadata(typed(object).metadata) }));
   }
 
-  describe("garbage", () => {
-    test("in the background: what an owner leaves behind goes, and what that leaves behind", async () => {
+  describe("garbage collection", () => {
+    test("background: deletes dependents of a deleted owner recursively", async () => {
       const lab = await started();
       const owner = await owned(lab, "a");
       const child = await owned(lab, "b", [owner]);
@@ -68,7 +68,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["d"]);
     });
 
-    test("in the foreground: the owner goes last", async () => {
+    test("foreground: deletes the owner last", async () => {
       const lab = await started();
       const owner = await owned(lab, "a");
       await owned(lab, "b", [owner], { finalizers: ["example.test/hold"] });
@@ -80,7 +80,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual([]);
     });
 
-    test("in the foreground: who does not block is not waited for", async () => {
+    test("foreground: does not wait for non-blocking dependents", async () => {
       const lab = await started();
       const owner = typed(await owned(lab, "a"));
       const ownerReferences = [
@@ -91,7 +91,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["b"]);
     });
 
-    test("in the foreground after all: who does not block goes too", async () => {
+    test("foreground: deletes non-blocking dependents too", async () => {
       const lab = await started();
       const owner = typed(await owned(lab, "a", [], { finalizers: ["example.test/hold"] }));
       const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: owner.metadata.uid }];
@@ -102,7 +102,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["a"]);
     });
 
-    test("orphaned: the dependents stay, without their owner", async () => {
+    test("orphan: keeps dependents and removes their owner reference", async () => {
       const lab = await started();
       const owner = await owned(lab, "a");
       await owned(lab, "b", [owner]);
@@ -111,7 +111,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(typed(lab.object(CONFIG_MAPS, "b")).metadata.ownerReferences).toBeUndefined();
     });
 
-    test("with two owners it stays until both are gone, and forgets the one that is", async () => {
+    test("keeps an object until both owners are deleted, and removes dangling references", async () => {
       const lab = await started();
       const owners = [await owned(lab, "a"), await owned(lab, "b")];
       await owned(lab, "c", owners);
@@ -122,7 +122,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual([]);
     });
 
-    test("two owners, one deleted in the foreground: it lets go of that one and stays", async () => {
+    test("two owners, one deleted in the foreground: removes the reference and keeps the object", async () => {
       const lab = await started();
       const owners = [await owned(lab, "a"), await owned(lab, "b")];
       await owned(lab, "c", owners);
@@ -130,7 +130,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["b", "c"]);
     });
 
-    test("an owner that never was, one of another uid, one in another namespace: it goes", async () => {
+    test("deletes an object whose owner never existed, has another uid, or is in another namespace", async () => {
       const lab = await started();
       const reference = {
         apiVersion: "v1",
@@ -147,7 +147,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["owner"]);
     });
 
-    test("a cluster-scoped owner counts; one of a kind that is not served leaves things as they are", async () => {
+    test("accepts a cluster-scoped owner, and ignores an owner of an unserved kind", async () => {
       const lab = await started();
       const node = await lab.create(NODES, { metadata: { name: "n" } });
       await owned(lab, "a", [node]);
@@ -164,7 +164,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["b"]);
     });
 
-    test("owners of kinds that definitions brought count too", async () => {
+    test("accepts owners of custom kinds", async () => {
       const lab = await started();
       const owner = await owned(lab, "a", [], {}, KNATIVE_SERVICES);
       await owned(lab, "b", [owner]);
@@ -173,7 +173,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual([]);
     });
 
-    test("a Deployment takes its sets and pods along, and adopts them back when it is orphaned and made anew", async () => {
+    test("a deleted Deployment deletes its ReplicaSets and Pods; a recreated one adopts orphans", async () => {
       const lab = await Lab.on(ground);
       await lab.start(garbageCollector(lab.ports), workloadSimulation(lab.ports, { containerEvents: false }));
       await lab.create(DEPLOYMENTS, deployment());
@@ -192,7 +192,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
   });
 
   describe("a namespace", () => {
-    test("has a service account and the root certificates, also when they are deleted", async () => {
+    test("gets a service account and the root certificates, also after their deletion", async () => {
       const lab = await started();
       await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
       expect(lab.cluster.get(SERVICE_ACCOUNTS, { namespace: "n", name: "default" })).toBeDefined();
@@ -206,7 +206,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(lab.written()).toBe(0);
     });
 
-    test("goes with all that is in it", async () => {
+    test("is deleted with its content", async () => {
       const lab = await started();
       await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
       await lab.create(CONFIG_MAPS, { metadata: { name: "c", namespace: "n" } });
@@ -219,7 +219,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       ).toEqual([]);
     });
 
-    test("waits for finalizers, and says for which", async () => {
+    test("waits for finalizers and reports them", async () => {
       const lab = await started();
       await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
       await lab.create(CONFIG_MAPS, { metadata: { name: "c", namespace: "n", finalizers: ["example.test/hold"] } });

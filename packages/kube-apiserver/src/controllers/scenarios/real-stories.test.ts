@@ -10,7 +10,7 @@ import { told, type Stage } from "../testing/story.ts";
 
 const NAMESPACE = "stories";
 
-/** Our own cluster as a stage. */
+/** The simulated cluster as a stage. */
 function stageOf(lab: Lab): Stage {
   const named = (object: object): JsonObject => {
     const { metadata } = object as { metadata: object };
@@ -32,7 +32,7 @@ function stageOf(lab: Lab): Stage {
 }
 
 /** Recorded by `test/real-stories.test.ts` from the real controllers. */
-describe("what the real controllers did", () => {
+describe("matches recordings of the real controllers", () => {
   test.each(STORIES)("$name", async (story) => {
     const lab = await Lab.on("server");
     await lab.start(

@@ -26,16 +26,16 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     await lab.start(roleAggregator(lab.ports));
     return lab;
   }
-  // The server writes no rules as null, as Go does.
+  // The server writes missing rules as null, as Go does.
   const rulesOf = (lab: Lab, name: string): unknown => lab.object(CLUSTER_ROLES, name)["rules"] ?? [];
 
-  test("a role that gathers others has their rules, each once, by selector and name", async () => {
+  test("an aggregated role has the rules of the selected roles, each once, by selector and name", async () => {
     const lab = await labWith(
       gatherer("edits", "to-edit", "to-view"),
       gathered("b-pods", "to-edit", rule("pods", "get"), rule("pods", "delete")),
       gathered("a-secrets", "to-edit", rule("secrets", "get")),
       gathered("looks", "to-view", rule("pods", "get"), rule("nodes", "get")),
-      gathered("others", "to-nobody", rule("services", "get")),
+      gathered("others", "unselected", rule("services", "get")),
     );
     expect(rulesOf(lab, "edits")).toEqual([
       rule("secrets", "get"),
@@ -45,7 +45,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     ]);
   });
 
-  test("it follows those that come, change and go, and passes on what it gathered itself", async () => {
+  test("follows added, changed and deleted roles, also of other aggregated roles", async () => {
     const lab = await labWith(gatherer("all", "to-all"), {
       ...gatherer("some", "to-some"),
       metadata: { name: "some", labels: { "to-all": "true" } },
@@ -61,10 +61,10 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     expect([rulesOf(lab, "all"), rulesOf(lab, "some")]).toEqual([[], []]);
   });
 
-  test("nothing is written when nothing changes", async () => {
+  test("writes nothing when nothing changes", async () => {
     const lab = await labWith(gatherer("edits", "to-edit"), gathered("pods", "to-edit", rule("pods", "get")));
     const before = lab.history.length;
-    await lab.create(CLUSTER_ROLES, gathered("others", "to-nobody", rule("services", "get")));
+    await lab.create(CLUSTER_ROLES, gathered("others", "unselected", rule("services", "get")));
     await lab.settle();
     expect(lab.history.length).toBe(before + 1);
   });

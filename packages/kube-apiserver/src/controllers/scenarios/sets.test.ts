@@ -73,7 +73,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
   });
 
   describe("a StatefulSet", () => {
-    test("comes up in order, one after the other", async () => {
+    test("starts pods in order, one by one", async () => {
       const { lab } = await started({ startDelayMs: 1000 });
       await lab.create(STATEFUL_SETS, statefulSet());
       await lab.pass(500);
@@ -101,14 +101,14 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("Parallel: all at once", async () => {
+    test("Parallel: starts all pods at once", async () => {
       const { lab } = await started({ startDelayMs: 1000 });
       await lab.create(STATEFUL_SETS, statefulSet({ podManagementPolicy: "Parallel" }));
       await lab.pass(100);
       expect(names(lab)).toBe("db-0 db-1 db-2");
     });
 
-    test("is updated from the last to the partition, and scaled down from the last", async () => {
+    test("updates from the last pod to the partition, and scales down from the last", async () => {
       const { lab } = await started();
       await lab.create(STATEFUL_SETS, statefulSet());
       await lab.pass(2000);
@@ -136,7 +136,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(names(lab)).toBe("db-0");
     });
 
-    test("claims get volumes of their own, which outlive the pods", async () => {
+    test("creates a volume per claim, which outlives the pod", async () => {
       const { lab } = await started();
       const volumeClaimTemplates = [
         {
@@ -178,7 +178,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       },
     });
 
-    test("one pod on each node, on new ones too; rolls one node after the other", async () => {
+    test("runs one pod per node, also on new nodes, and rolls out node by node", async () => {
       const { lab } = await started();
       await lab.create(DAEMON_SETS, daemon());
       await lab.pass(1000);
@@ -210,7 +210,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("only where its selector says", async () => {
+    test("runs only on selected nodes", async () => {
       const { lab } = await started({ nodes: [{ name: "a", labels: { disk: "ssd" } }, { name: "b" }] });
       const { spec, metadata } = template("example.test/a:1", { app: "agent" }) as { spec: object; metadata: object };
       await lab.create(
@@ -257,7 +257,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("fails when too many of its pods do", async () => {
+    test("fails when too many pods fail", async () => {
       const { lab, simulation } = await started();
       simulation.fail({ image: "example.test/j:1", failure: { kind: "crash-loop", afterMs: 100 } });
       await lab.create(JOBS, job({ completions: 1, parallelism: 1 }));
@@ -271,16 +271,16 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       );
     });
 
-    test("with indexes: each once, tried again under its own number", async () => {
+    test("indexed: completes each index once and retries under the same index", async () => {
       const { lab, simulation } = await started();
-      const mend = simulation.fail({
+      const recover = simulation.fail({
         selector: { matchLabels: { "batch.kubernetes.io/job-completion-index": "1" } },
         failure: { kind: "crash-loop", afterMs: 100 },
       });
       await lab.create(JOBS, job({ completionMode: "Indexed", completions: 4, parallelism: 4, backoffLimit: 3 }));
       await lab.pass(5000);
       expect(lab.object(JOBS, "j")["status"]).toMatchObject({ succeeded: 3, failed: 1, completedIndexes: "0,2,3" });
-      mend();
+      recover();
       await lab.pass(20_000);
       expect(lab.object(JOBS, "j")["status"]).toMatchObject({ succeeded: 4, failed: 1, completedIndexes: "0-3" });
       expect(
@@ -292,7 +292,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("past its deadline it fails, and what is stopped counts as failed", async () => {
+    test("fails past its deadline and counts stopped pods as failed", async () => {
       const { lab } = await started({ jobDurationMs: 60_000 });
       await lab.create(JOBS, job({ activeDeadlineSeconds: 5 }));
       await lab.pass(10_000);
@@ -304,7 +304,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("goes after its time to live, with its pods", async () => {
+    test("is deleted after its TTL, with its pods", async () => {
       const { lab } = await started();
       await lab.create(JOBS, job({ ttlSecondsAfterFinished: 10 }));
       await lab.pass(5000);
@@ -314,7 +314,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(lab.pods()).toEqual([]);
     });
 
-    test("suspended: no pods until it is resumed", async () => {
+    test("suspended: creates no pods until resumed", async () => {
       const { lab } = await started();
       await lab.create(JOBS, job({ suspend: true }));
       await lab.pass(1000);
@@ -326,8 +326,8 @@ describe.each(GROUNDS)("on %s:", (ground) => {
     });
   });
 
-  describe("around workloads", () => {
-    test("a Service's slices and Endpoints follow its pods", async () => {
+  describe("services, budgets and autoscalers", () => {
+    test("EndpointSlices and Endpoints of a Service follow its pods", async () => {
       const { lab } = await started({ startDelayMs: 1000 });
       await lab.create(SERVICES, {
         metadata: { name: "web", namespace: "default" },
@@ -354,7 +354,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("a budget says how many pods may go", async () => {
+    test("a PodDisruptionBudget reports allowed disruptions", async () => {
       const { lab } = await started();
       await lab.create(BUDGETS, {
         metadata: { name: "web", namespace: "default" },
@@ -372,7 +372,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("an autoscaler follows its metric up at once and down after a while", async () => {
+    test("an HPA scales up at once and down after the stabilization window", async () => {
       const { lab, simulation } = await started();
       const metrics = [
         { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } },
@@ -409,7 +409,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("raising the least number of an autoscaler without metrics scales its target", async () => {
+    test("a raised minReplicas of an HPA without metrics scales its target", async () => {
       const { lab } = await started();
       await lab.create(DEPLOYMENTS, deployment("web", { replicas: 1 }));
       await lab.create(AUTOSCALERS, {
@@ -434,7 +434,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       spec: { template: { metadata: { annotations }, spec: { containers: [{ name: "user-container", image }] } } },
     });
 
-    test("becomes ready with a revision, a Deployment and a URL; an update is another revision", async () => {
+    test("becomes ready with a revision, a Deployment and a URL; an update creates another revision", async () => {
       const { lab } = await started();
       await lab.create(KNATIVE_SERVICES, ksvc("dev.local/fn:1", { "autoscaling.knative.dev/minScale": "2" }));
       await lab.pass(2000);
@@ -459,7 +459,7 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await idle(lab);
     });
 
-    test("with an image that ends: not ready, while the last revision serves on; deleted, nothing is left", async () => {
+    test("stays not ready with an exiting image while the last revision serves; deletion leaves nothing", async () => {
       const { lab } = await started();
       await lab.create(KNATIVE_SERVICES, ksvc("dev.local/fn:1"));
       await lab.pass(2000);

@@ -61,13 +61,13 @@ const TAIL = (count: number, helpful = 0): string => {
 const rows: readonly Row[] = [
   { why: "nothing waits", nodes: [node("a")], pods: [pod("p", on("a"))], result: [] },
   {
-    why: "the emptiest node",
+    why: "least loaded node",
     nodes: [node("a"), node("b")],
     pods: [pod("x", on("a", asks("3"))), pod("p", asks("1"))],
     result: ["p → b"],
   },
   {
-    why: "the important first, then the old",
+    why: "highest priority first, then oldest",
     nodes: [node("a", { room: { pods: "1" } })],
     pods: [
       pod("late", {}, { creationTimestamp: "2026-01-02T00:00:00Z" }),
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
       `late: 0/1 nodes are available: 1 Too many pods.${TAIL(1, 1)}`,
     ],
   },
-  { why: "no node at all", nodes: [], pods: [pod("p")], result: ["p: no nodes available to schedule pods"] },
+  { why: "no nodes", nodes: [], pods: [pod("p")], result: ["p: no nodes available to schedule pods"] },
   {
     why: "more than any node has",
     nodes: [node("a"), node("b")],
@@ -94,37 +94,37 @@ const rows: readonly Row[] = [
     result: [`p: 0/1 nodes are available: 1 Insufficient cpu.${TAIL(1, 1)}`],
   },
   {
-    why: "pods that have ended leave room",
+    why: "finished pods free their resources",
     nodes: [node("a")],
     pods: [{ ...pod("x", on("a", asks("3"))), status: { phase: "Succeeded" } }, pod("p", asks("2"))],
     result: ["p → a"],
   },
   {
-    why: "two in one go share the room",
+    why: "two pods scheduled together share the resources",
     nodes: [node("a")],
     pods: [pod("p", asks("3")), pod("q", asks("3"))],
     result: ["p → a", `q: 0/1 nodes are available: 1 Insufficient cpu.${TAIL(1, 1)}`],
   },
   {
-    why: "a taint that is not tolerated",
+    why: "untolerated taint",
     nodes: [node("a", { spec: { taints: [TAINT] } }), node("b")],
     pods: [pod("p")],
     result: ["p → b"],
   },
   {
-    why: "a taint that is tolerated",
+    why: "tolerated taint",
     nodes: [node("a", { spec: { taints: [TAINT] } })],
     pods: [pod("p", { tolerations: [{ key: "dedicated", operator: "Equal", value: "db" }] })],
     result: ["p → a"],
   },
   {
-    why: "a taint that is merely avoided",
+    why: "PreferNoSchedule taint",
     nodes: [node("a", { spec: { taints: [{ ...TAINT, effect: "PreferNoSchedule" }] } }), node("b")],
     pods: [pod("p")],
     result: ["p → b"],
   },
   {
-    why: "each node has its own reason, the first check that fails",
+    why: "each node reports the first failing check",
     nodes: [node("a", { spec: { taints: [TAINT] } }), node("b", { spec: { unschedulable: true } }), node("c")],
     pods: [pod("p", { nodeSelector: { disk: "ssd" } })],
     result: [
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    why: "node affinity: terms are alternatives, expressions are not",
+    why: "node affinity: terms are ORed, expressions ANDed",
     nodes: [node("a", { labels: { zone: "1" } }), node("b", { labels: { zone: "2", disk: "ssd" } })],
     pods: [
       pod("p", {
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "preferred affinity decides among those that fit",
+    why: "preferred affinity ranks the feasible nodes",
     nodes: [node("a"), node("b", { labels: { disk: "ssd" } })],
     pods: [
       pod("x", on("b", asks("3"))),
@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "apart from its like",
+    why: "pod anti-affinity",
     nodes: [node("a"), node("b")],
     pods: [
       pod("x", on("a")),
@@ -181,7 +181,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "those who are there want to be apart too",
+    why: "anti-affinity of existing pods",
     nodes: [node("a")],
     pods: [
       pod("x", on("a", { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } } })),
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     result: [`p: 0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.${TAIL(1, 1)}`],
   },
   {
-    why: "close to its like, the first of them anywhere",
+    why: "pod affinity; the first pod may run anywhere",
     nodes: [node("a"), node("b")],
     pods: [
       pod("p", { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } } }),
@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
     result: ["p → a", "q → a"],
   },
   {
-    why: "spread over zones",
+    why: "topology spread over zones",
     nodes: [node("a", { labels: { zone: "1" } }), node("b", { labels: { zone: "2" } })],
     pods: [
       pod("x", on("a")),
@@ -217,7 +217,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "a port of the host is taken",
+    why: "host port in use",
     nodes: [node("a")],
     pods: [
       pod("x", on("a", { containers: [{ name: "c", ports: [{ containerPort: 1, hostPort: 80 }] }] })),
@@ -226,27 +226,27 @@ const rows: readonly Row[] = [
     result: [`p: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.${TAIL(1, 1)}`],
   },
   {
-    why: "its claim is not there",
+    why: "missing claim",
     nodes: [node("a")],
     pods: [pod("p", wants("c"))],
     result: ['p: 0/1 nodes are available: persistentvolumeclaim "c" not found. not found'],
   },
   {
-    why: "its claim has no volume yet",
+    why: "unbound claim",
     nodes: [node("a")],
     pods: [pod("p", wants("c"))],
     claims: { c: claim("Pending") },
     result: ["p: 0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"],
   },
   {
-    why: "its claim is bound",
+    why: "bound claim",
     nodes: [node("a")],
     pods: [pod("p", wants("c"))],
     claims: { c: claim("Bound") },
     result: ["p → a"],
   },
   {
-    why: "a gate is closed",
+    why: "scheduling gate",
     nodes: [node("a")],
     pods: [pod("p", { schedulingGates: [{ name: "g" }] })],
     result: ["p: Scheduling is blocked due to non-empty scheduling gates"],
@@ -254,7 +254,7 @@ const rows: readonly Row[] = [
   { why: "another scheduler's", nodes: [node("a")], pods: [pod("p", { schedulerName: "mine" })], result: [] },
 ];
 
-describe("placing pods", () => {
+describe("scheduling", () => {
   test.each(rows)("$why", ({ nodes, pods, claims = {}, result }) => {
     const { steps } = schedule({ nodes, pods, claimOf: (_, name) => claims[name], isCondemned: () => false, now: 0 });
     const texts = steps.flatMap((step) => {
@@ -266,11 +266,11 @@ describe("placing pods", () => {
     expect(texts).toEqual(result);
   });
 
-  test("said once: the same reason is not written again", () => {
+  test("does not write the same reason twice", () => {
     const waiting = pod("p", asks("5"));
     const state = { nodes: [node("a")], claimOf: () => undefined, isCondemned: () => false, now: 0 };
     const first = schedule({ ...state, pods: [waiting] });
-    const told = first.steps.find((step) => step.do === "status");
-    expect(schedule({ ...state, pods: [(told as unknown as { object: Stored<Pod> }).object] }).steps).toEqual([]);
+    const marked = first.steps.find((step) => step.do === "status");
+    expect(schedule({ ...state, pods: [(marked as unknown as { object: Stored<Pod> }).object] }).steps).toEqual([]);
   });
 });

@@ -75,7 +75,7 @@ export const STORIES: readonly Story[] = [
           await stage.settle();
         },
       ],
-      ["mended", patch(DEPLOYMENTS, "web", image("web", "3"))],
+      ["fixed", patch(DEPLOYMENTS, "web", image("web", "3"))],
     ],
   },
   {

@@ -34,58 +34,58 @@ const set = (name: string, replicas: number, availableReplicas = replicas, most 
   status: { replicas, availableReplicas },
 });
 
-describe("how many too many, how many too few", () => {
+describe("maxSurge and maxUnavailable", () => {
   test.each([
-    { why: "a quarter of three: one more, none less", of: deployment(3, "25%", "25%"), surge: 1, unavailable: 0 },
-    { why: "numbers are taken as they are", of: deployment(10, 3, 2), surge: 3, unavailable: 2 },
-    { why: "neither would mean never", of: deployment(4, 0, 0), surge: 0, unavailable: 1 },
-    { why: "never more missing than there are", of: deployment(2, 0, 5), surge: 0, unavailable: 2 },
-    { why: "nothing of nothing", of: deployment(0, "25%", "25%"), surge: 0, unavailable: 0 },
-    { why: "Recreate has no fence", of: deployment(3, 0, 0, "Recreate"), surge: 0, unavailable: 0 },
+    { why: "25 % of three: one more, none less", of: deployment(3, "25%", "25%"), surge: 1, unavailable: 0 },
+    { why: "absolute numbers", of: deployment(10, 3, 2), surge: 3, unavailable: 2 },
+    { why: "both zero would block forever", of: deployment(4, 0, 0), surge: 0, unavailable: 1 },
+    { why: "at most the number of replicas unavailable", of: deployment(2, 0, 5), surge: 0, unavailable: 2 },
+    { why: "zero replicas", of: deployment(0, "25%", "25%"), surge: 0, unavailable: 0 },
+    { why: "Recreate has no limits", of: deployment(3, 0, 0, "Recreate"), surge: 0, unavailable: 0 },
   ])("$why", ({ of, surge, unavailable }) => {
     expect(fenceOf(of)).toEqual({ surge, unavailable });
   });
 });
 
-describe("the next size of the new set", () => {
+describe("next size of the new ReplicaSet", () => {
   test.each([
-    { why: "as many as the surge allows", sets: [set("a", 10), set("n", 0)], of: deployment(10, 3, 2), size: 3 },
-    { why: "none while the old fill it", sets: [set("a", 13), set("n", 0)], of: deployment(10, 3, 2), size: 0 },
-    { why: "never more than wanted", sets: [set("a", 0), set("n", 8)], of: deployment(10, 3, 2), size: 10 },
+    { why: "as many as maxSurge allows", sets: [set("a", 10), set("n", 0)], of: deployment(10, 3, 2), size: 3 },
+    { why: "none while old pods use the surge", sets: [set("a", 13), set("n", 0)], of: deployment(10, 3, 2), size: 0 },
+    { why: "at most the desired replicas", sets: [set("a", 0), set("n", 8)], of: deployment(10, 3, 2), size: 10 },
     { why: "Recreate: all at once", sets: [set("n", 0)], of: deployment(10, 0, 0, "Recreate"), size: 10 },
   ])("$why", ({ sets, of, size }) => {
     expect(newSize(of, sets, sets.at(-1)!)).toBe(size);
   });
 });
 
-describe("the next sizes of old sets", () => {
+describe("next sizes of old ReplicaSets", () => {
   const sizes = (of: Deployment, fresh: ReplicaSet, old: readonly ReplicaSet[]): object =>
     Object.fromEntries([...oldSizes(of, fresh, old)].map(([one, size]) => [one.metadata.name, size]));
 
   test.each([
     {
-      why: "nothing to spare: the new are not available yet",
+      why: "none while the new pods are not available",
       of: deployment(10, 3, 2),
       fresh: set("n", 5, 0),
       old: [set("a", 8)],
       next: {},
     },
     {
-      why: "as many as the new replace",
+      why: "as many as the new pods replace",
       of: deployment(10, 3, 2),
       fresh: set("n", 5, 5),
       old: [set("a", 8)],
       next: { a: 3 },
     },
     {
-      why: "those that serve nobody first",
+      why: "unavailable pods first",
       of: deployment(10, 3, 2),
       fresh: set("n", 3, 3),
       old: [set("a", 4, 0), set("b", 6)],
       next: { a: 0, b: 5 },
     },
     {
-      why: "the oldest first",
+      why: "oldest first",
       of: deployment(4, 1, 1),
       fresh: set("n", 3, 3),
       old: [set("a", 1), set("b", 1)],
@@ -95,7 +95,7 @@ describe("the next sizes of old sets", () => {
     expect(sizes(of, fresh, old)).toEqual(next);
   });
 
-  test("never fewer available than the strategy promises, never negative", () => {
+  test("property: never fewer available pods than the strategy allows, never negative", () => {
     const count = fc.integer({ min: 0, max: 20 });
     fc.assert(
       fc.property(
@@ -112,7 +112,7 @@ describe("the next sizes of old sets", () => {
           const least = wanted - fenceOf(of).unavailable;
           const before = [...old, fresh].reduce((sum, one) => sum + (one.status?.availableReplicas ?? 0), 0);
           const next = oldSizes(of, fresh, old);
-          // A set that shrinks loses those that do not serve first.
+          // A shrinking ReplicaSet deletes unavailable pods first.
           const after = old.reduce(
             (sum, one) => sum + Math.min(one.status?.availableReplicas ?? 0, next.get(one) ?? sizeOf(one)),
             fresh.status?.availableReplicas ?? 0,
@@ -126,7 +126,7 @@ describe("the next sizes of old sets", () => {
   });
 });
 
-test("a scaled roll-out is shared out without losing or adding any", () => {
+test("distributes a scaled rollout without losing or adding replicas", () => {
   const count = fc.integer({ min: 1, max: 30 });
   fc.assert(
     fc.property(

@@ -6,21 +6,21 @@ import { admitCreate } from "../testing/admit.ts";
 
 const CASES = recorded.cases as unknown as readonly RecordedLimit[];
 
-it.each(CASES)("the limits of a namespace: $why", ({ limits, of, sent, answer }) => {
+it.each(CASES)("applies LimitRanges: $why", ({ limits, of, sent, answer }) => {
   const ours = admitCreate(of, sent, {
     objects: ({ resource }) => (resource === "limitranges" ? [{ spec: { limits } }] : []),
   });
   expect(shown(ours)).toEqual(shown(answer));
 });
 
-/** Namespaces and ids are those of the recording. */
+/** Namespaces and ids come from the recording. */
 function shown(answer: object): unknown {
   return JSON.parse(
     JSON.stringify(answer, (name, value: unknown) => (["namespace", "uid"].includes(name) ? undefined : value)),
   );
 }
 
-it("a quota counts what there is of the kind", () => {
+it("a quota counts existing objects of the kind", () => {
   const quota = {
     metadata: { name: "q", namespace: "default" },
     spec: { hard: { configmaps: "1", "count/configmaps": "5" } },

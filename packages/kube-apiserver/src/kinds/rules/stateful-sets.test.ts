@@ -34,13 +34,13 @@ function setWith(mount: JsonObject, claims: readonly string[], volumes: readonly
   };
 }
 
-describe("mounts in a StatefulSet, as the real server judges them", () => {
+describe("validates StatefulSet mounts like the real server", () => {
   test.each([
-    { why: "a claim is a volume", set: setWith(MOUNT, ["data"]), errors: [] },
-    { why: "without a claim there is none", set: setWith(MOUNT, []), errors: [NOT_FOUND] },
-    { why: "of another name there is none", set: setWith(MOUNT, ["logs"]), errors: [NOT_FOUND] },
-    { why: "a claim takes the place of a volume", set: setWith(MOUNT, ["data"], ["data"]), errors: [] },
-    { why: "the rest of the mount is looked at", set: setWith({ name: "data" }, ["data"]), errors: [NO_PATH] },
+    { why: "a claim template is a volume", set: setWith(MOUNT, ["data"]), errors: [] },
+    { why: "no claim template, no volume", set: setWith(MOUNT, []), errors: [NOT_FOUND] },
+    { why: "claim template of another name", set: setWith(MOUNT, ["logs"]), errors: [NOT_FOUND] },
+    { why: "a claim template replaces a volume", set: setWith(MOUNT, ["data"], ["data"]), errors: [] },
+    { why: "other fields of the mount are validated", set: setWith({ name: "data" }, ["data"]), errors: [NO_PATH] },
   ])("$why", ({ set, errors }) => {
     const found = statefulSets.errors?.(set) ?? [];
     expect(found.map(({ field, message }) => `${field}: ${message}`)).toEqual(errors);
