@@ -4,7 +4,7 @@ import { cancelled, sleep, timestamp } from "@oaas/foundation";
 import { createFdDestination, createObservability } from "@oaas/observability/node";
 import { runService, type ProcessEnvironment } from "@oaas/service-shell";
 import { logText } from "@oaas/stack-folder";
-import { lastLogs } from "@oaas/stack-folder/node";
+import { readLastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { loadExamples } from "./adapters/examples.ts";
 import { writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
@@ -153,7 +153,7 @@ function createDisplay(config: DevStackConfig, { ambient, env, isTerminal }: Sta
   if (!hasScreen)
     return createLineDisplay({ clock, output: config.output, write: (line) => process.stdout.write(`${line}\n`) });
   const logs = (count: number) => {
-    const lines = lastLogs(path.resolve(config.dataDir)).filter(({ isDetail }) => !isDetail);
+    const lines = readLastLogs(path.resolve(config.dataDir)).filter(({ isDetail }) => !isDetail);
     return lines.slice(-count).map(logText);
   };
   const screen = createScreenDisplay({

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { logText, mergedLogs } from "./log-lines.ts";
+import { logText, mergeLogs } from "./log-lines.ts";
 
 const at = (time: string): number => Date.parse(`2026-03-02T${time}Z`);
-const texts = (...tails: Parameters<typeof mergedLogs>[0]): string[] => mergedLogs(tails).map(({ text }) => text);
+const texts = (...tails: Parameters<typeof mergeLogs>[0]): string[] => mergeLogs(tails).map(({ text }) => text);
 
-test("lines of several logs come in the order of their times, and what stands below a line stays with it", () => {
-  const merged = mergedLogs([
+test("merges logs by time and keeps details with their line", () => {
+  const merged = mergeLogs([
     {
       file: "package-manager.log",
       lines: ["10:00:00.001 INFO  one", "    caused by x", "10:00:00.003 INFO  three"],
@@ -26,7 +26,7 @@ test("lines of several logs come in the order of their times, and what stands be
   expect(merged.map(({ isDetail }) => isDetail)).toEqual([false, true, false, false]);
 });
 
-test("yesterday evening comes before this morning, in one log and in another that has been quiet since", () => {
+test("sorts lines of the previous day first, also in an older log", () => {
   expect(
     texts(
       { file: "stack.log", lines: ["22:00:00.000 quiet since"], writtenAt: at("22:00:00.000") - 86_400_000 },
@@ -45,7 +45,7 @@ test("yesterday evening comes before this morning, in one log and in another tha
   ]);
 });
 
-test("a file that says it was written a moment before its last line is of the same day", () => {
+test("tolerates a file time shortly before its last line", () => {
   expect(
     texts(
       { file: "a.log", lines: ["09:00:00.004 newest"], writtenAt: at("09:00:00.000") },
@@ -54,7 +54,7 @@ test("a file that says it was written a moment before its last line is of the sa
   ).toEqual(["09:00:00.003 older", "09:00:00.004 newest"]);
 });
 
-test("lines without a time stand where their file was written", () => {
+test("sorts lines without a time by the time of their file", () => {
   expect(
     texts(
       { file: "etcd.log", lines: ["of another program"], writtenAt: at("08:30:00.000") },

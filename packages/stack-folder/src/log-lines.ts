@@ -1,26 +1,26 @@
-/** The end of one log: lines for people, which begin with the time of day in UTC. */
+/** Last lines of a log in the pretty format, which start with the time of day in UTC. */
 export interface LogTail {
-  /** From the data folder on. */
+  /** Path relative to the data folder. */
   readonly file: string;
   readonly lines: readonly string[];
-  /** When the last of them was written. */
+  /** Time of the last write. */
   readonly writtenAt: number;
 }
 
-/** A line of one of several logs. */
+/** A line of merged logs. */
 export interface LogLine {
-  /** Whose it is: a cluster, or the component at the top of the folder. */
+  /** Name of the cluster or component that wrote it. */
   readonly owner: string;
   readonly text: string;
-  /** It stands below another, of which it tells more. */
+  /** Whether it is an indented detail of the line above. */
   readonly isDetail: boolean;
 }
 
-/** The lines of several logs as one, in the order of their times. What stands below a line stays with it. */
-export function mergedLogs(tails: readonly LogTail[]): readonly LogLine[] {
+/** Merges logs by time. Details stay with their line. */
+export function mergeLogs(tails: readonly LogTail[]): readonly LogLine[] {
   const entries = tails.flatMap((tail) => {
     const owner = ownerOf(tail.file);
-    const times = timesOf(tail);
+    const times = timestampsOf(tail);
     return tail.lines.map((text, index) => ({
       at: times[index] ?? tail.writtenAt,
       line: { owner, text, isDetail: /^\s/.test(text) },
@@ -29,20 +29,20 @@ export function mergedLogs(tails: readonly LogTail[]): readonly LogLine[] {
   return entries.toSorted((one, other) => one.at - other.at).map(({ line }) => line);
 }
 
-/** For a person to read. */
+/** Formats a line for a terminal. */
 export function logText({ owner, text }: LogLine): string {
   return `${owner.padEnd(15)} ${text}`;
 }
 
 const DAY_MS = 86_400_000;
-/** The clock of files may be a little behind the one that was written into them. */
+/** Tolerance for file times before the time of the last line. */
 const SLACK_MS = 1_000;
 
 /**
- * When each line was written. Lines tell the time of day alone; from the last one, whose day the file itself tells, back to the first, a time that
- * is later than the one after it is of an earlier day.
+ * Returns the time of each line. Lines have the time of day only: the last line has the date of the file, and a time later
+ * than that of the following line belongs to the previous day.
  */
-function timesOf({ lines, writtenAt }: LogTail): readonly number[] {
+function timestampsOf({ lines, writtenAt }: LogTail): readonly number[] {
   const times: number[] = [];
   let day = Math.floor(writtenAt / DAY_MS) * DAY_MS;
   let next = writtenAt - day + SLACK_MS;
@@ -63,7 +63,7 @@ function timeOfDay(line: string): number | undefined {
   return (Number(hours) * 60 + Number(minutes)) * 60_000 + Math.round(Number(seconds) * 1000);
 }
 
-/** `clusters/edge/class-runtime-manager.log` is of edge, `package-manager.log` of the package manager. */
+/** `clusters/edge/class-runtime-manager.log` belongs to edge, `package-manager.log` to package-manager. */
 function ownerOf(file: string): string {
   const parts = file.split(/[\\/]/);
   return parts.length > 1 ? (parts.at(-2) ?? "") : (parts[0] ?? "").replace(/\.log$/, "");

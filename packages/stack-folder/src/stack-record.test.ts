@@ -9,12 +9,12 @@ const record = {
   secret: "s",
 };
 
-test("what a stack wrote is read again", () => {
+test("parses a formatted record", () => {
   expect(readRecord(recordText(record))).toEqual(record);
 });
 
 test.each(["", "{ half", "null", "[]", "{}", JSON.stringify({ ...record, pid: "7" }), '{"pid":7,"version":"1"}'])(
-  "%j is no stack's",
+  "rejects %j",
   (text) => {
     expect(readRecord(text)).toBeUndefined();
   },

@@ -1,22 +1,22 @@
-/** What a running stack leaves in its data folder, so that `oaas` finds it from another terminal; gone after an orderly stop. */
+/** Written by a running stack, so that `oaas` can find it from another terminal; deleted on a clean stop. */
 export interface StackRecord {
   readonly pid: number;
   readonly version: string;
   readonly since: string;
-  /** Of the stack's own page. */
+  /** URL of the stack page. */
   readonly pageUrl: string;
-  /** What must be shown to stop it or to break something: the file is its owner's alone. */
+  /** Bearer token for stopping the stack and injecting faults. Only the owner can read the file. */
   readonly secret: string;
 }
 
-/** Its name in the data folder. */
+/** File name in the data folder. */
 export const STATE_FILE = "stack.json";
 
 export function recordText(record: StackRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;
 }
 
-/** The record that a text holds; undefined when no stack wrote it. */
+/** Parses a record; undefined if it is invalid. */
 export function readRecord(text: string): StackRecord | undefined {
   try {
     const value = JSON.parse(text) as unknown;

@@ -1,2 +1,2 @@
-/** What reads the files of a data folder. */
-export { LogReader, lastLogs } from "./log-reader.ts";
+/** Readers of the files in a data folder. */
+export { LogReader, readLastLogs } from "./log-reader.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lastLogs, LogReader } from "./log-reader.ts";
+import { readLastLogs, LogReader } from "./log-reader.ts";
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), "oaas-logs-"))));
@@ -11,19 +11,19 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string): string => path.join(folder, name);
 const texts = (reader: LogReader): string[] => reader.read().map(({ text }) => text);
 
-test("every log of the folder is found, whoever wrote it, and nothing else", () => {
+test("finds all logs of the folder and no other files", () => {
   mkdirSync(file("clusters/edge"), { recursive: true });
   writeFileSync(file("package-manager.log"), "10:00:00.000 a\n");
   writeFileSync(file("clusters/edge/class-runtime-manager.log"), "10:00:00.001 b\n");
   for (const other of ["stack.json", "up.out"]) writeFileSync(file(other), "{}\n");
-  expect(lastLogs(folder).map(({ owner, text }) => [owner, text])).toEqual([
+  expect(readLastLogs(folder).map(({ owner, text }) => [owner, text])).toEqual([
     ["package-manager", "10:00:00.000 a"],
     ["edge", "10:00:00.001 b"],
   ]);
-  expect(lastLogs(file("nowhere"))).toEqual([]);
+  expect(readLastLogs(file("nowhere"))).toEqual([]);
 });
 
-test("then what was written since: once, by whole lines, in files that are new or begun anew too", () => {
+test("returns new complete lines once, also of new and replaced files", () => {
   writeFileSync(file("a.log"), "10:00:00.000 one\n10:00:00.001 half");
   const reader = new LogReader(folder);
   expect(texts(reader)).toEqual(["10:00:00.000 one"]);
@@ -35,7 +35,7 @@ test("then what was written since: once, by whole lines, in files that are new o
   expect(texts(reader)).toEqual(["10:00:00.003 x"]);
 });
 
-test("of a long file first the end is read, later nothing is left out", () => {
+test("reads the end of a long file first and all later lines", () => {
   const lines = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, index) => `10:00:00.000 line ${from + index} ${"x".repeat(80)}`);
   writeFileSync(file("a.log"), `${lines(0, 2_000).join("\n")}\n`);
@@ -50,13 +50,13 @@ test("of a long file first the end is read, later nothing is left out", () => {
   expect(later).toEqual(lines(2_000, 3_000));
 });
 
-test("a line longer than all that is read at once does not stop the reader", () => {
+test("splits a line longer than the read limit", () => {
   writeFileSync(file("a.log"), "10:00:00.000 one\n");
   const reader = new LogReader(folder);
   texts(reader);
   appendFileSync(file("a.log"), `10:00:00.001 ${"y".repeat(200_000)}\n10:00:00.002 end\n`);
-  const seen: string[] = [];
-  for (let more = texts(reader); more.length > 0; more = texts(reader)) seen.push(...more);
-  expect(seen.at(-1)).toBe("10:00:00.002 end");
-  expect(seen.join("")).toHaveLength(13 + 200_000 + 16);
+  const lines: string[] = [];
+  for (let more = texts(reader); more.length > 0; more = texts(reader)) lines.push(...more);
+  expect(lines.at(-1)).toBe("10:00:00.002 end");
+  expect(lines.join("")).toHaveLength(13 + 200_000 + 16);
 });

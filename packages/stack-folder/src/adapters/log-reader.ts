@@ -1,22 +1,22 @@
 import { closeSync, fstatSync, globSync, openSync, readSync } from "node:fs";
 import path from "node:path";
-import { mergedLogs, type LogLine, type LogTail } from "../log-lines.ts";
+import { mergeLogs, type LogLine, type LogTail } from "../log-lines.ts";
 
 const LOGS = ["*.log", "clusters/*/*.log", "contexts/*/*.log"];
-/** How much of a file is read at once; what is more comes with the next look. */
-const MOST_BYTES = 65_536;
+/** Maximum number of bytes per file and read. */
+const MAX_READ_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
-/** The last lines of all logs of a data folder. */
-export function lastLogs(dataDir: string): readonly LogLine[] {
+/** Returns the last lines of all logs in a data folder. */
+export function readLastLogs(dataDir: string): readonly LogLine[] {
   return new LogReader(dataDir).read();
 }
 
-/** Reads the logs of a data folder as they grow: at first the end of each, then what was written since. Whole lines only. */
+/** Follows the logs of a data folder: first the end of each, then new lines. Returns complete lines only. */
 export class LogReader {
   readonly #dataDir: string;
-  /** How far each file was read. */
-  readonly #read = new Map<string, number>();
+  /** Read position by file. */
+  readonly #positions = new Map<string, number>();
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
@@ -24,21 +24,21 @@ export class LogReader {
 
   read(): readonly LogLine[] {
     const files = globSync(LOGS, { cwd: this.#dataDir }).toSorted();
-    return mergedLogs(files.flatMap((file) => this.#readFile(file)));
+    return mergeLogs(files.flatMap((file) => this.#readFile(file)));
   }
 
   #readFile(file: string): readonly LogTail[] {
-    const fd = openIfThere(path.join(this.#dataDir, file));
+    const fd = openIfExists(path.join(this.#dataDir, file));
     if (fd === undefined) return [];
     try {
       const { size, mtimeMs } = fstatSync(fd);
-      const before = this.#read.get(file);
-      // One that is shorter than it was is another one.
-      const from = before === undefined ? Math.max(0, size - MOST_BYTES) : before > size ? 0 : before;
-      const bytes = Buffer.alloc(Math.min(size - from, MOST_BYTES));
+      const before = this.#positions.get(file);
+      // A shorter file was replaced.
+      const from = before === undefined ? Math.max(0, size - MAX_READ_BYTES) : before > size ? 0 : before;
+      const bytes = Buffer.alloc(Math.min(size - from, MAX_READ_BYTES));
       const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from));
       const end = endOfLines(read);
-      this.#read.set(file, from + end);
+      this.#positions.set(file, from + end);
       const lines = read.toString("utf8", 0, end).split("\n");
       const isCut = before === undefined && from > 0;
       return [{ file, lines: (isCut ? lines.slice(1) : lines).filter((line) => line !== ""), writtenAt: mtimeMs }];
@@ -48,8 +48,8 @@ export class LogReader {
   }
 }
 
-/** A stack that is reset meanwhile takes its logs away. */
-function openIfThere(file: string): number | undefined {
+/** A reset of the stack deletes its logs. */
+function openIfExists(file: string): number | undefined {
   try {
     return openSync(file, "r");
   } catch (thrown) {
@@ -58,8 +58,8 @@ function openIfThere(file: string): number | undefined {
   }
 }
 
-/** Where the last whole line ends; a line that is longer than all that is read at once is cut. */
+/** Returns the end of the last complete line. A line longer than the read limit is split. */
 function endOfLines(bytes: Buffer): number {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
-  return end === 0 && bytes.length === MOST_BYTES ? MOST_BYTES : end;
+  return end === 0 && bytes.length === MAX_READ_BYTES ? MAX_READ_BYTES : end;
 }
