@@ -9,7 +9,7 @@ import type { Bench } from "./harness.ts";
 const MOST_MB = 300;
 const REST_MS = 60_000;
 
-/** Three embedded clusters with a class runtime manager each, as `npm start` has them: what their process holds. Reads `/proc`, so on Linux only. */
+/** Memory of three embedded clusters with a class runtime manager each, as in `npm start`. Linux only (`/proc`). */
 export const bench: Bench = {
   name: "apiserver-clusters",
   async run(log) {

@@ -7,7 +7,7 @@ const ROUNDS = 5;
 const HOUR_MS = 3_600_000;
 const SETTLING_MS = 120_000;
 
-/** How quickly virtual time passes in a whole cluster of one process where nothing happens. */
+/** Speed of virtual time in an idle one-process cluster. */
 export const bench: Bench = {
   name: "apiserver-virtual-time",
   async run(log) {

@@ -19,7 +19,9 @@ interface Numbers {
   bytesPerObject: number;
 }
 
-/** The embedded API server beside the real one with etcd: the same requests in turn, by the same small client. */
+/**
+ * Compares the embedded API server with the real one and etcd: the same requests in turn, with the same small client.
+ */
 export const bench: Bench = {
   name: "apiserver",
   async run(log) {
@@ -58,7 +60,7 @@ function keep(values: number[], round: number, value: number): void {
   if (round > 0) values.push(value);
 }
 
-/** What many ConfigMaps add to the memory of the server and its store; they stay for the lists. */
+/** Memory that many ConfigMaps add to the server and its store; the list benchmark uses them too. */
 async function memoryPerObject(server: MeasuredServer): Promise<number> {
   const requests = new Requests(server);
   await requests.send("POST", "/api/v1/namespaces", { metadata: { name: "listed" } });
@@ -96,11 +98,11 @@ async function listMs(server: MeasuredServer): Promise<number> {
   const text = await requests.send("GET", "/api/v1/namespaces/listed/configmaps");
   const ms = performance.now() - begun;
   requests.close();
-  if (text.length < LISTED * 500) throw new Error("the list is too short to be whole");
+  if (text.length < LISTED * 500) throw new Error("the list is incomplete");
   return ms;
 }
 
-/** How many events reach their watchers per second, while one object is changed again and again. */
+/** Events delivered to watchers per second while one object is changed repeatedly. */
 async function deliveriesPerSecond(server: MeasuredServer, round: number): Promise<number> {
   const requests = new Requests(server);
   const namespace = `watched-${round}`;
@@ -109,7 +111,7 @@ async function deliveriesPerSecond(server: MeasuredServer, round: number): Promi
   const watches = await Promise.all(
     Array.from({ length: WATCHERS }, () => requests.open("GET", `${path}?watch=true&resourceVersion=0`)),
   );
-  const told = watches.map(async (watch) => {
+  const deliveries = watches.map(async (watch) => {
     let lines = 0;
     for await (const chunk of watch as AsyncIterable<Buffer>) {
       for (const byte of chunk) if (byte === 0x0a) lines += 1;
@@ -120,7 +122,7 @@ async function deliveriesPerSecond(server: MeasuredServer, round: number): Promi
   const begun = performance.now();
   const objects = Array.from({ length: CHANGES }, (_, index) => configMap(namespace, index));
   await atOnce(objects, 4, (object) => requests.send("POST", path, object));
-  await Promise.all(told);
+  await Promise.all(deliveries);
   const seconds = (performance.now() - begun) / 1000;
   requests.close();
   return (CHANGES * WATCHERS) / seconds;

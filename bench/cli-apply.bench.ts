@@ -9,7 +9,7 @@ import type { Bench } from "./harness.ts";
 const ROUNDS = 5;
 const EXAMPLES = ["hello/hello.yaml", "state/cart.yaml", "multi-cluster/ledger.yaml"] as const;
 
-/** How long it takes from pressing Enter on `oaas apply --wait` until a class runs, in the local stack; beside it a command that changes nothing. */
+/** Time of `oaas apply --wait` in the local stack until a class runs, and of a read-only command. */
 export const bench: Bench = {
   name: "cli-apply",
   async run(log) {
@@ -48,7 +48,7 @@ export const bench: Bench = {
       for (const example of EXAMPLES) {
         const file = path.join(ROOT, "examples", example);
         const key = path.basename(example, ".yaml");
-        // A round before them: the stack has deployed some of these itself.
+        // Warm up first: the stack has deployed some of these examples.
         const [, ...times] = Array.from({ length: ROUNDS + 1 }, () => {
           const taken = oaas("apply", "-f", file, "--wait");
           oaas("delete", "-f", file, "--yes");

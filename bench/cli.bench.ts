@@ -7,10 +7,10 @@ import { ROOT } from "../tools/tasks/root.ts";
 import type { Bench, BenchReport } from "./harness.ts";
 
 const ROUNDS = 41;
-/** Issue: help within 1.3 of what Node itself takes to start; as a floor, Node's share of it. */
+/** Goal: help within 1.3 times the start of Node; the floor is the inverse. */
 const FLOOR = 1 / 1.3;
 
-/** How long the command line takes to be there, beside a Node that does nothing: in turn, so that both meet the same machine. */
+/** Start time of the CLI compared with bare Node, measured in turn. */
 export const bench: Bench = {
   name: "cli",
   run: async (log): Promise<BenchReport> => {
@@ -51,7 +51,7 @@ export const bench: Bench = {
           {
             name: "bare Node / bundle context list",
             value: share("bundle context list (a whole command)"),
-            explains: "a command that asks nobody",
+            explains: "a command without a request",
           },
         ],
       };

@@ -4,7 +4,7 @@ import type { Bench } from "./harness.ts";
 
 const PROFILES = ["dev", "edge", "full"] as const;
 
-/** About sixty variables of every type, as a service has. */
+/** About sixty variables of all types, like a service. */
 const schema = defineConfig({
   title: "Bench",
   prefixes: ["OPRC_BENCH_"],
@@ -27,7 +27,7 @@ function group<T>(make: (index: number) => T): Record<string, T> {
   return Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`group${index}`, make(index)]));
 }
 
-/** Half of the variables set, among a hundred others as a container has them. */
+/** Half of the variables set, among a hundred others, like in a container. */
 function environment(): Record<string, string> {
   const ours = Array.from({ length: 5 }, (_, index) => [
     [`OPRC_BENCH_PORT_${index}`, "8088"],
@@ -51,11 +51,11 @@ function medianMicros(work: () => unknown): number {
     for (let call = 0; call < calls; call += 1) kept = work();
     return ((performance.now() - start) * 1000) / calls;
   });
-  if (kept === undefined) throw new Error("the work gave nothing");
+  if (kept === undefined) throw new Error("the work returned nothing");
   return samples.toSorted((a, b) => a - b)[15] ?? Number.NaN;
 }
 
-/** What every service does before its first line: read its configuration, build its observability, log. */
+/** The start of every service: configuration, observability, first log line. */
 const FIRST_LINE = `
   import { defineConfig, loadConfig, loggingVariables } from "@oaas/config";
   import { realAmbient } from "@oaas/foundation/real";
@@ -67,7 +67,7 @@ const FIRST_LINE = `
   observability.log.info("first line");
 `;
 
-/** Median time in milliseconds, of seven runs, from the start of a process that runs `code` to its end. */
+/** Median run time of a process that runs `code`, of seven runs, in milliseconds. */
 function processMillis(code: string): number {
   const cwd = new URL("..", import.meta.url);
   const samples = Array.from({ length: 7 }, () => {

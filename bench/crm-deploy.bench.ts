@@ -25,17 +25,17 @@ import { scaled } from "./kube/scale.ts";
 const CLASSES = scaled(1_000);
 const WARM_UP = Math.max(10, scaled(50));
 const ROUNDS = 3;
-/** Calls of Deploy at once. */
+/** Concurrent Deploy calls. */
 const CALLERS = 64;
-/** What the manager does at once: classes times children of each, as far as its connections go. Raw applies get the same. */
+/** Concurrency of the manager: classes times children, limited by its connections. Raw applies use the same. */
 const AT_ONCE = 64;
 const PATIENCE_MS = 600_000;
-/** Seldom, because the answers cost the manager time; when the last child was written is told by the answer itself. */
+/** Long, because each reply costs the manager time; the reply contains the time of the last write. */
 const ASK_EVERY_MS = 500;
-/** In a real cluster classes have an owner that is there; here nobody collects. */
+/** There is no garbage collector in this cluster. */
 const NO_UID = "00000000-0000-4000-8000-000000000000";
 
-/** What the program says that applies objects. */
+/** The result of the raw apply program. */
 interface Applied {
   readonly applied: number;
   readonly ms: number;
@@ -43,7 +43,7 @@ interface Applied {
 }
 
 interface Raw extends Applied {
-  /** Of the server, for each child. */
+  /** CPU time of the server per child. */
   readonly serverMsPerChild: number;
 }
 
@@ -51,22 +51,22 @@ interface Made {
   /** From the first Deploy to the last child. */
   readonly ms: number;
   readonly children: number;
-  /** Of the class, its children and its status. */
+  /** Writes of the class, its children and its status. */
   readonly writes: number;
-  /** Kubernetes Events, one after the other beside the work; a long line of them is cut. */
+  /** Kubernetes Events, written one by one in the background; a long queue is truncated. */
   readonly events: number;
   readonly reads: number;
   readonly cpuMs: number;
-  /** Of the manager and of the server, until the last child was written. */
+  /** CPU time of the manager and the server until the last child was written. */
   readonly untilLastChild: { readonly cpuMs: number; readonly serverMs: number };
   readonly deployMs: readonly number[];
   readonly byName: Readonly<Record<string, number>>;
 }
 
 /**
- * Classes of two functions and a state store from Deploy to all children applied, on a real API server without controllers, so that all
- * there is to do is writing; and the same children written straight to the same server, in turns. Both begin with the same number of Services on the
- * server: it goes through all of them whenever it gives one an address.
+ * Deploys classes of two functions and a state store on a real API server without controllers until all children are
+ * applied, and compares with applying the same children directly, in turn. Both start with the same number of Services,
+ * because the server scans all of them to allocate an address.
  */
 export const bench: Bench = {
   name: "crm-deploy",
@@ -93,7 +93,7 @@ export const bench: Bench = {
   },
 };
 
-/** The children that CLASSES classes have, applied by our client alone. */
+/** Applies the children of CLASSES classes with our client only. */
 async function applyRaw(lab: CrmLab, namespace: string): Promise<Raw> {
   await lab.makeNamespace(namespace);
   const folder = await makeRunFolder("crm-raw");
@@ -115,10 +115,10 @@ async function applyRaw(lab: CrmLab, namespace: string): Promise<Raw> {
   }
 }
 
-/** Gives their addresses back. */
+/** Releases the Service addresses. */
 async function removeServices(lab: CrmLab, objects: readonly KubeObject[]): Promise<void> {
   const type = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service");
-  if (type === undefined) throw new Error("Services are no children");
+  if (type === undefined) throw new Error("the children contain no Services");
   const services = lab.client.resource(type);
   await atOnce(
     objects.filter(({ kind }) => kind === "Service"),
@@ -129,7 +129,7 @@ async function removeServices(lab: CrmLab, objects: readonly KubeObject[]): Prom
   );
 }
 
-/** The same object under a label of the same length that the manager does not watch: it must not work while it is not measured. */
+/** The same object with a label of the same length that the manager does not watch, so that it stays idle. */
 function unwatched(child: KubeObject): KubeObject {
   const { [OWNER_LABEL]: owner = "", ...labels } = child.metadata.labels ?? {};
   return { ...child, metadata: { ...child.metadata, labels: { ...labels, [`${OWNER_LABEL.slice(0, -1)}x`]: owner } } };
@@ -169,7 +169,7 @@ async function makeClasses(lab: CrmLab, manager: MeasuredManager, namespace: str
   };
 }
 
-/** Asks now and then until so many children were written. */
+/** Polls until all children are written. */
 async function allChildren(manager: MeasuredManager, before: ProcessFigures, wanted: number): Promise<ProcessFigures> {
   for (const start = now(); ;) {
     const figures = await manager.figures();
@@ -180,7 +180,7 @@ async function allChildren(manager: MeasuredManager, before: ProcessFigures, wan
   }
 }
 
-/** Every class has exactly its children. */
+/** Checks that every class has exactly its children. */
 async function check(lab: CrmLab, namespace: string, count: number, perClass: number): Promise<void> {
   const listed = await lab.kubectl([
     "get",

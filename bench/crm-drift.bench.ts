@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const KINDS = ["Deployment", "Service", "ConfigMap"];
 const LABEL = "oaas.io/owner";
 
-/** Children that are deleted or changed by someone else, one after the other, and how long each stays so, as another client sees it. */
+/** Deletes or changes children one by one and measures the time to repair as seen by another client. */
 export const bench: Bench = {
   name: "crm-drift",
   async run(log) {
@@ -48,7 +48,7 @@ export const bench: Bench = {
           name: `${name}: repaired after, p50`,
           value: percentile(times, 0.5),
           unit: "ms",
-          note: "from the answer to whoever did it until another client sees it repaired",
+          note: "from the response to the change until another client sees the repair",
         },
         { name: `${name}: repaired after, p99`, value: percentile(times, 0.99), unit: "ms" },
       ]),
@@ -108,7 +108,7 @@ async function driftsOf(
   return { deleted, edited };
 }
 
-/** Looks from now on; the answer waits for the repair and tells how long after the given moment it was seen. */
+/** Starts a watch; the returned function waits for the repair and returns its delay from the given time. */
 function seen(
   informer: Informer<KubeObject>,
   name: string,
@@ -116,13 +116,13 @@ function seen(
   isRepaired: (object: Stored<KubeObject>) => boolean,
 ): (sinceMs: number) => Promise<number> {
   let seenAt: number | undefined;
-  let tell = (): void => undefined;
+  let notify = (): void => undefined;
   const stop = informer.onChange((change) => {
     const { object, type } = change;
     if (type === "deleted" || object.metadata.name !== name || object.metadata.namespace !== namespace) return;
     if (seenAt !== undefined || !isRepaired(object)) return;
     seenAt = performance.now();
-    tell();
+    notify();
   });
   return async (sinceMs) => {
     const present = informer.get({ namespace, name });
@@ -130,7 +130,7 @@ function seen(
     if (seenAt === undefined)
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(() => reject(new Error(`${namespace}/${name} is not repaired`)), PATIENCE_MS);
-        tell = () => {
+        notify = () => {
           clearTimeout(timer);
           resolve();
         };

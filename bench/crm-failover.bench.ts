@@ -7,7 +7,7 @@ import { scaled } from "./kube/scale.ts";
 const TURNS = Math.max(2, scaled(10));
 const NAMESPACE = "shop";
 
-/** A leader that is asked to end while another manager stands by: how long nobody takes a class. */
+/** Stops the leader while another manager is on standby, and measures the gap without a leader. */
 export const bench: Bench = {
   name: "crm-failover",
   async run(log) {

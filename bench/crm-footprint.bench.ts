@@ -11,16 +11,16 @@ import type { Bench } from "./harness.ts";
 
 const MOST_MIB = 160;
 const START_MS = 120_000;
-/** How long a process is left alone before it is looked at. */
+/** Idle time before the measurement. */
 const REST_MS = 10_000;
 
 interface Resident {
   readonly all: number;
-  /** Without what is mapped from files: Node itself, which processes share. */
+  /** Without memory mapped from files, which processes share. */
   readonly own: number;
 }
 
-/** What both managers hold in memory while they have nothing to do, as they are shipped: one bundled file each. Reads `/proc`, so on Linux only. */
+/** Memory of both managers while idle, as bundles. Linux only (`/proc`). */
 export const bench: Bench = {
   name: "crm-footprint",
   async run(log) {
@@ -70,7 +70,7 @@ export const bench: Bench = {
   },
 };
 
-/** Starts a program, waits until it says so, leaves it alone, looks, and ends it. */
+/** Starts a program, waits until it is ready and idle, measures it, and stops it. */
 async function residentOf(program: string, env: Readonly<Record<string, string>>, isReady: string): Promise<Resident> {
   const child = spawn(process.execPath, [program], {
     env: { PATH: process.env["PATH"] ?? "", ...env },

@@ -6,12 +6,12 @@ import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 
 const CLASSES = scaled(1_000);
-/** `OAAS_BENCH_IDLE_MINUTES=10` for the long look. */
+/** `OAAS_BENCH_IDLE_MINUTES=10` for a long run. */
 const MINUTES = Number(process.env["OAAS_BENCH_IDLE_MINUTES"] ?? 1);
-/** Three pods per class, 110 places per node. */
+/** Three pods per class, 110 pods per node. */
 const NODES = Math.ceil((CLASSES * 3) / 100) + 1;
 
-/** What a manager sends while nothing happens: classes that are available, with pods on simulated nodes. */
+/** Requests of a manager with idle classes: all available, with pods on simulated nodes. */
 export const bench: Bench = {
   name: "crm-idle",
   async run(log) {
@@ -42,7 +42,7 @@ export const bench: Bench = {
           note: "discovery of kinds included",
         },
         {
-          name: "watches begun anew",
+          name: "watches restarted",
           value: during((name) => name.startsWith("WATCH ")),
           unit: "watches",
           note: "the server ends each after some minutes",

@@ -16,7 +16,7 @@ const NAMESPACE = "shop";
 const PATIENCE_MS = 600_000;
 const CEILING = { p50: 3, p99: 20 };
 
-/** What our own code takes of a reconcile: an API in memory answers at once, one class after the other. */
+/** CPU time of our code in a reconcile, with an in-memory API and one class at a time. */
 export const bench: Bench = {
   name: "crm-reconcile",
   async run(log) {
@@ -55,7 +55,7 @@ export const bench: Bench = {
     crm.manager.start();
     await idle();
     await crm.events.flush();
-    // Each class is first reconciled when its object is seen; what its own children cause comes after.
+    // The first reconcile of a class starts with its object; its children trigger later ones.
     const made = took().slice(WARM_UP, ids.length).map(inMs);
     const before = { count: took().length, writes: api.writes, cpuMs: cpuMillis() };
     log(`${ids.length} classes made in ${before.count} reconciles`);

@@ -11,9 +11,9 @@ const MOST_SECONDS = 20;
 const MOST_KIB = 40;
 
 /**
- * A manager that starts anew where thousands of classes are available already. There are no controllers: the benchmark itself makes the children and
- * says of every Deployment that it is ready, so that no pods count towards memory (the benchmark `crm-idle` has those). A first manager finds all as
- * it would have made it, and writes nothing but status.
+ * Restarts a manager with thousands of available classes. There are no controllers: the benchmark creates the children
+ * and marks every Deployment as ready, so that no pods use memory (the benchmark `crm-idle` has pods). The first
+ * manager finds all children as desired and writes only status.
  */
 export const bench: Bench = {
   name: "crm-restart",
@@ -25,12 +25,12 @@ export const bench: Bench = {
     await first.stop();
     await populateWithChildren(lab, CLASSES);
     log(`${CLASSES} classes and their children are there`);
-    const teller = await startManager(lab.kubeconfig);
+    const firstManager = await startManager(lab.kubeconfig);
     await untilAvailable(lab, CLASSES);
-    const told = await quiet(teller);
-    const rewritten = requestsBetween(undefined, told, (name) => isClassWrite(name) && !isNews(name));
+    const firstReading = await quiet(firstManager);
+    const rewritten = requestsBetween(undefined, firstReading, (name) => isClassWrite(name) && !isStatusWrite(name));
     if (rewritten > 0) throw new Error(`${rewritten} children or classes were not as a manager makes them`);
-    await teller.stop();
+    await firstManager.stop();
     log("all are available, and the manager that said so has ended");
     await using second = await startManager(lab.kubeconfig);
     const readyAt = await second.readyAt;
@@ -84,7 +84,7 @@ export const bench: Bench = {
   },
 };
 
-/** What a manager tells of classes that need nothing else. */
-function isNews(name: string): boolean {
+/** Status writes of classes without changes. */
+function isStatusWrite(name: string): boolean {
   return name === "PATCH classruntimes/status" || name.endsWith(" events");
 }

@@ -1,4 +1,4 @@
-/** One number, for reading: machines differ, so nothing is judged by it. */
+/** An absolute number, for information only: it depends on the machine. */
 export interface Measurement {
   readonly name: string;
   readonly value: number;
@@ -6,7 +6,7 @@ export interface Measurement {
   readonly note?: string;
 }
 
-/** Two numbers of the same run divided: what we judge ourselves by. Below `floor` the run fails. */
+/** The ratio of two numbers of the same run. The run fails below `floor`. */
 export interface Ratio {
   readonly name: string;
   readonly value: number;

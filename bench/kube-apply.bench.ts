@@ -19,7 +19,10 @@ interface Applied {
   readonly peakRssBytes: number;
 }
 
-/** Server-side apply on a real API server: our client and client-go take turns with the same objects, each in its own process. */
+/**
+ * Server-side apply on a real API server: our client and client-go in turn with the same objects, each in its own
+ * process.
+ */
 export const bench: Bench = {
   name: "kube-apply",
   async run(log) {
@@ -37,7 +40,7 @@ export const bench: Bench = {
   },
 };
 
-/** Every round has a namespace of its own, so that every apply is a creation. */
+/** Every round uses a new namespace, so that every apply creates an object. */
 async function applyRound(cluster: KubernetesUnderTest, contender: Contender, namespace: string): Promise<Applied> {
   const folder = await makeRunFolder("kube-apply");
   try {

@@ -27,11 +27,11 @@ const CONFIG_MAPS = resourceType<KubeObject>({
 });
 
 /**
- * Informers on a real API server: ours, client-go's and client-node's take turns with the same objects, each in its own process.
+ * Informers on a real API server: ours, client-go and client-node in turn with the same objects, each in its own process.
  *
- * *Flow*: make the objects; each contender fills a cache from nothing, in a fresh process, several times; then each lists and
- * holds that list; then the objects are changed; then each watches from its old list, so that all changes wait at the server
- * and come as fast as they are taken.
+ * *Flow*: create the objects; each contender syncs a cache in a new process, several times; then each lists and keeps the
+ * resource version; then the objects are changed; then each watches from its old version, so that all changes are pending on
+ * the server.
  */
 export const bench: Bench = {
   name: "kube-informer",
@@ -52,7 +52,8 @@ export const bench: Bench = {
     await createAll(maps, NAMESPACE, OBJECTS);
     log(`${OBJECTS} objects are there`);
     const synced = await syncRounds(contenders, cluster.kubeconfig, log);
-    // The server's watch cache keeps what is younger than 75 seconds. A change just before the lists makes their version one of those.
+    // The watch cache of the server keeps 75 seconds of changes. A change just before the lists keeps their version in
+    // the cache.
     await changeAll(maps, WARM_NAMESPACE, WARM_OBJECTS, WARM_OBJECTS);
     const change = (): Promise<void> => changeAll(maps, NAMESPACE, OBJECTS, EVENTS);
     const replayed = await replayRounds(contenders, cluster.kubeconfig, change, log);
@@ -120,7 +121,7 @@ function createAll(maps: ResourceClient<KubeObject>, namespace: string, count: n
   return shared(count, async (index) => void (await maps.create(configMap(namespace, index))));
 }
 
-/** Changes the objects in turn, each as often as it takes. */
+/** Changes the objects in turn until all changes are written. */
 function changeAll(
   maps: ResourceClient<KubeObject>,
   namespace: string,

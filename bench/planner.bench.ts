@@ -16,7 +16,7 @@ const WARM_UP = scaled(300);
 const PLANS = scaled(300);
 const ROUNDS = 9;
 
-/** Availabilities from 0.9 to 0.999, no two alike, in no order. */
+/** Distinct availabilities from 0.9 to 0.999 in random order. */
 const clusters = Array.from({ length: CLUSTERS }, (_, index) =>
   clusterOf(`cluster-${index}`, 0.9 + (((index * 37) % CLUSTERS) / CLUSTERS) * 0.099),
 );
@@ -39,7 +39,7 @@ const named = inputOf({
   },
 });
 
-/** Clusters that are down more than up: no count of replicas helps, and every remedy is looked for. */
+/** Clusters that are down most of the time: no number of replicas reaches the target, and all remedies are searched. */
 const hopeless = inputOf({
   ...ofClass,
   clusters: clusters.map(({ name }, index) => clusterOf(name, 0.4 + index / 1000)),
@@ -50,7 +50,7 @@ interface Timed {
   readonly p99: number;
 }
 
-/** Medians over rounds, so that a short disturbance of the machine does not decide. */
+/** Medians over rounds, to ignore short disturbances of the machine. */
 function timed(work: () => unknown): Timed {
   for (let count = 0; count < WARM_UP; count += 1) work();
   const rounds = Array.from({ length: ROUNDS }, () => {
@@ -73,11 +73,11 @@ function planOf(input: PlanInput): DeploymentPlan {
 
 function refusalOf(input: PlanInput): unknown {
   const result = planDeployment(input);
-  if (result.ok) throw new Error("a hopeless target was planned");
+  if (result.ok) throw new Error("an unreachable target was planned");
   return result.error;
 }
 
-/** One class over 50 clusters, against writing and reading the same plan as JSON. The budget of a plan is 5 ms at the 99th percentile. */
+/** Plans one class in 50 clusters, compared with JSON encoding of the plan. The budget of a plan is 5 ms at p99. */
 export const bench: Bench = {
   name: "planner",
   async run(log) {

@@ -1,6 +1,6 @@
 import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
-import { deployed, startFleet, type Fleet } from "./pm/wishes.ts";
+import { deployed, startFleet, type Fleet } from "./pm/fleet.ts";
 import { concurrently } from "./storage/rounds.ts";
 
 const CLUSTERS = 3;
@@ -9,7 +9,7 @@ const WIDTH = 32;
 const DELAY_MS = 50;
 const SLOW = scaled(200);
 
-/** Deployments per second over three clusters, whether any is lost or left behind, and what eight at once gain. */
+/** Deployments per second in three clusters, lost or leftover units, and the gain of eight concurrent requests. */
 export const bench: Bench = {
   name: "pm-deployments",
   async run(log) {
@@ -30,7 +30,7 @@ export const bench: Bench = {
           note: `${CLUSTERS} clusters each`,
         },
         { name: `removed, ${WIDTH} at once`, value: made.removedPerSecond, unit: "deployments/s" },
-        { name: "lost: told as made, not in a cluster", value: made.lost, unit: "units" },
+        { name: "lost: acknowledged, not in a cluster", value: made.lost, unit: "units" },
         { name: "orphans: in a cluster, of no deployment", value: made.orphans, unit: "units" },
         { name: `clusters of ${DELAY_MS} ms, one at a time`, value: alone, unit: "deployments/s" },
         { name: `clusters of ${DELAY_MS} ms, eight at once`, value: eight, unit: "deployments/s" },

@@ -3,7 +3,7 @@ import { now } from "./crm/measured-manager.ts";
 import type { Bench } from "./harness.ts";
 import { median } from "./kube/run-contender.ts";
 import { scaled } from "./kube/scale.ts";
-import { deploy, deployed, startFleet } from "./pm/wishes.ts";
+import { deploy, deployed, startFleet } from "./pm/fleet.ts";
 
 const CLUSTERS = 100;
 const DEAD = 10;
@@ -13,7 +13,10 @@ const ROUNDS = scaled(15);
 const PLANS = scaled(1_000);
 const PLANNED_OVER = 50;
 
-/** From POST to accepted by a hundred clusters that each take 50 ms: the delays overlap, and a dead cluster holds nobody up. */
+/**
+ * Time from POST to acceptance by a hundred clusters with 50 ms each: delays overlap, and dead clusters delay no
+ * others.
+ */
 export const bench: Bench = {
   name: "pm-fan-out",
   async run(log) {
@@ -72,7 +75,7 @@ export const bench: Bench = {
       const start = now();
       const answered = deploy(pm, key, clusters);
       beside.push((await fleet.arrival(key, living.length)) - start);
-      // The dead ones keep it waiting; what is under way is given up before the next one begins.
+      // Dead clusters keep the operation waiting; cancel it before the next one starts.
       await pm.call("POST", `/api/v1/deployments/${key}/cancel`);
       await answered;
     }
@@ -99,7 +102,7 @@ export const bench: Bench = {
           name: `time to ${living.length} / the same beside ${DEAD} dead`,
           value: median(some) / median(beside),
           floor: 0.8,
-          explains: "as the clusters see it; dead ones hold nobody up",
+          explains: "as seen by the clusters; dead ones delay no others",
         },
         {
           name: `5 ms / POST /plans over ${PLANNED_OVER} clusters, p99`,

@@ -26,12 +26,12 @@ const MIB = 1024 * 1024;
 const REQUESTS = {
   "GET package": requestText("GET", "/api/v1/packages/shop-07"),
   "page of 100": requestText("GET", "/api/v1/deployments?limit=100"),
-  /** Whole documents: work for the server, where a page of deployments is as much work for its client. */
+  /** Whole documents, which load the server; a page of deployments loads the client just as much. */
   "page of 100 packages": requestText("GET", "/api/v1/packages?limit=100"),
   "POST package": requestText("POST", "/api/v1/packages/shop-@@", JSON.stringify(shopPackage("shop-@@", "########"))),
 };
 
-/** The same requests on each store, and on etcd with one process and with two. */
+/** The same requests on each store, and on etcd with one and two processes. */
 export const bench: Bench = {
   name: "pm-stores",
   async run(log) {
@@ -72,7 +72,7 @@ export const bench: Bench = {
       const ratio = (what: string, one: string, other: string): number =>
         standing(what, other).share(standing(what, one));
       const growth = (what: string): number => ratio(what, "etcd, two workers", "etcd");
-      /** How much more two workers could answer, with all processors to themselves and the client. */
+      /** The possible gain of two workers with all cores for them and the client. */
       const room = (what: string): number => {
         const { perSecond, cpuMicros, clientMicros } = standing(what, "etcd, two workers");
         const most = (availableParallelism() * 1e6) / (cpuMicros + clientMicros);

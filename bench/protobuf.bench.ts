@@ -5,7 +5,7 @@ import type { Bench } from "./harness.ts";
 
 const FUNCTIONS = 20;
 
-/** What the Package Manager sends to each cluster, against JSON of the same content in the same run. */
+/** The message of the package manager to each cluster, compared with JSON of the same content. */
 export const bench: Bench = {
   name: "protobuf",
   async run(log) {

@@ -1,7 +1,7 @@
 import { packageFromWire, packageToWire, packageView } from "@oaas/contracts/rest";
 import type { Bench } from "./harness.ts";
 
-/** A package of ten classes and twenty functions with a deployment: larger than most that people write. */
+/** A large package: ten classes and twenty functions with a deployment. */
 function packageText(): string {
   const functions = Array.from({ length: 20 }, (_, index) => ({
     key: `Class${index % 10}.method${index}`,
@@ -45,11 +45,11 @@ function medianMicros(work: () => unknown): number {
     for (let call = 0; call < 50; call += 1) kept = work();
     return ((performance.now() - start) * 1000) / 50;
   });
-  if (kept === undefined) throw new Error("the work gave nothing");
+  if (kept === undefined) throw new Error("the work returned nothing");
   return samples.toSorted((a, b) => a - b)[15] ?? Number.NaN;
 }
 
-/** What reading and writing a package costs beyond its JSON, which every server pays. */
+/** The cost of reading and writing a package in addition to its JSON. */
 export const bench: Bench = {
   name: "rest",
   async run(log) {

@@ -9,7 +9,7 @@ import type { Bench } from "./harness.ts";
 const STARTS = 3;
 const BUDGET_MS = 10_000;
 
-/** The first minutes of a person: `npm start` in a fresh clone, with nothing installed, and again. */
+/** The first start: `npm start` in a fresh clone without installed packages, and a second start. */
 export const bench: Bench = {
   name: "stack-install",
   async run(log) {
@@ -52,7 +52,7 @@ export const bench: Bench = {
   },
 };
 
-/** Runs `npm start` until it is ready, stops it, and answers how long both parts took. */
+/** Runs `npm start` until it is ready, stops it, and returns both times. */
 async function untilReady(clone: string): Promise<{ readonly installMs: number; readonly readyMs: number }> {
   const begun = performance.now();
   const child = spawn("npm", ["--silent", "start", "--", "--ports=0", "--data=data", "--output=json"], {

@@ -7,14 +7,14 @@ import { startMeasuredStack, type MeasuredStack } from "./stack/measured-stack.t
 
 const STARTS = 3;
 const DEPLOYMENTS = 5;
-/** `OAAS_BENCH_IDLE_SECONDS=600` for the long look. */
+/** `OAAS_BENCH_IDLE_SECONDS=600` for a long run. */
 const IDLE_SECONDS = Number(process.env["OAAS_BENCH_IDLE_SECONDS"] ?? 60);
-/** After the start there is work left to end: caches, the first readings of health. */
+/** Time for the remaining work after the start: caches and first health checks. */
 const SETTLE_MS = 15_000;
 const BUDGET = { readyMs: 10_000, memoryMiB: 400, idlePercent: 2 };
 const CLUSTERS = ["edge", "cloud", "far-edge"];
 
-/** The local stack as a person meets it: from the command to ready, what it takes, what it takes when nothing happens, from a wish to a running class. */
+/** The local stack: start time, resources, idle resources, and the time to deploy a class. */
 export const bench: Bench = {
   name: "stack",
   async run(log) {
@@ -70,7 +70,7 @@ export const bench: Bench = {
             note: `over ${IDLE_SECONDS} s`,
           },
           {
-            name: "wish to Running in three clusters",
+            name: "request to Running in three clusters",
             value: median(times),
             unit: "ms",
             note: `median of ${DEPLOYMENTS}; pods take 150 to 400 ms to start`,
@@ -107,7 +107,7 @@ export const bench: Bench = {
 
 const POLL_MS = 20;
 
-/** Registers and deploys a class; answers how long it took until it ran everywhere. */
+/** Registers and deploys a class; returns the time until it runs in all clusters. */
 async function untilRunning(url: string, name: string): Promise<number> {
   const begun = performance.now();
   const send = async (at: string, body: object): Promise<void> => {

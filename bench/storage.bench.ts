@@ -6,7 +6,7 @@ import { measureEmbedded } from "./storage/embedded.ts";
 import { measureEtcd } from "./storage/etcd.ts";
 import { measureReading } from "./storage/reading.ts";
 
-/** What durability, lists and memory cost, beside the bare thing underneath. */
+/** The cost of durability, lists and memory, compared with the underlying library. */
 export const bench: Bench = {
   name: "storage",
   async run(log) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs first on a fresh machine with any Node from 18 and without installed packages. Installs from the lockfile if needed,
-// finds the Node of the project, and runs tools/run.ts.
+// Runs first on a fresh machine with any Node from 18 and without installed packages. Installs from the lockfile if
+// needed, finds the Node of the project, and runs tools/run.ts.
 import { fileURLToPath } from "node:url";
 import path from "node:path";
 import { findNode } from "./bootstrap/find-node.mjs";

@@ -12,14 +12,14 @@ import { CLASS_RUNTIMES, installCrds } from "../../apps/dev-stack/src/clusters/i
 import { planClusters } from "../../apps/dev-stack/src/clusters/plan-clusters.ts";
 
 /**
- * Three embedded clusters with a class runtime manager each, made of the parts of `npm start`, in one process. Tells in one line when their APIs are
- * there, and in another when the example class is available in each.
+ * Three embedded clusters with a class runtime manager each in one process, built from the parts of `npm start`. Prints
+ * a line when the APIs are ready, and another when the example class is available in each cluster.
  */
 const NAMESPACE = "default";
 const LOOK_EVERY_MS = 50;
 const example = path.join(import.meta.dirname, "..", "..", "examples", "order-class", "class-runtime.yaml");
 const order = parse(readFileSync(example, "utf8")) as KubeObject;
-const begun = performance.now();
+const startedAt = performance.now();
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-clusters-"));
 const settings = { real: false, count: 3, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
 const start = createEmbeddedClusterStarter(realAmbient);
@@ -30,7 +30,7 @@ const clusters = await Promise.all(
     return { plan, cluster, client: new KubeClient({ transport: cluster.connect(), ambient: realAmbient }) };
   }),
 );
-tell({ readyMs: performance.now() - begun });
+print({ readyMs: performance.now() - startedAt });
 
 const managers = await Promise.all(
   clusters.map(async ({ plan, cluster, client }) => {
@@ -48,7 +48,7 @@ const managers = await Promise.all(
   }),
 );
 await Promise.all(clusters.map(({ client }) => becomesAvailable(client)));
-tell({ availableMs: performance.now() - begun });
+print({ availableMs: performance.now() - startedAt });
 
 process.stdin.on("end", () => void end()).resume();
 
@@ -68,6 +68,6 @@ async function end(): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-function tell(what: object): void {
+function print(what: object): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }

@@ -3,7 +3,7 @@ import { listenHttp } from "@oaas/kube-apiserver/node";
 import { realAmbient } from "@oaas/foundation/real";
 import { makeAuthority } from "@oaas/testkit";
 
-/** An embedded API server in a process of its own; tells where it is, and how long it took from here to an answer, in one line. */
+/** An embedded API server in its own process; prints its address and its start time in one line. */
 const begun = performance.now();
 const authority = makeAuthority("bench");
 const issued = authority.issue({ commonName: "kube-apiserver", hosts: ["127.0.0.1"] });

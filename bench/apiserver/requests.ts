@@ -2,7 +2,7 @@ import { Agent, request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { MeasuredServer } from "./targets.ts";
 
-/** The least client that there is, so that what is measured is the server. */
+/** A minimal client, so that the benchmark measures the server. */
 export class Requests {
   readonly #server: MeasuredServer;
   readonly #agent: Agent;
@@ -41,7 +41,7 @@ export class Requests {
   }
 }
 
-/** Runs jobs, so many at a time. */
+/** Runs jobs with limited concurrency. */
 export async function atOnce<T>(items: readonly T[], width: number, job: (item: T) => Promise<unknown>): Promise<void> {
   const queue = items.values();
   await Promise.all(

@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { processesWith, startKubernetes } from "@oaas/testkit";
 
-/** An API server to be measured, with the processes it consists of. */
+/** An API server under measurement. */
 export interface MeasuredServer extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
   readonly token: string;
   readonly ca: string;
-  /** Resident memory of all its processes. */
+  /** Resident memory of all processes. */
   memoryBytes(): number;
-  /** Missing where a start is not comparable. */
+  /** Undefined if the start is not comparable. */
   readonly readyMs?: number;
 }
 
-/** The real kube-apiserver with its etcd, which does not wait for the disk. */
+/** The real kube-apiserver with an etcd without fsync. */
 export async function realServer(): Promise<MeasuredServer> {
   const cluster = await startKubernetes();
   const folder = cluster.caFile.slice(0, cluster.caFile.lastIndexOf("/"));
@@ -31,24 +31,24 @@ export async function realServer(): Promise<MeasuredServer> {
   };
 }
 
-interface Told {
+interface ReadyLine {
   readonly url: string;
   readonly token: string;
   readonly ca: string;
   readonly readyMs: number;
 }
 
-/** The embedded server in a process of its own. */
+/** The embedded server in its own process. */
 export async function embeddedServerProcess(): Promise<MeasuredServer> {
   const program = join(import.meta.dirname, "embedded-program.ts");
   const child = spawn(process.execPath, ["--expose-gc", program], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const line = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
   if (line.done) throw new Error("the embedded server ended before it was ready");
-  const told = JSON.parse(line.value) as Told;
+  const ready = JSON.parse(line.value) as ReadyLine;
   return {
     name: "embedded",
-    ...told,
+    ...ready,
     memoryBytes: () => residentBytes(child.pid ?? 0),
     [Symbol.asyncDispose]: async () => {
       child.stdin.end();
@@ -62,7 +62,7 @@ export function residentBytes(pid: number): number {
     const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return Number(kilobytes) * 1024;
   } catch {
-    // A helper of the start that has ended since.
+    // A helper process of the start that has ended.
     return 0;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Applies objects straight to the API server with our own client, in a process of its own: what nothing that makes classes can be faster than.
- * Arguments: kubeconfig, file of objects, how many at once.
+ * Applies objects directly to the API server with our client in its own process: the upper bound for a manager.
+ * Arguments: kubeconfig, file of objects, concurrency.
  */
 import { readFile } from "node:fs/promises";
 import type { KubeObject } from "@oaas/kube-core";

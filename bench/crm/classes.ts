@@ -13,10 +13,10 @@ import {
 } from "../../apps/class-runtime-manager/src/mapping/unit/unit-to-class-runtime.ts";
 import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-manager/src/templates/index.ts";
 
-/** What a manager was told that was started without settings of its own. */
+/** The configuration of a manager with default settings. */
 export const CONFIGURED = configuredFacts(loadConfig(crmConfig, { env: {} }));
 
-/** The same on a cluster without other projects. */
+/** The facts of a cluster without other projects. */
 const FACTS = {
   ...CONFIGURED,
   routers: [],
@@ -52,19 +52,19 @@ export function unitOf(id: string): DeploymentUnit {
   });
 }
 
-/** The object that the manager makes of such a class. */
+/** The ClassRuntime that the manager creates for such a class. */
 export function classOf(id: string, namespace: string): KubeObject {
   return { ...read(id, namespace).manifest, metadata: { name: id, namespace, finalizers: [FINALIZER] } };
 }
 
-/** The same with the labels that its children inherit: what Deploy leaves on the server. */
+/** The ClassRuntime with the labels that its children inherit, as stored by Deploy. */
 export function deployedClassOf(id: string, namespace: string): KubeObject {
   const { manifest } = read(id, namespace);
   const { labels = {}, annotations = {} } = manifest.metadata;
   return { ...manifest, metadata: { name: id, namespace, labels, annotations, finalizers: [FINALIZER] } };
 }
 
-/** The children that the manager makes of such a class, exactly as it sends them. */
+/** The children of such a class, exactly as the manager applies them. */
 export function childrenOf(id: string, namespace: string, uid: string): readonly KubeObject[] {
   const { desired } = read(id, namespace);
   const { apiVersion, kind, metadata } = desired;
@@ -89,7 +89,7 @@ function read(id: string, namespace: string): UnitObject {
   return made.value;
 }
 
-/** Ids of so many classes. */
+/** Ids of the classes. */
 export function idsOf(count: number, prefix = "order"): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 }

@@ -1,10 +1,10 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { HttpRequest, HttpResponse, Transport } from "@oaas/kube-runtime";
 
-/** A cluster in memory that answers at once and whose Deployments are ready as soon as they are applied: what is left is our own time. */
+/** An in-memory cluster that responds at once and marks Deployments as ready when applied, to measure our own time. */
 export interface InstantApi {
   readonly transport: Transport;
-  /** Puts an object as someone else would, before anything watches. */
+  /** Stores an object before any watch starts. */
   put(path: string, object: KubeObject): Stored<KubeObject>;
   readonly writes: number;
 }
@@ -27,7 +27,7 @@ const READY = {
   ],
 };
 
-/** Starts with nothing. */
+/** Creates an empty cluster. */
 export function instantApi(): InstantApi {
   const collections = new Map<string, Map<string, Stored<KubeObject>>>();
   const watches = new Set<Watch>();

@@ -16,18 +16,18 @@ const NAMESPACES = resourceType<KubeObject>({
   namespaced: false,
 });
 
-/** A real API server with our CRDs and room for thousands of classes. */
+/** A real API server with our CRDs and capacity for thousands of classes. */
 export interface CrmLab extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
-  /** As fast as the server lets it. */
+  /** A client without client-side limits. */
   readonly client: KubeClient;
   makeNamespace(name: string): Promise<void>;
-  /** Processor time of the API server and its etcd so far; 0 where the system does not tell. */
+  /** CPU time of the API server and its etcd so far; 0 if unknown. */
   serverCpuMs(): number;
 }
 
-/** Starts it; with controllers and simulated nodes when classes shall become Available. */
+/** Starts it, with controllers and simulated nodes if classes must become Available. */
 export async function startLab(parts: ClusterParts = {}): Promise<CrmLab> {
   const folder = await makeRunFolder("crm-bench");
   const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
@@ -37,7 +37,7 @@ export async function startLab(parts: ClusterParts = {}): Promise<CrmLab> {
     name: "bench",
     folder: folder.path,
     fsync: false,
-    // The usual /24 of a test cluster has room for 254 Services.
+    // The default /24 of a test cluster allows only 254 Services.
     apiServerArgs: ["--service-cluster-ip-range=10.64.0.0/14"],
   });
   const client = freeClient(cluster.kubeconfig);
@@ -56,10 +56,10 @@ export async function startLab(parts: ClusterParts = {}): Promise<CrmLab> {
   };
 }
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports CPU time in hundredths of a second. */
 const TICK_MS = 10;
 
-/** Processor time of those who were started by this process, or by one that it started, and are called so. */
+/** CPU time of descendants of this process with these names. */
 function cpuOfDescendants(names: readonly string[]): number {
   if (process.platform !== "linux") return 0;
   const all = new Map(readdirSync("/proc").flatMap((pid) => statOf(pid) ?? []));
@@ -84,7 +84,7 @@ function statOf(pid: string): [number, ProcessStat][] | undefined {
   }
 }
 
-/** A client whom nothing but the server holds back. */
+/** A client without client-side limits. */
 export function freeClient(kubeconfig: string): KubeClient {
   return new KubeClient({
     transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig }), realAmbient),
@@ -93,7 +93,7 @@ export function freeClient(kubeconfig: string): KubeClient {
   });
 }
 
-/** Does the work for every item, so many at once. */
+/** Processes all items with limited concurrency. */
 export async function atOnce<T>(items: Iterable<T>, width: number, work: (item: T) => Promise<void>): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {
@@ -102,7 +102,7 @@ export async function atOnce<T>(items: Iterable<T>, width: number, work: (item: 
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** The value that this share of all values does not exceed. */
+/** The percentile of the values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN;

@@ -14,17 +14,17 @@ const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "class-runtim
 const PROBE = fileURLToPath(import.meta.resolve("./probe.ts"));
 const START_MS = 120_000;
 
-/** The class runtime manager as an operator runs it, in a process of its own that also tells what it does and needs. */
+/** The class runtime manager in its own process, with a probe that reports its requests and resources. */
 export interface MeasuredManager extends AsyncDisposable {
   readonly deployments: RpcClient<typeof DeploymentService>;
-  /** When the process was asked to start, on the wall clock. */
+  /** Start time of the process, on the wall clock. */
   readonly startedAt: number;
-  /** When it said that its caches are filled. */
+  /** When its caches were synced. */
   readonly readyAt: Promise<number>;
   figures(options?: { readonly heap: boolean }): Promise<ProcessFigures>;
-  /** How many reconciles of classes it has finished, as its metrics say. */
+  /** Number of finished reconciles, from its metrics. */
   reconciles(): Promise<number>;
-  /** Ends it in order, or at once. */
+  /** Stops it gracefully or at once. */
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startManager(
   };
 }
 
-/** Requests of certain names that were answered between two moments. */
+/** Requests with certain names between two readings. */
 export function requestsBetween(
   before: ProcessFigures | undefined,
   after: ProcessFigures,
@@ -92,7 +92,7 @@ export async function quiet(manager: MeasuredManager): Promise<ProcessFigures> {
   }
 }
 
-/** Writes about classes: who leads is written down too, whether there are classes or not. */
+/** Whether a request is a write for classes; lease renewals are not. */
 export function isClassWrite(name: string): boolean {
   return isWrite(name) && !name.endsWith(" leases");
 }
@@ -102,7 +102,7 @@ export function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** `OAAS_BENCH_PROFILE=<folder>` has the manager write a processor profile there when it ends. */
+/** `OAAS_BENCH_PROFILE=<folder>` makes the manager write a CPU profile when it ends. */
 function profiling(): readonly string[] {
   const folder = process.env["OAAS_BENCH_PROFILE"];
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];

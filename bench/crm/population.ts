@@ -16,16 +16,16 @@ const PATIENCE_MS = 3_600_000;
 const WRITERS = 32;
 const AGAIN_MS = 10;
 
-/** How many classes share a namespace: as in a cluster of many teams. */
+/** Classes per namespace. */
 export const PER_NAMESPACE = 250;
 
-/** Where a class lives. */
+/** Namespace and name of a class. */
 export interface Placed {
   readonly id: string;
   readonly namespace: string;
 }
 
-/** Makes so many classes through the manager; returns when all were accepted. */
+/** Creates classes through the manager and waits until all are accepted. */
 export async function populate(lab: CrmLab, manager: MeasuredManager, count: number): Promise<readonly Placed[]> {
   const placed = await places(lab, count);
   await atOnce(placed, WRITERS, (one) => deploy(manager, one));
@@ -33,8 +33,8 @@ export async function populate(lab: CrmLab, manager: MeasuredManager, count: num
 }
 
 /**
- * Puts so many classes on the server together with all that a manager makes of them, and Deployments that are ready. Nothing but status is left to
- * be written by a manager that comes to it. Quicker than having one make it all: objects that are new are posted.
+ * Creates classes with all their children and ready Deployments on the server, so that a manager writes only status.
+ * Faster than using a manager, because new objects are posted.
  */
 export async function populateWithChildren(lab: CrmLab, count: number): Promise<void> {
   const options = { fieldManager: FIELD_MANAGER };
@@ -55,7 +55,7 @@ async function places(lab: CrmLab, count: number): Promise<readonly Placed[]> {
   return placed;
 }
 
-/** Asks for a class until somebody leads who takes it. */
+/** Requests a class until a leader accepts it. */
 export async function deploy(manager: MeasuredManager, { id, namespace }: Placed): Promise<void> {
   for (const start = performance.now(); ;) {
     try {
@@ -68,20 +68,20 @@ export async function deploy(manager: MeasuredManager, { id, namespace }: Placed
   }
 }
 
-/** Says of every Deployment that it is ready, where no controller does; again and again until all classes are available. */
+/** Marks every Deployment as ready, because there are no controllers, until all classes are available. */
 export async function standInForControllers(lab: CrmLab, count: number): Promise<void> {
-  const told = new Set<string>();
+  const marked = new Set<string>();
   const deployments = lab.client.resource(mustFind("Deployment"));
   await untilAvailable(lab, count, async () => {
-    const fresh = (await allOf(lab, "Deployment")).filter(({ metadata }) => !told.has(metadata.uid ?? ""));
+    const fresh = (await allOf(lab, "Deployment")).filter(({ metadata }) => !marked.has(metadata.uid ?? ""));
     await atOnce(fresh, WRITERS, async ({ metadata: { namespace = "", name = "", uid = "" } }) => {
       await deployments.patch({ namespace, name }, "merge", { status: READY }, { subresource: "status" });
-      told.add(uid);
+      marked.add(uid);
     });
   });
 }
 
-/** Waits until so many classes are available. */
+/** Waits until the classes are available. */
 export async function untilAvailable(
   lab: CrmLab,
   count: number,

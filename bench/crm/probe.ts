@@ -1,33 +1,33 @@
 /**
- * Loaded into a class runtime manager before its own code (`node --import`): counts the HTTP requests that really leave the process, below all
- * of our own code, and tells them with time and memory whenever the benchmark asks. The manager itself is the product's `main.ts`, unchanged.
+ * Loaded into a class runtime manager before its own code (`node --import`): counts the HTTP requests that leave the
+ * process and reports them with CPU time and memory on request. The manager itself is the unchanged `main.ts`.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { cpuMillis, heapBytes, peakRssBytes } from "../kube/programs/process-figures.ts";
 import { requestName } from "./request-name.ts";
 
-/** Requests of one name that were answered. */
+/** Completed requests with one name. */
 interface Counted {
   count: number;
-  /** Of the last answer, on the wall clock in fractions of milliseconds. */
+  /** Time of the last response, on the wall clock in fractional milliseconds. */
   lastAt: number;
 }
 
-/** What a manager is at one moment. */
+/** A reading of the manager. */
 export interface ProcessFigures {
   /** By names such as `PATCH deployments`, `PATCH classruntimes/status`, `LIST events`, `WATCH pods`. */
   readonly requests: Readonly<Record<string, Counted>>;
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
-  /** What is live after a collection; only when it was asked for. */
+  /** Live heap after a garbage collection; only on request. */
   readonly heapBytes?: number;
 }
 
-/** What the benchmark may ask for. */
+/** A request of the benchmark. */
 export interface Question {
   readonly id: number;
-  /** Collects garbage first, which takes its time. */
+  /** Collects garbage first, which takes time. */
   readonly heap: boolean;
 }
 
@@ -53,6 +53,6 @@ async function answer({ id, heap }: Question): Promise<void> {
 }
 
 process.on("message", (question: Question) => void answer(question));
-// Whoever started us is gone.
+// The parent process has ended.
 process.on("disconnect", () => process.exit(1));
 process.channel?.unref();

@@ -1,4 +1,4 @@
-/** How a request to the API server is called in figures: the verb as RBAC has it for reads, else the method, and the resource. */
+/** The name of a request in results: the RBAC verb for reads, else the method, and the resource. */
 export function requestName(method: string, path: string): string {
   const [plain = "", query = ""] = path.split("?");
   const parts = plain.split("/").filter((part) => part !== "");
@@ -8,14 +8,14 @@ export function requestName(method: string, path: string): string {
   const subject = subresource === undefined ? resource : `${resource}/${subresource}`;
   if (method !== "GET") return `${method} ${subject}`;
   const asked = new URLSearchParams(query);
-  // A watch that begins with everything there costs what a list costs.
+  // A watch that starts with all objects costs as much as a list.
   if (asked.get("sendInitialEvents") === "true") return `LIST ${subject}`;
   if (asked.get("watch") !== null && asked.get("watch") !== "false" && asked.get("watch") !== "0")
     return `WATCH ${subject}`;
   return `${name === undefined ? "LIST" : "GET"} ${subject}`;
 }
 
-/** Whether requests of this name change something. */
+/** Whether requests with this name are writes. */
 export function isWrite(name: string): boolean {
   return /^(POST|PUT|PATCH|DELETE) /.test(name);
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cacheDir, runCommand } from "@oaas/testkit";
 
-/** A program that does the benchmarks' work; what follows its `args` is the same for all. */
+/** A program under measurement; all contenders accept the same arguments after `args`. */
 export interface Contender {
   readonly name: string;
   readonly command: string;
@@ -16,7 +16,7 @@ const GO_MODULE = path.join(import.meta.dirname, "client-go");
 const CLIENT_NODE = { name: "@kubernetes/client-node", version: "2.0.1" };
 const OBTAIN_MS = 600_000;
 
-/** Our own client. */
+/** Our client. */
 export function ours(): Contender {
   return { name: "kube-runtime", ...nodeProgram(import.meta.resolve("./programs/ours.ts")) };
 }
@@ -34,7 +34,7 @@ export async function clientGo(log: (line: string) => void): Promise<Contender> 
   return { name: "client-go", command: path.join(folder, "contender"), args: [] };
 }
 
-/** The usual JavaScript client, in a folder of its own: the workspace neither depends on it nor locks it. */
+/** The official JavaScript client, installed outside the workspace. */
 export async function clientNode(log: (line: string) => void): Promise<Contender> {
   const { name, version } = CLIENT_NODE;
   const folder = await obtained(`client-node-${version}`, async (made) => {
@@ -54,7 +54,7 @@ function nodeProgram(url: string): { readonly command: string; readonly args: re
   return { command: process.execPath, args: ["--expose-gc", fileURLToPath(url)] };
 }
 
-/** The folder of this name in the cache, made first if it is not there. It gets its name only once it is whole. */
+/** A folder in the cache, created if missing. It gets its name only when it is complete. */
 async function obtained(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const parent = path.join(cacheDir(), "bench");
   const folder = path.join(parent, name);

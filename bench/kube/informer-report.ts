@@ -1,19 +1,19 @@
 import type { BenchReport, Measurement, Ratio } from "../harness.ts";
 import { median } from "./run-contender.ts";
 
-/** One cache filled from nothing, in a fresh process. */
+/** One cache sync in a new process. */
 export interface Synced {
   readonly objects: number;
   readonly ms: number;
   readonly cpuMs: number;
-  /** Growth of what is live after a collection. */
+  /** Growth of the live heap. */
   readonly heapBytes: number;
   /** Growth of resident memory. */
   readonly rssBytes: number;
   readonly peakRssBytes: number;
 }
 
-/** One backlog of changes taken in. */
+/** One replay of a backlog of changes. */
 export interface Replayed {
   readonly events: number;
   readonly ms: number;
@@ -31,12 +31,12 @@ interface Row {
   readonly unit: string;
   readonly note?: string;
   readonly better: "more" | "less";
-  /** False for what is only stated: growth of resident memory depends on what the process had to spare before. */
+  /** False for information only: the growth of resident memory depends on free memory of the process. */
   readonly compared: boolean;
   value(results: Results): number;
 }
 
-/** Puts the three side by side. In every ratio more is better for us, whatever the unit. */
+/** Compares the three contenders. In every ratio, higher is better for us. */
 export function informerReport(of: {
   readonly title: string;
   readonly objects: number;

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@oaas/kube-core";
 
-/** Deployments as a platform makes them: two containers with probes, resources and variables, about 2 KB each. */
+/** Typical Deployments: two containers with probes, resources and variables, about 2 KB each. */
 export function deployments(namespace: string, prefix: string, count: number): KubeObject[] {
   return Array.from({ length: count }, (_, index) => deployment(namespace, `${prefix}-${index}`));
 }

@@ -5,14 +5,14 @@ import type { Contender } from "./contenders.ts";
 
 const ROUND_MS = 150_000;
 
-/** Runs one measurement to its end and answers what the program said. */
+/** Runs one measurement and returns the result line. */
 export async function runContender<T>(contender: Contender, args: readonly string[]): Promise<T> {
   const result = await runCommand(contender.command, [...contender.args, ...args], { timeoutMs: ROUND_MS });
   if (result.exitCode !== 0) throw new Error(`${contender.name} ${args[0]}: ${result.stderr.slice(-2_000)}`);
   return JSON.parse(result.stdout) as T;
 }
 
-/** A program that measures one round whenever it is told to. Its end is the end of its input, so it cannot outlive us. */
+/** A program that measures one round per input line. It exits at the end of its input. */
 export interface RoundRunner<T> extends AsyncDisposable {
   readonly contender: Contender;
   round(): Promise<T>;
@@ -46,13 +46,13 @@ export async function startRounds<T>(contender: Contender, args: readonly string
   };
 }
 
-/** The same, beginning with another one each round: whoever follows a certain other must not do so every time. */
+/** Rotates the contenders by round, so that none always follows the same other. */
 export function inTurn<T>(all: readonly T[], round: number): readonly T[] {
   const first = round % all.length;
   return [...all.slice(first), ...all.slice(0, first)];
 }
 
-/** The middle one of several values. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

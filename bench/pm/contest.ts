@@ -21,7 +21,7 @@ export interface Standing {
   readonly cpuMicros: number;
   /** Of the client that asked. */
   readonly clientMicros: number;
-  /** Requests per second of the other, ours unless told, divided by its, in the same round: both had the same machine then. */
+  /** Requests per second of another server, by default ours, divided by this one's in the same round. */
   share(of?: Standing): number;
   /** Ours by processor time per request, which a busy machine disturbs less. */
   processorShare(): number;
@@ -33,7 +33,10 @@ export interface ContestOptions {
   readonly rounds: number;
   readonly roundMs: number;
   readonly connections: number;
-  /** Rounds that do not count: code is compiled while it runs, and ours is more of it. On a busy machine it takes more rounds until all of it is. */
+  /**
+   * Rounds that do not count: code is compiled while it runs, and ours is more of it. On a busy machine it takes more
+   * rounds until all of it is.
+   */
   readonly warmUp?: { readonly rounds: number; readonly answers: number; readonly mostRounds: number };
 }
 

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** A program of a benchmark in a process of its own, which answers questions and ends with us. */
+/** A helper process of a benchmark that answers requests and ends with this process. */
 export interface Helper extends AsyncDisposable {
   ask<T>(question: object): Promise<T>;
 }
@@ -26,7 +26,7 @@ export function startHelper(program: string): Helper {
   return { ask: asking(child), [Symbol.asyncDispose]: () => ended(child, "SIGKILL") };
 }
 
-/** Asks a process that answers with `answerQuestions`. */
+/** Sends a request to a process that uses `answerQuestions`. */
 export function asking(child: ChildProcess): Helper["ask"] {
   let last = 0;
   const waiting = new Map<number, (answered: Answered) => void>();
@@ -47,7 +47,7 @@ export function asking(child: ChildProcess): Helper["ask"] {
     });
 }
 
-/** Ends a process, and waits until it has. */
+/** Stops a process and waits for its exit. */
 export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, "exit");
@@ -55,7 +55,7 @@ export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promis
   await exit;
 }
 
-/** The other side: answers each question, and ends when whoever asks is gone. */
+/** The helper's side: answers each request, and exits when the parent process ends. */
 export function answerQuestions(answer: (question: never) => unknown): void {
   process.on("message", ({ id, question }: Asked) => {
     void (async () => {

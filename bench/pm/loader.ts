@@ -1,4 +1,7 @@
-/** A client of many connections in a process of its own: each sends its next request when it has the whole answer to the one before. */
+/**
+ * A client of many connections in a process of its own: each sends its next request when it has the whole answer to the
+ * one before.
+ */
 import { createConnection, type Socket } from "node:net";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
 import { answerQuestions } from "./helper.ts";
@@ -6,7 +9,10 @@ import { answerQuestions } from "./helper.ts";
 /** What to send, to whom, how long. */
 export interface Load {
   readonly port: number;
-  /** A whole request of HTTP/1.1; each `########` in it becomes another number of that width every time, each `@@` the connection's. */
+  /**
+   * A whole request of HTTP/1.1; each `########` in it becomes another number of that width every time, each `@@` the
+   * connection's.
+   */
   readonly request: string;
   readonly connections: number;
   readonly durationMs: number;
@@ -83,7 +89,7 @@ function connected(port: number): Promise<Socket> {
   });
 }
 
-/** Calls back with the status once an answer, of a length that its head tells, is complete. */
+/** Calls back with the status when a response with a content length is complete. */
 function onAnswers(socket: Socket, answered: (status: number) => void): void {
   let head = "";
   let missing = 0;

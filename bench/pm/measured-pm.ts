@@ -73,7 +73,10 @@ export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<
 
 const TICK_MS = 10;
 
-/** Processor time of a process's children so far, as Linux tells it. Workers share their supervisor's channel and cannot be asked. */
+/**
+ * CPU time of the child processes on Linux. Workers cannot be queried, because they share the channel of their
+ * supervisor.
+ */
 function childrenCpuMs(parent: number | undefined): number {
   const statsOf = (pid: string): readonly string[] => {
     try {

@@ -1,13 +1,13 @@
-/** Loaded into a package manager before its own code (`node --import`): tells time and memory when the benchmark asks. The manager itself is unchanged. */
+/** Loaded into a package manager before its own code (`node --import`): reports CPU time and memory on request. */
 import { cpuMillis, heapBytes, peakRssBytes } from "../kube/programs/process-figures.ts";
 import { answerQuestions } from "./helper.ts";
 
-/** What a process is at one moment. */
+/** A reading of the process. */
 export interface ProcessFigures {
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
-  /** What is live after a collection; only when it was asked for. */
+  /** Live heap after a garbage collection; only on request. */
   readonly heapBytes?: number;
 }
 

@@ -1,17 +1,17 @@
-/** Clusters that do as they are told, many in one process, so that they take no time of the manager under measurement. */
+/** Scripted clusters, many in one process, outside of the manager under measurement. */
 import { ScriptedCrm } from "../../apps/package-manager/test/fakes/scripted-crm.ts";
 import { RUNNING } from "../../apps/package-manager/test/fakes/scripted-units.ts";
 import { answerQuestions } from "./helper.ts";
 
 export type ClusterQuestion =
-  /** Answers their addresses; those with a delay answer Deploy and Delete so late. */
+  /** Starts clusters and returns their addresses; Deploy and Delete take `delayMs`. */
   | { readonly do: "start"; readonly count: number; readonly delayMs: number }
-  /** Connections to the last ones are accepted and never answered. */
+  /** The last clusters accept connections and never respond. */
   | { readonly do: "mute"; readonly last: number }
-  /** Answers, as soon as so many clusters have a deployment, when on the wall clock the last of them took it. */
+  /** Waits until this many clusters have a deployment and returns the wall-clock time of the last one. */
   | { readonly do: "arrival"; readonly deployment: string; readonly count: number }
-  /** Answers what each cluster holds. */
-  | { readonly do: "tell" };
+  /** Returns the deployments of each cluster. */
+  | { readonly do: "list" };
 
 const clusters: ScriptedCrm[] = [];
 const arrivals = new Map<string, number[]>();
@@ -58,7 +58,7 @@ answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
       return undefined;
     case "arrival":
       return arrival(question.deployment, question.count);
-    case "tell":
+    case "list":
       return clusters.map((crm) => crm.units.all().map(({ unit }) => unit.deploymentKey ?? ""));
   }
 });

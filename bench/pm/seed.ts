@@ -52,7 +52,10 @@ export function shopPackage(name: string, description = "Orders of a shop"): obj
   };
 }
 
-/** Writes packages `shop-00`, `shop-01` and so on, and deployments `order-00000` and so on of the first, all running in three clusters. */
+/**
+ * Writes packages `shop-00`, `shop-01` and so on, and deployments `order-00000` and so on of the first, all running in
+ * three clusters.
+ */
 export async function seed(store: KeyValueStore, packages: number, deployments: number): Promise<void> {
   const packageRecords = new Collection(store, PACKAGES);
   await concurrently(packages, 32, async (n) => {

@@ -1,4 +1,7 @@
-/** The package manager on a memory store that is full from the start, without credentials; otherwise as `main.ts` has it. */
+/**
+ * The package manager on a memory store that is full from the start, without credentials; otherwise as `main.ts` has
+ * it.
+ */
 import { runService } from "@oaas/service-shell";
 import { openStore } from "../../apps/package-manager/src/adapters/open-store.ts";
 import { startApp } from "../../apps/package-manager/src/app.ts";

@@ -7,26 +7,26 @@ import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "dev-stack", "src", "main.ts");
 const COMPILED = path.resolve(import.meta.dirname, "..", "..", "node_modules", ".cache", "node");
 
-/** What the stack says its process takes. */
+/** Resource usage reported by the stack. */
 export interface StackFigures {
   readonly rssBytes: number;
   readonly cpuMs: number;
 }
 
-/** The local stack as `npm start` runs it, in a process of its own. */
+/** The local stack in its own process, as started by `npm start`. */
 export interface MeasuredStack {
-  /** Of the package manager. */
+  /** URL of the package manager. */
   readonly url: string;
-  /** From the command to the line that says ready. */
+  /** Time from the command to the ready line. */
   readonly readyMs: number;
-  /** Processor time until then. */
+  /** CPU time until ready. */
   readonly readyCpuMs: number;
   figures(): Promise<StackFigures>;
-  /** Repeatable. */
+  /** Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Starts it on a data folder, on free ports, with what was compiled before kept as `npm start` keeps it. */
+/** Starts it on free ports with the compile cache of `npm start`. */
 export async function startMeasuredStack(dataDir: string): Promise<MeasuredStack> {
   const begun = performance.now();
   const child = spawn(
@@ -43,10 +43,10 @@ export async function startMeasuredStack(dataDir: string): Promise<MeasuredStack
     const readyMs = performance.now() - begun;
     child.stdout.resume();
     const figures = async (): Promise<StackFigures> => {
-      // Asks of the process alone: looking at everything would be work of its own.
+      // Query the process only: the full health check would add load.
       const answer = await fetch(`${said.page_url}/healthz`);
-      const { process: told } = (await answer.json()) as { process: { rss_bytes: number; cpu_ms: number } };
-      return { rssBytes: told.rss_bytes, cpuMs: told.cpu_ms };
+      const { process: usage } = (await answer.json()) as { process: { rss_bytes: number; cpu_ms: number } };
+      return { rssBytes: usage.rss_bytes, cpuMs: usage.cpu_ms };
     };
     return {
       url: said.url,

@@ -7,15 +7,15 @@ import { compare, concurrently } from "./rounds.ts";
 
 const KEYS = 5000;
 const FILLING = "x".repeat(1014);
-/** Many short rounds: the disk is shared, and its weather changes within a second. */
+/** Many short rounds, because the speed of a shared disk changes within a second. */
 const ROUNDS = 41;
 const PUTS = 160;
 
-/** Never twice the same: SQLite does not write a row that does not change. */
+/** Unique values: SQLite does not write an unchanged row. */
 const valueOf = (n: number): string => String(n).padStart(10, "0") + FILLING;
 const keyOf = (n: number): string => `c/deployments/deployment-${String(n % KEYS).padStart(6, "0")}`;
 
-/** Durable puts of the embedded store against SQLite alone: same file system, same settings, same rows. */
+/** Durable puts of the embedded store compared with bare SQLite: same file system, settings and rows. */
 export async function measureEmbedded(folder: string): Promise<{ measurements: Measurement[]; ratios: Ratio[] }> {
   const store = openSqliteStore({ ambient: realAmbient, file: join(folder, "store.db") });
   const raw = openRaw(join(folder, "raw.db"));
@@ -50,7 +50,7 @@ export async function measureEmbedded(folder: string): Promise<{ measurements: M
         {
           name: "embedded put, 32 at once / raw SQLite, batches of 32",
           value: many.ratio,
-          explains: "32 callers share a sync; the raw loop writes 32 rows per transaction and answers nobody",
+          explains: "32 callers share a sync; the raw loop writes 32 rows per transaction without callers",
         },
       ],
     };

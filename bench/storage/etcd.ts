@@ -8,7 +8,7 @@ import { compare, concurrently, type Compared } from "./rounds.ts";
 const VALUE = "x".repeat(1024);
 const ROUNDS = 9;
 
-/** Puts through our client against the official Go client, on the same etcd in the same run. */
+/** Puts with our client compared with the official Go client, on the same etcd in the same run. */
 export async function measureEtcd(): Promise<{ measurements: Measurement[]; ratios: Ratio[] }> {
   await using etcd = await startEtcd({ fsync: true });
   const store = openEtcdStore({ ambient: realAmbient, endpoints: etcd.endpoints, keyPrefix: "/oaas/ours/" });
@@ -16,7 +16,7 @@ export async function measureEtcd(): Promise<{ measurements: Measurement[]; rati
   const put = (): Promise<unknown> =>
     store.commit({ writes: [{ op: "put", key: `${(n += 1) % 5000}`, value: VALUE }] });
   const against = async (width: number, total: number): Promise<Compared> => {
-    // The Go program reports its own rate, without the time it takes to start.
+    // The Go program reports its own rate without its start time.
     return compare(
       ROUNDS,
       () => concurrently(total, width, put),

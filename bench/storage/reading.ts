@@ -12,7 +12,7 @@ const KEYS = 10_000;
 const VALUE_BYTES = 1024;
 const ROUNDS = 5;
 
-/** Lists of 10,000 keys by pages, and what 10,000 keys cost in memory. */
+/** Paged lists of 10,000 keys, and their memory. */
 export async function measureReading(folder: string): Promise<Measurement[]> {
   const memory = await measureMemory();
   const sqlite = openSqliteStore({ ambient: realAmbient, file: join(folder, "list.db") });
@@ -23,7 +23,7 @@ export async function measureReading(folder: string): Promise<Measurement[]> {
   return [...lists, ...memory.measurements];
 }
 
-/** The time to list everything under one prefix. */
+/** The time to list all keys of one prefix. */
 export async function measureLists(name: string, store: KeyValueStore): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   for (const limit of [100, 1000]) {

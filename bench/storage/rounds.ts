@@ -1,15 +1,15 @@
-/** Work that is measured: so many operations per call, each awaited to its end. */
+/** Work under measurement: a number of awaited operations per call. */
 export type Work = () => Promise<number>;
 
 export interface Compared {
-  /** Operations per second, the median over the rounds. */
+  /** Median operations per second over the rounds. */
   readonly ours: number;
   readonly theirs: number;
-  /** The median of the rounds' own ratios: both halves of a round meet the same weather. */
+  /** Median of the ratios of the rounds: both halves of a round run under the same conditions. */
   readonly ratio: number;
 }
 
-/** Runs both by turns, the first of each round by turns too, after one round that does not count. */
+/** Runs both in turn, alternating the first one, after a warm-up round. */
 export async function compare(rounds: number, ours: Work, theirs: Work): Promise<Compared> {
   const results: { readonly ours: number; readonly theirs: number }[] = [];
   for (let round = 0; round <= rounds; round += 1) {
@@ -36,7 +36,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** Keeps `width` operations under way until `total` are done. */
+/** Keeps `width` operations running until `total` are done. */
 export async function concurrently(
   total: number,
   width: number,

@@ -72,8 +72,8 @@ async function obtain(): Promise<string | undefined> {
 }
 
 /**
- * Writes the OpenAPI document without YAML bodies: YAML converts plain scalars to strings where the schema needs them, which
- * Schemathesis would report as accepted invalid data.
+ * Writes the OpenAPI document without YAML bodies: YAML converts plain scalars to strings where the schema needs them,
+ * which Schemathesis would report as accepted invalid data.
  */
 async function documentOf(url: string): Promise<string> {
   const answer = await fetch(`${url}/openapi.json`);

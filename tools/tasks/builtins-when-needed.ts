@@ -1,8 +1,8 @@
 import { RUNTIME_MODULE_ID, type Plugin } from "rolldown";
 
 /**
- * Loads built-in modules when the importing module runs. An import would load them at the start of the bundle with all their
- * exports, and `node:http` exports all of `fetch`.
+ * Loads built-in modules when the importing module runs. An import would load them at the start of the bundle with all
+ * their exports, and `node:http` exports all of `fetch`.
  */
 export const builtinsWhenNeeded: Plugin = {
   name: "builtins-when-needed",

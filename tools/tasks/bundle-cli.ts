@@ -6,13 +6,16 @@ import { ROOT } from "./root.ts";
 
 const MAIN = path.join(ROOT, "apps", "cli", "src", "main.ts");
 const BEHIND = path.join(ROOT, "apps", "cli", "src", "adapters", "start.ts");
-/** The start of the comment that contains the code behind `start`, and an unused character that keeps it from ending early. */
+/**
+ * The start of the comment that contains the code behind `start`, and an unused character that keeps it from ending
+ * early.
+ */
 const MARK = "/*!behind!";
 const GUARD = "\uE0FF";
 
 /**
- * Bundles the CLI into one file that prints its help at once. The code behind `start` is stored as a comment and compiled
- * when a command runs. As code it would be parsed on every start, which takes as long as starting Node.
+ * Bundles the CLI into one file that prints its help at once. The code behind `start` is stored as a comment and
+ * compiled when a command runs. As code it would be parsed on every start, which takes as long as starting Node.
  */
 export async function bundleCli(file: string): Promise<void> {
   const code = await bundleStart();

@@ -23,8 +23,8 @@ export async function bundle(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Bundles an app into one ESM file without built-in modules. The file is ASCII, because V8 stores a source with any other
- * character in two bytes per character. License notices are in the source map.
+ * Bundles an app into one ESM file without built-in modules. The file is ASCII, because V8 stores a source with any
+ * other character in two bytes per character. License notices are in the source map.
  */
 async function bundleApp(main: string, file: string): Promise<void> {
   const build = await rolldown({ input: main, platform: "node", logLevel: "warn", plugins: [builtinsWhenNeeded] });

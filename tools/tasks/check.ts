@@ -41,7 +41,9 @@ async function timed({ name, run }: StaticCheck): Promise<{ name: string; proble
   return { name, problem, seconds: ((performance.now() - started) / 1000).toFixed(1) };
 }
 
-/** `npm run check`: all checks that need only Node, and controllers on the embedded API server if kubectl is available. */
+/**
+ * `npm run check`: all checks that need only Node, and controllers on the embedded API server if kubectl is available.
+ */
 export async function check(): Promise<number> {
   const statics = await runStaticChecks();
   const suites = await runVitest(["unit", "embedded"], {});

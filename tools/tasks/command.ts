@@ -37,7 +37,8 @@ const CTRL_C_MS = 200;
 
 /**
  * Runs a command in the root with this terminal and returns its exit code. Ctrl-C reaches the command directly; other
- * signals are forwarded, and so is the end of the parent process. A SIGINT to the parent only is forwarded by the parent.
+ * signals are forwarded, and so is the end of the parent process. A SIGINT to the parent only is forwarded by the
+ * parent.
  */
 export function inherit(command: string, args: readonly string[], options: CommandOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {

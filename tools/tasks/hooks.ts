@@ -1,6 +1,9 @@
 import { capture } from "./command.ts";
 
-/** `npm run hooks [-- --remove]`: enables or disables the git hooks in tools/hooks. They are optional: CI runs the same checks. */
+/**
+ * `npm run hooks [-- --remove]`: enables or disables the git hooks in tools/hooks. They are optional: CI runs the same
+ * checks.
+ */
 export async function hooks(args: readonly string[]): Promise<number> {
   const remove = args.includes("--remove");
   const change = remove ? ["--unset", "core.hooksPath"] : ["core.hooksPath", "tools/hooks"];

@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ROOT } from "./root.ts";
 
 /**
- * The suites that take more than twenty seconds on two cores, longest first. A fresh clone has no recorded durations, and
- * file size is a bad estimate: a short file with a long run time would start last while other workers are idle.
+ * The suites that take more than twenty seconds on two cores, longest first. A fresh clone has no recorded durations,
+ * and file size is a bad estimate: a short file with a long run time would start last while other workers are idle.
  */
 export const LONGEST: readonly string[] = [
   "tests/docs/test/guides.test.ts",

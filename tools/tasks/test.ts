@@ -2,7 +2,9 @@ import { ensureComponents } from "../components.ts";
 import { runStaticChecks } from "./check.ts";
 import { runVitest } from "./vitest.ts";
 
-/** test: suites with Kubernetes, KWOK, etcd, Prometheus and Chromium. full: heavy components too. sweep: at full size. */
+/**
+ * test: suites with Kubernetes, KWOK, etcd, Prometheus and Chromium. full: heavy components too. sweep: at full size.
+ */
 type Tier = "test" | "full" | "sweep";
 
 /** `npm test`, `npm run test:full`, `npm run sweep`: components, static checks, suites, and a summary. */

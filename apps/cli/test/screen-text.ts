@@ -5,8 +5,8 @@ const PIECES = new RegExp(`${ESCAPE}\\[(?<args>[\\d;?]*)(?<command>[A-Za-z])|(?<
 const COLOURS: Readonly<Record<string, string>> = { 1: "bold", 2: "dim", 31: "red", 32: "green", 33: "yellow" };
 
 /**
- * Renders raw output to the final screen, with colours as `‹red›…‹/›`. Supports the escape sequences that the CLI uses: line
- * breaks, carriage return, cursor up and column, and clear.
+ * Renders raw output to the final screen, with colours as `‹red›…‹/›`. Supports the escape sequences that the CLI uses:
+ * line breaks, carriage return, cursor up and column, and clear.
  */
 export function screenText(raw: string): string {
   const lines: string[][] = [[]];

@@ -49,9 +49,9 @@ export interface RunningApp {
 const GRACE_MS = 3_000;
 
 /**
- * Starts the local stack: counts the start in the store, serves the status page, starts all clusters in parallel, then the
- * package manager. The page comes first to report a port in use early and to show the progress of a long start. The package
- * manager comes last, so that resumed sagas find their clusters.
+ * Starts the local stack: counts the start in the store, serves the status page, starts all clusters in parallel, then
+ * the package manager. The page comes first to report a port in use early and to show the progress of a long start. The
+ * package manager comes last, so that resumed sagas find their clusters.
  */
 export async function startApp(config: DevStackConfig, version: string, ports: AppPorts): Promise<RunningApp> {
   const { store, ambient, clusters, packageManager, progress, signal } = ports;

@@ -111,8 +111,8 @@ const variables = {
 };
 
 /**
- * The settings of the local stack. Variables with the prefix OPRC_CRM_ or OPRC_ENV_ are passed to the class runtime managers,
- * those with OPRC_PM_, PLANNER_, DEPLOY_ or PACKAGE_ to the package manager.
+ * The settings of the local stack. Variables with the prefix OPRC_CRM_ or OPRC_ENV_ are passed to the class runtime
+ * managers, those with OPRC_PM_, PLANNER_, DEPLOY_ or PACKAGE_ to the package manager.
  */
 export const devStackConfig = defineConfig({
   title: "OaaS local stack",

@@ -25,8 +25,8 @@ const EXAMPLE = path.resolve(import.meta.dirname, "..", "..", "..", "examples", 
 const TIMEOUT = { timeoutMs: 120_000 };
 
 /**
- * Registers, plans, deploys, updates, rolls back (with a kill -9 in between) and deletes a package. At the end the stack has
- * the same objects as before.
+ * Registers, plans, deploys, updates, rolls back (with a kill -9 in between) and deletes a package. At the end the
+ * stack has the same objects as before.
  */
 export async function runLifeCycle({ dataDir, flags, reader }: LifeCycleOptions): Promise<void> {
   await using first = await disposable(startStack(dataDir, flags));

@@ -1,6 +1,6 @@
 /**
- * The informer benchmark's work done with `@kubernetes/client-node`, which is installed outside of this workspace.
- * Takes the arguments of `client-go/main.go` (sync, replay), and before them the file to import the library from.
+ * The informer benchmark with `@kubernetes/client-node`, which is installed outside of this workspace. Arguments: the
+ * file to import the library from, then those of `client-go/main.go` (sync, replay).
  */
 import { createInterface } from "node:readline";
 import { measureReplay, measureSync, say } from "./process-figures.ts";
@@ -10,7 +10,7 @@ interface Listed {
   readonly metadata?: { readonly resourceVersion?: string };
 }
 
-/** What we use of the library. */
+/** The used part of the library. */
 interface ClientNode {
   KubeConfig: new () => { loadFromFile(file: string): void; makeApiClient(api: unknown): CoreApi };
   CoreV1Api: unknown;
@@ -37,7 +37,7 @@ const api = config.makeApiClient(CoreV1Api);
 function informerOf(name: string, list = () => api.listNamespacedConfigMap({ namespace: name })): NodeInformer {
   const informer = makeInformer(config, `/api/v1/namespaces/${name}/configmaps`, list);
   informer.on("error", (error) => {
-    // The library tells of its own stop as of an error.
+    // The library reports its own stop as an error.
     if ((error as Error).name !== "AbortError") throw error;
   });
   informer.on("add", () => undefined);

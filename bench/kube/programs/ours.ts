@@ -1,6 +1,6 @@
 /**
- * The benchmarks' work done with kube-runtime, in a process of its own so that processor time and memory are the client's alone.
- * Takes the same arguments as `client-go/main.go`.
+ * The benchmarks with kube-runtime in its own process, so that CPU time and memory are those of the client. Accepts the
+ * same arguments as `client-go/main.go`.
  */
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -46,7 +46,7 @@ async function applyAll(
   const worker = async (): Promise<void> => {
     for (const object of work) {
       const applied = await deployments.apply(object, { fieldManager: "bench", force: true });
-      if (!applied.metadata.uid) throw new Error("the answer has no uid");
+      if (!applied.metadata.uid) throw new Error("the response has no uid");
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
@@ -71,7 +71,7 @@ async function sync(client: KubeClient, namespace: string, warmUp: string): Prom
   });
 }
 
-/** Lists now; each round watches from that version on, with everything that happened since waiting at the server. */
+/** Lists once; each round watches from that version, with all later changes pending on the server. */
 async function replay(client: KubeClient, namespace: string, events: number): Promise<void> {
   const source = client.resource(CONFIG_MAPS).source({ namespace });
   const held = await source.list({}, new AbortController().signal);
@@ -92,7 +92,7 @@ function replayOnce(
     name: "replay",
     source: { list: () => Promise.resolve(held), watch: (query, signal) => source.watch(query, signal) },
     ambient: realAmbient,
-    // A streamed list would be of today, without the backlog.
+    // A streaming list would skip the backlog.
     watch: { streamingList: false },
   });
   informer.onChange(({ type }) => {
@@ -106,7 +106,7 @@ const [command = "", kubeconfig = "", what = "", third = "", fourth = ""] = proc
 const client = new KubeClient({
   transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig }), realAmbient),
   ambient: realAmbient,
-  // As the contender: the server is what we measure against.
+  // Same settings as the contender.
   flow: { perSecond: 1_000_000, burst: 1_000_000, inFlight: 1_000 },
 });
 if (command === "apply") await apply(client, what, Number(third), Number(fourth));

@@ -1,14 +1,14 @@
-/** Processor time of this process so far, user and system, in milliseconds. */
+/** CPU time of this process so far, user and system, in milliseconds. */
 export function cpuMillis(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** What is live after a collection. The second collection also frees what the first one's finalizers held. */
+/** The live heap after two garbage collections; the second one frees objects held by finalizers of the first. */
 export async function heapBytes(): Promise<number> {
   const { gc } = globalThis;
   if (!gc) throw new Error("start with --expose-gc");
-  // Buffers of the last answer are let go in the turns after it.
+  // Buffers of the last response are released in the following event loop turns.
   await new Promise((resolve) => setTimeout(resolve, 50));
   gc();
   gc();
@@ -20,12 +20,12 @@ export function peakRssBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-/** One result, as one line for the benchmark that started us. */
+/** Prints one result line for the benchmark. */
 export function say(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/** Fills a cache once and answers what it cost. `fill` answers the number of objects, asked only after the memory was measured. */
+/** Syncs a cache once and returns its cost. `fill` returns a function that counts the objects after the measurement. */
 export async function measureSync(fill: () => Promise<{ count(): number; stop(): Promise<void> }>): Promise<void> {
   const heap = await heapBytes();
   const rss = process.memoryUsage.rss();
@@ -48,7 +48,7 @@ export async function measureSync(fill: () => Promise<{ count(): number; stop():
 
 const PATIENCE_MS = 45_000;
 
-/** Counts the events of one replay, and says how long they took from the first to the last. */
+/** Counts the events of one replay and returns the time from the first to the last. */
 export async function measureReplay(events: number, start: (seen: () => void) => () => Promise<void>): Promise<void> {
   let count = 0;
   let first = { at: 0, cpu: 0 };

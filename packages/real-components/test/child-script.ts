@@ -7,7 +7,7 @@ export interface ChildScript extends Disposable {
   readonly child: ChildProcess;
   readonly output: () => string;
   /** Waits for a line that starts with this word and returns its JSON. */
-  told(word: string): Promise<Record<string, string | number>>;
+  waitForLine(word: string): Promise<Record<string, string | number>>;
   readonly ended: Promise<number | null>;
 }
 
@@ -24,7 +24,7 @@ export function runProgram(name: string, ...args: string[]): ChildScript {
     child,
     output: () => output,
     ended,
-    told: (word) =>
+    waitForLine: (word) =>
       eventually(
         () => {
           const line = output.split("\n").find((one) => one.startsWith(`${word} {`) && one.endsWith("}"));

@@ -29,8 +29,8 @@ describe("obtaining a component", () => {
     using second = runProgram("obtain-fake.ts", cache, "make when released");
     await eventually(() => expect(second.output()).toContain(`waiting for another run (process ${first.child.pid},`));
     await writeFile(join(cache, "release"), "");
-    expect(await first.told("REPORT")).toMatchObject({ name: "tool", state: "obtained" });
-    expect(await second.told("REPORT")).toMatchObject({ name: "tool", state: "present" });
+    expect(await first.waitForLine("REPORT")).toMatchObject({ name: "tool", state: "obtained" });
+    expect(await second.waitForLine("REPORT")).toMatchObject({ name: "tool", state: "present" });
     expect(await linesOf("made.log")).toEqual([String(first.child.pid)]);
   });
 
@@ -43,7 +43,7 @@ describe("obtaining a component", () => {
     expect(await entriesOf("components")).toEqual([]);
 
     using next = runProgram("obtain-fake.ts", cache, "make");
-    expect(await next.told("REPORT")).toMatchObject({ state: "obtained" });
+    expect(await next.waitForLine("REPORT")).toMatchObject({ state: "obtained" });
     expect(await entriesOf("components")).toHaveLength(1);
     expect(await entriesOf("attempts")).toEqual([]);
     await eventually(() => !existsSync(`/proc/${stepPid}`), { what: "the end of the step's process" });
@@ -55,32 +55,32 @@ describe("obtaining a component", () => {
     using waiting = runProgram("obtain-fake.ts", cache, "make");
     await eventually(() => expect(waiting.output()).toContain("waiting for another run"));
     killed.child.kill("SIGKILL");
-    expect(await waiting.told("REPORT")).toMatchObject({ state: "obtained" });
+    expect(await waiting.waitForLine("REPORT")).toMatchObject({ state: "obtained" });
   });
 
   it("reports a failure with the fix, keeps nothing, and can be retried", async () => {
     using failing = runProgram("obtain-fake.ts", cache, "fail for disk");
-    const report = await failing.told("REPORT");
+    const report = await failing.waitForLine("REPORT");
     expect(report).toMatchObject({ state: "missing" });
     expect(report["reason"]).toMatch(/building failed: the disk is full[\s\S]*no space left on device/);
     expect(report["remedy"]).toMatch(/free about/);
     expect(await entriesOf("components")).toEqual([]);
     using again = runProgram("obtain-fake.ts", cache, "make");
-    expect(await again.told("REPORT")).toMatchObject({ state: "obtained" });
+    expect(await again.waitForLine("REPORT")).toMatchObject({ state: "obtained" });
   });
 
   it("rejects a program with another version than declared", async () => {
     using wrong = runProgram("obtain-fake.ts", cache, "make another version");
-    const report = await wrong.told("REPORT");
+    const report = await wrong.waitForLine("REPORT");
     expect(report["reason"]).toMatch(/the output of tool does not contain "tool 1.0": tool 2.0/);
     expect(await entriesOf("components")).toEqual([]);
   });
 
   it("does nothing if it is present", async () => {
     using first = runProgram("obtain-fake.ts", cache, "make");
-    await first.told("REPORT");
+    await first.waitForLine("REPORT");
     using second = runProgram("obtain-fake.ts", cache, "make");
-    expect(await second.told("REPORT")).toMatchObject({ state: "present" });
+    expect(await second.waitForLine("REPORT")).toMatchObject({ state: "present" });
     expect(await linesOf("made.log")).toHaveLength(1);
   });
 });

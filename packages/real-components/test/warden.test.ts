@@ -31,14 +31,14 @@ async function goneWithoutTrace({ pid, folder }: { pid: number; folder: string }
 describeWith(["etcd"], "leaves no processes", () => {
   it("when the test process is killed with -9", async () => {
     using script = runProgram("etcd-and-wait.ts");
-    const etcd = etcdBehind(String((await script.told("READY"))["endpoint"]));
+    const etcd = etcdBehind(String((await script.waitForLine("READY"))["endpoint"]));
     script.child.kill("SIGKILL");
     await goneWithoutTrace(etcd);
   });
 
   it("when the test runner is killed with -9 and its worker survives", async () => {
     using script = runProgram("runner.ts");
-    const ready = await script.told("READY");
+    const ready = await script.waitForLine("READY");
     const worker = Number(ready["pid"]);
     try {
       const etcd = etcdBehind(String(ready["endpoint"]));

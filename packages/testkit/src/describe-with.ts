@@ -5,8 +5,8 @@ import { describe, it } from "vitest";
 export type Needed = ComponentName | ComponentFileName;
 
 /**
- * A suite that needs real components. If one is missing, the suite is skipped and prints the fix to standard error; with
- * CI=true it fails instead, because skips go unnoticed there.
+ * A suite that needs real components. If one is missing, the suite is skipped and prints the fix to standard error;
+ * with CI=true it fails instead, because skips go unnoticed there.
  */
 export function describeWith(components: readonly Needed[], title: string, body: () => void): void {
   const missing = missingComponents(components);

@@ -34,7 +34,10 @@ const MAIN_ADDRESS = "127.0.0.1:8080";
 const OWN_PORTS = ["8090", "8091", "8092", "8093"];
 const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
 
-/** Programs of real components that pages call. Snapshots are restored with `etcdctl` until etcd 3.5, later with `etcdutl`. */
+/**
+ * Programs of real components that pages call. Snapshots are restored with `etcdctl` until etcd 3.5, later with
+ * `etcdutl`.
+ */
 const PROGRAMS = { kubectl: "kubectl", etcd: "etcd34", etcdctl: "etcdctl34" } as const;
 
 /** The components that these commands need. */

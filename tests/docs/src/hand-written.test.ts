@@ -39,8 +39,8 @@ describe("concepts", () => {
   const firstColumn = (heading: readonly string[]) => tableRows(page, heading).flatMap(([cell]) => words(cell));
 
   test("conditions of a deployment", () => {
-    const told = firstColumn(["Condition", "Meaning"]).map((word) => word.toLowerCase());
-    expect(sorted(told)).toEqual(sorted(Object.values(DeploymentCondition)));
+    const documented = firstColumn(["Condition", "Meaning"]).map((word) => word.toLowerCase());
+    expect(sorted(documented)).toEqual(sorted(Object.values(DeploymentCondition)));
   });
 
   test("conditions of a class runtime", () => {

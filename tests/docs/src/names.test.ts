@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { openApiDocument } from "../../../packages/contracts/src/rest/openapi/document.ts";
 import { allPages, ROOT } from "./pages.ts";
 
-/** Handwritten pages for users. Reference pages are generated, and guides for contributors name identifiers of the code. */
+/**
+ * Handwritten pages for users. Reference pages are generated, and guides for contributors name identifiers of the code.
+ */
 const SPANS = [...allPages()]
   .filter(([file]) => /^(?:README\.md|docs\/(?!reference\/|guides\/add-)|examples\/)/.test(file))
   .flatMap(([file, { spans }]) => spans.map(({ text, line }) => ({ text, at: `${file}:${line}` })));

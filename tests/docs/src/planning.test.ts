@@ -42,11 +42,11 @@ describe("the numbers on the page about planning", () => {
   test.each(tableRows(PAGE, ["Replicas so far", "0 up", "1 up", "2 up", "3 up"]).slice(1))(
     "how many of %s are up",
     (replicas, ...cells) => {
-      const told = cells.filter((cell) => cell !== "").map(Number);
-      expect(told).toHaveLength(numbers(replicas).length + 1);
-      for (const [up, share] of told.entries()) expect(share).toBeCloseTo(exactly(numbers(replicas), up), 12);
+      const documented = cells.filter((cell) => cell !== "").map(Number);
+      expect(documented).toHaveLength(numbers(replicas).length + 1);
+      for (const [up, share] of documented.entries()) expect(share).toBeCloseTo(exactly(numbers(replicas), up), 12);
       const majority = Math.floor(numbers(replicas).length / 2) + 1;
-      const reached = told.slice(majority).reduce((sum, share) => sum + share, 0);
+      const reached = documented.slice(majority).reduce((sum, share) => sum + share, 0);
       expect(reached).toBeCloseTo(quorumAvailability(numbers(replicas)), 12);
     },
   );
@@ -80,10 +80,10 @@ describe("numbers in the text", () => {
       deployment: { nfr: { availability: 0.99999 } },
     });
     expect(plan.replicas).toBe(7);
-    const told = /are placed on the best clusters and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
-    expect(told).toHaveLength("0.".length + 9);
+    const documented = /are placed on the best clusters and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
+    expect(documented).toHaveLength("0.".length + 9);
     // Truncated instead of rounded, so that the number is never too high.
-    expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${told}`));
+    expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${documented}`));
   });
 
   const partitions = (minThroughputRps: number | undefined, shape: StateShape) =>
@@ -96,9 +96,9 @@ describe("numbers in the text", () => {
     const page = readFileSync(path.join(ROOT, "docs", name), "utf8")
       .replaceAll(/(\d),(\d{3})/g, "$1$2")
       .replaceAll(/\s+/g, " ");
-    const told =
+    const documented =
       /up to 1000(?: requests per second|:) 1, 5000: 4, 20000: 8, (?:above|beyond|more): 16; 4 when none is stated; (?:at least 4 for a collection|a collection at least 4)/;
-    expect(page).toMatch(told);
+    expect(page).toMatch(documented);
     const { data, singleton, collection } = StateShape;
     const counted = [1000, 1001, 5000, 5001, 20_000, 20_001, undefined].map((rps) => partitions(rps, data));
     expect(counted).toEqual([1, 4, 4, 8, 8, 16, 4]);

@@ -43,7 +43,10 @@ export interface ClassClusterOptions {
   readonly record?: (text: string) => void;
 }
 
-/** A cluster in this process without sockets, on seeded virtual time: API server, simulated workloads, class runtime manager. */
+/**
+ * A cluster in this process without sockets, on seeded virtual time: API server, simulated workloads, class runtime
+ * manager.
+ */
 export class ClassCluster implements AsyncDisposable {
   readonly server: ApiServer;
   /** The client of a user, without injected faults. */

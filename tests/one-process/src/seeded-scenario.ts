@@ -26,7 +26,10 @@ const DESIRED: readonly DesiredClass[] = [
   { functions: { a: "1" }, template: "statefulset" },
 ];
 
-/** Creates, changes and deletes classes while requests of the manager are delayed, dropped or cut, all derived from the seed. */
+/**
+ * Creates, changes and deletes classes while requests of the manager are delayed, dropped or cut, all derived from the
+ * seed.
+ */
 export async function runScenario(seed: number): Promise<ScenarioResult> {
   const lines: string[] = [];
   let isFaulty = true;

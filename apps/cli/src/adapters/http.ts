@@ -5,8 +5,9 @@ const CONNECT_MS = 10_000;
 const IDLE_MS = 300_000;
 
 /**
- * Sends one HTTP request with Node's own client: loading `fetch` takes twice as long as starting Node. Redirects are not
- * followed, because that would send the token to another host; the response body becomes an error that names the target.
+ * Sends one HTTP request with Node's own client: loading `fetch` takes twice as long as starting Node. Redirects are
+ * not followed, because that would send the token to another host; the response body becomes an error that names the
+ * target.
  */
 export async function sendHttp(url: string, init: FetchInit): Promise<FetchAnswer> {
   const response = await openRequest(url, init);

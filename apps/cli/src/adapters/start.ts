@@ -3,7 +3,9 @@ import type { ExitCode } from "../exit-code.ts";
 import { VERSION } from "../root-help.cjs";
 import { writeSyncTo } from "./write-sync.ts";
 
-/** Runs the CLI in this Node process. The bundle stores everything behind this function as text and compiles it on use. */
+/**
+ * Runs the CLI in this Node process. The bundle stores everything behind this function as text and compiles it on use.
+ */
 export async function start(argv: readonly string[]): Promise<ExitCode> {
   return runCli(argv, {
     version: VERSION,

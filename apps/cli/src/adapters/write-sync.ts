@@ -3,8 +3,8 @@ import { writeSync } from "node:fs";
 const WAIT_MS = 5;
 
 /**
- * Writes a text synchronously to standard output (1) or standard error (2). Avoids `process.stdout`, whose creation takes a
- * tenth of the start time. A closed pipe (`oaas … | head`) ends the process without an error.
+ * Writes a text synchronously to standard output (1) or standard error (2). Avoids `process.stdout`, whose creation
+ * takes a tenth of the start time. A closed pipe (`oaas … | head`) ends the process without an error.
  */
 export function writeSyncTo(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);

@@ -5,7 +5,10 @@ import { nearestName } from "./nearest-name.ts";
 
 type FieldSchema = Parameters<typeof fieldsOf>[0];
 
-/** The request and response schemas of each document kind. Response fields are known too, because users send back what they read. */
+/**
+ * The request and response schemas of each document kind. Response fields are known too, because users send back what
+ * they read.
+ */
 export interface DocumentSchemas {
   readonly fieldsOf: typeof fieldsOf;
   readonly of: Readonly<Record<DocumentKind, readonly FieldSchema[]>>;

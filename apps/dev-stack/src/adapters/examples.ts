@@ -11,8 +11,8 @@ export function isClone(): boolean {
 }
 
 /**
- * The examples that every start in a clone deploys if they are missing: one function in one cluster; an availability target
- * with strong consistency in three clusters; three functions with shared state in all clusters.
+ * The examples that every start in a clone deploys if they are missing: one function in one cluster; an availability
+ * target with strong consistency in three clusters; three functions with shared state in all clusters.
  */
 export function loadExamples(): readonly Example[] {
   if (!isClone()) return [];

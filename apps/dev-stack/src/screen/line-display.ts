@@ -11,7 +11,9 @@ export interface LineDisplayOptions {
   readonly output: "text" | "json";
 }
 
-/** Prints a line for each new step, at most one update of the same step every ten seconds, and a last line when ready. */
+/**
+ * Prints a line for each new step, at most one update of the same step every ten seconds, and a last line when ready.
+ */
 export function createLineDisplay({ clock, write, output }: LineDisplayOptions): Display {
   const isJson = output === "json";
   const print = (key: "step" | "note", text: string): void =>

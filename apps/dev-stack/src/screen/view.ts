@@ -60,7 +60,10 @@ export function startLines({ step, seconds, notes }: StartView, size?: Size, pai
   return fitToWindow([lines], size);
 }
 
-/** The screen of a running stack: components, addresses and commands to try. A small window shows the most important part. */
+/**
+ * The screen of a running stack: components, addresses and commands to try. A small window shows the most important
+ * part.
+ */
 export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
   const head = headLines(view, paint);
   const foot = [...infoLines(view), ""];

@@ -1,4 +1,5 @@
-// Loaded before a program (node --import): shifts the wall clock by CLOCK_SHIFT_MS until SIGUSR2, as a clock correction would.
+// Loaded before a program (node --import): shifts the wall clock by CLOCK_SHIFT_MS until SIGUSR2, as a clock correction
+// would.
 import process from "node:process";
 
 const RealDate = Date;

@@ -27,8 +27,8 @@ const DAY_MS = 86_400_000;
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 
 /**
- * Creates a certificate authority with ECDSA P-256 keys in a millisecond, without openssl. All certificates are valid from
- * five days ago, because clocks differ, until `validDays` from now.
+ * Creates a certificate authority with ECDSA P-256 keys in a millisecond, without openssl. All certificates are valid
+ * from five days ago, because clocks differ, until `validDays` from now.
  */
 export function makeAuthority(commonName: string, validDays = 5): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });

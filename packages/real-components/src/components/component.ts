@@ -52,8 +52,8 @@ export interface Component<Name extends string = string, File extends string = s
   /** File name → path in its cache folder. */
   readonly files: Readonly<Record<File, string>>;
   /**
-   * Verification after obtaining: the output of the file must contain the text. Not needed for files of Go modules, because
-   * Go verifies their checksums.
+   * Verification after obtaining: the output of the file must contain the text. Not needed for files of Go modules,
+   * because Go verifies their checksums.
    */
   readonly proof?: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly says: string };
 }

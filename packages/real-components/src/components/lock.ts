@@ -18,13 +18,13 @@ export interface Lock extends Disposable {
  */
 export async function takeLock(file: string, onWait: (owner: string) => void): Promise<Lock> {
   mkdirSync(dirname(file), { recursive: true });
-  let told: string | undefined;
+  let lastOwner: string | undefined;
   for (;;) {
     const lock = tryLock(file);
     if (lock) return lock;
     const owner = ownerOf(file);
-    if (owner !== told) onWait(owner);
-    told = owner;
+    if (owner !== lastOwner) onWait(owner);
+    lastOwner = owner;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -29,8 +29,8 @@ export interface ClusterProgram {
 }
 
 /**
- * Starts a program in the cluster's folder, with `<program>.log` and an entry in the process register there. Resolves when
- * it is ready; otherwise stops it and throws with the end of its log.
+ * Starts a program in the cluster's folder, with `<program>.log` and an entry in the process register there. Resolves
+ * when it is ready; otherwise stops it and throws with the end of its log.
  */
 export async function startInFolder(
   folder: string,

@@ -7,8 +7,8 @@ const STARTS = 4;
 const given = new Set<number>();
 
 /**
- * Finds free loopback ports below the ephemeral range, so that no outgoing connection or "port 0" listener takes one before
- * the component binds it. Ports are random, so that parallel tests rarely collide.
+ * Finds free loopback ports below the ephemeral range, so that no outgoing connection or "port 0" listener takes one
+ * before the component binds it. Ports are random, so that parallel tests rarely collide.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * Distinguishes a process from a later one with the same id: its start time and, on Linux, the boot id. Undefined if the
- * process does not exist.
+ * Distinguishes a process from a later one with the same id: its start time and, on Linux, the boot id. Undefined if
+ * the process does not exist.
  */
 export function processIdentity(pid: number): string | undefined {
   try {

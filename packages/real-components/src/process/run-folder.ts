@@ -18,8 +18,8 @@ export async function makeRunFolder(prefix: string): Promise<RunFolder> {
 }
 
 /**
- * The fault of a failed start, after all its processes were stopped. Keeps and names the folder with the logs, unless the
- * start is retried on other ports.
+ * The fault of a failed start, after all its processes were stopped. Keeps and names the folder with the logs, unless
+ * the start is retried on other ports.
  */
 export async function startFailure(what: string, folder: RunFolder, thrown: unknown): Promise<Error> {
   if (thrown instanceof PortInUse) {

@@ -31,8 +31,8 @@ export interface RunningProcess {
   /** Pauses it until SIGCONT; when this returns, all its threads are stopped. */
   freeze(): void;
   /**
-   * Stops it with SIGTERM, or with `ask` if given, then with SIGKILL after `graceMs`; 0 kills at once. Resolves when it has
-   * ended.
+   * Stops it with SIGTERM, or with `ask` if given, then with SIGKILL after `graceMs`; 0 kills at once. Resolves when it
+   * has ended.
    */
   stop(graceMs?: number, ask?: () => void | Promise<void>): Promise<Exit>;
   /** The last lines of its output. */

@@ -4,8 +4,8 @@ import { Agent, request as httpsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /**
- * The handling of a request: forwarded; answered by the proxy; held forever; forwarded with a response truncated inside a
- * line; or forwarded without returning the response, with a callback when it arrived.
+ * The handling of a request: forwarded; answered by the proxy; held forever; forwarded with a response truncated inside
+ * a line; or forwarded without returning the response, with a callback when it arrived.
  */
 export type HttpFate =
   | { readonly do: "pass" }

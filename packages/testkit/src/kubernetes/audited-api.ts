@@ -2,7 +2,7 @@ import type { Api } from "@oaas/kube-apiserver";
 import type { TokenUser } from "@oaas/real-components";
 import type { AuditedRequest } from "./audit.ts";
 
-const NOBODY = "system:anonymous";
+const ANONYMOUS = "system:anonymous";
 
 export interface AuditedApi {
   readonly api: Api;
@@ -20,7 +20,7 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
         const response = await api.handle(request);
         const authorization = request.headers["authorization"] ?? "";
         requests.push({
-          user: names.get(authorization) ?? (response.status === 401 ? NOBODY : subjectOf(authorization)),
+          user: names.get(authorization) ?? (response.status === 401 ? ANONYMOUS : subjectOf(authorization)),
           ...parseRequest(request.method, request.target),
           path: request.target,
           status: response.status,
@@ -35,8 +35,8 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
 /** The subject of a service account token. */
 function subjectOf(authorization: string): string {
   const [, claims] = authorization.split(".");
-  if (claims === undefined) return NOBODY;
-  const { sub = NOBODY } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { readonly sub?: string };
+  if (claims === undefined) return ANONYMOUS;
+  const { sub = ANONYMOUS } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { readonly sub?: string };
   return sub;
 }
 

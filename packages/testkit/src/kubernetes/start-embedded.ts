@@ -30,9 +30,9 @@ import { StoppableApi } from "./stoppable-api.ts";
 const KUBECTL_TIMEOUT_MS = 180_000;
 
 /**
- * Starts the embedded API server in this process with the interface of the real one: TLS, tokens, kubeconfig, kubectl, audit,
- * and parts that can be killed and frozen. It collects garbage like the controller manager, and simulates nodes and
- * workloads like KWOK.
+ * Starts the embedded API server in this process with the interface of the real one: TLS, tokens, kubeconfig, kubectl,
+ * audit, and parts that can be killed and frozen. It collects garbage like the controller manager, and simulates nodes
+ * and workloads like KWOK.
  */
 export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): Promise<KubernetesUnderTest> {
   const folder = await makeRunFolder("embedded-kubernetes");
@@ -79,7 +79,9 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
   };
 }
 
-/** Simulates a control plane with KWOK: pods run at once with little status, and third-party kinds have no controllers. */
+/**
+ * Simulates a control plane with KWOK: pods run at once with little status, and third-party kinds have no controllers.
+ */
 function kwokSimulation(nodes: number): NonNullable<EmbeddedOptions["simulation"]> {
   return { nodes, startDelayMs: 0, containerEvents: false, knative: false };
 }

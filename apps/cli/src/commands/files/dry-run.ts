@@ -184,7 +184,9 @@ async function dryRunDeployment(
   return { ...base, action, plan };
 }
 
-/** Checks the class against a package that is applied in the same run and that the package manager does not know yet. */
+/**
+ * Checks the class against a package that is applied in the same run and that the package manager does not know yet.
+ */
 function rejectUnknownClass({ name, content }: ResourceDocument, needed: ResourceDocument): void {
   const classes = Array.isArray(needed.content["classes"]) ? (needed.content["classes"] as readonly unknown[]) : [];
   const keys = classes.map((each) => String((each as { readonly key?: unknown } | null)?.key));

@@ -15,8 +15,9 @@ export interface LogEntry {
 }
 
 /**
- * Prints the history of a class, oldest first: revisions with their outcome, functions that became ready, and the workloads,
- * pods and events that explain failures. Container output is not included: the gRPC contract does not carry it.
+ * Prints the history of a class, oldest first: revisions with their outcome, functions that became ready, and the
+ * workloads, pods and events that explain failures. Container output is not included: the gRPC contract does not carry
+ * it.
  */
 export async function logs(
   session: Session,

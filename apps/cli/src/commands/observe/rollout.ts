@@ -17,8 +17,9 @@ export interface WaitTarget {
 }
 
 /**
- * Follows a deployment until a condition holds: a live table on a terminal, a new table per change elsewhere, the last state
- * for machine-readable formats. On timeout the exit code is `unreachable`, because the condition may still be reached.
+ * Follows a deployment until a condition holds: a live table on a terminal, a new table per change elsewhere, the last
+ * state for machine-readable formats. On timeout the exit code is `unreachable`, because the condition may still be
+ * reached.
  */
 export async function followDeployment(session: Session, key: string, target: WaitTarget): Promise<ExitCode> {
   const { clock } = session.environment;

@@ -47,7 +47,10 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
   };
 }
 
-/** Uses the configured port, else the port of the previous start so that copied kubeconfigs stay valid, else a free port. */
+/**
+ * Uses the configured port, else the port of the previous start so that copied kubeconfigs stay valid, else a free
+ * port.
+ */
 async function startOnStablePort(
   plan: ClusterPlan,
   kubeconfig: string,

@@ -79,8 +79,8 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
-      // The lock of the data folder guarantees one manager in a cluster of the stack. Without a Lease, a start after a crash
-      // does not wait for it to expire. An existing cluster may have another manager, so it uses leader election.
+      // The lock of the data folder guarantees one manager in a cluster of the stack. Without a Lease, a start after a
+      // crash does not wait for it to expire. An existing cluster may have another manager, so it uses leader election.
       OPRC_CRM_FEATURES_LEADER_ELECTION: String(plan.context !== undefined),
     },
   });

@@ -21,8 +21,8 @@ export async function requireDebian12(): Promise<void> {
 }
 
 /**
- * Downloads packages into `folder`. Uses the system's package lists; if they are missing or outdated, fetches new ones into
- * our cache, which needs no root and does not change the system.
+ * Downloads packages into `folder`. Uses the system's package lists; if they are missing or outdated, fetches new ones
+ * into our cache, which needs no root and does not change the system.
  */
 export async function downloadPackages(
   packages: readonly string[],

@@ -5,21 +5,21 @@ import { startHelper, type Helper } from "./helper.ts";
 import { startMeasuredPm, type MeasuredPm, type MeasuredPmOptions } from "./measured-pm.ts";
 import type { ClusterQuestion } from "./scripted-clusters.ts";
 
-/** A package manager over scripted clusters in another process, with the package `shop` of one class `Echo`. */
+/** A package manager with scripted clusters in another process, and the package `shop` with one class `Echo`. */
 export interface Fleet extends AsyncDisposable {
   readonly pm: MeasuredPm;
   readonly clusters: readonly string[];
-  /** The deployment of each unit that it holds, by cluster. */
+  /** The deployments of all units, by cluster. */
   held(): Promise<readonly (readonly string[])[]>;
-  /** When on the wall clock the last of so many clusters took a deployment; waits for it. */
+  /** Waits until this many clusters have a deployment and returns the wall-clock time of the last one. */
   arrival(deployment: string, count: number): Promise<number>;
-  /** The last ones accept connections and never answer on them. */
+  /** The last clusters accept connections and never respond. */
   mute(last: number): Promise<void>;
 }
 
 const PATIENCE_MS = 120_000;
 
-/** Starts it; all clusters are known to be healthy when this returns. */
+/** Starts it and waits until all clusters are healthy. */
 export async function startFleet(count: number, delayMs: number, options: MeasuredPmOptions = {}): Promise<Fleet> {
   const helper: Helper = startHelper("scripted-clusters.ts");
   const ask = <T>(question: ClusterQuestion): Promise<T> => helper.ask<T>(question);
@@ -34,7 +34,7 @@ export async function startFleet(count: number, delayMs: number, options: Measur
   return {
     pm,
     clusters: Object.keys(urls),
-    held: () => ask<readonly (readonly string[])[]>({ do: "tell" }),
+    held: () => ask<readonly (readonly string[])[]>({ do: "list" }),
     arrival: (deployment, count) => ask<number>({ do: "arrival", deployment, count }),
     mute: (last) => ask<void>({ do: "mute", last }),
     [Symbol.asyncDispose]: async () => {
@@ -48,7 +48,7 @@ function healthy(all: readonly { readonly status: string }[]): number {
   return all.filter(({ status }) => status === "Healthy").length;
 }
 
-/** Asks for a deployment in these clusters, and answers how long it took to be accepted by all of them. */
+/** Creates a deployment in these clusters and returns the time until all have accepted it. */
 export async function deployed(pm: MeasuredPm, key: string, clusters: readonly string[]): Promise<number> {
   const start = performance.now();
   const answer = await deploy(pm, key, clusters);
@@ -56,7 +56,7 @@ export async function deployed(pm: MeasuredPm, key: string, clusters: readonly s
   return performance.now() - start;
 }
 
-/** Asks for it, whatever comes of it. */
+/** Creates a deployment and ignores the result. */
 export function deploy(pm: MeasuredPm, key: string, clusters: readonly string[]): Promise<Answer> {
   return pm.call("POST", "/api/v1/deployments", {
     body: { key, package_name: "shop", class_key: "Echo", target_envs: clusters },
