@@ -111,7 +111,7 @@ async function listening(child: ChildProcess, log: string, workers: number): Pro
   for (;;) {
     const said = readFileSync(log, "utf8")
       .split("\n")
-      .filter((line) => line.includes('"the package manager listens"'));
+      .filter((line) => line.includes('"package manager listening"'));
     if (said.length >= workers) return (JSON.parse(said[0] as string) as { readonly port: number }).port;
     if (child.exitCode !== null) throw new Error(`the package manager ended with ${child.exitCode}`);
     if (performance.now() > until) throw new Error("the package manager does not listen");

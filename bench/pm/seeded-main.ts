@@ -26,7 +26,7 @@ await runService({
       metricsType: meter.contentType,
       context,
     });
-    log.info("the package manager listens", { host: app.host, port: app.port });
+    log.info("package manager listening", { host: app.host, port: app.port });
     return { close: () => app.close() };
   },
 });

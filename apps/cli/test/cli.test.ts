@@ -32,7 +32,7 @@ describe("oaas with a package manager", () => {
     });
     await eventually(
       async () => {
-        const port = /the package manager listens.*"port":(?<port>\d+)|"port":(?<before>\d+).*listens/.exec(
+        const port = /package manager listening.*"port":(?<port>\d+)|"port":(?<before>\d+).*listening/.exec(
           await readText(logFile),
         )?.groups;
         url = `http://127.0.0.1:${port?.["port"] ?? port?.["before"] ?? ""}`;

@@ -9,10 +9,10 @@ import type { Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
-import { grpcOnly } from "./adapters/grpc-only.ts";
-import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
+import { createHttpFallback } from "./adapters/http-fallback.ts";
+import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
-import { isOpen, listenHost, servesMetrics, type PmConfig } from "./config.ts";
+import { isAuthenticationOff, listenHost, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
@@ -26,11 +26,11 @@ import type { PlatformPorts } from "./platform-parts.ts";
 import { startPlatform, type Platform } from "./platform.ts";
 import { VERSION } from "./version.ts";
 
-/** The world around the package manager; `main.ts` hands in the real one. */
+/** The dependencies of the package manager; `main.ts` passes the real ones. */
 export interface AppPorts extends PlatformPorts {
-  /** The tokens as they are now; undefined when none are configured. */
+  /** The current tokens; undefined when no token file is configured. */
   readonly tokens: () => TokenTable | undefined;
-  /** What somebody should see to around it, in sentences. */
+  /** Problems of the environment that an operator should fix. */
   readonly warnings?: () => readonly string[];
   readonly fetchJson: (url: string) => Promise<unknown>;
   readonly metricsText: () => Promise<string>;
@@ -42,13 +42,13 @@ export interface RunningApp {
   readonly port: number;
   readonly grpcPort: number | undefined;
   readonly metricsPort: number | undefined;
-  /** What is not fit for production, in sentences. */
+  /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
-  /** Stops in order and in bounded time: no new requests, running ones end or are let go, sagas are left to their journal, connections close. Repeatable. */
+  /** Stops within the grace period: rejects new requests, drains running ones, leaves sagas to their journal. Repeatable. */
   close(): Promise<void>;
 }
 
-/** Starts the package manager: everything it can do, and the ways in. */
+/** Starts the package manager: the platform, then its listeners. */
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const platform = await startPlatform(config, ports);
@@ -62,13 +62,13 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const edge: Edge = { authenticate, audit, admit: ({ name }) => rates.admit(name) };
   const http = httpServer(config, ports, platform, { ...edge, warnings, tls: tls?.options });
   const host = listenHost(config);
-  let metrics: MetricsDoor | undefined;
+  let metrics: MetricsListener | undefined;
   try {
     const port = await http.listen(host, config.server.port).catch((thrown: Error) => {
       throw listenFault(host, config.server.port, thrown);
     });
-    metrics = await metricsDoor(config, ports);
-    const grpc = await grpcDoor(config, ports, platform, { ...edge, tls: tls?.options });
+    metrics = await openMetrics(config, ports);
+    const grpc = await openGrpc(config, ports, platform, { ...edge, tls: tls?.options });
     const unfollow = tls?.follow((options) => {
       http.setTls(options);
       grpc?.setTls(options);
@@ -98,10 +98,10 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   }
 }
 
-/** What every way in shares. */
+/** What the listeners share. */
 interface Edge {
   readonly authenticate: Authenticator;
-  /** Throws when a caller asks too often, by whatever way. */
+  /** Throws when a caller exceeds its rate limit, over all listeners. */
   readonly admit: (caller: Caller) => void;
   readonly audit: AuditTrail;
   readonly tls?: TlsOptions | undefined;
@@ -147,7 +147,7 @@ function httpServer(
   });
 }
 
-async function grpcDoor(
+async function openGrpc(
   config: PmConfig,
   ports: AppPorts,
   { registry, deployments, reports }: Platform,
@@ -163,25 +163,25 @@ async function grpcDoor(
     host: listenHost(config),
     port: config.server.grpcPort,
     rpc,
-    http: grpcOnly(),
+    http: createHttpFallback(),
     timers: ports.ambient.timers,
     ...(edge.tls ? { tls: edge.tls } : {}),
   });
 }
 
-async function metricsDoor(config: PmConfig, ports: AppPorts): Promise<MetricsDoor | undefined> {
+async function openMetrics(config: PmConfig, ports: AppPorts): Promise<MetricsListener | undefined> {
   const { port } = config.metrics;
   if (port === undefined || !servesMetrics(config)) return undefined;
-  return openMetricsDoor({ host: listenHost(config), port, text: ports.metricsText, type: ports.metricsType });
+  return openMetricsListener({ host: listenHost(config), port, text: ports.metricsText, type: ports.metricsType });
 }
 
 async function noMetrics(): Promise<never> {
-  const off = "metrics are switched off (METRICS_ENABLED, OBSERVABILITY_ENABLED)";
-  throw new Fault({ kind: "not-found", resource: "path", name: "/metrics" }, off);
+  const message = "metrics are disabled by METRICS_ENABLED or OBSERVABILITY_ENABLED";
+  throw new Fault({ kind: "not-found", resource: "path", name: "/metrics" }, message);
 }
 
 function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
-  if (isOpen(config)) return acceptEveryCaller();
+  if (isAuthenticationOff(config)) return acceptEveryCaller();
   const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim } = config.auth;
   const oidc =
     issuer === undefined || audience === undefined
@@ -191,11 +191,11 @@ function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
 }
 
 function warningsOf(config: PmConfig): readonly string[] {
-  const everybody = `everybody who reaches ${listenHost(config)} is let in as admin: set AUTH_TOKENS_FILE or OIDC_ISSUER`;
+  const open = `authentication is off: every client that reaches ${listenHost(config)} is admin; set AUTH_TOKENS_FILE or OIDC_ISSUER`;
   return [
     ...(config.storage.type === "memory"
       ? ["storage is in memory: everything is lost when the process ends; set STORAGE_TYPE=sqlite or etcd"]
       : []),
-    ...(isOpen(config) ? [everybody] : []),
+    ...(isAuthenticationOff(config) ? [open] : []),
   ];
 }

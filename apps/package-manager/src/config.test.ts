@@ -1,36 +1,40 @@
 import { parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, it } from "vitest";
-import { isOpen, listenHost, pmConfig, servesMetrics } from "./config.ts";
+import { isAuthenticationOff, listenHost, pmConfig, servesMetrics } from "./config.ts";
 
 const read = (env: Readonly<Record<string, string>>) => parseConfig(pmConfig, { env });
 
-function mistakesIn(env: Readonly<Record<string, string>>): readonly string[] {
+function violationsIn(env: Readonly<Record<string, string>>): readonly string[] {
   const parsed = read(env);
   return parsed.ok ? [] : parsed.error.map(({ path, message, fix }) => `${path} ${message}; ${fix}`);
 }
 
-describe("settings that cannot be", () => {
+describe("invalid settings", () => {
   it.each([
-    { why: "a wrong value", env: { SERVER_PORT: "many" }, says: /SERVER_PORT must be a whole number .*"many"/ },
-    { why: "a misspelt name", env: { STORAGE_TYP: "etcd" }, says: /STORAGE_TYP .*STORAGE_TYPE/ },
-    { why: "open to others", env: { SERVER_HOST: "0.0.0.0" }, says: /SERVER_HOST .*no credentials.*AUTH_MODE=off/ },
-    { why: "auth without credentials", env: { AUTH_MODE: "required" }, says: /AUTH_MODE requires credentials/ },
-    { why: "a store not to be shared", env: { SERVER_WORKERS: "2" }, says: /SERVER_WORKERS .*STORAGE_TYPE=etcd/ },
-    { why: "clusters that are no JSON", env: { CRM_CLUSTERS_JSON: "{" }, says: /CRM_CLUSTERS_JSON must be JSON/ },
-    { why: "an issuer for anybody", env: { OIDC_ISSUER: "https://i" }, says: /OIDC_AUDIENCE is required/ },
-    { why: "a user without a password", env: { ETCD_USERNAME: "pm" }, says: /ETCD_PASSWORD is missing/ },
-    { why: "a certificate without its key", env: { ETCD_CLIENT_CERT_PATH: "/c" }, says: /ETCD_CLIENT_KEY_PATH is/ },
-  ])("$why", ({ env, says }) => {
-    expect(mistakesIn(env)).toEqual([expect.stringMatching(says)]);
+    { why: "a wrong value", env: { SERVER_PORT: "many" }, message: /SERVER_PORT must be a whole number .*"many"/ },
+    { why: "a misspelt name", env: { STORAGE_TYP: "etcd" }, message: /STORAGE_TYP .*STORAGE_TYPE/ },
+    { why: "open to others", env: { SERVER_HOST: "0.0.0.0" }, message: /SERVER_HOST .*no credentials.*AUTH_MODE=off/ },
+    { why: "auth without credentials", env: { AUTH_MODE: "required" }, message: /AUTH_MODE requires credentials/ },
+    {
+      why: "a store that workers cannot share",
+      env: { SERVER_WORKERS: "2" },
+      message: /SERVER_WORKERS .*STORAGE_TYPE=etcd/,
+    },
+    { why: "clusters that are not JSON", env: { CRM_CLUSTERS_JSON: "{" }, message: /CRM_CLUSTERS_JSON must be JSON/ },
+    { why: "an issuer without an audience", env: { OIDC_ISSUER: "https://i" }, message: /OIDC_AUDIENCE is required/ },
+    { why: "a user without a password", env: { ETCD_USERNAME: "pm" }, message: /ETCD_PASSWORD is missing/ },
+    { why: "a certificate without its key", env: { ETCD_CLIENT_CERT_PATH: "/c" }, message: /ETCD_CLIENT_KEY_PATH is/ },
+  ])("$why", ({ env, message }) => {
+    expect(violationsIn(env)).toEqual([expect.stringMatching(message)]);
   });
 
-  it("are told all at once", () => {
-    const found = mistakesIn({ SERVER_PORT: "x", DEPLOY_FAN_OUT: "0", STORAGE_TYPE: "paper" }).join();
+  it("are reported all at once", () => {
+    const found = violationsIn({ SERVER_PORT: "x", DEPLOY_FAN_OUT: "0", STORAGE_TYPE: "paper" }).join();
     for (const name of ["SERVER_PORT", "DEPLOY_FAN_OUT", "STORAGE_TYPE"]) expect(found).toContain(name);
   });
 });
 
-/** Every variable of the earlier implementation and of the documents before it, with a value it would take. */
+/** Every variable of the earlier implementation and of its documents, with a valid value. */
 const PROMISED: Readonly<Record<string, string>> = {
   SERVER_PORT: "8080",
   SERVER_HOST: "127.0.0.1",
@@ -90,17 +94,17 @@ const PROMISED: Readonly<Record<string, string>> = {
 };
 
 describe("settings of earlier releases", () => {
-  it.each(Object.keys(PROMISED))("%s is known", (name) => {
-    const complaints = mistakesIn(PROMISED).filter((complaint) => complaint.startsWith(`${name} `));
-    expect(complaints).toEqual([]);
+  it.each(Object.keys(PROMISED))("%s is accepted", (name) => {
+    const violations = violationsIn(PROMISED).filter((violation) => violation.startsWith(`${name} `));
+    expect(violations).toEqual([]);
   });
 
-  it("all of them together are a configuration", () => {
-    expect(mistakesIn(PROMISED)).toEqual([]);
+  it("are valid together", () => {
+    expect(violationsIn(PROMISED)).toEqual([]);
   });
 });
 
-describe("who is let in from where", () => {
+describe("the address and authentication", () => {
   it.each([
     { env: {}, host: "127.0.0.1", open: true },
     { env: { AUTH_TOKENS_FILE: "/t" }, host: "0.0.0.0", open: false },
@@ -112,21 +116,21 @@ describe("who is let in from where", () => {
   ])("$env", ({ env, host, open }) => {
     const parsed = read(env);
     if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
-    return expect([listenHost(parsed.value), isOpen(parsed.value)]).toEqual([host, open]);
+    return expect([listenHost(parsed.value), isAuthenticationOff(parsed.value)]).toEqual([host, open]);
   });
 });
 
-describe("what it tells of itself", () => {
-  const told = (env: Readonly<Record<string, string>>) => {
+describe("metrics and unused settings", () => {
+  const parse = (env: Readonly<Record<string, string>>) => {
     const parsed = read(env);
     if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
     return parsed.value;
   };
 
-  it("serves metrics unless one of the two switches is off", () => {
-    expect(servesMetrics(told({}))).toBe(true);
-    expect(servesMetrics(told({ METRICS_ENABLED: "false" }))).toBe(false);
-    expect(servesMetrics(told({ OBSERVABILITY_ENABLED: "false" }))).toBe(false);
+  it("metrics are served unless one of the two settings disables them", () => {
+    expect(servesMetrics(parse({}))).toBe(true);
+    expect(servesMetrics(parse({ METRICS_ENABLED: "false" }))).toBe(false);
+    expect(servesMetrics(parse({ OBSERVABILITY_ENABLED: "false" }))).toBe(false);
   });
 
   it("lists settings of earlier releases that have no effect", () => {

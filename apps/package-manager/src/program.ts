@@ -3,14 +3,14 @@ import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
 import { followTokens } from "./adapters/token-table.ts";
-import { metricsOfAll, relayMetrics } from "./adapters/worker-metrics.ts";
-import { beginWorker, shouldSupervise } from "./adapters/workers.ts";
+import { collectMetrics, relayMetrics } from "./adapters/worker-metrics.ts";
+import { startWorker, shouldSupervise } from "./adapters/workers.ts";
 import { startApp } from "./app.ts";
 import { pmConfig, type PmConfig } from "./config.ts";
 import { Supervisor } from "./supervisor.ts";
 import { VERSION } from "./version.ts";
 
-interface Surroundings {
+interface ProcessEnvironment {
   readonly ambient: Ambient;
   readonly observability: {
     readonly log: Logger;
@@ -19,14 +19,14 @@ interface Surroundings {
   };
 }
 
-/** The package manager as a program for the service shell, on the store that `open` gives it. */
+/** The package manager as a program of the service shell, with the store that `open` returns. */
 export function packageManager(open: typeof openStore) {
-  const start = async (config: PmConfig, { ambient, observability }: Surroundings) => {
+  const start = async (config: PmConfig, { ambient, observability }: ProcessEnvironment) => {
     const { log, meter, context } = observability;
     const { workers } = config.server;
     if (shouldSupervise(workers)) {
       relayMetrics();
-      const supervisor = new Supervisor({ count: workers, begin: beginWorker, ambient, logger: log });
+      const supervisor = new Supervisor({ count: workers, startWorker, ambient, logger: log });
       await supervisor.start();
       return supervisor;
     }
@@ -42,7 +42,7 @@ export function packageManager(open: typeof openStore) {
       fetchJson,
       logger: log,
       meter,
-      metricsText: metricsOfAll(() => meter.text(), ambient),
+      metricsText: collectMetrics(() => meter.text(), ambient),
       metricsType: meter.contentType,
       context,
     }).catch(async (thrown: unknown) => {
@@ -51,7 +51,7 @@ export function packageManager(open: typeof openStore) {
     });
     for (const warning of app.warnings) log.warn(warning);
     const { host, port, grpcPort, metricsPort } = app;
-    log.info("the package manager listens", { host, port, grpc_port: grpcPort, metrics_port: metricsPort });
+    log.info("package manager listening", { host, port, grpc_port: grpcPort, metrics_port: metricsPort });
     return {
       close: async () => {
         await app.close();

@@ -3,7 +3,7 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import { describe, expect, it } from "vitest";
 import { Supervisor, type WorkerProcess } from "./supervisor.ts";
 
-/** A worker that listens and ends when told to. */
+/** A worker that the test lets listen and exit. */
 function fakeWorker(id: number) {
   const listening = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<string>();
@@ -17,21 +17,21 @@ function fakeWorker(id: number) {
   return { ...worker, listen: () => listening.resolve(), end: (how: string) => ended.resolve(how) };
 }
 
-function world(count: number) {
+function supervise(count: number) {
   const ambient = virtualAmbient(1);
   const workers: ReturnType<typeof fakeWorker>[] = [];
-  const begin = (): WorkerProcess => {
+  const startWorker = (): WorkerProcess => {
     const worker = fakeWorker(workers.length + 1);
     workers.push(worker);
     return worker;
   };
-  const supervisor = new Supervisor({ count, begin, ambient, logger: NOOP_LOGGER });
+  const supervisor = new Supervisor({ count, startWorker, ambient, logger: NOOP_LOGGER });
   return { supervisor, workers, time: ambient.time };
 }
 
-describe("a number of workers", () => {
-  it("begins with one; the others follow when it listens", async () => {
-    const { supervisor, workers, time } = world(3);
+describe("a supervisor", () => {
+  it("starts one worker, and the others when it listens", async () => {
+    const { supervisor, workers, time } = supervise(3);
     const starting = supervisor.start();
     await time.advance(60_000);
     expect(workers).toHaveLength(1);
@@ -41,21 +41,21 @@ describe("a number of workers", () => {
     await supervisor.close();
   });
 
-  it("a first worker that cannot serve ends the start, and nothing is tried again", async () => {
-    const { supervisor, workers, time } = world(4);
+  it("fails the start when the first worker exits, without a restart", async () => {
+    const { supervisor, workers, time } = supervise(4);
     const starting = supervisor.start();
     workers[0]?.end("exit code 1");
-    await expect(starting).rejects.toThrow(/first worker ended before it listened \(exit code 1\)/);
+    await expect(starting).rejects.toThrow(/first worker exited before it listened \(exit code 1\)/);
     await time.advance(600_000);
     expect(workers).toHaveLength(1);
   });
 
-  it("one that ended is replaced later each time while they end early, and soon after one that was well", async () => {
-    const { supervisor, workers, time } = world(2);
+  it("restarts with a growing backoff, and resets it after a healthy uptime", async () => {
+    const { supervisor, workers, time } = supervise(2);
     const starting = supervisor.start();
     workers[0]?.listen();
     await starting;
-    const replacedWithin = async (ms: number): Promise<boolean> => {
+    const restartedWithin = async (ms: number): Promise<boolean> => {
       const before = workers.length;
       workers.at(-1)?.end("SIGKILL");
       await time.advance(0.7 * ms);
@@ -64,15 +64,15 @@ describe("a number of workers", () => {
       return tooSoon === before && workers.length === before + 1;
     };
     for (const ms of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]) {
-      expect(await replacedWithin(ms), `after ${ms} ms`).toBe(true);
+      expect(await restartedWithin(ms), `after ${ms} ms`).toBe(true);
     }
     await time.advance(60_000);
-    expect(await replacedWithin(1_000)).toBe(true);
+    expect(await restartedWithin(1_000)).toBe(true);
     await supervisor.close();
   });
 
-  it("stops them all, and begins no more", async () => {
-    const { supervisor, workers, time } = world(2);
+  it("stops all workers and restarts none", async () => {
+    const { supervisor, workers, time } = supervise(2);
     const starting = supervisor.start();
     workers[0]?.listen();
     await starting;

@@ -2,59 +2,58 @@ import { backoffDelay, unavailable, type Ambient, type Timer } from "@oaas/found
 import type { Logger } from "@oaas/observability";
 import { BACKOFF } from "./backoff-policies.ts";
 
-/** A process that serves. */
+/** A worker process. */
 export interface WorkerProcess {
   readonly id: number;
   readonly pid: number | undefined;
-  /** Resolves when it listens; never when it ends before. */
+  /** Resolves when it listens; never when it exits before. */
   readonly listening: Promise<void>;
-  /** Resolves with how it ended. */
+  /** Resolves with its exit code or signal. */
   readonly ended: Promise<string>;
-  /** Asks it to end in order. */
+  /** Requests a graceful stop. */
   stop(): void;
 }
 
 export interface SupervisorOptions {
   readonly count: number;
-  readonly begin: () => WorkerProcess;
+  readonly startWorker: () => WorkerProcess;
   readonly ambient: Ambient;
   readonly logger: Logger;
 }
 
-/** A worker that lived so long was well, whatever it died of. */
-const WELL_AFTER_MS = 60_000;
+/** Uptime after which the restart backoff of a worker is reset. */
+const HEALTHY_UPTIME_MS = 60_000;
 
 /**
  * Keeps a number of workers running.
  *
- * *Guarantees*: the first worker begins alone, and what keeps it from serving ends the start, as it would with one process: a wrong setting or
- * a store out of reach is said once. From then on one that ends is started again, after 1, 2, 4 … up to 30 seconds while they keep ending
- * early, for ever: what served once is expected to serve again.
+ * *Guarantees*: the first worker starts alone, and its failure fails the start, so that an invalid setting or an unreachable store is
+ * reported once. After that a worker that exits is restarted, with a backoff of 1, 2, 4 … up to 30 seconds while workers exit early.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #running = new Set<WorkerProcess>();
   readonly #waiting = new Set<Timer>();
-  #early = 0;
+  #earlyExits = 0;
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the first worker listens and the others were begun. */
+  /** Resolves when the first worker listens and the others are starting. */
   async start(): Promise<void> {
-    const first = this.#begin();
-    const end = await Promise.race([first.listening, first.ended]);
-    if (end !== undefined) {
+    const first = this.#start();
+    const exit = await Promise.race([first.listening, first.ended]);
+    if (exit !== undefined) {
       this.#stopping = true;
-      throw unavailable("worker", `the first worker ended before it listened (${end}); what it said stands above`);
+      throw unavailable("worker", `the first worker exited before it listened (${exit}); see its output above`);
     }
-    this.#keep(first);
-    for (let more = 1; more < this.#options.count; more += 1) this.#keep(this.#begin());
+    this.#watch(first);
+    for (let more = 1; more < this.#options.count; more += 1) this.#watch(this.#start());
   }
 
-  /** Ends all workers in order. */
+  /** Stops all workers gracefully. */
   async close(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#waiting) timer.cancel();
@@ -66,35 +65,35 @@ export class Supervisor {
     );
   }
 
-  #begin(): WorkerProcess {
-    const worker = this.#options.begin();
+  #start(): WorkerProcess {
+    const worker = this.#options.startWorker();
     this.#running.add(worker);
     void worker.ended.then(() => this.#running.delete(worker));
-    this.#options.logger.info("a worker was started", { worker: worker.id, pid: worker.pid });
+    this.#options.logger.info("started worker", { worker: worker.id, pid: worker.pid });
     return worker;
   }
 
-  #keep(worker: WorkerProcess): void {
+  #watch(worker: WorkerProcess): void {
     const { clock } = this.#options.ambient;
-    const since = clock.monotonic();
-    void worker.ended.then((how) => {
-      if (!this.#stopping) this.#replace(worker, how, clock.monotonic() - since);
+    const startedAt = clock.monotonic();
+    void worker.ended.then((exit) => {
+      if (!this.#stopping) this.#restart(worker, exit, clock.monotonic() - startedAt);
     });
   }
 
-  #replace(worker: WorkerProcess, how: string, livedMs: number): void {
+  #restart(worker: WorkerProcess, exit: string, uptimeMs: number): void {
     const { ambient, logger } = this.#options;
-    this.#early = livedMs >= WELL_AFTER_MS ? 0 : this.#early + 1;
-    const delayMs = Math.round(backoffDelay(BACKOFF.workerRestart, Math.max(0, this.#early - 1), ambient.random));
-    logger.error("a worker ended and is started again", {
+    this.#earlyExits = uptimeMs >= HEALTHY_UPTIME_MS ? 0 : this.#earlyExits + 1;
+    const delayMs = Math.round(backoffDelay(BACKOFF.workerRestart, Math.max(0, this.#earlyExits - 1), ambient.random));
+    logger.error("worker exited; restarting", {
       worker: worker.id,
-      how,
+      exit,
       delay_ms: delayMs,
-      still_running: this.#running.size,
+      running: this.#running.size,
     });
     const timer = ambient.timers.after(delayMs, () => {
       this.#waiting.delete(timer);
-      if (!this.#stopping) this.#keep(this.#begin());
+      if (!this.#stopping) this.#watch(this.#start());
     });
     this.#waiting.add(timer);
   }

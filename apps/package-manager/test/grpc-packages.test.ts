@@ -171,8 +171,8 @@ describe("PackageService", () => {
         status: { deploymentId: "unit-1", status: "RUNNING", classRuntime: summary },
         origin: { cluster, epoch: "e1", sequence },
       });
-    expect(await report("east", 1n)).toMatchObject({ message: "taken" });
-    expect(await report("east", 1n)).toMatchObject({ message: "known already" });
+    expect(await report("east", 1n)).toMatchObject({ message: "accepted" });
+    expect(await report("east", 1n)).toMatchObject({ message: "unchanged" });
     await expect(report("mars", 1n)).rejects.toMatchObject({
       kind: expect.stringMatching(/not-found|invalid-argument/),
     });

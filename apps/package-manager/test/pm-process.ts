@@ -48,7 +48,7 @@ export async function runPm({ folder, env = {}, program = MAIN }: PmProcessOptio
   };
   let port: unknown;
   await untilReady(running, async () => {
-    port = (await log()).find(({ message }) => message === "the package manager listens")?.["port"];
+    port = (await log()).find(({ message }) => message === "package manager listening")?.["port"];
     return port !== undefined;
   });
   const url = `http://127.0.0.1:${String(port)}`;

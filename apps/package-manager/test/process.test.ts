@@ -36,11 +36,15 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
       env: { AUTH_TOKENS_FILE: "/no/such" },
       says: "AUTH_TOKENS_FILE: /no/such cannot be read: ENOENT",
     },
-    { why: "a port in use", env: { SERVER_PORT: takenPort }, says: "cannot listen on 127.0.0.1:\\d+: something else" },
+    {
+      why: "a port in use",
+      env: { SERVER_PORT: takenPort },
+      says: "cannot listen on 127.0.0.1:\\d+: the address is in use",
+    },
     {
       why: "a gRPC port in use",
       env: { GRPC_PORT: takenPort },
-      says: "cannot listen on 127.0.0.1:\\d+: something else",
+      says: "cannot listen on 127.0.0.1:\\d+: the address is in use",
     },
     {
       why: "a file that is no database",
@@ -55,7 +59,7 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
     {
       why: "no etcd, with workers",
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s", SERVER_WORKERS: "2" },
-      says: "etcd is not available: .*127.0.0.1:1[^]*first worker ended before it listened \\(exit code 1\\)",
+      says: "etcd is not available: .*127.0.0.1:1[^]*first worker exited before it listened \\(exit code 1\\)",
     },
     {
       why: "a folder that cannot be made",
@@ -68,14 +72,14 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(new RegExp(says));
     expect(stderr, "no stack").not.toContain("    at ");
-    expect(stdout).not.toContain("listens");
+    expect(stdout).not.toContain("listening");
   });
 
   test("a token file with mistakes names their lines", async () => {
     const file = inFolder("bad-tokens");
     await writeFile(file, `ci:deployer:${sha256("x")}\nci:king:${sha256("y")}\n`);
     const { exitCode, stderr } = await pmCommand(folder.path, [], { AUTH_TOKENS_FILE: file });
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/line 2: "king" is no role/)]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/line 2: "king" is not a role/)]);
   });
 });
 
@@ -109,10 +113,10 @@ describe("what it says of itself", () => {
 describe("a running process", () => {
   test("without credentials it listens on loopback and health warns of it", async () => {
     await using pm = await runPm({ folder: folder.path });
-    const listening = (await pm.log()).find(({ message }) => message.endsWith("listens"));
+    const listening = (await pm.log()).find(({ message }) => message.endsWith("listening"));
     expect(listening).toMatchObject({ host: "127.0.0.1" });
     const { json } = await pm.call("GET", "/health");
-    expect(json.warnings.join(" ")).toMatch(/in memory.*127\.0\.0\.1 is let in as admin/);
+    expect(json.warnings.join(" ")).toMatch(/in memory.*127\.0\.0\.1 is admin/);
     expect((await pm.call("GET", "/metrics")).text).toContain("process_cpu");
     expect(await pm.stop()).toBe(0);
   });
@@ -196,7 +200,7 @@ describeWith(["etcd"], "two workers on one etcd", () => {
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: etcd.endpoints.join(","), SERVER_WORKERS: "2" },
     });
     const lines = async (ending: string) => (await pm.log()).filter(({ message }) => message.endsWith(ending));
-    await eventually(async () => (await lines("listens")).length === 2, { what: "both workers to listen" });
+    await eventually(async () => (await lines("listening")).length === 2, { what: "both workers to listen" });
     expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shared") })).status).toBe(201);
     // A connection of its own each: the primary hands them out in turn.
     const read = () => ask(pm.url, "GET", "/api/v1/packages/shared", { headers: { connection: "close" } });
@@ -220,14 +224,14 @@ describeWith(["etcd"], "two workers on one etcd", () => {
       return false;
     };
     await eventually(areAllCounted, { what: "whichever is asked to tell the metrics of both" });
-    const [first] = await lines("a worker was started");
+    const [first] = await lines("started worker");
     process.kill(Number(first?.["pid"]), "SIGKILL");
-    await eventually(async () => (await lines("listens")).length === 3, { what: "another worker to listen" });
+    await eventually(async () => (await lines("listening")).length === 3, { what: "another worker to listen" });
     await eventually(async () => (await read()).status === 200);
     const isCounted = async () =>
       (await read()).status === 200 && (await series()).some(([, worker]) => worker === "3");
     await eventually(isCounted, { what: "the new one's metrics" });
-    expect(await lines("a worker ended and is started again")).toHaveLength(1);
+    expect(await lines("worker exited; restarting")).toHaveLength(1);
     expect(await pm.stop()).toBe(0);
   });
 });

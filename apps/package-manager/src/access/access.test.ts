@@ -25,16 +25,16 @@ describe("a token file", () => {
 
   test.each([
     { why: "no role", line: "ann", message: "is not name:role:hash" },
-    { why: "an unknown role", line: `ann:root:${hashOf("x")}`, message: '"root" is no role' },
-    { why: "a role nobody has", line: `ann:public:${hashOf("x")}`, message: '"public" is no role' },
-    { why: "the token itself", line: "ann:admin:s3cret", message: "has no SHA-256 hash" },
+    { why: "an unknown role", line: `ann:root:${hashOf("x")}`, message: '"root" is not a role' },
+    { why: "the role public", line: `ann:public:${hashOf("x")}`, message: '"public" is not a role' },
+    { why: "the token itself", line: "ann:admin:s3cret", message: "is not a SHA-256 digest" },
     { why: "more parts", line: `ann:admin:${hashOf("x")}:y`, message: "is not name:role:hash" },
     {
       why: "a token twice",
       line: `bob:viewer:${hashOf("s3cret").toUpperCase()}`,
-      message: "has the token of a line before",
+      message: "repeats the token of an earlier line",
     },
-  ])("refuses $why and names the line", ({ line, message }) => {
+  ])("rejects $why and names the line", ({ line, message }) => {
     expect(readTokens(`ann:admin:${hashOf("s3cret")}\n${line}`)).toMatchObject({
       ok: false,
       error: [{ path: "line 2", message }],
@@ -43,7 +43,7 @@ describe("a token file", () => {
 });
 
 describe("roles", () => {
-  test("each may do what the ones before it may", () => {
+  test("include the rights of the roles before them", () => {
     assertRole({ name: "ann", role: "admin" }, "deployer", "createDeployment");
     assertRole({ name: "ann", role: "viewer" }, "viewer", "listPackages");
     expect(() => assertRole({ name: "bob", role: "viewer" }, "deployer", "createDeployment")).toThrow(
@@ -53,7 +53,7 @@ describe("roles", () => {
 });
 
 describe("a rate limit", () => {
-  test("lets a burst pass, then so many per second, each caller for itself", async () => {
+  test("allows a burst, then a rate, for each caller separately", async () => {
     const time = new VirtualTime(0);
     const limiter = new RateLimiter({ perSecond: 2, burst: 3 }, time);
     for (let index = 0; index < 3; index += 1) limiter.admit("ann");
@@ -66,7 +66,7 @@ describe("a rate limit", () => {
     expect(() => limiter.admit("ann")).toThrow();
     await time.advance(60_000);
     for (let index = 0; index < 3; index += 1) limiter.admit("ann");
-    expect(() => limiter.admit("ann"), "no more is saved up than the burst").toThrow();
+    expect(() => limiter.admit("ann"), "the bucket holds no more than the burst").toThrow();
   });
 });
 
@@ -111,13 +111,13 @@ describe("JWTs of an issuer", () => {
     });
   });
 
-  test("are believed when signature, issuer, audience and time are right; the highest role counts", async () => {
+  test("are accepted with a valid signature, issuer, audience and time; the highest role counts", async () => {
     expect(await oidc.callerOf(signed(first.privateKey, claims()))).toEqual({ name: "u1", role: "deployer" });
     expect(
       await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "admin", preferred_username: "ann" }))),
     ).toEqual({ name: "ann", role: "admin" });
     expect((await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "nonsense" })))).role).toBe("viewer");
-    expect(asked, "keys are asked for once").toHaveLength(2);
+    expect(asked, "the keys are fetched once").toHaveLength(2);
   });
 
   test.each([
@@ -126,8 +126,8 @@ describe("JWTs of an issuer", () => {
     { why: "expired", more: { exp: NOW / 1000 - 61 } },
     { why: "without an end", more: { exp: undefined } },
     { why: "not valid yet", more: { nbf: NOW / 1000 + 120 } },
-    { why: "valid from a time that is none", more: { nbf: "later" } },
-  ])("are refused: $why", async ({ more }) => {
+    { why: "valid from something that is not a time", more: { nbf: "later" } },
+  ])("are rejected: $why", async ({ more }) => {
     await expect(oidc.callerOf(signed(first.privateKey, claims(more)))).rejects.toMatchObject({
       kind: "unauthenticated",
     });
@@ -137,16 +137,16 @@ describe("JWTs of an issuer", () => {
     { why: "no signature at all", header: { alg: "none" } },
     { why: "a shared secret", header: { alg: "HS256", kid: "one" } },
     { why: "an algorithm of another key type", header: { alg: "RS256", kid: "one" } },
-    { why: "a name of an inherited member", header: { alg: "constructor" } },
+    { why: "the name of an inherited member", header: { alg: "constructor" } },
     { why: "an extension that must be understood", header: { alg: "ES256", kid: "one", crit: ["b64"], b64: false } },
-  ])("are refused: $why", async ({ header }) => {
+  ])("are rejected: $why", async ({ header }) => {
     await expect(oidc.callerOf(signed(first.privateKey, claims(), header))).rejects.toMatchObject({
       kind: "unauthenticated",
     });
   });
 
   test.each(["null", "5", "[]", '"text"', "{", "", '{"alg":null,"kid":{}}'])(
-    "are refused: parts that are %s",
+    "are rejected: parts that are %s",
     async (text) => {
       const part = Buffer.from(text).toString("base64url");
       const good = Buffer.from(JSON.stringify(claims())).toString("base64url");
@@ -156,16 +156,16 @@ describe("JWTs of an issuer", () => {
     },
   );
 
-  test("what is no key among an issuer's keys harms nobody", async () => {
+  test("entries of the key set that are not keys are ignored", async () => {
     served = { keys: [null, 5, [], {}, { kty: "EC" }, { kty: "EC", kid: "one" }, jwkOf(first.publicKey, "one")] };
     expect((await oidc.callerOf(signed(first.privateKey, claims()))).name).toBe("u1");
   });
 
-  test("a new key is found at once, but a stream of unknown ones does not make us ask for each", async () => {
+  test("a new key is fetched once per cooldown, however many unknown keys are used", async () => {
     await oidc.callerOf(signed(first.privateKey, claims()));
     const second = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const token = signed(second.privateKey, claims(), { alg: "ES256", kid: "two" });
-    await expect(oidc.callerOf(token), "too soon to ask again").rejects.toMatchObject({ kind: "unauthenticated" });
+    await expect(oidc.callerOf(token), "within the cooldown").rejects.toMatchObject({ kind: "unauthenticated" });
     served = { keys: [jwkOf(second.publicKey, "two")] };
     await time.advance(11_000);
     expect((await oidc.callerOf(token)).name).toBe("u1");
@@ -247,7 +247,7 @@ describe("the Authorization header", () => {
   });
 
   test.each([[undefined], ["s3cret"], ["Basic YTpi"], ["Bearer wrong"], ["Bearer a.b.c"], ["Bearer "]])(
-    "refuses %s",
+    "rejects %s",
     async (header) => {
       await expect(who(header, "1.2.3.4")).rejects.toMatchObject({ kind: "unauthenticated" });
     },

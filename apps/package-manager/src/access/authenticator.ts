@@ -3,7 +3,7 @@ import { unauthenticated, type Caller } from "./caller.ts";
 import { looksLikeJwt, type OidcCallers } from "./oidc.ts";
 import type { TokenTable } from "./token-file.ts";
 
-/** Finds out who asks from the Authorization header. */
+/** Resolves the caller from the Authorization header; throws unauthenticated. */
 export type Authenticator = (authorization: string | undefined, address: string) => Promise<Caller>;
 
 /** Accepts every caller as admin, named by its address. */
@@ -11,7 +11,7 @@ export function acceptEveryCaller(): Authenticator {
   return async (_, address) => ({ name: `anonymous@${address}`, role: "admin" });
 }
 
-/** Bearer tokens of the table, asked for at each request because it may change, and JWTs of the issuer. */
+/** Accepts the tokens of the table, which may change between requests, and the JWTs of the issuer. */
 export function bearerAuthenticator(
   tokens: () => TokenTable | undefined,
   oidc: OidcCallers | undefined,
@@ -20,7 +20,7 @@ export function bearerAuthenticator(
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
       throw unauthenticated(
-        authorization === undefined ? "No credentials were sent" : "The credentials are no bearer token",
+        authorization === undefined ? "No credentials were sent" : "The credentials are not a bearer token",
       );
     const known = tokens()?.callerOf(token);
     if (known) return known;

@@ -1,13 +1,13 @@
 import { Fault } from "@oaas/foundation";
 import { ROLES, type Role } from "@oaas/contracts/rest";
 
-/** Who asks. */
+/** An authenticated caller. */
 export interface Caller {
   readonly name: string;
   readonly role: Role;
 }
 
-/** Throws permission-denied unless the caller's role is the one asked for or a higher one. */
+/** Throws permission-denied unless the caller has this role or a higher one. */
 export function assertRole(caller: Caller, role: Role, action: string): void {
   if (ROLES.indexOf(caller.role) >= ROLES.indexOf(role)) return;
   throw new Fault(
@@ -16,7 +16,7 @@ export function assertRole(caller: Caller, role: Role, action: string): void {
   );
 }
 
-/** Thrown to whoever does not prove who they are. */
+/** The fault of a request without valid credentials. */
 export function unauthenticated(why: string): Fault {
   return new Fault({ kind: "unauthenticated" }, `${why}. Send "Authorization: Bearer <token>".`);
 }

@@ -1,13 +1,13 @@
 import { Fault, type Clock } from "@oaas/foundation";
 
 export interface RateLimit {
-  /** Requests per second that a caller may keep up. */
+  /** Sustained requests per second and caller. */
   readonly perSecond: number;
-  /** Requests at once after a pause. */
+  /** Requests in a burst. */
   readonly burst: number;
 }
 
-/** Callers that are remembered; beyond that those that have asked least recently begin anew. */
+/** Tracked callers; beyond that the oldest one starts with a full bucket again. */
 const MAX_CALLERS = 10_000;
 
 interface Bucket {
@@ -15,7 +15,7 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Lets each caller ask so often and no more; what is left over is saved up to the burst. */
+/** A token bucket for each caller. */
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Throws resource-exhausted, with the time to wait, when the caller has used up its share. */
+  /** Throws resource-exhausted, with the time to wait, when the bucket of the caller is empty. */
   admit(caller: string): void {
     const now = this.#clock.monotonic();
     const bucket = this.#buckets.get(caller) ?? this.#newBucket(caller, now);
@@ -40,7 +40,7 @@ export class RateLimiter {
     const retryAfterMs = Math.ceil(((1 - bucket.tokens) / perSecond) * 1000);
     throw new Fault(
       { kind: "resource-exhausted", limit: "requests per caller", retryAfterMs },
-      `${caller} asks more often than ${perSecond} times per second; wait ${retryAfterMs} ms`,
+      `${caller} exceeds ${perSecond} requests per second; retry in ${retryAfterMs} ms`,
     );
   }
 

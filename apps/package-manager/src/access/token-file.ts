@@ -4,36 +4,40 @@ import { ROLES, type Role } from "@oaas/contracts/rest";
 import type { Caller } from "./caller.ts";
 
 /**
- * Tokens and who they belong to, one line each: `name:role:sha256-of-the-token-in-hex`. Empty lines and lines that begin with
- * `#` say nothing. The file holds no secret that could be used, only what proves one.
+ * The tokens of a file, one per line: `name:role:sha256-of-the-token-in-hex`. Empty lines and lines that begin with `#` are ignored. The
+ * file contains digests only, not the tokens.
  */
 export interface TokenTable {
-  /** Who a token belongs to; undefined for an unknown one. */
+  /** The caller of a token; undefined for an unknown one. */
   callerOf(token: string): Caller | undefined;
   readonly size: number;
 }
 
-/** Reads a token file, or says everything that is wrong with it by line. */
+/** Parses a token file; all violations, by line, when it is invalid. */
 export function readTokens(text: string): Result<TokenTable, readonly Violation[]> {
   const violations: Violation[] = [];
-  // What is looked up is the hash, which nobody can choose: the time it takes tells nothing about the tokens.
+  // Looking up digests leaks nothing about the tokens through timing: clients cannot choose digests.
   const byHash = new Map<string, Caller>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const said = line.trim();
-    if (said === "" || said.startsWith("#")) continue;
-    const [name = "", role = "", hash = "", ...more] = said.split(":").map((part) => part.trim());
+    const content = line.trim();
+    if (content === "" || content.startsWith("#")) continue;
+    const [name = "", role = "", hash = "", ...more] = content.split(":").map((part) => part.trim());
     const path = `line ${index + 1}`;
     if (name === "" || more.length > 0 || hash === "")
       violations.push({ path, message: "is not name:role:hash", fix: "write for example ci:deployer:<64 hex digits>" });
     else if (!(ROLES as readonly string[]).includes(role) || role === "public")
-      violations.push({ path, message: `"${role}" is no role`, fix: "use viewer, deployer or admin" });
+      violations.push({ path, message: `"${role}" is not a role`, fix: "use viewer, deployer or admin" });
     else if (!/^[0-9a-fA-F]{64}$/.test(hash))
-      violations.push({ path, message: "has no SHA-256 hash", fix: "write the SHA-256 of the token as 64 hex digits" });
+      violations.push({
+        path,
+        message: "is not a SHA-256 digest",
+        fix: "write the SHA-256 of the token as 64 hex digits",
+      });
     else if (byHash.has(hash.toLowerCase()))
       violations.push({
         path,
-        message: "has the token of a line before",
-        fix: "give each its own, or take one line out",
+        message: "repeats the token of an earlier line",
+        fix: "give each caller its own token, or remove one line",
       });
     else byHash.set(hash.toLowerCase(), { name, role: role as Role });
   }

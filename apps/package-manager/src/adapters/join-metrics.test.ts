@@ -10,7 +10,7 @@ async function textOf(count: number): Promise<string> {
   return meter.text();
 }
 
-test("series of all workers, each with its label, and every metric in one piece", async () => {
+test("labels the series of each worker and keeps each metric together", async () => {
   const joined = joinMetrics([
     { worker: 1, text: await textOf(5) },
     { worker: 3, text: await textOf(7) },
@@ -39,7 +39,7 @@ wait_seconds_count{worker="3"} 1
 `);
 });
 
-test("a metric that only one of them has", () => {
+test("includes a metric that only one worker has", () => {
   const joined = joinMetrics([
     { worker: 1, text: "# HELP a A.\n# TYPE a gauge\na 1\n" },
     { worker: 2, text: "# HELP b B.\n# TYPE b gauge\nb 2\n" },

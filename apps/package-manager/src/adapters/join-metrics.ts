@@ -1,4 +1,4 @@
-/** What one worker says of itself, in the text form of Prometheus. */
+/** The metrics of one worker, in the Prometheus text format. */
 export interface WorkerMetrics {
   readonly worker: number;
   readonly text: string;
@@ -13,8 +13,8 @@ const HELP = /^# HELP (?<name>\S+)/;
 const SAMPLE = /^(?<name>[^\s{]+)(?:\{(?<labels>.*)\})? (?<value>\S+)$/;
 
 /**
- * The metrics of several workers as one text: each series has the label `worker`. They are not added up, because a sum would say
- * nothing of a gauge such as the state of a breaker. The lines of one metric stand together, as the form demands.
+ * Joins the metrics of several workers: each series gets the label `worker`. They are not summed, because a sum of gauges, such as breaker
+ * states, has no meaning. The format requires the lines of one metric to be adjacent.
  */
 export function joinMetrics(all: readonly WorkerMetrics[]): string {
   const families = new Map<string, Family>();

@@ -6,7 +6,7 @@ import { openMemoryStore } from "@oaas/storage/memory";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import type { PmConfig } from "../config.ts";
 
-/** The store that the configuration names. */
+/** Opens the store that the configuration names. */
 export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambient, logger: Logger): KeyValueStore {
   if (storage.type === "sqlite") return openSqliteStore({ ambient, file: storage.file });
   if (storage.type === "memory")

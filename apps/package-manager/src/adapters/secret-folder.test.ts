@@ -13,7 +13,7 @@ beforeAll(() => {
   writeFileSync(path.join(folder, "private"), "p");
   writeFileSync(path.join(folder, "secrets-of-others"), "p");
   writeFileSync(path.join(secrets, "..2026", "token"), "t");
-  // As Kubernetes mounts a Secret: each name leads to a folder that is replaced as a whole.
+  // The layout of a mounted Kubernetes Secret: links into a folder that is replaced as a whole.
   symlinkSync("..2026", path.join(secrets, "..data"));
   symlinkSync(path.join("..data", "token"), path.join(secrets, "token"));
   symlinkSync(path.join(folder, "private"), path.join(secrets, "way-out"));
@@ -21,8 +21,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("files that callers may name", () => {
-  it("are those of the folder, by their path from there or in full, and stay where a new one will be put", () => {
+describe("files that API callers may reference", () => {
+  it("are found by relative and absolute path, and links are not resolved", () => {
     const found = path.join(secrets, "token");
     expect(secretFolder(secrets).find("token")).toEqual({ ok: true, value: found });
     expect(secretFolder(secrets).find(found)).toEqual({ ok: true, value: found });
@@ -31,23 +31,23 @@ describe("files that callers may name", () => {
   });
 
   it.each([
-    { name: "../private", says: "leads out of the folder", why: "the folder above" },
-    { name: "../secrets-of-others", says: "leads out of the folder", why: "a name that begins alike" },
-    { name: "/etc/passwd", says: "leads out of the folder", why: "somewhere else" },
-    { name: "/no/such", says: "leads out of the folder", why: "nothing is said of what is elsewhere" },
-    { name: "way-out", says: "leads out of the folder", why: "a link that leads out" },
-    { name: ".", says: "leads out of the folder", why: "the folder itself" },
-    { name: "..2026", says: "is no file", why: "a folder in it" },
+    { name: "../private", says: "is outside of the folder", why: "the folder above" },
+    { name: "../secrets-of-others", says: "is outside of the folder", why: "a folder with the same prefix" },
+    { name: "/etc/passwd", says: "is outside of the folder", why: "an absolute path elsewhere" },
+    { name: "/no/such", says: "is outside of the folder", why: "does not reveal whether an outside file exists" },
+    { name: "way-out", says: "is outside of the folder", why: "a link to the outside" },
+    { name: ".", says: "is outside of the folder", why: "the folder itself" },
+    { name: "..2026", says: "is not a file", why: "a folder in it" },
     { name: "missing", says: "ENOENT", why: "not there" },
-    { name: "a\0b", says: "cannot be read", why: "no path at all" },
-  ])("are not: $why", ({ name, says }) => {
+    { name: "a\0b", says: "cannot be read", why: "not a path" },
+  ])("are not found: $why", ({ name, says }) => {
     expect(secretFolder(secrets).find(name)).toMatchObject({
       ok: false,
       error: { message: expect.stringContaining(says) as string },
     });
   });
 
-  it("are none without a folder", () => {
+  it("do not exist without a folder", () => {
     expect(secretFolder(undefined).find("token")).toMatchObject({
       ok: false,
       error: { message: expect.stringContaining("CRM_SECRETS_DIR is not set") as string },

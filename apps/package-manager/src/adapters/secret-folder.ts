@@ -5,10 +5,10 @@ import type { TextProblem } from "@oaas/models";
 import type { SecretFolder } from "../ports.ts";
 
 /**
- * The files of one folder, and of those in it; without a folder there are none.
+ * The files of one folder and its sub-folders; none without a folder.
  *
- * What a caller names is read by this process and sent to an address that the caller names as well: anywhere else it would be a way to read every
- * file that this process can.
+ * This process reads the file and sends its content to an address that the caller chose as well. Without the restriction a caller could
+ * read every file of this process.
  */
 export function secretFolder(folder: string | undefined): SecretFolder {
   if (folder === undefined) return { find: () => err(NO_FOLDER) };
@@ -18,9 +18,9 @@ export function secretFolder(folder: string | undefined): SecretFolder {
       if (!isWithin(path.resolve(folder), file)) return err(OUTSIDE);
       try {
         if (!isWithin(realpathSync(folder), realpathSync(file))) return err(OUTSIDE);
-        return statSync(file).isFile() ? ok(file) : err({ ...OUTSIDE, message: "is no file" });
+        return statSync(file).isFile() ? ok(file) : err({ ...OUTSIDE, message: "is not a file" });
       } catch (thrown) {
-        const why = (thrown as NodeJS.ErrnoException).code ?? "it failed";
+        const why = (thrown as NodeJS.ErrnoException).code ?? "read failed";
         return err({ message: `cannot be read in CRM_SECRETS_DIR: ${why}`, fix: "put the file there first" });
       }
     },
@@ -28,16 +28,16 @@ export function secretFolder(folder: string | undefined): SecretFolder {
 }
 
 const NO_FOLDER: TextProblem = {
-  message: "names a file of the package manager's machine, and CRM_SECRETS_DIR is not set",
-  fix: "set CRM_SECRETS_DIR to a folder of such files, or name the cluster in the configuration",
+  message: "references a file on the host of the package manager, but CRM_SECRETS_DIR is not set",
+  fix: "set CRM_SECRETS_DIR to a folder with these files, or declare the cluster in the configuration",
 };
 
 const OUTSIDE: TextProblem = {
-  message: "leads out of the folder CRM_SECRETS_DIR",
-  fix: "name a file in it, by its path from there",
+  message: "is outside of the folder CRM_SECRETS_DIR",
+  fix: "use a path relative to that folder",
 };
 
 function isWithin(folder: string, file: string): boolean {
-  const way = path.relative(folder, file);
-  return way !== "" && way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+  const relative = path.relative(folder, file);
+  return relative !== "" && relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }

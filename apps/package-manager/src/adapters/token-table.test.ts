@@ -25,7 +25,7 @@ function world(first: string) {
 }
 
 describe("tokens of a file that changes", () => {
-  test("are those it has, and nothing is to be warned of", async () => {
+  test("are reloaded without a warning", async () => {
     const { tokens, write, isIn } = world(line("ann"));
     expect([isIn("ann"), isIn("bob")]).toEqual([true, false]);
     await write(line("bob"));
@@ -34,28 +34,28 @@ describe("tokens of a file that changes", () => {
   });
 
   test.each([
-    { why: "wrong", next: `${line("bob")}bob`, says: /line 2: is not name:role:hash/ },
-    { why: "taken away", next: undefined, says: /tokens cannot be read: ENOENT/ },
-  ])("stay as they were while it is $why, which is told until it is right again", async ({ next, says }) => {
+    { why: "invalid", next: `${line("bob")}bob`, warning: /line 2: is not name:role:hash/ },
+    { why: "missing", next: undefined, warning: /tokens cannot be read: ENOENT/ },
+  ])("stay in use while the file is $why, with a warning until it is valid again", async ({ next, warning }) => {
     const { tokens, write, recorded, isIn } = world(line("ann"));
     await write(next);
-    expect(tokens.warning()).toMatch(says);
-    expect(tokens.warning()).toMatch(/^the tokens in force are those from before/);
+    expect(tokens.warning()).toMatch(warning);
+    expect(tokens.warning()).toMatch(/^the token file cannot be used, and its last valid tokens stay in use/);
     expect([isIn("ann"), isIn("bob")]).toEqual([true, false]);
-    expect(recorded.messages("error"), "told once").toHaveLength(1);
+    expect(recorded.messages("error"), "logged once").toHaveLength(1);
     await write(line("bob"));
     expect([isIn("ann"), isIn("bob")]).toEqual([false, true]);
     expect(tokens.warning()).toBeUndefined();
   });
 
-  test("of which there are none let nobody in, which is told", async () => {
+  test("of an empty file reject every caller, with a warning", async () => {
     const { tokens, write, isIn } = world(line("ann"));
-    await write("# nobody\n");
+    await write("# none\n");
     expect(isIn("ann")).toBe(false);
-    expect(tokens.warning()).toBe("the token file tokens holds no token, so that nobody is recognised by one");
+    expect(tokens.warning()).toBe("the token file tokens is empty, so that every token is rejected");
   });
 
-  test("that are wrong from the beginning keep it from starting", () => {
+  test("that are invalid at the start throw", () => {
     expect(() => world("ann")).toThrow(/line 1: is not name:role:hash/);
   });
 });

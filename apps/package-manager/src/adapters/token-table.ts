@@ -3,17 +3,17 @@ import type { Logger } from "@oaas/observability";
 import { readTokens, type TokenTable } from "../access/token-file.ts";
 import { ReloadedFiles, nodeSecretFiles, type SecretFiles } from "./secret-files.ts";
 
-/** The tokens of a file that may change while we run. */
+/** The tokens of a file that may change while the process runs. */
 export interface FollowedTokens {
-  /** Those in force. */
+  /** The tokens in use. */
   current(): TokenTable;
-  /** Why these are not the file's newest, in a sentence; undefined when they are. */
+  /** Why the file is not in use as it is now; undefined when it is. */
   warning(): string | undefined;
 }
 
 /**
- * Reads the tokens of a file, and again when it changes. Throws when it is wrong at the start; a change that makes it wrong, or takes it away,
- * is logged, and what was read last stays in force.
+ * Reads the tokens of a file, and again when it changes. Throws when it is invalid at the start; later an invalid or missing file is
+ * logged, and the last valid tokens stay in use.
  */
 export function followTokens(
   file: string,
@@ -24,33 +24,33 @@ export function followTokens(
   const followed = new ReloadedFiles(files, clock, [file]);
   let text: string | undefined;
   let table: TokenTable | undefined;
-  let wrong: string | undefined;
-  let gone: string | undefined;
-  const current = (): TokenTable => {
-    const [now = ""] = followed.texts();
-    if (gone !== followed.fault?.message) {
-      gone = followed.fault?.message;
-      if (gone !== undefined) logger.error("the token file cannot be read any more", { file, fault: followed.fault });
+  let invalid: string | undefined;
+  let unreadable: string | undefined;
+  const readCurrent = (): TokenTable => {
+    const [current = ""] = followed.texts();
+    if (unreadable !== followed.fault?.message) {
+      unreadable = followed.fault?.message;
+      if (unreadable !== undefined) logger.error("read token file failed", { file, fault: followed.fault });
     }
-    if (table && now === text) return table;
+    if (table && current === text) return table;
     const isFirst = text === undefined;
-    text = now;
-    const read = readTokens(now);
-    wrong = undefined;
+    text = current;
+    const read = readTokens(current);
+    invalid = undefined;
     if (read.ok) return (table = read.value);
     const fault = invalidArgument(`the token file ${file}`, read.error);
     if (isFirst || !table) throw fault;
-    wrong = fault.message;
-    logger.error("the token file is wrong and was not taken over", { file, violations: read.error });
+    invalid = fault.message;
+    logger.error("parse token file failed", { file, violations: read.error });
     return table;
   };
-  current();
+  readCurrent();
   return {
-    current,
+    current: readCurrent,
     warning: () => {
-      if (current().size === 0) return `the token file ${file} holds no token, so that nobody is recognised by one`;
-      const why = gone ?? wrong;
-      return why && `the tokens in force are those from before a change of their file: ${why}`;
+      if (readCurrent().size === 0) return `the token file ${file} is empty, so that every token is rejected`;
+      const why = unreadable ?? invalid;
+      return why && `the token file cannot be used, and its last valid tokens stay in use: ${why}`;
     },
   };
 }

@@ -3,36 +3,36 @@ import { orAbort, startDeadline, type Ambient } from "@oaas/foundation";
 import { joinMetrics, type WorkerMetrics } from "./join-metrics.ts";
 
 /*
- * Workers share their ports, so that whoever scrapes meets any one of them: it answers for all, or its counters would seem to fall
- * whenever another answers.
+ * Workers share their ports, so a scrape reaches any one of them. That worker answers for all; otherwise counters would seem to fall when
+ * another worker answers.
  *
- *   asked worker ──wanted──▶ first process ──wanted──▶ other workers
- *                ◀──from(n)──               ◀──told────
- *                ◀──told─────
+ *   scraped worker ──request──▶ primary ──request──▶ other workers
+ *                  ◀──count(n)──        ◀──response──
+ *                  ◀──response──
  */
 type Message =
-  /** Of a worker, and passed on to each other one. */
-  | { readonly metrics: "wanted"; readonly by: number; readonly id: number }
-  /** How many were asked. */
-  | { readonly metrics: "from"; readonly id: number; readonly count: number }
-  | ({ readonly metrics: "told"; readonly by: number; readonly id: number } & WorkerMetrics);
+  /** From the scraped worker, relayed to each other worker. */
+  | { readonly metrics: "request"; readonly by: number; readonly id: number }
+  /** The number of workers that were asked. */
+  | { readonly metrics: "count"; readonly id: number; readonly count: number }
+  | ({ readonly metrics: "response"; readonly by: number; readonly id: number } & WorkerMetrics);
 
-/** Whoever does not answer in this time is left out of the scrape, as one that just died. */
-const PATIENCE_MS = 2_000;
+/** A worker that does not respond within this time is left out of the scrape. */
+const SCRAPE_TIMEOUT_MS = 2_000;
 
-/** A channel may close at any moment, because its worker died; then nobody waits for the message any more. */
-const unlessGone = (): void => undefined;
+/** A channel closes when its worker dies; the message is not needed then. */
+const ignoreClosed = (): void => undefined;
 
-/** In the first process: passes questions and answers on. */
+/** In the primary process: relays requests and responses between workers. */
 export function relayMetrics(): void {
   cluster.on("message", (worker, message: Message) => {
-    if (message.metrics === "wanted") {
+    if (message.metrics === "request") {
       const others = Object.values(cluster.workers ?? {}).filter(
         (each) => each?.isConnected() && each.id !== worker.id,
       );
-      worker.send({ metrics: "from", id: message.id, count: others.length } satisfies Message, unlessGone);
-      for (const other of others) other?.send(message, unlessGone);
-    } else if (message.metrics === "told") cluster.workers?.[message.by]?.send(message, unlessGone);
+      worker.send({ metrics: "count", id: message.id, count: others.length } satisfies Message, ignoreClosed);
+      for (const other of others) other?.send(message, ignoreClosed);
+    } else if (message.metrics === "response") cluster.workers?.[message.by]?.send(message, ignoreClosed);
   });
 }
 
@@ -42,34 +42,37 @@ interface Scrape {
   readonly complete: () => void;
 }
 
-/** The metrics of all workers, asked in one of them; its own where there are no workers. */
-export function metricsOfAll(own: () => Promise<string>, ambient: Ambient): () => Promise<string> {
+/** In a worker: the metrics of all workers. Without workers: those of this process. */
+export function collectMetrics(own: () => Promise<string>, ambient: Ambient): () => Promise<string> {
   const { worker } = cluster;
   if (worker === undefined) return own;
   const scrapes = new Map<number, Scrape>();
   let last = 0;
   const receive = async (message: Message): Promise<void> => {
-    if (message.metrics === "wanted") {
+    if (message.metrics === "request") {
       const { by, id } = message;
-      worker.send({ metrics: "told", by, id, worker: worker.id, text: await own() } satisfies Message, unlessGone);
+      worker.send(
+        { metrics: "response", by, id, worker: worker.id, text: await own() } satisfies Message,
+        ignoreClosed,
+      );
       return;
     }
     const scrape = scrapes.get(message.id);
     if (scrape === undefined) return;
-    if (message.metrics === "from") scrape.count = message.count;
+    if (message.metrics === "count") scrape.count = message.count;
     else scrape.texts.push({ worker: message.worker, text: message.text });
     if (scrape.texts.length >= scrape.count) scrape.complete();
   };
-  // One that cannot tell its metrics is left out of the scrape; it is not to die of it.
+  // A worker that fails to render its metrics is left out of the scrape.
   worker.on("message", (message: Message) => void receive(message).catch(() => undefined));
   return async () => {
     const id = (last += 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     const texts: WorkerMetrics[] = [];
     scrapes.set(id, { texts, count: Number.POSITIVE_INFINITY, complete: resolve });
-    worker.send({ metrics: "wanted", by: worker.id, id } satisfies Message, unlessGone);
-    using patience = startDeadline(ambient, PATIENCE_MS);
-    await orAbort(promise, patience.signal).catch(() => undefined);
+    worker.send({ metrics: "request", by: worker.id, id } satisfies Message, ignoreClosed);
+    using deadline = startDeadline(ambient, SCRAPE_TIMEOUT_MS);
+    await orAbort(promise, deadline.signal).catch(() => undefined);
     scrapes.delete(id);
     const all = [...texts, { worker: worker.id, text: await own() }];
     return joinMetrics(all.toSorted((a, b) => a.worker - b.worker));

@@ -2,13 +2,13 @@ import cluster from "node:cluster";
 import { once } from "node:events";
 import type { WorkerProcess } from "../supervisor.ts";
 
-/** Whether this process is to start workers rather than to serve. */
+/** Whether this process starts workers instead of serving. */
 export function shouldSupervise(workers: number): boolean {
   return workers > 1 && cluster.isPrimary;
 }
 
-/** Begins a process that runs the same program and shares its ports with the others. */
-export function beginWorker(): WorkerProcess {
+/** Starts a process that runs the same program and shares the ports. */
+export function startWorker(): WorkerProcess {
   const worker = cluster.fork();
   const { pid } = worker.process;
   return {

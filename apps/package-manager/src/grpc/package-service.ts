@@ -15,30 +15,35 @@ export interface PackageServiceDeps {
   readonly deployments: Pick<Deployments, "apply">;
   readonly reports: InboundReports;
   readonly authenticate: Authenticator;
-  /** Throws when the caller asks too often. */
+  /** Throws when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
   readonly audit: AuditTrail;
 }
 
-/** The same use cases as REST, over gRPC, and the ear for what class runtime managers report. */
+/** PackageService: the use cases of REST over gRPC, and the reports of class runtime managers. */
 export function packageService(deps: PackageServiceDeps): BoundService {
   const { registry, deployments, reports } = deps;
-  const asked = async (call: RpcCall, role: Role, action: string, known?: (name: string) => void): Promise<Call> => {
+  const authorize = async (
+    call: RpcCall,
+    role: Role,
+    action: string,
+    onCaller?: (name: string) => void,
+  ): Promise<Call> => {
     const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
-    known?.(caller.name);
+    onCaller?.(caller.name);
     deps.admit(caller);
     assertRole(caller, role, action);
     return { caller: caller.name, correlationId: call.correlationId, signal: call.signal };
   };
-  /** A change leaves a line in the audit trail, carried out or not. */
-  const changing = async <T>(
+  /** Serves a write and records it in the audit trail, also when it fails. */
+  const change = async <T>(
     call: RpcCall,
     action: string,
     target: string,
     work: (by: Call) => Promise<T>,
   ): Promise<T> => {
     let caller = "unknown";
-    const told = (status: number, refused?: string): Promise<void> =>
+    const record = (status: number, refused?: string): Promise<void> =>
       deps.audit.record({
         caller,
         action,
@@ -48,29 +53,29 @@ export function packageService(deps: PackageServiceDeps): BoundService {
         ...(refused === undefined ? {} : { refused }),
       });
     try {
-      const by = await asked(call, "deployer", action, (name) => (caller = name));
+      const by = await authorize(call, "deployer", action, (name) => (caller = name));
       const result = await work(by);
-      await told(200);
+      await record(200);
       return result;
     } catch (thrown) {
       const fault = Fault.from(thrown);
-      await told(faultStatus(fault), fault.message);
+      await record(faultStatus(fault), fault.message);
       throw fault;
     }
   };
   return bindService(PackageService, {
     createPackage: async ({ package: wire }, call) =>
-      changing(call, "createPackage", wire?.name ?? "", async (by) => {
+      change(call, "createPackage", wire?.name ?? "", async (by) => {
         const { id, status, message } = await registry.register(packageOf(wire), by, {});
         return omitUndefined({ status: StatusCode.OK, packageId: id, message: message ?? status });
       }),
     getPackage: async ({ name }, call) => {
-      await asked(call, "viewer", "getPackage");
+      await authorize(call, "viewer", "getPackage");
       const { value } = await registry.get(name as PackageName);
       return { status: StatusCode.OK, package: packageToProto(value.package) };
     },
     listPackages: async ({ filter, limit, offset, pageToken }, call) => {
-      await asked(call, "viewer", "listPackages");
+      await authorize(call, "viewer", "listPackages");
       const page = await registry.list({
         offset,
         ...(limit === 0 ? {} : { limit }),
@@ -85,7 +90,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       };
     },
     deletePackage: async ({ name, cascade }, call) =>
-      changing(call, "deletePackage", name, async (by) => {
+      change(call, "deletePackage", name, async (by) => {
         const outcome = await registry.remove(name as PackageName, by, cascade ? { cascade } : {});
         return {
           status: StatusCode.OK,
@@ -93,19 +98,19 @@ export function packageService(deps: PackageServiceDeps): BoundService {
         };
       }),
     deployClass: async (request, call) =>
-      changing(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
+      change(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
         const deployment = deploymentOf(request);
-        const isKeyMade = request.deploymentKey === undefined;
-        const { id, key, status, message } = await deployments.apply({ deployment, isKeyDerived: isKeyMade }, by, {});
+        const isKeyDerived = request.deploymentKey === undefined;
+        const { id, key, status, message } = await deployments.apply({ deployment, isKeyDerived }, by, {});
         return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {
-      await asked(call, "deployer", "reportDeploymentStatus");
-      const isNews = reports.status(request);
-      return { status: StatusCode.OK, message: isNews ? "taken" : "known already" };
+      await authorize(call, "deployer", "reportDeploymentStatus");
+      const isNew = reports.status(request);
+      return { status: StatusCode.OK, message: isNew ? "accepted" : "unchanged" };
     },
     reportRuntimeMetrics: async (request, call) => {
-      await asked(call, "deployer", "reportRuntimeMetrics");
+      await authorize(call, "deployer", "reportRuntimeMetrics");
       return { status: StatusCode.OK, acceptedSamples: reports.metrics(request) };
     },
   });
@@ -134,7 +139,7 @@ function deploymentOf(request: DeployClassRequest): ClassDeployment {
   return read.value;
 }
 
-/** A caller that names no deployment means the one of its package and class. */
+/** The key of a deployment whose request names none: that of its package and class. */
 function defaultKey(packageName: string, classKey: string): string {
   return `${packageName}-${classKey}`.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-");
 }

@@ -21,10 +21,7 @@ import {
   type StateSpecification,
 } from "@oaas/models";
 
-/**
- * A package as gRPC sends it. It is put into the REST form and read from there, so that both ways have the same rules, and say what is
- * wrong with the same paths.
- */
+/** Reads a package of the gRPC contract. It goes through the REST form, so that both have the same rules and violation paths. */
 export function packageOf(wire: OPackage | undefined): Package {
   if (!wire)
     throw invalidArgument("the request", [{ path: "$.package", message: "is missing", fix: "send the package" }]);
@@ -38,8 +35,8 @@ export function packageOf(wire: OPackage | undefined): Package {
       metadata:
         metadata &&
         omitUndefined({
-          author: stated(metadata.author),
-          description: stated(metadata.description),
+          author: nonEmpty(metadata.author),
+          description: nonEmpty(metadata.description),
           tags: metadata.tags,
         }),
       classes: wire.classes.map(classOf),
@@ -50,8 +47,8 @@ export function packageOf(wire: OPackage | undefined): Package {
   return read.value;
 }
 
-/** Proto3 has no other way to leave a plain text out. */
-function stated(text: string): string | undefined {
+/** An empty string as undefined: proto3 cannot omit a plain string. */
+function nonEmpty(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
@@ -65,7 +62,7 @@ function classOf(wire: OClass): object {
       omitUndefined({
         name: binding.name ?? binding.functionKey,
         function_key: binding.functionKey,
-        access_modifier: (stated(binding.accessModifier) ?? "PUBLIC").toUpperCase(),
+        access_modifier: (nonEmpty(binding.accessModifier) ?? "PUBLIC").toUpperCase(),
         stateless: binding.stateless,
         parameters: binding.parameters,
       }),
@@ -74,14 +71,14 @@ function classOf(wire: OClass): object {
 }
 
 function stateOf({ persistent, serializationFormat, state }: StateSpecificationWire): object {
-  if (!state) return omitUndefined({ persistent, serialization_format: stated(serializationFormat) });
+  if (!state) return omitUndefined({ persistent, serialization_format: nonEmpty(serializationFormat) });
   const shape = stateShapeWords.fromWire(state.shape);
   return omitUndefined({
     persistent: state.persistent || persistent,
-    serialization_format: state.serializationFormat ?? stated(serializationFormat),
+    serialization_format: state.serializationFormat ?? nonEmpty(serializationFormat),
     default_provider: state.defaultProvider,
     storage_request: state.storageRequest,
-    consistency_model: screaming(consistencyWords.fromWire(state.consistencyModel) ?? "none"),
+    consistency_model: screamingSnakeCase(consistencyWords.fromWire(state.consistencyModel) ?? "none"),
     requires_singleton: shape === StateShape.singleton,
     supports_batch_operations: shape === StateShape.collection,
     key_specs: state.keySpecs.map(({ name, keyType, nullable }) => ({
@@ -97,9 +94,9 @@ function functionOf(wire: OFunction): object {
   const resources = metadata?.resourceRequirements;
   return omitUndefined({
     key: wire.key,
-    description: stated(metadata?.description ?? ""),
+    description: nonEmpty(metadata?.description ?? ""),
     disabled: wire.disabled,
-    function_type: screaming(
+    function_type: screamingSnakeCase(
       (wire.functionType === undefined ? undefined : functionTypeWords.fromWire(wire.functionType)) ?? "custom",
     ),
     config: wire.config,
@@ -111,8 +108,8 @@ function functionOf(wire: OFunction): object {
         port: provision?.port,
         max_concurrency: provision?.maxConcurrency,
         need_http2: provision?.needHttp2,
-        cpu_request: provision?.cpuRequest ?? stated(resources?.cpuRequest ?? ""),
-        memory_request: provision?.memoryRequest ?? stated(resources?.memoryRequest ?? ""),
+        cpu_request: provision?.cpuRequest ?? nonEmpty(resources?.cpuRequest ?? ""),
+        memory_request: provision?.memoryRequest ?? nonEmpty(resources?.memoryRequest ?? ""),
         cpu_limit: provision?.cpuLimit ?? resources?.cpuLimit,
         memory_limit: provision?.memoryLimit ?? resources?.memoryLimit,
         min_scale: provision?.minScale,
@@ -121,11 +118,11 @@ function functionOf(wire: OFunction): object {
   });
 }
 
-function screaming(word: string): string {
+function screamingSnakeCase(word: string): string {
   return word.toUpperCase().replaceAll("-", "_");
 }
 
-/** A package as gRPC answers it. */
+/** A package in the form of the gRPC contract. */
 export function packageToProto(definition: Package): MessageInitShape<typeof OPackageSchema> {
   const { metadata } = definition;
   return omitUndefined({
@@ -178,8 +175,8 @@ function stateToProto(state: StateSpecification) {
       consistencyModel: consistencyWords.toWire(state.consistencyModel),
       persistent: state.persistent,
       shape: stateShapeWords.toWire(state.shape),
-      serializationFormat: stated(state.serializationFormat),
-      defaultProvider: stated(state.defaultProvider),
+      serializationFormat: nonEmpty(state.serializationFormat),
+      defaultProvider: nonEmpty(state.defaultProvider),
       storageRequest: state.storageRequest,
       keySpecs: state.keySpecs.map(({ name, keyType, nullable }) => ({ name, keyType, nullable })),
     }),

@@ -5,7 +5,7 @@ import { problemReply } from "./problem-reply.ts";
 
 const AT = { instance: "/api/v1/packages", correlationId: "c-1" };
 
-function answerTo(mistakes: number): Problem {
+function problemOf(mistakes: number): Problem {
   const violations = Array.from({ length: mistakes }, (_, at) => ({ path: `$.list[${at}]`, message: "is wrong" }));
   const { fault, reply } = problemReply(invalidArgument("the body", violations), AT);
   const problem = JSON.parse(reply.content?.text ?? "") as Problem;
@@ -13,21 +13,21 @@ function answerTo(mistakes: number): Problem {
   return problem;
 }
 
-describe("what is wrong with a request", () => {
-  test("is told whole, in the list and in the sentence", () => {
-    const { violations, error } = answerTo(20);
+describe("the violations of a request", () => {
+  test("are all in the list and in the message", () => {
+    const { violations, error } = problemOf(20);
     expect(violations).toHaveLength(20);
     expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong$/);
   });
 
-  test("beyond what a sentence can hold: in the list, and counted in the sentence", () => {
-    const { violations, error } = answerTo(1_000);
+  test("beyond the limit of the message are counted there", () => {
+    const { violations, error } = problemOf(1_000);
     expect(violations).toHaveLength(1_000);
     expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong; and 980 more$/);
   });
 
-  test("beyond what anybody reads: counted in the list too, so that no answer is many times its question", () => {
-    const { violations, error } = answerTo(60_000);
+  test("beyond the limit of the list are counted in both", () => {
+    const { violations, error } = problemOf(60_000);
     expect(violations).toHaveLength(1_001);
     expect(violations?.at(-1)).toMatchObject({ path: "$", message: "has 59000 more mistakes" });
     expect(error).toMatch(/and 59980 more$/);
@@ -39,6 +39,6 @@ test.each([
   { fault: unavailable("etcd", "gone", { retryAfterMs: 2_500 }), after: "3" },
   { fault: conflict("request", "k", { code: "OAAS_REQUEST_RUNNING" }), after: "1" },
   { fault: conflict("package", "a"), after: undefined },
-])("$fault.code says when to ask again: $after", ({ fault, after }) => {
+])("$fault.code has retry-after $after", ({ fault, after }) => {
   expect(problemReply(fault, AT).reply.headers?.["retry-after"]).toBe(after);
 });

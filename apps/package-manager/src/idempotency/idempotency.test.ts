@@ -12,13 +12,13 @@ let ambient: ReturnType<typeof virtualAmbient>;
 let store: KeyValueStore;
 let idempotency: Idempotency<HttpReply>;
 let done: number;
-let life: string | undefined;
+let leaseKey: string | undefined;
 
 beforeEach(() => {
   ambient = virtualAmbient(1);
   store = openMemoryStore({ ambient });
-  idempotency = new Idempotency(store, ambient, () => life);
-  life = undefined;
+  idempotency = new Idempotency(store, ambient, () => leaseKey);
+  leaseKey = undefined;
   done = 0;
 });
 afterEach(() => store.close());
@@ -37,7 +37,7 @@ const send = (key: string, body?: string): Promise<HttpReply> =>
 const keptKeys = async (): Promise<number> => (await store.range({ prefix: "" })).entries.length;
 
 describe("an idempotency key", () => {
-  test("is kept for a day, and may be used for something else after it", async () => {
+  test("replays the reply for a day, and is free after that", async () => {
     await send("k");
     await ambient.time.advance(23 * HOUR);
     expect(await send("k")).toMatchObject({ json: "1", headers: { "idempotency-replayed": "true" } });
@@ -46,12 +46,12 @@ describe("an idempotency key", () => {
     expect(await send("k", "[]")).toEqual({ status: 201, json: "2" });
   });
 
-  test("hangs on nothing that ends with this process", async () => {
+  test("does not depend on a lease of this process", async () => {
     await send("k");
     expect((await store.range({ prefix: "" })).entries.map(({ lease }) => lease)).toEqual([undefined]);
   });
 
-  test("that is past its day is removed with a later one, however many there are", async () => {
+  test("is removed with a later request after its day, however many there are", async () => {
     for (let index = 0; index < 600; index += 1) await send(`k-${index}`);
     await ambient.time.advance(23 * HOUR);
     await send("young");
@@ -62,7 +62,7 @@ describe("an idempotency key", () => {
     expect(done).toBe(602);
   });
 
-  test("whose process died is taken up again after a minute, and not before", async () => {
+  test("whose owner died is taken over after a minute, and not before", async () => {
     void begin("k", () => new Promise<HttpReply>(() => undefined));
     await ambient.time.advance(30_000);
     await expect(send("k")).rejects.toMatchObject({ kind: "conflict", code: "OAAS_REQUEST_RUNNING" });
@@ -70,18 +70,18 @@ describe("an idempotency key", () => {
     expect(await send("k")).toEqual({ status: 201, json: "1" });
   });
 
-  test("whose process is known to be dead is taken up again at once", async () => {
-    await store.commit({ writes: [{ op: "put", key: "life", value: "" }] });
-    life = "life";
+  test("whose owner lost its lease is taken over at once", async () => {
+    await store.commit({ writes: [{ op: "put", key: "lease", value: "" }] });
+    leaseKey = "lease";
     void begin("k", () => new Promise<HttpReply>(() => undefined));
     await ambient.time.advance(1);
     await expect(send("k")).rejects.toMatchObject({ code: "OAAS_REQUEST_RUNNING" });
-    await store.commit({ writes: [{ op: "delete", key: "life" }] });
+    await store.commit({ writes: [{ op: "delete", key: "lease" }] });
     expect(await send("k")).toEqual({ status: 201, json: "1" });
   });
 });
 
-describe("the mark of an effect", () => {
+describe("the note of an effect", () => {
   const marking = async (once: IdempotencyRecord): Promise<number> =>
     (
       await store.commit(
@@ -91,7 +91,7 @@ describe("the mark of an effect", () => {
   const doneOf = (key: string): Promise<HttpReply> =>
     begin(key, async ({ committed: before }) => ({ status: 200, json: JSON.stringify(before) }));
 
-  test("tells whoever takes the request up, at once, what was noted with it and when", async () => {
+  test("is returned to the process that takes the request over, with its revision", async () => {
     const marked = Promise.withResolvers<number>();
     void begin("k", async (once) => {
       marked.resolve(await marking(once));
@@ -102,7 +102,7 @@ describe("the mark of an effect", () => {
     expect((await doneOf("k")).headers).toEqual({ "idempotency-replayed": "true" });
   });
 
-  test("is refused when another has taken the request up, and then nothing is changed", async () => {
+  test("is rejected when another process has taken the request over, without an effect", async () => {
     const resumed = Promise.withResolvers<void>();
     const late = begin("k", async (once) => {
       await resumed.promise;
@@ -118,9 +118,9 @@ describe("the mark of an effect", () => {
   });
 
   const failures = [
-    { why: "of which nobody heard the answer stays", fault: unavailable("store", "gone"), isKept: true },
+    { why: "stays when the outcome is unknown", fault: unavailable("store", "gone"), isKept: true },
     {
-      why: "that came to nothing is forgotten",
+      why: "is deleted when the effect failed as a whole",
       fault: new Fault({ kind: "partial-failure", parts: [] }, "all failed"),
       isKept: false,
     },

@@ -29,15 +29,15 @@ describe("the condition of a write", () => {
     ['"x"', undefined],
     [undefined, "5"],
     [undefined, ""],
-  ])("one that cannot be met or read is refused: If-Match %s, If-None-Match %s", (ifMatch, ifNoneMatch) => {
+  ])("rejects If-Match %s, If-None-Match %s", (ifMatch, ifNoneMatch) => {
     expect(() => conditionOf(headers(ifMatch, ifNoneMatch))).toThrow(
       expect.objectContaining({ code: "OAAS_VERSION_MISMATCH", message: expect.stringContaining("in quotes") }),
     );
   });
 });
 
-describe("what was read", () => {
-  test("is known by its tag, weak or of other bytes", () => {
+describe("the condition of a read", () => {
+  test("If-None-Match matches by version, weak or in another encoding", () => {
     const etag = etagOf(5);
     expect(matchingTag('"4", W/"5"', etag)).toBe('"5"');
     expect(matchingTag(encodedEtag(etag, "gzip"), etag)).toBe('"5-gzip"');
@@ -45,7 +45,7 @@ describe("what was read", () => {
     for (const other of ['"4"', '"55"', "5", "", '"5']) expect(matchingTag(other, etag)).toBeUndefined();
   });
 
-  test("is wanted under If-Match when it has one of the tags", () => {
+  test("If-Match matches strong tags of the version", () => {
     for (const same of ['"5"', '"4", "5"', "*", '"5-br"']) expect(versionMismatch(same, etagOf(5))).toBeUndefined();
     for (const other of ['"4"', 'W/"5"', "5"])
       expect(versionMismatch(other, etagOf(5))).toMatchObject({ code: "OAAS_VERSION_MISMATCH" });

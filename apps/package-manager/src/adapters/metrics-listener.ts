@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { listenFault } from "@oaas/rpc";
 
-/** A port of its own for those who gather metrics. */
-export interface MetricsDoor {
+/** A separate listener for metrics. */
+export interface MetricsListener {
   readonly port: number;
   close(): Promise<void>;
 }
 
-export interface MetricsDoorOptions {
+export interface MetricsListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly text: () => Promise<string>;
@@ -16,10 +16,15 @@ export interface MetricsDoorOptions {
 }
 
 /** Serves GET /metrics and nothing else. */
-export async function openMetricsDoor({ host, port, text, type }: MetricsDoorOptions): Promise<MetricsDoor> {
+export async function openMetricsListener({
+  host,
+  port,
+  text,
+  type,
+}: MetricsListenerOptions): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     if (request.method !== "GET" || request.url?.split("?", 1)[0] !== "/metrics") {
-      response.writeHead(404, { "content-type": "text/plain" }).end("GET /metrics is all there is here\n");
+      response.writeHead(404, { "content-type": "text/plain" }).end("This port serves GET /metrics only.\n");
       return;
     }
     text().then(
