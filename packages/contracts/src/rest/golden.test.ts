@@ -175,7 +175,7 @@ describe("requests of peers of 2025", () => {
     expect(read.functions[0]).toEqual({
       key: "echo",
       functionType: "custom",
-      description: "Answers what it was told",
+      description: "Returns its input",
       provision: {
         containerImage: "echo:1",
         maxConcurrency: 0,

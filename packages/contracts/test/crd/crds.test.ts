@@ -133,7 +133,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     });
 
     test("explain shows field descriptions", async () => {
-      expect(await kubectl(["explain", "crt.spec.functions.provision_config.min_scale"])).toContain("Fewest replicas");
+      expect(await kubectl(["explain", "crt.spec.functions.provision_config.min_scale"])).toContain("Minimum replicas");
       expect(await kubectl(["explain", "deploymentrecord.spec.odgm_config.collections"])).toContain("partition_count");
     });
   });

@@ -5,7 +5,7 @@ import { odgmConfig } from "./odgm.ts";
 import type { Rule } from "../rule.ts";
 import { functionBinding } from "./function.ts";
 import { resourceAllocation } from "./resources.ts";
-import { quantity, share, shortName, templateName, textByName, word } from "./scalars.ts";
+import { quantity, fraction, shortName, templateName, stringMap, word } from "./scalars.ts";
 
 /** OpenTelemetry settings of one class; the cluster's settings are the default. */
 export const telemetry = z.object({
@@ -13,9 +13,9 @@ export const telemetry = z.object({
   traces: z.boolean().optional().describe("Whether to export traces."),
   metrics: z.boolean().optional().describe("Whether to export metrics."),
   logs: z.boolean().optional().describe("Whether to export logs."),
-  sampling_rate: share.optional().describe("Share of traces to keep, 0 to 1."),
+  sampling_rate: fraction.optional().describe("Share of traces to keep, 0 to 1."),
   service_name: z.string().min(1).max(253).optional().describe("Service name in traces. Default: the object's name."),
-  resource_attributes: textByName.optional().describe("Attributes added to all exported telemetry."),
+  resource_attributes: stringMap.optional().describe("Attributes added to all exported telemetry."),
 });
 
 /** The state of a class; collections are derived from it by default. */

@@ -4,7 +4,7 @@ import { withRules } from "../rule.ts";
 import { classRequests, oneEnforcement } from "./class-parts.ts";
 import { classFunction } from "./function.ts";
 import { kubernetesObject, type ObjectInput } from "./object.ts";
-import { deploymentKey, givenMoment, gridId, qualifiedClassKey, shortName } from "./scalars.ts";
+import { deploymentKey, userTimestamp, odgmId, qualifiedClassKey, shortName } from "./scalars.ts";
 import { classStatusFields } from "./status.ts";
 
 /** The origin of a deployment unit, so that GetDeploymentStatus can return the complete unit. */
@@ -12,11 +12,11 @@ const origin = z.object({
   deployment_id: deploymentKey.optional().describe("Deployment unit id; the idempotency key of Deploy."),
   deployment_key: deploymentKey.optional().describe("Key of the user's deployment."),
   target_env: shortName.optional().describe("Target cluster, as named by the package manager."),
-  revision: gridId.optional().describe("Revision of the sender; requests with a lower revision are rejected."),
+  revision: odgmId.optional().describe("Revision of the sender; requests with a lower revision are rejected."),
   digest: z.string().max(253).optional().describe("Digest of the desired state, computed by the sender."),
   package_revision: z.string().max(253).optional().describe("Revision of the class's package."),
   managed_by: z.string().max(253).optional().describe("Package manager that owns the unit."),
-  created_at: givenMoment.optional().describe("Creation time of the unit."),
+  created_at: userTimestamp.optional().describe("Creation time of the unit."),
 });
 
 const spec = withRules(

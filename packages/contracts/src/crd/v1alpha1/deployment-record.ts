@@ -9,7 +9,7 @@ import { odgmConfig } from "./odgm.ts";
 import {
   classKey,
   deploymentKey,
-  givenMoment,
+  userTimestamp,
   image,
   packageName,
   port,
@@ -31,7 +31,7 @@ const deploymentUnit = z.object({
   odgm_config: odgmConfig.optional().describe("State store settings; spec.odgm_config takes precedence."),
   selected_template: templateName.optional().describe("Template; spec.selected_template takes precedence."),
   telemetry: telemetry.optional().describe("OpenTelemetry settings; spec.telemetry takes precedence."),
-  created_at: givenMoment.optional().describe("Creation time of the unit."),
+  created_at: userTimestamp.optional().describe("Creation time of the unit."),
 });
 
 const spec = withRules(

@@ -4,7 +4,7 @@ import { withRules } from "../rule.ts";
 import { consistency } from "./nfr.ts";
 import { kubernetesObject, type ObjectInput } from "./object.ts";
 import { resourceRequirements } from "./resources.ts";
-import { count, positive, share, shortName, templateName, text } from "./scalars.ts";
+import { count, positive, fraction, shortName, templateName, text } from "./scalars.ts";
 import { ENVIRONMENT_KINDS } from "./environment-config.ts";
 import { observed } from "./status.ts";
 
@@ -26,7 +26,7 @@ const nfrCapabilities = withRules(
     max_throughput: positive.optional().describe("Requests per second the template can sustain."),
     min_latency: count.optional().describe("Lowest reachable latency, in milliseconds."),
     max_latency: count.optional().describe("Worst response time under load, in milliseconds. Accepted, not used yet."),
-    max_availability: share.optional().describe("Highest reachable availability, 0 to 1."),
+    max_availability: fraction.optional().describe("Highest reachable availability, 0 to 1."),
     auto_scaling: z.boolean().default(false).describe("Whether the workload scales automatically."),
     persistent_storage: z
       .boolean()
@@ -57,7 +57,7 @@ const selectionCriteria = withRules(
     min_throughput_rps: count.optional().describe("Minimum required throughput for which it is eligible."),
     max_throughput_rps: count.optional().describe("Maximum required throughput for which it is eligible."),
     max_latency_ms: positive.optional().describe("Eligible when the class requires this latency or less."),
-    min_availability: share.optional().describe("Eligible when the class requires this availability or more."),
+    min_availability: fraction.optional().describe("Eligible when the class requires this availability or more."),
     consistency: z.array(consistency).max(10).optional().describe("Consistency models for which it is eligible."),
     stateful: z.boolean().optional().describe("Eligible only for classes with state (true) or without state (false)."),
     priority: z.int32().default(0).describe("Added to the template's score."),

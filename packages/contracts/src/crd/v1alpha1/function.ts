@@ -14,9 +14,9 @@ import {
   moduleUrl,
   port,
   positive,
-  share,
+  fraction,
   text,
-  textByName,
+  stringMap,
   word,
 } from "./scalars.ts";
 
@@ -87,13 +87,13 @@ const functionFields = {
   qos_requirement: z
     .object({
       throughput: count.default(0).describe("Requests per second."),
-      availability: share.describe("Share of time, 0 to 1."),
+      availability: fraction.describe("Share of time, 0 to 1."),
     })
     .optional()
     .describe("Deprecated form of nfr_requirements."),
   nfr_requirements: nfrRequirements.optional().describe("Requirements of this function."),
   provision_config: provisionConfig.optional().describe("Image, port, resources and scale."),
-  config: textByName.optional().describe("Environment variables of the container."),
+  config: stringMap.optional().describe("Environment variables of the container."),
 };
 
 /** A function of a class runtime. */
@@ -134,7 +134,7 @@ export const functionContainer = withRules(
     wasm_module_url: moduleUrl.optional().describe("URL of the module, for type wasm."),
     port: port.default(8080).describe("Port the container listens on."),
     resource_requirements: resourceRequirements.optional().describe("CPU and memory of one replica."),
-    environment_variables: textByName.optional().describe("Environment variables of the container."),
+    environment_variables: stringMap.optional().describe("Environment variables of the container."),
     ...podExtras,
   }),
   {

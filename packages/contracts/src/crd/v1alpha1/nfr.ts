@@ -2,7 +2,7 @@ import { EnforcementDimension, EnforcementMode } from "@oaas/models";
 import { z } from "zod";
 import { setList } from "../collections.ts";
 import { onlyOneOf, withRules } from "../rule.ts";
-import { count, moment, positive, share, text, word } from "./scalars.ts";
+import { count, timestamp, positive, fraction, text, word } from "./scalars.ts";
 
 /** A consistency model, in the spelling of packages (STRONG) or of class runtimes (strong). */
 export const consistency = word("none", "eventual", "read_your_write", "bounded_staleness", "strong");
@@ -14,9 +14,9 @@ export const nfrRequirements = withRules(
     throughput: positive.optional().describe("Alias of min_throughput_rps."),
     max_latency_ms: positive.optional().describe("Maximum latency (p99), in milliseconds."),
     max_latency: positive.optional().describe("Alias of max_latency_ms."),
-    availability: share.optional().describe("Required availability, 0 to 1, e.g. 0.999."),
+    availability: fraction.optional().describe("Required availability, 0 to 1, e.g. 0.999."),
     availability_pct: z.number().min(0).max(100).optional().describe("Required availability in percent, e.g. 99.9."),
-    cpu_utilization_target: share.optional().describe("Target CPU utilization for autoscaling, 0 to 1."),
+    cpu_utilization_target: fraction.optional().describe("Target CPU utilization for autoscaling, 0 to 1."),
     consistency: consistency.optional().describe("Required consistency of the state."),
   }),
   onlyOneOf("min_throughput_rps", "throughput"),
@@ -52,14 +52,14 @@ const recommendationFields = {
   dimension: dimension.describe("Resource to change."),
   target: z.number().describe("Target value: replicas, CPU in millicores, or memory in bytes."),
   basis: text.optional().describe("Signal and window of the computation."),
-  confidence: share.optional().describe("Confidence, 0 to 1."),
+  confidence: fraction.optional().describe("Confidence, 0 to 1."),
 };
 
 /** One recommendation of the analyzer, or one the enforcer applied. */
 export const recommendation = z.object({
   ...recommendationFields,
   current: z.number().optional().describe("Value in effect when the recommendation was computed."),
-  observed_at: moment.optional().describe("Time of the recommendation."),
+  observed_at: timestamp.optional().describe("Time of the recommendation."),
 });
 
 /**
@@ -90,7 +90,7 @@ export const nfrCompliance = z.object({
   throughput_status: z.string().max(64).optional().describe("Throughput compliance."),
   latency_status: z.string().max(64).optional().describe("Latency compliance."),
   availability_status: z.string().max(64).optional().describe("Availability compliance."),
-  last_checked: moment.optional().describe("Time of the measurement."),
+  last_checked: timestamp.optional().describe("Time of the measurement."),
   measurements: z
     .array(
       z.object({
@@ -100,7 +100,7 @@ export const nfrCompliance = z.object({
         observed: z.number().optional().describe("Measured value; absent without enough samples."),
         unit: z.string().max(32).optional().describe("Unit of both values."),
         window_seconds: count.optional().describe("Measurement window, in seconds."),
-        confidence: share.optional().describe("Confidence, 0 to 1."),
+        confidence: fraction.optional().describe("Confidence, 0 to 1."),
       }),
     )
     .max(16)
@@ -113,7 +113,7 @@ export const enforcementState = z.object({
   component: recommendationFields.component,
   dimension: recommendationFields.dimension,
   candidate: z.number().optional().describe("Target that must remain stable before it is applied."),
-  candidate_since: moment.optional().describe("Time since which it is stable."),
+  candidate_since: timestamp.optional().describe("Time since which it is stable."),
   last_applied: z.number().optional().describe("Last applied target."),
-  last_applied_at: moment.optional().describe("Time of the last change; start of the cooldown."),
+  last_applied_at: timestamp.optional().describe("Time of the last change; start of the cooldown."),
 });

@@ -7,13 +7,13 @@ import {
   collectionName,
   count,
   functionKey,
-  gridId,
-  moment,
+  odgmId,
+  timestamp,
   moduleUrl,
   positive,
   shortName,
   text,
-  textByName,
+  stringMap,
   word,
 } from "./scalars.ts";
 
@@ -83,15 +83,15 @@ const functionRoute = z.object({
   wasm_module_url: moduleUrl.optional().describe("URL of the module of a wasm:// route."),
   stateless: z.boolean().optional().describe("Whether the function does not access state."),
   standby: z.boolean().optional().describe("Whether the route is a standby for failover."),
-  active_group: z.array(gridId).max(MAX_COPIES).optional().describe("Nodes that may invoke the function."),
+  active_group: z.array(odgmId).max(MAX_COPIES).optional().describe("Nodes that may invoke the function."),
   function_key: functionKey.optional().describe("Function key."),
 });
 
 const shardAssignment = withRules(
   z.object({
-    primary: gridId.optional().describe("Shard id of the primary."),
-    replica: z.array(gridId).max(MAX_COPIES).optional().describe("Node ids of the replicas."),
-    shard_ids: z.array(gridId).max(MAX_COPIES).optional().describe("Shard ids, one per replica."),
+    primary: odgmId.optional().describe("Shard id of the primary."),
+    replica: z.array(odgmId).max(MAX_COPIES).optional().describe("Node ids of the replicas."),
+    shard_ids: z.array(odgmId).max(MAX_COPIES).optional().describe("Shard ids, one per replica."),
   }),
   {
     cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids",
@@ -118,8 +118,8 @@ export const odgmConfig = withRules(
       .optional()
       .describe("Cluster id of the state store. Default: derived from the object's name."),
     node_id_prefix: shortName.optional().describe("Prefix of the data grid's node names. Accepted, not used yet."),
-    node_id: gridId.optional().describe("Node id in this cluster."),
-    env_node_ids: mapOf(z.array(gridId).max(MAX_COPIES), 64).optional().describe("Node ids by environment."),
+    node_id: odgmId.optional().describe("Node id in this cluster."),
+    env_node_ids: mapOf(z.array(odgmId).max(MAX_COPIES), 64).optional().describe("Node ids by environment."),
     collection_assignments: mapOf(z.array(shardAssignment).max(1024), 64)
       .optional()
       .describe("Shard assignments by collection, as planned."),
@@ -130,7 +130,7 @@ export const odgmConfig = withRules(
       })
       .optional()
       .describe("Routes from the state store to the functions."),
-    options: textByName.optional().describe("Options passed to the state store."),
+    options: stringMap.optional().describe("Options passed to the state store."),
     log: text.optional().describe("Log filter of the state store, e.g. info,openraft=warn."),
     event_processing: eventProcessing.optional().describe("Event triggers on state changes."),
   }),
@@ -149,14 +149,14 @@ export const odgmClusterStatus = z.object({
   shard_type: shardType.optional().describe("Shard type in use."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
   message: text.optional().describe("Human-readable message."),
-  last_checked: moment.optional().describe("Time of the last check."),
+  last_checked: timestamp.optional().describe("Time of the last check."),
   capabilities: setList(z.string().max(64), 32).optional().describe("Reported capabilities."),
   active_nodes: keyedList(
     z.object({
       node_id: z.string().max(253).describe("Node id."),
       address: z.string().max(253).optional().describe("Address."),
       status: health.optional().describe("Reported node state."),
-      last_heartbeat: moment.optional().describe("Time of the last heartbeat."),
+      last_heartbeat: timestamp.optional().describe("Time of the last heartbeat."),
     }),
     "node_id",
     MAX_COPIES,
@@ -170,7 +170,7 @@ export const odgmClusterStatus = z.object({
       replica_count: count.optional().describe("Replicas of each partition."),
       ready_shards: count.optional().describe("Shards served."),
       active_partitions: count.optional().describe("Partitions served."),
-      total_objects: gridId.optional().describe("Number of objects."),
+      total_objects: odgmId.optional().describe("Number of objects."),
       health_status: health.optional().describe("healthy, degraded or unknown."),
     }),
     "name",
@@ -189,8 +189,8 @@ export const odgmClusterStatus = z.object({
   consensus_status: z
     .object({
       leader_node: z.string().max(253).optional().describe("Leader node."),
-      term: gridId.optional().describe("Raft term."),
-      committed_index: gridId.optional().describe("Last committed entry."),
+      term: odgmId.optional().describe("Raft term."),
+      committed_index: odgmId.optional().describe("Last committed entry."),
     })
     .optional()
     .describe("Consensus state, for shard type raft."),

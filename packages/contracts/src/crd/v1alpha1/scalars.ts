@@ -16,7 +16,7 @@ import { mapOf } from "../collections.ts";
 import { withRules } from "../rule.ts";
 
 /** A string with a domain rule, so that clusters accept what the package manager accepts. */
-function ruled(rule: TextRule) {
+function ruledString(rule: TextRule) {
   return z
     .string()
     .min(1)
@@ -24,18 +24,18 @@ function ruled(rule: TextRule) {
     .regex(new RegExp(rule.pattern ?? ""));
 }
 
-export const packageName = ruled(PACKAGE_NAME);
-export const classKey = ruled(CLASS_KEY);
-export const functionKey = ruled(FUNCTION_KEY);
-export const bindingName = ruled(BINDING_NAME);
-export const collectionName = ruled(COLLECTION_NAME);
-export const deploymentKey = ruled(DEPLOYMENT_KEY);
-export const templateName = ruled(TEMPLATE_NAME);
+export const packageName = ruledString(PACKAGE_NAME);
+export const classKey = ruledString(CLASS_KEY);
+export const functionKey = ruledString(FUNCTION_KEY);
+export const bindingName = ruledString(BINDING_NAME);
+export const collectionName = ruledString(COLLECTION_NAME);
+export const deploymentKey = ruledString(DEPLOYMENT_KEY);
+export const templateName = ruledString(TEMPLATE_NAME);
 /** The name of a cluster, environment, addon or profile. */
-export const shortName = ruled(CLUSTER_NAME);
+export const shortName = ruledString(CLUSTER_NAME);
 
 /** `package.Class`. */
-export const qualifiedClassKey = ruled({
+export const qualifiedClassKey = ruledString({
   ...COLLECTION_NAME,
   maxLength: PACKAGE_NAME.maxLength + 1 + CLASS_KEY.maxLength,
 });
@@ -70,16 +70,16 @@ export const count = z.int().min(COUNT_RANGE.min).max(COUNT_RANGE.max);
 export const positive = z.int().min(1).max(COUNT_RANGE.max);
 
 /** A number from 0 to 1. */
-export const share = z.number().min(0).max(1);
+export const fraction = z.number().min(0).max(1);
 
 /** A node or shard id of the state store; exact up to 2^53. */
-export const gridId = z.int().min(0);
+export const odgmId = z.int().min(0);
 
 /** An RFC 3339 timestamp. */
-export const moment = z.iso.datetime({ offset: true });
+export const timestamp = z.iso.datetime({ offset: true });
 
 /** A timestamp set by users. The rule rejects lists, which pass the server's check of a string with a format. */
-export const givenMoment = withRules(moment, {
+export const userTimestamp = withRules(timestamp, {
   cel: "self >= timestamp('0001-01-01T00:00:00Z')",
   message: "must be an RFC 3339 timestamp, such as 2026-01-31T12:00:00Z",
   // The schema already checks the format.
@@ -97,7 +97,7 @@ export const moduleUrl = z
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/]/);
 
 /** A map of strings, such as environment variables. */
-export const textByName = mapOf(z.string().max(32768), 256);
+export const stringMap = mapOf(z.string().max(32768), 256);
 
 /** An enum value, accepted in snake_case, PascalCase and SCREAMING_CASE and normalized to snake_case. */
 export function word<const W extends readonly [string, ...string[]]>(...words: W) {

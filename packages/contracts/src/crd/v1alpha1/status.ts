@@ -3,7 +3,7 @@ import { z } from "zod";
 import { keyedList } from "../collections.ts";
 import { enforcementState, nfrCompliance, nfrRecommendations, recommendation } from "./nfr.ts";
 import { odgmClusterStatus } from "./odgm.ts";
-import { count, moment, port, text } from "./scalars.ts";
+import { count, timestamp, port, text } from "./scalars.ts";
 
 const generation = z.int().min(0);
 
@@ -19,7 +19,7 @@ export const condition = z.object({
   status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason, e.g. CrashLoop."),
   message: z.string().max(32768).optional().describe("Human-readable message."),
-  lastTransitionTime: moment.optional().describe("Time of the last status change."),
+  lastTransitionTime: timestamp.optional().describe("Time of the last status change."),
   observedGeneration: generation.optional().describe("Generation that the condition is based on."),
 });
 
@@ -28,7 +28,7 @@ export const observed = {
   observedGeneration: generation.optional().describe("Generation of the spec that the status is based on."),
   conditions: keyedList(condition, "type", 32).optional().describe("Conditions, one per type."),
   message: z.string().max(32768).optional().describe("Human-readable status."),
-  last_updated: moment.optional().describe("Time of the last status change."),
+  last_updated: timestamp.optional().describe("Time of the last status change."),
 };
 
 const resourceRef = z.object({
@@ -52,7 +52,7 @@ const functionStatus = z.object({
   workload: resourceRef.optional().describe("Workload of the function."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
   message: text.optional().describe("Human-readable message."),
-  lastTransitionTime: moment.optional().describe("Time of the last change of ready."),
+  lastTransitionTime: timestamp.optional().describe("Time of the last change of ready."),
 });
 
 const templateChoice = z.object({
@@ -119,7 +119,7 @@ export const classStatusFields = {
   last_applied_recommendations: keyedList(recommendation, ["component", "dimension"], 256)
     .optional()
     .describe("Last applied recommendations."),
-  last_applied_at: moment.optional().describe("Time of the last applied recommendation."),
+  last_applied_at: timestamp.optional().describe("Time of the last applied recommendation."),
   enforcement_state: keyedList(enforcementState, ["component", "dimension"], 256)
     .optional()
     .describe("Stability windows and cooldowns, kept across restarts."),

@@ -70,15 +70,15 @@ interface Schemas {
 }
 
 function schemasOf(routes: readonly OfferedRoute[]): Schemas {
-  const sent = routes.flatMap((route) => [route.query, route.body]).filter((schema) => schema !== undefined);
-  const answered = routes
+  const requestSchemas = routes.flatMap((route) => [route.query, route.body]).filter((schema) => schema !== undefined);
+  const responseSchemas = routes
     .flatMap((route) => answersOf(route).map((answer) => answer.schema))
     .filter((schema) => schema !== undefined);
-  const input = jsonSchemasOf("input", INPUT_COMPONENTS, sent);
-  const output = jsonSchemasOf("output", VIEW_COMPONENTS, answered);
+  const input = jsonSchemasOf("input", INPUT_COMPONENTS, requestSchemas);
+  const output = jsonSchemasOf("output", VIEW_COMPONENTS, responseSchemas);
   const inPlace = new Map([
-    ...sent.map((schema, at) => [schema, input.inPlace[at] ?? {}] as const),
-    ...answered.map((schema, at) => [schema, output.inPlace[at] ?? {}] as const),
+    ...requestSchemas.map((schema, at) => [schema, input.inPlace[at] ?? {}] as const),
+    ...responseSchemas.map((schema, at) => [schema, output.inPlace[at] ?? {}] as const),
   ]);
   const named = Object.entries({ ...output.components, ...input.components }).map(([name, schema]) => [
     name,
@@ -137,7 +137,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
     name,
     in: "path",
     required: true,
-    description: PATH_PARAMETERS[wordBefore(name, route.path)],
+    description: PATH_PARAMETERS[segmentBefore(name, route.path)],
     schema: name === "revision" ? { type: "integer", minimum: 1 } : { type: "string" },
   }));
   const { properties = {} } = (route.query === undefined ? {} : schemas.of(route.query)) as {
@@ -159,22 +159,22 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-function wordBefore(parameter: string, path: string): string {
+function segmentBefore(parameter: string, path: string): string {
   const words = path.split("/");
   return words[words.indexOf(`{${parameter}}`) - 1] ?? "";
 }
 
 function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {};
-  for (const status of refusedStatuses(route)) responses[status] = { $ref: "#/components/responses/Problem" };
-  for (const answer of answersOf(route)) responses[answer.status] = answerOf(route, answer, schemas);
+  for (const status of errorStatuses(route)) responses[status] = { $ref: "#/components/responses/Problem" };
+  for (const answer of answersOf(route)) responses[answer.status] = responseOf(route, answer, schemas);
   if (route.versioned && route.method === "GET") responses[304] = { $ref: "#/components/responses/NotModified" };
   responses["default"] = { $ref: "#/components/responses/Problem" };
   return responses;
 }
 
 /** All error statuses of a route: those that follow from its input and role, and its own. */
-function refusedStatuses(route: Route): readonly number[] {
+function errorStatuses(route: Route): readonly number[] {
   const takesInput = route.body !== undefined || route.query !== undefined || pathParameters(route.path).length > 0;
   const kinds: readonly FaultKind[] = [
     ...(takesInput ? (["invalid-argument"] as const) : []),
@@ -197,7 +197,7 @@ function refusedStatuses(route: Route): readonly number[] {
   return [...new Set<number>(statuses)].sort((a, b) => a - b);
 }
 
-function answerOf(route: Route, answer: Answer, schemas: Schemas): JsonSchema {
+function responseOf(route: Route, answer: Answer, schemas: Schemas): JsonSchema {
   const headers: AnswerHeader[] = [
     "CorrelationId",
     ...(route.paged ? (["TotalCount", "NextPageToken"] as const) : []),

@@ -26,11 +26,11 @@ export function jsonSchemasOf(
     io,
     uri: refTo,
     unrepresentable: "throw",
-    override: ({ jsonSchema }) => tidy(jsonSchema),
+    override: ({ jsonSchema }) => removeNoise(jsonSchema),
   });
   const bare = (id: string): JsonSchema => {
     const { $schema: _, $id: __, id: ___, ...rest } = (schemas[id] ?? {}) as Record<string, unknown>;
-    return explain(rest) as JsonSchema;
+    return addDescriptions(rest) as JsonSchema;
   };
   return {
     components: Object.fromEntries(Object.keys(named).map((id) => [id, bare(id)])),
@@ -45,11 +45,11 @@ export function jsonSchemasOf(
  * Adds the description of each field. It belongs to the field and not to its schema, which several fields may share, so it
  * is added after the conversion.
  */
-function explain(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(explain);
+function addDescriptions(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(addDescriptions);
   if (typeof node !== "object" || node === null) return node;
   const { [DESCRIPTIONS]: meanings, ...rest } = node as Record<string, unknown>;
-  const schema = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, explain(value)]));
+  const schema = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, addDescriptions(value)]));
   if (meanings === undefined) return schema;
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(([name, member]) => {
     const meaning = (meanings as Readonly<Record<string, string>>)[name];
@@ -63,7 +63,7 @@ function refTo(id: string): string {
 }
 
 /** Removes keywords without meaning for clients: readOnly, empty additionalProperties, string keys, double bounds. */
-function tidy(schema: Record<string, unknown>): void {
+function removeNoise(schema: Record<string, unknown>): void {
   delete schema["readOnly"];
   const extra = schema["additionalProperties"];
   if (typeof extra === "object" && extra !== null && Object.keys(extra).length === 0) {

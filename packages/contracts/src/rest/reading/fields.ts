@@ -121,7 +121,7 @@ export function withDescriptions<Shape extends z.ZodRawShape>(
 function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
   // A YAML scalar is never an object.
   if (violationsOf === undefined) return z.preprocess(asValue, members);
-  const judged = members.superRefine(
+  const checked = members.superRefine(
     (value, context) => {
       if (typeof value !== "object" || value === null) return;
       for (const violation of violationsOf(value)) {
@@ -131,7 +131,7 @@ function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, viola
     // Also when a field is invalid, so that all violations are reported at once.
     { when: () => true },
   );
-  return z.preprocess(asValue, judged);
+  return z.preprocess(asValue, checked);
 }
 
 /** The value, or undefined when absent or null. */

@@ -57,16 +57,16 @@ function describeIssue(issue: Issue): { readonly message: string; readonly fix: 
     case "custom":
       return { message: issue.message, fix: String(issue.params?.["fix"] ?? "fix the value") };
     case "invalid_type":
-      return wrongType(issue.expected, issue.input);
+      return describeWrongType(issue.expected, issue.input);
     case "invalid_value":
       return {
         message: issue.input === undefined ? "is missing" : `${formatValue(issue.input)} is not an allowed value`,
         fix: `use ${orList(issue.values.map(String))}`,
       };
     case "too_big":
-      return outOfRange(issue.origin, issue.input, "most", String(issue.maximum));
+      return describeOutOfRange(issue.origin, issue.input, "most", String(issue.maximum));
     case "too_small":
-      return outOfRange(issue.origin, issue.input, "least", String(issue.minimum));
+      return describeOutOfRange(issue.origin, issue.input, "least", String(issue.minimum));
     case "invalid_format":
       return { message: `${formatValue(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
     case "invalid_key": {
@@ -95,10 +95,10 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   nan: "not a number",
 };
 
-function wrongType(expected: string, input: unknown) {
-  const wanted = TYPE_NAMES[expected] ?? expected;
-  if (input === undefined) return { message: "is missing", fix: `add it: ${wanted}` };
-  return { message: `is ${typeName(input)}`, fix: `use ${wanted}` };
+function describeWrongType(expected: string, input: unknown) {
+  const expectedName = TYPE_NAMES[expected] ?? expected;
+  if (input === undefined) return { message: "is missing", fix: `add it: ${expectedName}` };
+  return { message: `is ${typeName(input)}`, fix: `use ${expectedName}` };
 }
 
 function typeName(input: unknown): string {
@@ -108,7 +108,7 @@ function typeName(input: unknown): string {
   return TYPE_NAMES[typeof input] ?? typeof input;
 }
 
-function outOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
+function describeOutOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
   if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
   if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
   return { message: `${formatValue(input)} is out of range`, fix: `use at ${bound} ${limit}` };

@@ -22,13 +22,13 @@ export function documentFromYaml(text: string): Result<unknown, readonly Violati
 
 function documentIn(text: string): Result<unknown, readonly Violation[]> {
   const [document, second] = parseAllDocuments(text, { logLevel: "silent", merge: true });
-  if (document === undefined) return refused("is empty", "send one YAML or JSON document");
-  if (second !== undefined) return refused("contains more than one document", "send one document at a time");
+  if (document === undefined) return rejectDocument("is empty", "send one YAML or JSON document");
+  if (second !== undefined) return rejectDocument("contains more than one document", "send one document at a time");
   if (document.errors.length > 0) {
     return err(document.errors.map((error) => invalidYaml(error.message)));
   }
   if (!keepWrittenForms(document)) {
-    return refused("has a key that is not a scalar", "use plain strings as keys");
+    return rejectDocument("has a key that is not a scalar", "use plain strings as keys");
   }
   return ok(document.toJS({ maxAliasCount: MAX_ALIASES }));
 }
@@ -49,7 +49,7 @@ function keepWrittenForms(document: Document): boolean {
   return everyKeyIsScalar;
 }
 
-function refused(message: string, fix: string): Result<never, readonly Violation[]> {
+function rejectDocument(message: string, fix: string): Result<never, readonly Violation[]> {
   return err([{ path: ROOT_PATH, message, fix }]);
 }
 

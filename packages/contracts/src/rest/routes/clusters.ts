@@ -7,7 +7,7 @@ import {
   clusterView,
 } from "../resources/cluster/cluster.ts";
 import { unitStatusView } from "../resources/deployment/deployment-status.ts";
-import { clusterQuery, clusterQueryContradiction, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
+import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
 import { BASE, type Route } from "./route.ts";
 
 const runtimeQuery = parameters(
@@ -19,7 +19,7 @@ const runtimeQuery = parameters(
     status: queryText(),
     ...pageQuery,
   },
-  clusterQueryContradiction,
+  checkClusterAliases,
 );
 
 const listRuntimes = {

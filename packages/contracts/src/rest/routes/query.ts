@@ -59,19 +59,19 @@ export function queryInteger(range: WholeRange) {
     if (value === undefined) return undefined;
     // + 0 turns -0 into 0.
     if (typeof value === "string" && /^-?\d{1,300}$/.test(value)) return Number(value) + 0;
-    return refused(value, context, { message: "is not an integer", fix: "use digits, such as 20" });
+    return rejectValue(value, context, { message: "is not an integer", fix: "use digits, such as 20" });
   };
   return z.preprocess(digits, integerSchema(range).optional());
 }
 
 /** Reports the value as it was written: in a query everything is a string. */
-function refused(value: unknown, context: z.RefinementCtx, { message, fix }: TextProblem): unknown {
-  if (Array.isArray(value)) return refusedTwice(context);
+function rejectValue(value: unknown, context: z.RefinementCtx, { message, fix }: TextProblem): unknown {
+  if (Array.isArray(value)) return rejectRepeated(context);
   context.addIssue({ code: "custom", message: `${formatValue(value)} ${message}`, params: { fix } });
   return z.NEVER;
 }
 
-function refusedTwice(context: z.RefinementCtx): unknown {
+function rejectRepeated(context: z.RefinementCtx): unknown {
   context.addIssue({ code: "custom", message: "is repeated", params: { fix: "set it once" } });
   return z.NEVER;
 }
@@ -81,7 +81,7 @@ export function queryBoolean() {
   const read = (value: unknown, context: z.RefinementCtx): unknown => {
     if (value === undefined) return undefined;
     if (value === "true" || value === "false") return value === "true";
-    return refused(value, context, { message: "is not a boolean", fix: "use true or false" });
+    return rejectValue(value, context, { message: "is not a boolean", fix: "use true or false" });
   };
   return z.preprocess(read, z.boolean().optional());
 }
@@ -104,13 +104,13 @@ function itemsIn(value: unknown): unknown {
 
 /** A string in a query; empty means absent. */
 export function queryText() {
-  return givenOnce(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
+  return notRepeated(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
 }
 
 /** Rejects a repeated parameter with its own message instead of a type error about a list. */
-function givenOnce<Schema extends z.ZodType>(schema: Schema) {
+function notRepeated<Schema extends z.ZodType>(schema: Schema) {
   const read = (value: unknown, context: z.RefinementCtx): unknown =>
-    Array.isArray(value) ? refusedTwice(context) : value;
+    Array.isArray(value) ? rejectRepeated(context) : value;
   return z.preprocess(read, schema);
 }
 
@@ -123,12 +123,12 @@ export const pageQuery = {
 
 /** A cluster under either name. Empty is invalid, not absent: a request for one cluster must not reach all. */
 export const clusterQuery = {
-  cluster: givenOnce(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
-  env: givenOnce(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
+  cluster: notRepeated(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
+  env: notRepeated(readRuledText<ClusterName>(CLUSTER_NAME).optional()),
 };
 
 /** Rejects `cluster` and `env` with different values. */
-export function clusterQueryContradiction(members: Readonly<Record<string, unknown>>): readonly Violation[] {
+export function checkClusterAliases(members: Readonly<Record<string, unknown>>): readonly Violation[] {
   const { cluster, env } = members as { readonly cluster?: unknown; readonly env?: unknown };
   if (cluster === undefined || env === undefined || cluster === env) return [];
   return [{ path: "$.env", message: "differs from `cluster`, which is an alias", fix: "set one of the two" }];
@@ -137,7 +137,7 @@ export function clusterQueryContradiction(members: Readonly<Record<string, unkno
 /** The sort fields of a list; `-` sorts in descending order. */
 export function querySort<const Field extends string>(fields: readonly Field[]) {
   const orders = fields.flatMap((field) => [field, `-${field}` as const]);
-  return givenOnce(z.enum(orders).optional());
+  return notRepeated(z.enum(orders).optional());
 }
 
 const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
@@ -146,4 +146,4 @@ const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
 export const diffQuery = parameters({ from: queryInteger(revisionNumber), to: queryInteger(revisionNumber) });
 
 /** Query of a route that can be limited to one cluster. */
-export const oneCluster = parameters(clusterQuery, clusterQueryContradiction);
+export const oneCluster = parameters(clusterQuery, checkClusterAliases);

@@ -166,7 +166,7 @@ const desired = resource<ClassDeployment>()({
 });
 
 /** Both aliases may be set, as in our own responses, but must be equal. */
-function clusterContradiction(json: Readonly<Record<string, unknown>>): readonly Violation[] {
+function checkClusterAliases(json: Readonly<Record<string, unknown>>): readonly Violation[] {
   const envs = namesIn(json["target_envs"]);
   const clusters = namesIn(json["target_clusters"]);
   const agree = envs.size === clusters.size && [...envs].every((name) => clusters.has(name));
@@ -185,7 +185,7 @@ function namesIn(list: unknown): ReadonlySet<unknown> {
 }
 
 /** A deployment in a request; fields that only the server sets (condition, status, times) are ignored. */
-export const classDeploymentInput = input(desired.inputShape, desired.descriptions, clusterContradiction).transform(
+export const classDeploymentInput = input(desired.inputShape, desired.descriptions, checkClusterAliases).transform(
   desired.fromFields,
 );
 
@@ -197,7 +197,7 @@ export const deploymentRequestInput = input(
     plan_digest:
       "Digest of a plan from `POST /api/v1/plans`. The request fails with 409 when the deployment would produce another plan.",
   },
-  clusterContradiction,
+  checkClusterAliases,
 ).transform((json) => omitUndefined({ deployment: desired.fromFields(json), planDigest: json.plan_digest }));
 
 /** Result of the plan in force. */
@@ -251,7 +251,7 @@ export const classDeploymentView = view({ ...desired.viewShape, ...observation.v
 /** Reads a deployment from a response. */
 export const observedDeploymentInput = object(
   { ...desired.inputShape, ...observation.inputShape },
-  clusterContradiction,
+  checkClusterAliases,
 ).transform((json): ObservedDeployment => ({
   ...observation.fromFields(json),
   deployment: desired.fromFields(json),
