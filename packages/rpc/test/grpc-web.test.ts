@@ -67,10 +67,10 @@ describe("gRPC-Web", () => {
       signal: caller.signal,
     });
     let received = Buffer.alloc(0);
-    const wanted = 3 * (text ? 12 : 8);
+    const expectedBytes = 3 * (text ? 12 : 8);
     for await (const chunk of response.body!) {
       received = Buffer.concat([received, Buffer.from(chunk)]);
-      if (received.length >= wanted) break;
+      if (received.length >= expectedBytes) break;
     }
     const frames = text ? Buffer.from(received.toString("latin1").replaceAll("=", ""), "base64") : received;
     expect(frames.length).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ describe("gRPC-Web", () => {
   });
 
   test.each([
-    { why: "a fault of the handler", unit: { id: "refused" }, code: "9", message: "ODGM is disabled" },
+    { why: "a fault of the handler", unit: { id: "rejected" }, code: "9", message: "ODGM is disabled" },
     { why: "a fault with violations", unit: { id: "invalid" }, code: "3", message: "choose another" },
     { why: "an exception without its message", unit: { id: "crash" }, code: "13", message: "internal error" },
   ])("$why: sends status, message, fault and correlation id in the trailers", async ({ unit, code, message }) => {
@@ -142,8 +142,8 @@ describe("gRPC-Web", () => {
 
   test("uses the authorisation and health of gRPC", async () => {
     const deployed = serving.received.deployed.length;
-    const refused = await callByFetch(base, deploy, {}, { headers: { authorization: "Bearer bad" } });
-    expect(refused.trailers.get("grpc-status")).toBe("16");
+    const rejected = await callByFetch(base, deploy, {}, { headers: { authorization: "Bearer bad" } });
+    expect(rejected.trailers.get("grpc-status")).toBe("16");
     expect(serving.received.deployed).toHaveLength(deployed);
     const { check } = grpcHealth.Health.method;
     expect(onlyReply(check, await callByFetch(base, check, { service: "" })).status).toBe(2);

@@ -51,7 +51,7 @@ describe("server and client", () => {
 
   test.each([
     ["invalid", "invalid-argument", /id is invalid|choose another/],
-    ["refused", "failed-precondition", /ODGM is disabled/],
+    ["rejected", "failed-precondition", /ODGM is disabled/],
     ["crash", "internal", /internal error/],
   ])("a handler that throws (%s): the client gets the same fault", async (id, kind, message) => {
     const fault = await faultOf(
@@ -109,7 +109,7 @@ describe("server and client", () => {
 
   test("returns the fault of a stream, before and after the first message", async () => {
     const watching = (async () => {
-      for await (const _event of deployments().watchClassRuntimes({ packageName: "refused" }, { deadlineMs: 10_000 }))
+      for await (const _event of deployments().watchClassRuntimes({ packageName: "rejected" }, { deadlineMs: 10_000 }))
         return;
     })();
     const fault = await faultOf(watching);
@@ -165,17 +165,17 @@ describe("server and client", () => {
       expect(listed.stdout.split("\n")).toContain("oaas.deployment.DeploymentService");
       const reply = await curl("-d", '{"env":"here"}', `${url}/${CrmInfoService.typeName}/GetEnvHealth`);
       expect(JSON.parse(reply.stdout)).toMatchObject({ envName: "here", status: "Healthy" });
-      const refused = await curl(
+      const rejected = await curl(
         "-d",
-        '{"deploymentUnit":{"id":"refused"}}',
+        '{"deploymentUnit":{"id":"rejected"}}',
         `${url}/${DeploymentService.typeName}/Deploy`,
       );
-      expect(refused.stderr).toContain("failed_precondition");
-      expect(refused.stderr).toContain("ODGM is disabled");
+      expect(rejected.stderr).toContain("failed_precondition");
+      expect(rejected.stderr).toContain("ODGM is disabled");
     });
 
     test.each([
-      ["bytes that are no message", Buffer.from([0, 0, 0, 0, 3, 0xff, 0xff, 0xff]), "3"],
+      ["bytes that are not a message", Buffer.from([0, 0, 0, 0, 3, 0xff, 0xff, 0xff]), "3"],
       ["a truncated field", Buffer.from([0, 0, 0, 0, 2, 0x0a, 0x50]), "3"],
     ])("%s: INVALID_ARGUMENT, and the server lives", async (_name, body, code) => {
       const session = connectHttp2(`http://127.0.0.1:${serving.port}`);

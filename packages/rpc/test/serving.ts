@@ -48,7 +48,7 @@ export async function serve(
       const id = request.deploymentUnit?.id ?? "";
       if (id === "invalid")
         throw invalidArgument("unit", [{ path: "$.deployment_unit.id", message: "is invalid", fix: "choose another" }]);
-      if (id === "refused") throw failedPrecondition("odgm", "ODGM is disabled in this cluster");
+      if (id === "rejected") throw failedPrecondition("odgm", "ODGM is disabled in this cluster");
       if (id === "crash") throw new TypeError("secret detail");
       if (id === "slow") {
         const note = (): unknown => received.aborted.push((call.signal.reason as Error).message);
@@ -60,7 +60,7 @@ export async function serve(
     },
     watchClassRuntimes: async function* (request, call) {
       received.calls.push(call);
-      if (request.packageName === "refused") throw failedPrecondition("package", "this package cannot be watched");
+      if (request.packageName === "rejected") throw failedPrecondition("package", "this package cannot be watched");
       try {
         for (let n = 0; ; n += 1) {
           yield { resumeToken: String(n) };

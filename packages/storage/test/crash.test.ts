@@ -88,7 +88,7 @@ describeWith(["etcd"], "kill -9 around etcd", () => {
       await expectWhole(store, acknowledged);
     }
     expect(acknowledged.size).toBeGreaterThanOrEqual(ACKNOWLEDGED);
-    expect(unknown, "guarded writes are settled by reading back").toBe(0);
+    expect(unknown, "guarded writes are resolved by reading").toBe(0);
     await store.close();
   });
 });

@@ -24,14 +24,14 @@ const put = (store: KeyValueStore, key: string, value = "v"): Promise<{ revision
 
 /** Collects the events of a watch until the test ends. */
 function follow(store: KeyValueStore, fromRevision: number): string[] {
-  const seen: string[] = [];
+  const received: string[] = [];
   const watching = async (): Promise<void> => {
     for await (const batch of store.watch({ prefix: "w/", fromRevision })) {
-      for (const event of batch.events) if (event.type === "put") seen.push(event.entry.value);
+      for (const event of batch.events) if (event.type === "put") received.push(event.entry.value);
     }
   };
-  void watching().catch((thrown: unknown) => seen.push((thrown as Error).message));
-  return seen;
+  void watching().catch((thrown: unknown) => received.push((thrown as Error).message));
+  return received;
 }
 
 describeWith(["etcd"], "one etcd in trouble", () => {
@@ -46,8 +46,8 @@ describeWith(["etcd"], "one etcd in trouble", () => {
   test("stopped: calls fail as unavailable in time; restarted: calls work, watches continue without a gap", async () => {
     const store = connect(etcd);
     const { revision } = await put(store, "w/1", "1");
-    const seen = follow(store, revision);
-    await eventually(() => expect(seen).toEqual(["1"]));
+    const received = follow(store, revision);
+    await eventually(() => expect(received).toEqual(["1"]));
     await member.kill();
     const away = { kind: "unavailable", retryable: true };
     await Promise.all([
@@ -58,7 +58,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await member.start();
     await eventually(() => put(store, "w/2", "2"));
     await put(store, "w/3", "3");
-    await eventually(() => expect(seen).toEqual(["1", "2", "3"]));
+    await eventually(() => expect(received).toEqual(["1", "2", "3"]));
   });
 
   test("stopped for long: running calls fail before their deadline, new calls fail after one attempt", async () => {
@@ -83,8 +83,8 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await put(store, "k");
     member.freeze();
     const sent = store.commit({
-      conditions: [{ key: "settled", test: "absent" }],
-      writes: [{ op: "put", key: "settled", value: "v" }],
+      conditions: [{ key: "resolved", test: "absent" }],
+      writes: [{ op: "put", key: "resolved", value: "v" }],
     });
     try {
       await expect(store.get("k")).rejects.toMatchObject({ kind: "unavailable" });
@@ -92,7 +92,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
       member.thaw();
     }
     const { revision } = await sent;
-    expect(await store.get("settled")).toMatchObject({ version: 1, createRevision: revision });
+    expect(await store.get("resolved")).toMatchObject({ version: 1, createRevision: revision });
   });
 
   test("frozen: calls end by their deadline, a write without a guard has an unknown outcome; resumed: calls work", async () => {
@@ -178,7 +178,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     const ended = expect(watching).rejects.toMatchObject({ code: "OAAS_STORE_COMPACTED" });
     await eventually(() => expect(batches).toHaveLength(1));
     proxy.cut();
-    await put(direct, "w/1", "never seen");
+    await put(direct, "w/1", "never received");
     const { revision: last } = await put(direct, "w/2", "2");
     await direct.compact(last);
     proxy.restore();
@@ -189,25 +189,25 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     const store = connect(etcd, { endpoints: ["http://127.0.0.1:1"], timeoutMs: 500 });
     await expect(store.revision()).rejects.toMatchObject({ kind: "unavailable" });
     const fault: unknown = await put(store, "k").catch((thrown: unknown) => thrown);
-    expect(outcomeUnknown(fault), "what was never sent was never done").toBe(false);
+    expect(outcomeUnknown(fault), "a request that was not sent has no effect").toBe(false);
   });
 });
 
 describeWith(["etcd"], "an etcd that is full", () => {
   test(
-    "refuses writes, still reads, and takes them again after compaction and disarming",
+    "rejects writes, still reads, and accepts writes after compaction and disarming",
     { timeout: 180_000 },
     async () => {
       await using etcd = await startEtcd({ quotaBytes: 4 * 1024 * 1024 });
       const store = connect(etcd, { timeoutMs: 10_000 });
-      let refusal: unknown;
-      for (let n = 0; refusal === undefined && n < 200; n += 1) {
-        refusal = await put(store, "big", "x".repeat(200_000)).then(
+      let fault: unknown;
+      for (let n = 0; fault === undefined && n < 200; n += 1) {
+        fault = await put(store, "big", "x".repeat(200_000)).then(
           () => undefined,
           (thrown: unknown) => thrown,
         );
       }
-      expect(refusal).toMatchObject({ code: "OAAS_STORE_FULL", kind: "resource-exhausted", retryable: true });
+      expect(fault).toMatchObject({ code: "OAAS_STORE_FULL", kind: "resource-exhausted", retryable: true });
       expect(await store.get("big")).toBeDefined();
       await store.compact(await store.revision());
       await etcd.etcdctl("defrag");
@@ -228,7 +228,7 @@ describeWith(["etcd"], "three members", () => {
     const store = connect(etcd, { timeoutMs: 20_000 });
     const lease = await store.grantLease({ ttlMs: 15_000 });
     const { revision } = await put(store, "w/start", "start");
-    const seen = follow(store, revision);
+    const received = follow(store, revision);
     let n = 0;
     for (const member of etcd.members) {
       await member.kill();
@@ -239,7 +239,7 @@ describeWith(["etcd"], "three members", () => {
       await member.start();
     }
     const expected = ["start", ...Array.from({ length: n }, (_, index) => String(index + 1))];
-    await eventually(() => expect(seen).toEqual(expected));
+    await eventually(() => expect(received).toEqual(expected));
     lease.assertHeld();
   });
 
@@ -300,11 +300,11 @@ describeWith(["etcd"], "who we are", () => {
     test("an expired token is fetched again", { timeout: 180_000 }, async () => {
       const store = connect(etcd, { timeoutMs: 20_000 });
       const { revision } = await put(store, "w/1", "1");
-      const seen = follow(store, revision);
+      const received = follow(store, revision);
       await etcd.members[0]?.stop();
       await etcd.members[0]?.start();
       await eventually(() => put(store, "w/2", "2"));
-      await eventually(() => expect(seen).toEqual(["1", "2"]));
+      await eventually(() => expect(received).toEqual(["1", "2"]));
     });
   });
 

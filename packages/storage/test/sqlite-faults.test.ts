@@ -184,7 +184,7 @@ describe("a path that is not writable", () => {
     },
   ];
   test.for(places)("is rejected with the reason: $why", ({ prepare, only }, { skip }) => {
-    if (only !== undefined && (only === "root") !== isRoot) skip(`it can only be shown as ${only}`);
+    if (only !== undefined && (only === "root") !== isRoot) skip(`it can only be tested as ${only}`);
     const place = prepare();
     try {
       expect(() => open({ file: place })).toThrow(
@@ -249,22 +249,22 @@ describe("opening again", () => {
 /** Fills the store until it rejects a write, then frees space and writes again. */
 async function provesFull(store: KeyValueStore, makeRoom: () => void = () => undefined): Promise<void> {
   const value = "x".repeat(20_000);
-  const fillUp = async (): Promise<{ written: number; refusal: unknown }> => {
+  const fillUp = async (): Promise<{ written: number; fault: unknown }> => {
     for (let written = 0; ; written += 1) {
       const key = `k/${written}`;
       const writes = [key, `${key}/too`].map((name) => ({ op: "put", key: name, value }) as const);
       try {
         await store.commit({ writes });
-      } catch (refusal) {
-        return { written, refusal };
+      } catch (fault) {
+        return { written, fault };
       }
     }
   };
-  const { written, refusal } = await fillUp();
-  expect(refusal).toMatchObject({ code: "OAAS_STORE_FULL", kind: "resource-exhausted", retryable: true });
+  const { written, fault } = await fillUp();
+  expect(fault).toMatchObject({ code: "OAAS_STORE_FULL", kind: "resource-exhausted", retryable: true });
   expect(written).toBeGreaterThan(0);
   const { total, revision } = await store.range({ prefix: "k/", limit: 1, count: true });
-  expect(total, "all that was acknowledged and no half of what was refused").toBe(written * 2);
+  expect(total, "all acknowledged writes and no partial write").toBe(written * 2);
   expect(revision).toBe(written + 1);
   makeRoom();
   for (let n = 0; n < Math.floor(written / 2); n += 1) {

@@ -10,7 +10,7 @@ import type { PmConfig } from "../config.ts";
 export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambient, logger: Logger): KeyValueStore {
   if (storage.type === "sqlite") return openSqliteStore({ ambient, file: storage.file });
   if (storage.type === "memory")
-    return openMemoryStore({ ambient, tell: (news) => void ambient.timers.after(0, news) });
+    return openMemoryStore({ ambient, scheduleNotify: (notify) => void ambient.timers.after(0, notify) });
   const {
     etcdUsername: username,
     etcdPassword: password,

@@ -56,12 +56,12 @@ function defaultsOf(spec: VariableSpec): string {
   const plain = spec.defaultValue === undefined ? (spec.required ? "required" : "none") : text(spec.defaultValue);
   const profilesByText = new Map<string, string[]>();
   for (const [profile, value] of spec.profileDefaults) {
-    const shown = text(value);
-    profilesByText.set(shown, [...(profilesByText.get(shown) ?? []), profile]);
+    const formatted = text(value);
+    profilesByText.set(formatted, [...(profilesByText.get(formatted) ?? []), profile]);
   }
-  const different = [...profilesByText].filter(([shown]) => shown !== plain);
+  const different = [...profilesByText].filter(([formatted]) => formatted !== plain);
   if (different.length === 0) return plain;
-  return `${plain} (${different.map(([shown, profiles]) => `${profiles.join(", ")}: ${shown}`).join("; ")})`;
+  return `${plain} (${different.map(([formatted, profiles]) => `${profiles.join(", ")}: ${formatted}`).join("; ")})`;
 }
 
 /** ["prometheus", "queryLimits"] is "Prometheus, query limits". */

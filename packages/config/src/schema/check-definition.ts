@@ -9,21 +9,21 @@ export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: strin
   if (profileKey !== undefined && schema.profile === undefined)
     fail(profileKey, "is not the key of a variable that can select a profile");
   if (schema.profile?.required) fail(schema.profile.name, "selects the profile and requires a default");
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   for (const { at } of schema.variables) {
     checkVariable(at, schema);
-    claim(at, taken);
+    addNames(at, usedNames);
   }
   for (const { at: family } of schema.families) {
     for (const member of family.members.values()) {
       const variable = memberVariable(family, member, "X");
       checkVariable(variable, schema);
-      claim(variable, taken);
+      addNames(variable, usedNames);
     }
   }
   for (const name of schema.notUsedYet.keys()) {
     checkName(name);
-    if (taken.has(name)) fail(name, "is declared twice");
+    if (usedNames.has(name)) fail(name, "is declared twice");
   }
 }
 
@@ -44,10 +44,10 @@ function checkName(name: string): void {
   if (!NAME.test(name)) fail(name, "is not a valid variable name");
 }
 
-function claim(spec: VariableSpec, taken: Set<string>): void {
+function addNames(spec: VariableSpec, usedNames: Set<string>): void {
   for (const name of spellings(spec)) {
-    if (taken.has(name)) fail(name, "is declared twice");
-    taken.add(name);
+    if (usedNames.has(name)) fail(name, "is declared twice");
+    usedNames.add(name);
   }
 }
 

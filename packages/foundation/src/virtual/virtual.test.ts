@@ -6,51 +6,51 @@ import { virtualAmbient, VirtualTime } from "./index.ts";
 describe("VirtualTime", () => {
   test("fires in order of due time, ties in the order of scheduling", async () => {
     const time = new VirtualTime(0);
-    const seen: string[] = [];
-    time.after(20, () => seen.push(`b@${time.now()}`));
-    time.after(10, () => seen.push(`a@${time.now()}`));
-    time.after(20, () => seen.push(`c@${time.now()}`));
+    const fired: string[] = [];
+    time.after(20, () => fired.push(`b@${time.now()}`));
+    time.after(10, () => fired.push(`a@${time.now()}`));
+    time.after(20, () => fired.push(`c@${time.now()}`));
     await time.advance(15);
-    expect(seen).toEqual(["a@10"]);
+    expect(fired).toEqual(["a@10"]);
     await time.advance(5);
-    expect(seen).toEqual(["a@10", "b@20", "c@20"]);
+    expect(fired).toEqual(["a@10", "b@20", "c@20"]);
   });
 
   test("fires a due timer that another timer scheduled in the same advance", async () => {
     const time = new VirtualTime(0);
-    const seen: number[] = [];
+    const fired: number[] = [];
     const tick = (): void => {
-      seen.push(time.monotonic());
-      if (seen.length < 3) time.after(10, tick);
+      fired.push(time.monotonic());
+      if (fired.length < 3) time.after(10, tick);
     };
     time.after(10, tick);
     await time.advance(100);
-    expect(seen).toEqual([10, 20, 30]);
+    expect(fired).toEqual([10, 20, 30]);
     expect(time.monotonic()).toBe(100);
   });
 
   test("promises settled by one timer run before the next fires", async () => {
     const time = new VirtualTime(0);
-    const seen: string[] = [];
-    void sleep(time, 10).then(() => seen.push("woken"));
-    time.after(11, () => seen.push("timer"));
+    const fired: string[] = [];
+    void sleep(time, 10).then(() => fired.push("woken"));
+    time.after(11, () => fired.push("timer"));
     await time.advance(20);
-    expect(seen).toEqual(["woken", "timer"]);
+    expect(fired).toEqual(["woken", "timer"]);
   });
 
   test("runs a chain of promises to its end before the next timer fires", async () => {
     const time = new VirtualTime(0);
-    const seen: string[] = [];
+    const fired: string[] = [];
     const chain = async (): Promise<void> => {
       for (let turn = 0; turn < 10_000; turn += 1) await Promise.resolve();
-      seen.push(`chain@${time.monotonic()}`);
+      fired.push(`chain@${time.monotonic()}`);
     };
     time.after(10, () => void chain());
-    time.after(11, () => seen.push("timer"));
+    time.after(11, () => fired.push("timer"));
     await time.advance(10);
-    expect(seen).toEqual(["chain@10"]);
+    expect(fired).toEqual(["chain@10"]);
     await time.step();
-    expect(seen).toEqual(["chain@10", "timer"]);
+    expect(fired).toEqual(["chain@10", "timer"]);
   });
 
   test("runs pending promises before time advances", async () => {

@@ -15,9 +15,9 @@ export type BuiltinTemplate = keyof typeof TEMPLATES;
 
 /** Returns the built-in template of a name or alias, case-insensitive; undefined if there is none. */
 export function builtinTemplate(name: string): BuiltinTemplate | undefined {
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   const found = Object.entries<readonly string[]>(TEMPLATES).find(
-    ([template, aliases]) => template === wanted || aliases.includes(wanted),
+    ([template, aliases]) => template === lowerName || aliases.includes(lowerName),
   );
   return found?.[0] as BuiltinTemplate | undefined;
 }

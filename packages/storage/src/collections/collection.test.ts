@@ -17,7 +17,7 @@ const FRUIT = {
     version: 2,
     decode: (json: unknown): Fruit => {
       const { colour, tags } = json as Partial<Fruit>;
-      if (typeof colour !== "string" || !Array.isArray(tags)) throw new TypeError("it is no fruit");
+      if (typeof colour !== "string" || !Array.isArray(tags)) throw new TypeError("it is not a fruit");
       return { colour, tags };
     },
     // Version 1 had no tags.
@@ -121,12 +121,12 @@ describe("a collection", () => {
   test("streams changes as records", async () => {
     const created = await fruits.create("apple", red);
     const watching = (async () => {
-      const seen = [];
+      const collected = [];
       for await (const batch of fruits.watch(created.revision)) {
-        seen.push(...batch.changes);
-        if (batch.changes.some((change) => change.type === "delete")) return seen;
+        collected.push(...batch.changes);
+        if (batch.changes.some((change) => change.type === "delete")) return collected;
       }
-      return seen;
+      return collected;
     })();
     await store.commit({ writes: [{ op: "put", key: "c/fruit/odd", value: "{" }] });
     await fruits.delete(created);
@@ -155,16 +155,16 @@ describe("indexes", () => {
   test("page through one value only", async () => {
     for (let index = 0; index < 30; index += 1)
       await fruits.create(`f${index}`, { colour: index % 2 ? "a" : "a\u0001b", tags: [] });
-    const seen: string[] = [];
+    const collected: string[] = [];
     let after: string | undefined;
     do {
       const page = await fruits.listBy("colour", "a", { limit: 4, count: true, ...(after ? { after } : {}) });
       expect(page.total).toBe(15);
-      seen.push(...idsOf(page));
+      collected.push(...idsOf(page));
       after = page.next;
     } while (after !== undefined);
-    expect(seen).toHaveLength(15);
-    expect(new Set(seen).size).toBe(15);
+    expect(collected).toHaveLength(15);
+    expect(new Set(collected).size).toBe(15);
   });
 
   test("read the index and its records, never the whole collection", async () => {
@@ -234,22 +234,22 @@ describe("versions", () => {
     expect((await store.range({ prefix: "i/fruit/tag" })).entries).toEqual([]);
   });
 
-  const unreadable: { why: string; value: string; says: RegExp }[] = [
+  const unreadable: { why: string; value: string; message: RegExp }[] = [
     {
       why: "of a newer version",
       value: '{"v":3,"d":{}}',
-      says: /schema version 3 is not supported; the latest known version is 2/,
+      message: /schema version 3 is not supported; the latest known version is 2/,
     },
-    { why: "not JSON", value: "{", says: /not JSON/ },
-    { why: "not an envelope", value: "[]", says: /no schema version/ },
-    { why: "null", value: "null", says: /no schema version/ },
-    { why: "not a record", value: '{"v":2,"d":{"colour":1}}', says: /no fruit/ },
-    { why: "of an unknown version", value: '{"v":0,"d":{}}', says: /no schema version/ },
+    { why: "not JSON", value: "{", message: /not JSON/ },
+    { why: "not an envelope", value: "[]", message: /no schema version/ },
+    { why: "null", value: "null", message: /no schema version/ },
+    { why: "not a record", value: '{"v":2,"d":{"colour":1}}', message: /not a fruit/ },
+    { why: "of an unknown version", value: '{"v":0,"d":{}}', message: /no schema version/ },
   ];
-  test.each(unreadable)("reports a value that is $why, and returns the others", async ({ value, says }) => {
+  test.each(unreadable)("reports a value that is $why, and returns the others", async ({ value, message }) => {
     await fruits.create("good", red);
     await store.commit({ writes: [{ op: "put", key: "c/fruit/bad", value }] });
-    const invalid = { code: "OAAS_STORE_VALUE_INVALID", message: expect.stringMatching(says) as string };
+    const invalid = { code: "OAAS_STORE_VALUE_INVALID", message: expect.stringMatching(message) as string };
     await expect(fruits.get("bad")).rejects.toMatchObject(invalid);
     const listed = await fruits.list();
     expect(idsOf(listed)).toEqual(["good"]);

@@ -4,7 +4,7 @@ import { decodeSegment, encodePair, encodeSegment, pairPrefix, secondOfPair } fr
 import { compareKeys, inRange, keyAfter, prefixEnd, rangeOf } from "../port/key-order.ts";
 
 const byBytes = (a: string, b: string): number => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
-/** Well-formed strings that often hold what is special: control characters, the edges of the surrogates, the last one. */
+/** Well-formed strings with frequent special cases: control characters, the edges of the surrogates, the last one. */
 const special = fc.constantFrom(
   "\0",
   "\u0001",

@@ -36,28 +36,33 @@ describe("LeaseRenewer", () => {
     lease.assertHeld();
   });
 
-  const losses: { why: string; renew: () => Promise<number | undefined>; lostBy: number; says: RegExp }[] = [
+  const losses: { why: string; renew: () => Promise<number | undefined>; lostBy: number; message: RegExp }[] = [
     {
       why: "the store is unavailable",
       renew: () => Promise.reject(unavailable("etcd", "away")),
       lostBy: TTL,
-      says: /not renewed/,
+      message: /not renewed/,
     },
-    { why: "the store hangs", renew: never, lostBy: TTL, says: /not renewed/ },
-    { why: "the lease no longer exists", renew: async () => undefined, lostBy: 3001, says: /expired or was revoked/ },
+    { why: "the store hangs", renew: never, lostBy: TTL, message: /not renewed/ },
+    {
+      why: "the lease no longer exists",
+      renew: async () => undefined,
+      lostBy: 3001,
+      message: /expired or was revoked/,
+    },
   ];
   test.each(losses)(
     "reports the loss before the store can end the lease when $why",
-    async ({ renew, lostBy, says }) => {
+    async ({ renew, lostBy, message }) => {
       const { lease, time, counts } = renewerWith(renew);
       await time.advance(2999);
       expect(lease.lost.aborted).toBe(false);
       await time.advance(lostBy - 2999 - 1);
       expect(lease.lost.reason).toMatchObject({
         code: "OAAS_LEASE_LOST",
-        message: expect.stringMatching(says) as string,
+        message: expect.stringMatching(message) as string,
       });
-      expect(() => lease.assertHeld()).toThrow(says);
+      expect(() => lease.assertHeld()).toThrow(message);
       expect(counts().ended).toBe(1);
       const before = time.pendingTimers;
       await time.advance(100_000);

@@ -88,8 +88,8 @@ export function commitCases(options: SuiteOptions): void {
         sameIncarnation("none", 1),
       ];
       for (const condition of failing) {
-        const refused = await conflictFrom(store, { conditions: [present("other"), condition], writes: [put("x")] });
-        expect(refused, JSON.stringify(condition)).toEqual({
+        const conflict = await conflictFrom(store, { conditions: [present("other"), condition], writes: [put("x")] });
+        expect(conflict, JSON.stringify(condition)).toEqual({
           condition,
           key: condition.key,
           present:
@@ -99,7 +99,7 @@ export function commitCases(options: SuiteOptions): void {
           outcomeUnknown: false,
         });
       }
-      expect(await store.get("x"), "a refused transaction leaves nothing").toBeUndefined();
+      expect(await store.get("x"), "a rejected transaction has no effect").toBeUndefined();
     });
 
     testStore("concurrent compare-and-set counters lose no increment", async ({ store, connect }) => {

@@ -94,7 +94,7 @@ async function perform(store: KeyValueStore, model: KeyValueModel, each: Action)
       const atRevision = back(model, each.back);
       const found = await store.getMany(each.keys, { atRevision });
       const known = model.entries(atRevision);
-      expect(found).toEqual(each.keys.map((wanted) => known.find((entry) => entry.key === wanted)));
+      expect(found).toEqual(each.keys.map((key) => known.find((entry) => entry.key === key)));
       break;
     }
     case "range":

@@ -52,9 +52,9 @@ export function rangeCases(options: SuiteOptions): void {
           { op: "put", key: "p/0091", value: "new" },
         ],
       });
-      const seen = await pagesOf(store, { prefix: "p/", limit: 10, atRevision: first.revision });
-      expect(seen.map((entry) => entry.key)).toEqual(keys);
-      expect(seen.map((entry) => entry.value)).toEqual(keys.map((key) => `value of ${key}`));
+      const entries = await pagesOf(store, { prefix: "p/", limit: 10, atRevision: first.revision });
+      expect(entries.map((entry) => entry.key)).toEqual(keys);
+      expect(entries.map((entry) => entry.value)).toEqual(keys.map((key) => `value of ${key}`));
       const now = await store.range({ prefix: "p/", limit: 13, count: true });
       expect(now.entries.map((entry) => entry.key).slice(-3)).toEqual(["p/0091", "p/020", "p/021"]);
       expect(now).toMatchObject({ next: "p/021", total: 16 });

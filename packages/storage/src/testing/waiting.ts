@@ -3,13 +3,13 @@ export async function take<T extends { readonly events: readonly unknown[] }>(
   batches: AsyncIterable<T>,
   count: number,
 ): Promise<T[]> {
-  const taken: T[] = [];
-  if (count === 0) return taken;
+  const collected: T[] = [];
+  if (count === 0) return collected;
   for await (const batch of batches) {
-    if (batch.events.length > 0) taken.push(batch);
-    if (taken.length === count) break;
+    if (batch.events.length > 0) collected.push(batch);
+    if (collected.length === count) break;
   }
-  return taken;
+  return collected;
 }
 
 /** Advances time in small steps until the probe succeeds; throws if it does not. */

@@ -85,9 +85,9 @@ export function watchCases(options: SuiteOptions): void {
           for (let n = 0; n < 60; n += 1) await put(writer, `w/${index}/${n % 7}`, String(n));
         }),
       );
-      const seen = new Map<string, string>();
+      const observed = new Map<string, string>();
       const page = await store.range({ prefix: "w/" });
-      for (const entry of page.entries) seen.set(entry.key, entry.value);
+      for (const entry of page.entries) observed.set(entry.key, entry.value);
       const ending = new AbortController();
       let revision = page.revision;
       const watching = (async () => {
@@ -95,7 +95,7 @@ export function watchCases(options: SuiteOptions): void {
         for await (const batch of store.watch(query)) {
           expect(batch.revision).toBeGreaterThan(revision);
           revision = batch.revision;
-          for (const event of batch.events) if (event.type === "put") seen.set(event.entry.key, event.entry.value);
+          for (const event of batch.events) if (event.type === "put") observed.set(event.entry.key, event.entry.value);
           if (batch.events.some((event) => event.type === "delete")) break;
         }
       })();
@@ -103,9 +103,9 @@ export function watchCases(options: SuiteOptions): void {
       await put(store, "w/end");
       await store.commit({ writes: [{ op: "delete", key: "w/end" }] });
       await watching;
-      seen.delete("w/end");
+      observed.delete("w/end");
       const truth = (await store.range({ prefix: "w/" })).entries.map((entry) => [entry.key, entry.value] as const);
-      expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(truth));
+      expect(Object.fromEntries(observed)).toEqual(Object.fromEntries(truth));
     });
 
     testStore("a paused reader receives everything", async ({ store, connect }) => {

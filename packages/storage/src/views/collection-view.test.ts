@@ -31,9 +31,9 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A store whose watchers hear of changes when the test says so. */
-function openMemoryStoreThatTells(tellings: (() => void)[]): AsyncDisposable & { readonly store: KeyValueStore } {
-  const store = openMemoryStore({ ambient, tell: (news) => tellings.push(news) });
+/** A store that notifies watchers on command. */
+function openMemoryStoreThatTells(notifications: (() => void)[]): AsyncDisposable & { readonly store: KeyValueStore } {
+  const store = openMemoryStore({ ambient, scheduleNotify: (notify) => notifications.push(notify) });
   return { store, [Symbol.asyncDispose]: () => store.close() };
 }
 
@@ -60,11 +60,11 @@ describe("collection view", () => {
   });
 
   test("applies a write immediately; the watch event changes nothing, and older records are ignored", async () => {
-    const tellings: (() => void)[] = [];
-    await using late = openMemoryStoreThatTells(tellings);
+    const notifications: (() => void)[] = [];
+    await using late = openMemoryStoreThatTells(notifications);
     const own = new Collection(late.store, FRUIT);
-    const shown: string[] = [];
-    const ownView = new CollectionView(own, { ambient, onChange: (ids) => shown.push(...ids) });
+    const changed: string[] = [];
+    const ownView = new CollectionView(own, { ambient, onChange: (ids) => changed.push(...ids) });
     await ownView.start();
     const first = await own.create("apple", { colour: "green", weight: 1 });
     const second = await own.update(first, { colour: "red", weight: 1 });
@@ -74,13 +74,13 @@ describe("collection view", () => {
     await own.delete(second);
     const third = await own.create("apple", { colour: "blue", weight: 1 });
     ownView.applyWrite(third);
-    expect(shown).toEqual(["apple", "apple"]);
-    for (const tell of tellings) tell();
+    expect(changed).toEqual(["apple", "apple"]);
+    for (const notify of notifications) notify();
     await ownView.waitForRevision(third.revision);
     expect(ownView.get("apple")).toBe(third);
     ownView.applyWrite(second);
     expect(ownView.get("apple"), "keeps what the watch delivered").toBe(third);
-    expect(shown).toEqual(["apple", "apple"]);
+    expect(changed).toEqual(["apple", "apple"]);
     await ownView.close();
   });
 

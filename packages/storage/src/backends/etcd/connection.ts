@@ -32,7 +32,7 @@ export interface CallRules {
   /** A write must not be repeated if it may have been received. */
   readonly isWrite?: boolean;
   /** Resolves the outcome of an earlier request: repeated until its deadline, even while etcd is unavailable. */
-  readonly settles?: boolean;
+  readonly resolvesOutcome?: boolean;
   /** Called before each attempt is sent. */
   readonly onSend?: () => void;
 }
@@ -118,19 +118,20 @@ export class EtcdConnection {
         this.#silentSince = undefined;
         return answer;
       } catch (thrown) {
-        const verdict = judge(thrown);
-        if (verdict.do === "authenticate" && this.#options.auth !== undefined && !authenticated) {
+        const failure = judge(thrown);
+        if (failure.do === "authenticate" && this.#options.auth !== undefined && !authenticated) {
           authenticated = true;
           this.#token = undefined;
           continue;
         }
-        if (verdict.do !== "try-elsewhere") throw verdict.fault;
-        this.leave(at, verdict.fault);
+        if (failure.do !== "try-elsewhere") throw failure.fault;
+        this.leave(at, failure.fault);
         this.#silentSince ??= clock.monotonic();
-        if (rules.isWrite && verdict.sent) throw new Unanswered(verdict.fault);
-        if (this.#isAway() && attempt + 1 >= this.#addresses.length && !rules.settles) throw verdict.fault;
+        if (rules.isWrite && failure.sent) throw new Unanswered(failure.fault);
+        if (this.#isUnavailable() && attempt + 1 >= this.#addresses.length && !rules.resolvesOutcome)
+          throw failure.fault;
         const pause = backoffDelay(RETRY, Math.floor(attempt / this.#addresses.length), random);
-        if (clock.monotonic() + pause >= rules.endsAt) throw verdict.fault;
+        if (clock.monotonic() + pause >= rules.endsAt) throw failure.fault;
         await sleep(timers, pause, rules.signal);
       }
     }
@@ -157,9 +158,9 @@ export class EtcdConnection {
   /** Classifies a failure. Discards the token if it was rejected. */
   assess(thrown: unknown): Verdict {
     if (this.#closed) return { do: "give-up", fault: closedFault() };
-    const verdict = judge(thrown);
-    if (verdict.do === "authenticate") this.#token = undefined;
-    return verdict;
+    const failure = judge(thrown);
+    if (failure.do === "authenticate") this.#token = undefined;
+    return failure;
   }
 
   /** Selects the next endpoint, unless another call already has. */
@@ -194,7 +195,7 @@ export class EtcdConnection {
     this.#channels.clear();
   }
 
-  #isAway(): boolean {
+  #isUnavailable(): boolean {
     const silent = this.#options.ambient.clock.monotonic() - (this.#silentSince ?? Number.POSITIVE_INFINITY);
     return this.#answeredBefore && silent >= AWAY_AFTER_MS;
   }

@@ -28,7 +28,10 @@ export function judge(thrown: unknown): Verdict {
   }
   if (!(thrown instanceof GrpcFailure)) return { do: "give-up", fault: Fault.from(thrown) };
   if (needsToken(thrown)) {
-    return { do: "authenticate", fault: new Fault({ kind: "unauthenticated" }, says(thrown), { cause: thrown }) };
+    return {
+      do: "authenticate",
+      fault: new Fault({ kind: "unauthenticated" }, etcdMessage(thrown), { cause: thrown }),
+    };
   }
   const answered = answeredFault(thrown);
   if (answered !== undefined) return { do: "give-up", fault: answered };
@@ -45,8 +48,8 @@ function needsToken(error: GrpcFailure): boolean {
   return error.code === GrpcCode.unauthenticated || error.details.includes("revision of auth store is old");
 }
 
-function says(error: GrpcFailure): string {
-  return `etcd says: ${error.details.replace(/^etcdserver: /, "")}`;
+function etcdMessage(error: GrpcFailure): string {
+  return `etcd: ${error.details.replace(/^etcdserver: /, "")}`;
 }
 
 function answeredFault(error: GrpcFailure): Fault | undefined {
@@ -58,20 +61,21 @@ const ANSWERED: Readonly<Record<number, (error: GrpcFailure) => Fault | undefine
   [GrpcCode.outOfRange]: (cause) =>
     cause.details.includes("compacted")
       ? compactedFault(0, undefined)
-      : invalidArgument("the revision", [{ path: ROOT_PATH, message: says(cause) }], { cause }),
+      : invalidArgument("the revision", [{ path: ROOT_PATH, message: etcdMessage(cause) }], { cause }),
   [GrpcCode.resourceExhausted]: (cause) =>
     cause.details.includes("database space exceeded")
       ? fullFault("etcd's database", cause)
-      : resourceExhausted("etcd", says(cause), { cause }),
+      : resourceExhausted("etcd", etcdMessage(cause), { cause }),
   [GrpcCode.notFound]: (cause) =>
     cause.details.includes("lease") ? leaseLostFault("of the write", "not found in etcd", cause) : undefined,
   [GrpcCode.permissionDenied]: (cause) =>
-    new Fault({ kind: "permission-denied", action: "use etcd" }, says(cause), { cause }),
+    new Fault({ kind: "permission-denied", action: "use etcd" }, etcdMessage(cause), { cause }),
   [GrpcCode.invalidArgument]: (cause) =>
     /authentication failed|user name/.test(cause.details)
-      ? new Fault({ kind: "unauthenticated" }, says(cause), { cause })
-      : invalidArgument("the request", [{ path: ROOT_PATH, message: says(cause) }], { cause }),
-  [GrpcCode.failedPrecondition]: (cause) => failedPrecondition("etcd", says(cause), { cause }),
-  [GrpcCode.dataLoss]: (cause) => internal(says(cause), { cause, code: "OAAS_STORE_CORRUPT" }),
-  [GrpcCode.unimplemented]: (cause) => new Fault({ kind: "unimplemented", feature: "etcd v3" }, says(cause), { cause }),
+      ? new Fault({ kind: "unauthenticated" }, etcdMessage(cause), { cause })
+      : invalidArgument("the request", [{ path: ROOT_PATH, message: etcdMessage(cause) }], { cause }),
+  [GrpcCode.failedPrecondition]: (cause) => failedPrecondition("etcd", etcdMessage(cause), { cause }),
+  [GrpcCode.dataLoss]: (cause) => internal(etcdMessage(cause), { cause, code: "OAAS_STORE_CORRUPT" }),
+  [GrpcCode.unimplemented]: (cause) =>
+    new Fault({ kind: "unimplemented", feature: "etcd v3" }, etcdMessage(cause), { cause }),
 };

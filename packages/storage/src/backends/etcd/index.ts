@@ -108,7 +108,7 @@ class EtcdStore implements KeyValueStore {
       },
       read: async (keys) => {
         const request = readRequest(this.#keys, keys, 0);
-        const response = await this.#connection.call(TXN, request, { ...rules, settles: true });
+        const response = await this.#connection.call(TXN, request, { ...rules, resolvesOutcome: true });
         return readResult(this.#keys, response);
       },
       revision: () => this.revision(options),
@@ -187,12 +187,12 @@ class EtcdStore implements KeyValueStore {
   }
 
   /** etcd does not return the requested revision. */
-  async #nameRevision<T>(asked: number | undefined, work: Promise<T>): Promise<T> {
+  async #nameRevision<T>(requested: number | undefined, work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (thrown) {
       if ((thrown as { code?: unknown }).code !== "OAAS_STORE_COMPACTED") throw thrown;
-      throw compactedFault(asked ?? 0, undefined);
+      throw compactedFault(requested ?? 0, undefined);
     }
   }
 }

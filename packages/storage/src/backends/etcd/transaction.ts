@@ -55,9 +55,9 @@ export function transactionResult(keys: KeySpace, transaction: Transaction, resp
 }
 
 /** Encodes reads of several keys. */
-export function readRequest(keys: KeySpace, wanted: readonly string[], atRevision: number): TxnRequest {
+export function readRequest(keys: KeySpace, names: readonly string[], atRevision: number): TxnRequest {
   return create(TxnRequestSchema, {
-    success: wanted.map((key) => read({ key: keys.key(key), revision: BigInt(atRevision) })),
+    success: names.map((key) => read({ key: keys.key(key), revision: BigInt(atRevision) })),
   });
 }
 

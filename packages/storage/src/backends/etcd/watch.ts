@@ -133,7 +133,7 @@ function cancellation(next: number, response: WatchResponse): Error {
   const { cancelReason } = response;
   if (cancelReason.includes("compacted")) return compactedFault(next, undefined);
   if (cancelReason.includes("permission denied")) {
-    return new Fault({ kind: "permission-denied", action: "watch etcd" }, `etcd says: ${cancelReason}`);
+    return new Fault({ kind: "permission-denied", action: "watch etcd" }, `etcd: ${cancelReason}`);
   }
   return new Fault({ kind: "unavailable", dependency: "etcd" }, `etcd ended the watch: ${cancelReason}`);
 }

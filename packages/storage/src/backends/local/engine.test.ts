@@ -9,7 +9,7 @@ import { MemoryTable } from "../memory/memory-table.ts";
 import { LocalEngine } from "./engine.ts";
 import { DEFAULT_HISTORY } from "./history.ts";
 
-/** A table that counts its durable units and fails on command, undoing what the failed unit did. */
+/** A table that counts its durable writes and fails on command with a rollback. */
 class TroubledTable extends MemoryTable {
   units = 0;
   fail: ((keys: readonly string[]) => Error | undefined) | undefined;
@@ -125,20 +125,23 @@ describe("bounded history", () => {
 
 describe("deferred notifications", () => {
   test("deliver all pending changes at once, one batch per transaction", async () => {
-    const tellings: (() => void)[] = [];
-    const store = openMemoryStore({ ambient: virtualAmbient(1), tell: (news) => tellings.push(news) });
+    const notifications: (() => void)[] = [];
+    const store = openMemoryStore({
+      ambient: virtualAmbient(1),
+      scheduleNotify: (notify) => notifications.push(notify),
+    });
     const watch = store.watch({ prefix: "k", fromRevision: 2 })[Symbol.asyncIterator]();
     const next = watch.next();
-    let heard = false;
-    void next.then(() => (heard = true));
+    let delivered = false;
+    void next.then(() => (delivered = true));
     for (const value of ["1", "2"]) await store.commit({ writes: [{ op: "put", key: "k", value }] });
-    expect(heard).toBe(false);
-    expect(tellings).toHaveLength(1);
-    tellings[0]?.();
+    expect(delivered).toBe(false);
+    expect(notifications).toHaveLength(1);
+    notifications[0]?.();
     expect(((await next).value as WatchBatch).events).toMatchObject([{ entry: { value: "1" } }]);
     expect(((await watch.next()).value as WatchBatch).events).toMatchObject([{ entry: { value: "2" } }]);
     await store.commit({ writes: [{ op: "put", key: "k", value: "3" }] });
-    expect(tellings).toHaveLength(2);
+    expect(notifications).toHaveLength(2);
     await store.close();
   });
 });
@@ -147,23 +150,23 @@ describe("bookmarks", () => {
   test("are sent for changes outside the range, also under load, and not without changes", async () => {
     const ambient = virtualAmbient(1);
     const store = openMemoryStore({ ambient, bookmarkMs: 1000 });
-    const seen: WatchBatch[] = [];
+    const batches: WatchBatch[] = [];
     const ending = new AbortController();
     const watching = (async () => {
       for await (const batch of store.watch({ prefix: "mine", fromRevision: 2, signal: ending.signal }))
-        seen.push(batch);
+        batches.push(batch);
     })();
     await ambient.time.advance(5000);
-    expect(seen).toEqual([]);
+    expect(batches).toEqual([]);
     for (let n = 0; n < 21; n += 1) {
       await store.commit({ writes: [{ op: "put", key: "other", value: "" }] });
       await ambient.time.advance(100);
     }
-    expect(seen.length).toBe(2);
-    for (const bookmark of seen) expect(bookmark.events).toEqual([]);
+    expect(batches.length).toBe(2);
+    for (const bookmark of batches) expect(bookmark.events).toEqual([]);
     await ambient.time.advance(5000);
-    expect(seen.at(-1)).toEqual({ revision: 22, events: [] });
-    expect(seen.length).toBe(3);
+    expect(batches.at(-1)).toEqual({ revision: 22, events: [] });
+    expect(batches.length).toBe(3);
     ending.abort();
     await watching;
     expect(ambient.time.pendingTimers, "no timer is left").toBe(0);

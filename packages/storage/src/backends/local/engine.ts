@@ -14,7 +14,7 @@ export interface EngineOptions {
   /** Schedules writes. By default each commit is written immediately; later scheduling lets commits share one sync. */
   readonly schedule?: (flush: () => void) => void;
   /** Schedules notifications of watchers; immediately by default. */
-  readonly tell?: ((news: () => void) => void) | undefined;
+  readonly scheduleNotify?: ((notify: () => void) => void) | undefined;
 }
 
 interface Waiting {
@@ -23,7 +23,7 @@ interface Waiting {
   reject(fault: unknown): void;
 }
 
-type Outcome = { readonly committed: Committed } | { readonly refused: unknown };
+type Outcome = { readonly committed: Committed } | { readonly rejected: unknown };
 
 const REVOKE_AGAIN_MS = 1000;
 
@@ -114,7 +114,7 @@ export class LocalEngine {
     this.#queue = [];
     if (batch.length === 0) return;
     if (batch.length === 1 || !this.#tryBatch(batch)) for (const waiting of batch) this.#tryAlone(waiting);
-    this.#tell();
+    this.#scheduleNotify();
   }
 
   /** Returns false if the whole batch failed. */
@@ -129,7 +129,7 @@ export class LocalEngine {
     batch.forEach((waiting, index) => {
       const outcome = outcomes[index] as Outcome;
       if ("committed" in outcome) waiting.resolve(outcome.committed);
-      else waiting.reject(outcome.refused);
+      else waiting.reject(outcome.rejected);
     });
     return true;
   }
@@ -151,8 +151,8 @@ export class LocalEngine {
       if (isFatal(thrown)) this.#end(Fault.from(thrown));
       throw thrown;
     }
-    if (outcome === undefined || "refused" in outcome) throw outcome?.refused;
-    this.#tell();
+    if (outcome === undefined || "rejected" in outcome) throw outcome?.rejected;
+    this.#scheduleNotify();
     return outcome.committed;
   }
 
@@ -181,7 +181,7 @@ export class LocalEngine {
         outcomes.push({ committed: { revision, changed: events.length > 0 } });
       } catch (thrown) {
         if (!isRefusal(thrown)) throw thrown;
-        outcomes.push({ refused: thrown });
+        outcomes.push({ rejected: thrown });
       }
     }
     if (isDeleting) this.table.saveRevision(revision);
@@ -205,12 +205,12 @@ export class LocalEngine {
     if (keys.length > 0) await this.#enqueue({ writes: keys.map((key) => ({ op: "delete", key })) });
   }
 
-  #tell(): void {
-    const { tell } = this.#options;
-    if (tell === undefined) return this.#notify();
+  #scheduleNotify(): void {
+    const { scheduleNotify } = this.#options;
+    if (scheduleNotify === undefined) return this.#notify();
     if (this.#telling) return;
     this.#telling = true;
-    tell(() => {
+    scheduleNotify(() => {
       this.#telling = false;
       this.#notify();
     });

@@ -20,7 +20,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   compactTo: fc.oneof({ weight: 60, arbitrary: fc.constant(0) }, fc.nat(40)),
 });
 
-/** What history should say, kept the simple way: every revision whole, for ever. */
+/** Reference model: every revision, never dropped. */
 class Everything {
   readonly table = new Map<string, Entry>();
   readonly revisions: ChangeEvent[][] = [];
@@ -47,7 +47,7 @@ class Everything {
 
 function eventsOf(history: History, revision: number, prefix: string, withPrevious: boolean): ChangeEvent[] {
   const to: ChangeEvent[] = [];
-  history.tell(revision, { concerns: (key) => key.startsWith(prefix), withPrevious, to });
+  history.collect(revision, { concerns: (key) => key.startsWith(prefix), withPrevious, to });
   return to;
 }
 

@@ -72,7 +72,7 @@ export class History {
   }
 
   /** Adds the changes of a retained revision that concern the listener to a list. */
-  tell(revision: number, { concerns, withPrevious, to }: Listener): void {
+  collect(revision: number, { concerns, withPrevious, to }: Listener): void {
     const begin = this.#endOf(revision - 1);
     const end = this.#endOf(revision);
     for (let at = begin; at < end; at += 1) {

@@ -81,7 +81,7 @@ class Position implements Disposable {
     const events: ChangeEvent[] = [];
     const listener = { concerns: this.#concerns, withPrevious: query.withPrevious ?? false, to: events };
     do {
-      history.tell(this.#next, listener);
+      history.collect(this.#next, listener);
       this.#next += 1;
     } while (query.batched && this.#next <= history.revision && events.length < MOST_GATHERED);
     if (events.length === 0) this.#passed();

@@ -10,7 +10,7 @@ export interface MemoryStoreOptions {
   /** Interval of bookmarks for watches without events while the store changes. */
   readonly bookmarkMs?: number;
   /** Schedules notifications of watchers; immediately by default. Services notify once per event loop turn. */
-  readonly tell?: (news: () => void) => void;
+  readonly scheduleNotify?: (notify: () => void) => void;
 }
 
 /**
@@ -19,8 +19,8 @@ export interface MemoryStoreOptions {
  * Guarantees: uses only the time and randomness of `ambient`, so it is deterministic in a simulation.
  */
 export function openMemoryStore(options: MemoryStoreOptions): SharedStore {
-  const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000, tell } = options;
-  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, tell });
+  const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000, scheduleNotify } = options;
+  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, scheduleNotify });
   return shareEngine(engine, ambient, bookmarkMs);
 }
 

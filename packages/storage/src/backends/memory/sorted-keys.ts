@@ -2,7 +2,7 @@ import { compareKeys, type KeyRange } from "../../port/key-order.ts";
 
 const CHUNK = 128;
 /** Limit of unsorted new keys; small enough to sort quickly. */
-const MOST_FRESH = 1_024;
+const MAX_PENDING = 1_024;
 
 interface Place {
   readonly chunk: number;
@@ -18,20 +18,20 @@ const HAS_SURROGATE = /[\ud800-\udfff]/;
  */
 export class SortedKeys {
   #chunks: string[][] = [[]];
-  #fresh: string[] = [];
+  #pending: string[] = [];
   /** Whether the faster JavaScript comparison gives the same order for all keys so far. */
   #isPlain = true;
 
   /** Adds a new key. */
   insert(key: string): void {
     if (this.#isPlain && HAS_SURROGATE.test(key)) this.#isPlain = false;
-    this.#fresh.push(key);
-    if (this.#fresh.length >= MOST_FRESH) this.#settle();
+    this.#pending.push(key);
+    if (this.#pending.length >= MAX_PENDING) this.#insertPending();
   }
 
   /** Removes an existing key. */
   remove(key: string): void {
-    this.#settle();
+    this.#insertPending();
     const { chunk, index } = this.#lowerBound(key);
     const keys = this.#chunks[chunk] as string[];
     keys.splice(index, 1);
@@ -40,7 +40,7 @@ export class SortedKeys {
 
   /** Returns the first keys of a range, at most `limit`. */
   slice(range: KeyRange, limit: number): string[] {
-    this.#settle();
+    this.#insertPending();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     const found: string[] = [];
@@ -55,7 +55,7 @@ export class SortedKeys {
 
   count(range: KeyRange): number {
     if (range.end !== undefined && compareKeys(range.start, range.end) >= 0) return 0;
-    this.#settle();
+    this.#insertPending();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     let total = to.index - from.index;
@@ -65,23 +65,23 @@ export class SortedKeys {
 
   clear(): void {
     this.#chunks = [[]];
-    this.#fresh = [];
+    this.#pending = [];
     this.#isPlain = true;
   }
 
-  #settle(): void {
-    if (this.#fresh.length === 0) return;
-    if (this.#isPlain) this.#fresh.sort();
-    else this.#fresh.sort(compareKeys);
+  #insertPending(): void {
+    if (this.#pending.length === 0) return;
+    if (this.#isPlain) this.#pending.sort();
+    else this.#pending.sort(compareKeys);
     const isBelow = this.#isPlain ? isPlainlyBelow : isKeyBelow;
     let last: Place = { chunk: 0, index: -1 };
-    for (const key of this.#fresh) {
+    for (const key of this.#pending) {
       const next = (this.#chunks[last.chunk] as string[])[last.index + 1];
       // Usually right after the previous key.
       const isNext = last.index >= 0 && next !== undefined && isBelow(key, next);
       last = this.#place(key, isNext ? { chunk: last.chunk, index: last.index + 1 } : this.#lowerBound(key));
     }
-    this.#fresh = [];
+    this.#pending = [];
   }
 
   /** Returns the new position. */
