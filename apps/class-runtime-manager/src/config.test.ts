@@ -76,17 +76,15 @@ function three<T>(value: T): [T, T, T] {
 
 describe("namespaces", () => {
   test.each([
-    { given: "oaas", want: ["oaas"] },
-    { given: "oaas, edge ,oaas", want: ["oaas", "edge"] },
-    { given: "*", want: "all" },
-  ])("$given", ({ given, want }) => {
-    expect(configOf({ OPRC_CRM_K8S_NAMESPACE: given }).k8s.namespaces).toEqual(want);
+    { text: "oaas", want: ["oaas"] },
+    { text: "oaas, edge ,oaas", want: ["oaas", "edge"] },
+    { text: "*", want: "all" },
+  ])("$text", ({ text, want }) => {
+    expect(configOf({ OPRC_CRM_K8S_NAMESPACE: text }).k8s.namespaces).toEqual(want);
   });
 
-  test.each(["*,oaas", "Oaas", "a b", ","])("rejects %s", (given) => {
-    expect(violationsOf({ OPRC_CRM_K8S_NAMESPACE: given })).toEqual([
-      expect.stringContaining("OPRC_CRM_K8S_NAMESPACE"),
-    ]);
+  test.each(["*,oaas", "Oaas", "a b", ","])("rejects %s", (text) => {
+    expect(violationsOf({ OPRC_CRM_K8S_NAMESPACE: text })).toEqual([expect.stringContaining("OPRC_CRM_K8S_NAMESPACE")]);
   });
 });
 

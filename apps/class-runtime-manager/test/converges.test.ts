@@ -172,8 +172,8 @@ describeOnTarget("random sequences of changes, edits and faults", {}, () => {
   };
 
   /**
-   * Whether a child lost its label before the status listed it. Only the manager that created it knows it; after a kill the garbage collector
-   * must delete it with its class, and these tests run none.
+   * Whether a child lost its label before the status listed it. Only the manager that created it knows it; after a kill
+   * the garbage collector must delete it with its class, and these tests run none.
    */
   const hasUnlistedStray = async (namespace: string): Promise<boolean> => {
     const found = await client.resource(CLASS_RUNTIMES).find({ namespace, name: "order" });
@@ -190,8 +190,8 @@ describeOnTarget("random sequences of changes, edits and faults", {}, () => {
   };
 
   /**
-   * Deletes the children of deleted classes, as the garbage collector does. The server may delete a class at the moment it stores our finalizer;
-   * if the manager is killed then, nothing else knows the children.
+   * Deletes the children of deleted classes, as the garbage collector does. The server may delete a class at the moment
+   * it stores our finalizer; if the manager is killed then, nothing else knows the children.
    */
   const collectGarbage = async (namespace: string): Promise<void> => {
     const found = await client.resource(CLASS_RUNTIMES).find({ namespace, name: "order" });

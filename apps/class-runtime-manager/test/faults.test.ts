@@ -41,7 +41,10 @@ const FAULTS = {
 
 type FaultName = keyof typeof FAULTS;
 
-/** The reason a class reports for a fault of its children, and whether it records a Warning. A lost response is not reported. */
+/**
+ * The reason a class reports for a fault of its children, and whether it records a Warning. A lost response is not
+ * reported.
+ */
 const REPORTED: Readonly<Record<FaultName, { readonly reason: string; readonly hasWarning: boolean } | undefined>> = {
   "409": { reason: "ApiUnavailable", hasWarning: false },
   "422": { reason: "ApplyInvalid", hasWarning: true },

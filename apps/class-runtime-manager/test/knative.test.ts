@@ -25,7 +25,10 @@ describeOnTarget("Knative and other templates", { needs: ["kubectl", "knative-ma
   const service = (): Promise<KubeObject | undefined> => fixture.get(NAMESPACE, "service", "order");
   const ownerKind = async (): Promise<string | undefined> => (await service())?.metadata.ownerReferences?.[0]?.kind;
 
-  /** Acts as Knative does for its Service: creates a Route and a Kubernetes Service of the same name, and sets the status. */
+  /**
+   * Acts as Knative does for its Service: creates a Route and a Kubernetes Service of the same name, and sets the
+   * status.
+   */
   async function simulateKnative(): Promise<void> {
     const { metadata } = (await ksvc())!;
     const owner = (kind: string, uid: string | undefined): object => ({

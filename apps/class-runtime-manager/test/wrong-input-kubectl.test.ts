@@ -22,7 +22,10 @@ const template = (name: string, spec: object): object =>
   object("DeploymentTemplate", name, { template_type: "Deployment", ...spec });
 const BARE = { apiVersion: "apps/v1", kind: "Deployment" };
 
-/** Rejected by the CRD schema. The contracts test the whole schema; here is one case of each kind, with a running manager. */
+/**
+ * Rejected by the CRD schema. The contracts test the whole schema; here is one case of each kind, with a running
+ * manager.
+ */
 const REJECTED: readonly { why: string; object: object; field: string }[] = [
   {
     why: "a class without functions and state",

@@ -13,7 +13,9 @@ export interface Listeners {
   close(): Promise<void>;
 }
 
-/** Opens the main port, and a second one if GRPC_PORT is different. Certificates are reloaded when their files change. */
+/**
+ * Opens the main port, and a second one if GRPC_PORT is different. Certificates are reloaded when their files change.
+ */
 export async function openListeners(
   { server, security }: CrmConfig,
   handlers: Pick<OnePortOptions, "rpc" | "http">,

@@ -29,8 +29,8 @@ export interface WatchSecretsOptions {
 /**
  * Polls the secrets in files.
  *
- * Guarantees: a missing or empty file keeps the last secrets, so that a lost token file never disables authentication. `failed` is called once
- * per outage.
+ * Guarantees: a missing or empty file keeps the last secrets, so that a lost token file never disables authentication.
+ * `failed` is called once per outage.
  */
 export function watchSecrets({ config, reread, timers, changed, failed }: WatchSecretsOptions): WatchedSecrets {
   let secrets = secretsOf(config);

@@ -18,8 +18,8 @@ export interface Availability {
 const MAX_READINESS_WEIGHT = 0.5;
 
 /**
- * Blends the share of ready nodes with the share of time that class runtimes were ready. The weight of the latter grows with the observed
- * time: one class over the whole window reaches the maximum.
+ * Blends the share of ready nodes with the share of time that class runtimes were ready. The weight of the latter grows
+ * with the observed time: one class over the whole window reaches the maximum.
  */
 export function measureAvailability(
   nodes: readonly NodeFacts[] | undefined,
@@ -46,7 +46,10 @@ const CLUSTER_REASONS: ReadonlySet<string> = new Set<Reason>([
   "ApiUnavailable",
 ]);
 
-/** The readiness that a class runtime contributes. A class that is starting, or degraded by its own image or spec, contributes none. */
+/**
+ * The readiness that a class runtime contributes. A class that is starting, or degraded by its own image or spec,
+ * contributes none.
+ */
 export function readinessSignal(object: ClassRuntime): "ready" | "not-ready" | undefined {
   const phase = phaseOf(object);
   if (phase === "available") return "ready";

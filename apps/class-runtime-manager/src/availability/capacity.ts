@@ -77,7 +77,9 @@ export function sumDemand(pods: Iterable<PodFacts>): PodDemand {
   return { cpuMillicores, memoryBytes, pods: count };
 }
 
-/** The request of a pod as the scheduler computes it: the maximum of all containers with sidecars and of each init step. */
+/**
+ * The request of a pod as the scheduler computes it: the maximum of all containers with sidecars and of each init step.
+ */
 function podRequest({ spec = {} }: PodFacts, resource: string, scale: number): bigint {
   const of = ({ resources }: ContainerRequests): bigint => amount(resources?.requests, resource, scale);
   const running = (spec.containers ?? []).reduce((sum, container) => sum + of(container), 0n);

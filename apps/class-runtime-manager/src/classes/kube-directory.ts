@@ -22,7 +22,10 @@ export function ignoreForbidden(informer: InformerView<KubeObject>): ClassInform
 /** A write without a watch event for this long was reverted. */
 const UNCONFIRMED_WRITE_MS = 30_000;
 
-/** Indexes class runtimes from informers. Own writes are visible at once; writes of other processes when the watch delivers them. */
+/**
+ * Indexes class runtimes from informers. Own writes are visible at once; writes of other processes when the watch
+ * delivers them.
+ */
 export class KubeClassDirectory implements ClassDirectory {
   readonly #informers: readonly ClassInformer[];
   readonly #clock: Clock;
@@ -131,8 +134,8 @@ function isNotOlder(state: StoredClass | undefined, other: StoredClass | undefin
 }
 
 /**
- * Converts an object of the API server to a class runtime. The server has validated it and applied defaults; only nulls of earlier releases
- * are removed. An object that does not parse gets an empty spec.
+ * Converts an object of the API server to a class runtime. The server has validated it and applied defaults; only nulls
+ * of earlier releases are removed. An object that does not parse gets an empty spec.
  */
 export function toStoredClass(raw: Stored<KubeObject>): StoredClass {
   if (raw.kind === "DeploymentRecord") return recordToStoredClass(raw);

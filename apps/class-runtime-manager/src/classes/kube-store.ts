@@ -19,8 +19,8 @@ type ClassObject = Parameters<ResourceClient<KubeObject>["apply"]>[0];
 /**
  * Class runtimes on the API server. `onWritten` is called with every written object.
  *
- * Guarantees: after a write the spec equals the unit; fields of other managers or earlier releases are removed by a second write. The object
- * is created with the finalizer, which saves the controller a write.
+ * Guarantees: after a write the spec equals the unit; fields of other managers or earlier releases are removed by a
+ * second write. The object is created with the finalizer, which saves the controller a write.
  */
 export class KubeClassStore implements ClassStore {
   readonly #classes: ResourceClient<KubeObject>;
@@ -73,13 +73,18 @@ async function asManagerFault<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-/** Parses the object, so that defaults are set and it can be compared; an object that does not parse is used unchanged. */
+/**
+ * Parses the object, so that defaults are set and it can be compared; an object that does not parse is used unchanged.
+ */
 function withDefaults(raw: Stored<KubeObject>): StoredClass {
   const parsed = classRuntime.safeParse(raw);
   return parsed.success ? (parsed.data as StoredClass) : toStoredClass(raw);
 }
 
-/** Creates the directory and the store of one cluster. The directory shows an object as soon as the store has written it. */
+/**
+ * Creates the directory and the store of one cluster. The directory shows an object as soon as the store has written
+ * it.
+ */
 export function createKubeClasses(
   client: KubeClient,
   informers: readonly ClassInformer[],

@@ -32,8 +32,8 @@ export interface ClassStore {
   /** Reads the current object. */
   read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined>;
   /**
-   * Writes the object of a unit over the version that was read. Without `over` it creates the object. Throws a conflict fault if the object
-   * changed since, or already exists.
+   * Writes the object of a unit over the version that was read. Without `over` it creates the object. Throws a conflict
+   * fault if the object changed since, or already exists.
    */
   write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
   /** Deletes this object by uid. Throws a conflict fault if another object has its name. */

@@ -49,7 +49,9 @@ export interface ClassControllerDeps {
 /** Delay before a class is reconciled again after the server rejected its status write. */
 const FORBIDDEN_RETRY_MS = 30_000;
 
-/** Watches the classes of one kind and returns a factory for their controller: each term of leadership needs a new one. */
+/**
+ * Watches the classes of one kind and returns a factory for their controller: each term of leadership needs a new one.
+ */
 export function createClassController<T extends KubeObject>(
   classKind: ClassKind<T>,
   options: ClassControllerDeps,
@@ -140,7 +142,10 @@ function podSource(pods: PodView, informer: InformerView<KubeObject>): Source {
   });
 }
 
-/** Reconciles. If the server rejects even the status write, the class is checked again later: no event reports a change of permissions. */
+/**
+ * Reconciles. If the server rejects even the status write, the class is checked again later: no event reports a change
+ * of permissions.
+ */
 async function reconcileOrBackOff<T extends KubeObject>(
   key: ObjectKey,
   context: ReconcileContext,

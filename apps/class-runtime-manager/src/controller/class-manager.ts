@@ -33,7 +33,10 @@ import { UserTemplates } from "./user-templates/user-templates.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
-  /** Client with separate connections for the Lease, so that a renewal never queues behind other requests. Default: `client`. */
+  /**
+   * Client with separate connections for the Lease, so that a renewal never queues behind other requests. Default:
+   * `client`.
+   */
   readonly leaseClient?: KubeClient;
   /** Creates the client of the controllers; its writes are sent only while `mayWrite` returns true. */
   readonly fencedClient?: (mayWrite: () => boolean) => KubeClient;
@@ -73,7 +76,10 @@ export interface ClassManager {
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
 
-/** Creates the controllers of class runtimes, deployment records, templates and environments. Nothing runs before `manager.start()`. */
+/**
+ * Creates the controllers of class runtimes, deployment records, templates and environments. Nothing runs before
+ * `manager.start()`.
+ */
 export function createClassManager(options: ClassManagerOptions): ClassManager {
   const { client, ambient, namespaces } = options;
   const logger = options.logger ?? NOOP_LOGGER;

@@ -14,7 +14,9 @@ export interface GrpcServices {
   setServing(serving: boolean): void;
 }
 
-/** Creates the services of a class runtime manager: deployments, cluster information, topology, health and reflection. */
+/**
+ * Creates the services of a class runtime manager: deployments, cluster information, topology, health and reflection.
+ */
 export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
   const { clock } = deps.ambient;
   const clusterName = deps.clusterName ?? deps.namespaces.fallback;

@@ -63,11 +63,11 @@ export function reportingMetrics(meter: Meter): ReportingMetrics {
 }
 
 /**
- * Reports the state of classes to the package manager while this process is the leader: all classes when a term starts, then every change,
- * metrics at an interval, and pending reports within `drainMs` when the process stops.
+ * Reports the state of classes to the package manager while this process is the leader: all classes when a term starts,
+ * then every change, metrics at an interval, and pending reports within `drainMs` when the process stops.
  *
- * Guarantees: a reconcile never waits for a report; only the newest state of a class is sent, never an older one after it; while the package
- * manager fails, one report at a time is retried with backoff, and all changes since then follow.
+ * Guarantees: a reconcile never waits for a report; only the newest state of a class is sent, never an older one after
+ * it; while the package manager fails, one report at a time is retried with backoff, and all changes since then follow.
  * Caveats: intermediate states may be skipped; more than a thousand deletions during one outage are not all reported.
  */
 export class PmReporter implements LedTask {
@@ -177,7 +177,10 @@ export class PmReporter implements LedTask {
     sink.reconnect();
   }
 
-  /** Sends pending reports when the process stops. A process that lost leadership sends nothing: the next leader reports every class. */
+  /**
+   * Sends pending reports when the process stops. A process that lost leadership sends nothing: the next leader reports
+   * every class.
+   */
   async #drain(queue: ReportQueue, term: Term): Promise<void> {
     const { isLeading, ambient, drainMs } = this.#options;
     if (this.#failures > 0 || queue.size === 0 || !isLeading()) return;

@@ -11,7 +11,10 @@ export interface Report {
 /** Limit of pending deletions. The receiver detects the rest when it lists the classes. */
 const MAX_DELETED = 1_000;
 
-/** Pending reports. Holds only the newest state of each class, so its size is bounded by the number of classes plus the limit of deletions. */
+/**
+ * Pending reports. Holds only the newest state of each class, so its size is bounded by the number of classes plus the
+ * limit of deletions.
+ */
 export class ReportQueue {
   readonly #status = new Map<string, Report>();
   readonly #metrics = new Map<string, Report>();
@@ -26,7 +29,10 @@ export class ReportQueue {
     return this.#status.size + this.#metrics.size;
   }
 
-  /** Adds a report and replaces an older one of the same class. Returns how many deletions were dropped to stay within the limit. */
+  /**
+   * Adds a report and replaces an older one of the same class. Returns how many deletions were dropped to stay within
+   * the limit.
+   */
   put(report: Report): number {
     const queue = this.#queueOf(report);
     const key = keyOf(report);

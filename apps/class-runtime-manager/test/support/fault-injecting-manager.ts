@@ -16,8 +16,8 @@ export interface FaultInjectingManager {
   /** Waits until no reconcile runs or is queued. */
   waitUntilIdle(): Promise<void>;
   /**
-   * Stops the controllers as a kill does: between two calls. Requests that were sent have completed when this returns; a later write would need
-   * the garbage collector, which these tests do not run.
+   * Stops the controllers as a kill does: between two calls. Requests that were sent have completed when this returns;
+   * a later write would need the garbage collector, which these tests do not run.
    */
   crash(): Promise<void>;
   close(): Promise<void>;

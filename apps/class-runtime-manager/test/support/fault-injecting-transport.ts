@@ -11,7 +11,10 @@ export type CallFault =
   /** The server handles the request, and the connection breaks before the response. */
   | { readonly do: "lose-response" };
 
-/** A call other than a watch, for example `PATCH deployments/order-fn-0`, `PATCH classruntimes/order/status`, `GET events`. */
+/**
+ * A call other than a watch, for example `PATCH deployments/order-fn-0`, `PATCH classruntimes/order/status`, `GET
+ * events`.
+ */
 export interface Call {
   readonly method: HttpRequest["method"];
   readonly target: string;

@@ -4,7 +4,10 @@ import path from "node:path";
 import { eventually, startHttpProxy, type HttpFate, type KubernetesUnderTest } from "@oaas/testkit";
 import { startManagerProcess, type ManagerProcess } from "./manager-process.ts";
 
-/** When the manager is killed: before the server receives the call, or after it handled the call but before the response. */
+/**
+ * When the manager is killed: before the server receives the call, or after it handled the call but before the
+ * response.
+ */
 export type KillMoment = "before" | "after";
 
 /** The manager as a process behind a proxy that counts its calls and can kill it at any call. */

@@ -51,7 +51,10 @@ interface ApplyContext {
 /** Children of one class that are written in parallel. */
 const MAX_PARALLEL_WRITES = 4;
 
-/** Applies rendered children. Remembers the resource version of each apply, so that an unchanged child is not compared again. */
+/**
+ * Applies rendered children. Remembers the resource version of each apply, so that an unchanged child is not compared
+ * again.
+ */
 export class ChildApplier {
   readonly #client: KubeClient;
   readonly #cache: ChildCache;
@@ -64,7 +67,10 @@ export class ChildApplier {
     this.#onWrite = onWrite;
   }
 
-  /** Writes the children that differ from the cluster. `known` are the uids of the children that the status of the class lists. */
+  /**
+   * Writes the children that differ from the cluster. `known` are the uids of the children that the status of the class
+   * lists.
+   */
   async apply(
     children: readonly Manifest[],
     signal: AbortSignal,
@@ -120,14 +126,19 @@ export class ChildApplier {
     return { object, wrote: true };
   }
 
-  /** Reads the cache first. The cache may lag behind for a child that this process applied, so that one is read from the server. */
+  /**
+   * Reads the cache first. The cache may lag behind for a child that this process applied, so that one is read from the
+   * server.
+   */
   async #find(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject> | undefined> {
     const cached = this.#cache.get(kind, keyOf(manifest));
     if (cached || !this.#lastApplied.has(childId(kind, manifest))) return cached;
     return readFromServer(this.#client, kind, keyOf(manifest), signal);
   }
 
-  /** Creates the child in one call that cannot modify an existing object. On a conflict the object is read and updated. */
+  /**
+   * Creates the child in one call that cannot modify an existing object. On a conflict the object is read and updated.
+   */
   async #create(kind: ChildKind, manifest: Manifest, context: ApplyContext): Promise<Stored<KubeObject>> {
     const { signal } = context;
     const fresh = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: CREATE_ONLY_VERSION } };
@@ -176,8 +187,8 @@ export class ChildApplier {
   }
 
   /**
-   * Applies the manifest. Fields that another manager set with an update are drift and are overwritten. Fields that another manager applies
-   * are a conflict for the user to resolve.
+   * Applies the manifest. Fields that another manager set with an update are drift and are overwritten. Fields that
+   * another manager applies are a conflict for the user to resolve.
    */
   async #write(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const api = this.#client.resource(kind);
@@ -220,7 +231,10 @@ function ownerUid(manifest: Manifest): string {
   return manifest.metadata.ownerReferences?.[0]?.uid ?? "";
 }
 
-/** Throws unless the object is ours or an orphan of this class. An object of the same name that was never ours is not modified. */
+/**
+ * Throws unless the object is ours or an orphan of this class. An object of the same name that was never ours is not
+ * modified.
+ */
 function assertAdoptable(live: Stored<KubeObject> | undefined, manifest: Manifest): void {
   const label = manifest.metadata.labels?.[OWNER_LABEL] ?? "";
   if (!live || isOwnedBy(live, ownerUid(manifest)) || isOrphaned(live, label)) return;
@@ -245,8 +259,8 @@ export function isNotFound(thrown: unknown): boolean {
 }
 
 /**
- * Whether a live object has every rendered field with the same value. It may have more: defaults and fields of other managers. Lists are
- * compared by position, since the server keeps the order that one manager applied.
+ * Whether a live object has every rendered field with the same value. It may have more: defaults and fields of other
+ * managers. Lists are compared by position, since the server keeps the order that one manager applied.
  */
 export function contains(live: unknown, rendered: unknown): boolean {
   if (Array.isArray(rendered)) {

@@ -24,8 +24,8 @@ interface WatchedKind {
 }
 
 /**
- * Caches the children of all classes, indexed by owner. Only objects with the owner label are watched, so memory grows with the number of
- * classes and not with the size of the cluster. Optional kinds are added and removed at run time.
+ * Caches the children of all classes, indexed by owner. Only objects with the owner label are watched, so memory grows
+ * with the number of classes and not with the size of the cluster. Optional kinds are added and removed at run time.
  */
 export class ChildCache {
   readonly #watched = new Map<string, WatchedKind>();
@@ -39,7 +39,10 @@ export class ChildCache {
     for (const kind of CORE_CHILD_KINDS) this.#watch(kind);
   }
 
-  /** Starts to watch optional kinds that the cluster serves now, and stops for those it no longer serves. Returns whether any changed. */
+  /**
+   * Starts to watch optional kinds that the cluster serves now, and stops for those it no longer serves. Returns
+   * whether any changed.
+   */
   async discoverKinds(client: KubeClient, signal: AbortSignal): Promise<boolean> {
     client.discovery.invalidate();
     const served = new Set((await client.discovery.all()).map(gvkKey));

@@ -17,9 +17,9 @@ export interface NameConflicts {
 const KNATIVE = "serving.knative.dev";
 
 /**
- * Resolves conflicts between Knative Services and Kubernetes Services. Knative creates a Kubernetes Service with the name of each of its own
- * Services, so a class cannot have both. When a class moves from one to the other, the old one is deleted first, and the new one waits until
- * the objects that came with it are gone.
+ * Resolves conflicts between Knative Services and Kubernetes Services. Knative creates a Kubernetes Service with the
+ * name of each of its own Services, so a class cannot have both. When a class moves from one to the other, the old one
+ * is deleted first, and the new one waits until the objects that came with it are gone.
  *
  * `lookUp` finds an object regardless of its owner.
  */

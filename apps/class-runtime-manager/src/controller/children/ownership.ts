@@ -10,8 +10,8 @@ export function isOwnedBy({ metadata }: KubeObject, uid: string): boolean {
 }
 
 /**
- * Whether the object is an orphan of the class with this owner label: we applied it, and its owner reference (and perhaps the label) was
- * removed. Needs the server's copy, since caches drop the managed fields.
+ * Whether the object is an orphan of the class with this owner label: we applied it, and its owner reference (and
+ * perhaps the label) was removed. Needs the server's copy, since caches drop the managed fields.
  */
 export function isOrphaned(live: Stored<KubeObject>, label: string): boolean {
   const { labels, managedFields } = live.metadata;

@@ -15,9 +15,10 @@ export interface KnownChildren {
 }
 
 /**
- * Finds children that the watches do not show as ours, because their label or owner reference was removed: children that the status lists,
- * children that were sent without confirmation, and objects with the label of the class but without an owner. Only these candidates are read
- * from the server, so a class whose children are all known costs no request. An unrelated object of the same name is never returned.
+ * Finds children that the watches do not show as ours, because their label or owner reference was removed: children
+ * that the status lists, children that were sent without confirmation, and objects with the label of the class but
+ * without an owner. Only these candidates are read from the server, so a class whose children are all known costs no
+ * request. An unrelated object of the same name is never returned.
  */
 export async function findStrayChildren<T extends KubeObject>(
   object: Stored<T>,

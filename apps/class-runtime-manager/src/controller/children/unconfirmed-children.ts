@@ -8,9 +8,9 @@ export interface UnconfirmedWrites {
 }
 
 /**
- * Records children that were sent by passes that did not complete. The status does not list them yet, so a child that loses its label and is
- * no longer desired would be orphaned; so would a child whose class was deleted before our finalizer was stored. Empty for a class whose last
- * pass completed.
+ * Records children that were sent by passes that did not complete. The status does not list them yet, so a child that
+ * loses its label and is no longer desired would be orphaned; so would a child whose class was deleted before our
+ * finalizer was stored. Empty for a class whose last pass completed.
  */
 export class UnconfirmedChildren {
   readonly #byClass = new Map<string, UnconfirmedWrites>();

@@ -8,8 +8,8 @@ import {
 } from "../kinds/resource-types.ts";
 
 /**
- * Watches the CustomResourceDefinitions of the optional kinds, each by its name: the manager reads no other definition and needs no
- * permission for others.
+ * Watches the CustomResourceDefinitions of the optional kinds, each by its name: the manager reads no other definition
+ * and needs no permission for others.
  */
 export class KindDefinitions {
   readonly #views: ReadonlyMap<string, InformerView<KubeObject>>;
@@ -31,7 +31,10 @@ export class KindDefinitions {
     return view.get({ namespace: "", name }) !== undefined;
   }
 
-  /** Calls the listener for every change of a definition, and at once for existing ones. Returns the unsubscribe function. */
+  /**
+   * Calls the listener for every change of a definition, and at once for existing ones. Returns the unsubscribe
+   * function.
+   */
   onChange(listener: () => void): () => void {
     const subscriptions = [...this.#views.values()].map((view) => view.onChange(listener));
     return () => {

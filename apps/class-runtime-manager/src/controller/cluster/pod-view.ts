@@ -5,7 +5,10 @@ import { toObservedEvent, type ObservedEvent } from "../../lifecycle/observation
 import { OWNER_LABEL } from "../../templates/index.ts";
 import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "../kinds/resource-types.ts";
 
-/** Reads the objects that explain why a class is not ready: pods, ReplicaSets and nodes from caches, events from the server on demand. */
+/**
+ * Reads the objects that explain why a class is not ready: pods, ReplicaSets and nodes from caches, events from the
+ * server on demand.
+ */
 export class PodView {
   readonly #client: KubeClient;
   readonly #pods: InformerView<Pod, "owner">;

@@ -19,14 +19,18 @@ export interface ServedKindsOptions {
 
 /** Delay after a failed discovery. */
 const RETRY_MS = 1_000;
-/** First delay after a definition changed; it doubles with each attempt. The server needs a moment to serve or drop a kind. */
+/**
+ * First delay after a definition changed; it doubles with each attempt. The server needs a moment to serve or drop a
+ * kind.
+ */
 const FIRST_DELAY_MS = 50;
 /** Interval while the served kinds match the definitions; changes without a definition event are rare. */
 const STABLE_INTERVAL_MS = 600_000;
 
 /**
- * Discovers which optional kinds (Knative, monitors) the cluster serves: on every change of a definition, and again until the served kinds
- * match the definitions. No class is reconciled before the first discovery, so that no class loses its template while the kinds are unknown.
+ * Discovers which optional kinds (Knative, monitors) the cluster serves: on every change of a definition, and again
+ * until the served kinds match the definitions. No class is reconciled before the first discovery, so that no class
+ * loses its template while the kinds are unknown.
  */
 export class ServedKinds implements LedTask {
   readonly name = "served-kinds";

@@ -9,7 +9,10 @@ import { CLASS_RUNTIMES, DEPLOYMENT_RECORDS } from "./resource-types.ts";
 /** Blocks the deletion of a class object until its children are deleted. */
 export const FINALIZER = "oaas.io/class-runtime";
 
-/** A kind of object that describes a class. The controllers treat both kinds alike; only parsing and the form of the status differ. */
+/**
+ * A kind of object that describes a class. The controllers treat both kinds alike; only parsing and the form of the
+ * status differ.
+ */
 export interface ClassKind<T extends KubeObject = KubeObject> {
   readonly name: string;
   readonly type: ResourceType<T>;

@@ -56,7 +56,9 @@ interface AccountBook {
   readonly entries: Map<string, Entry>;
   /** Classes whose claim exceeded a quota. */
   readonly waiting: Map<string, Entry>;
-  /** New classes without a claim, in their order. Classes that claimed meanwhile are skipped when they reach the front. */
+  /**
+   * New classes without a claim, in their order. Classes that claimed meanwhile are skipped when they reach the front.
+   */
   readonly pending: Pick<Claim, "id" | "order">[];
   quotas: Account["quotas"];
   limits: Limits;
@@ -67,9 +69,10 @@ interface AccountBook {
 /**
  * Tracks how much of the quotas of each environment every class uses.
  *
- * Guarantees: a grant is never revoked, neither by a new class nor by a lower quota; claims are decided in the order of the classes, not in
- * the order of the calls; when quota becomes free, all waiting classes that fit are admitted in their order and the observer is notified. The
- * cost of a claim does not depend on the number of classes; freeing quota visits the waiting classes.
+ * Guarantees: a grant is never revoked, neither by a new class nor by a lower quota; claims are decided in the order of
+ * the classes, not in the order of the calls; when quota becomes free, all waiting classes that fit are admitted in
+ * their order and the observer is notified. The cost of a claim does not depend on the number of classes; freeing quota
+ * visits the waiting classes.
  */
 export class QuotaLedger {
   readonly #books = new Map<string, AccountBook>();
@@ -128,7 +131,10 @@ export class QuotaLedger {
     return this.#books.get(account)?.usage;
   }
 
-  /** Returns the book of an environment. A new book starts with the classes that already use resources; the others are pending. */
+  /**
+   * Returns the book of an environment. A new book starts with the classes that already use resources; the others are
+   * pending.
+   */
   #open({ key, quotas }: Account): AccountBook {
     const existing = this.#books.get(key);
     if (existing !== undefined) {

@@ -29,7 +29,8 @@ export async function finalize<T extends KubeObject>(
 ): Promise<Outcome> {
   if (!hasFinalizer(object, FINALIZER)) return settled();
   const watched = deps.children.childrenOf(object.metadata.uid);
-  // While children are being deleted, the status lists more than exist: strays are searched at the start and at the end.
+  // While children are being deleted, the status lists more than exist: strays are searched at the start and at the
+  // end.
   const isUnderWay = watched.length > 0 && deps.classKind.statusOf(object)?.phase === "deleting";
   const unconfirmed = deps.unconfirmed.of(object);
   const strays = isUnderWay
@@ -46,7 +47,8 @@ export async function finalize<T extends KubeObject>(
       : checkAgain(UNWATCHED_RETRY_MS, "unwatched children are being deleted");
   }
   if (unconfirmed.length > 0 && deps.classKind.statusOf(object)?.phase !== "deleting") {
-    // A write that timed out may still be applied. The server applies writes in order, so a list after this one shows it.
+    // A write that timed out may still be applied. The server applies writes in order, so a list after this one shows
+    // it.
     await writeDeletingStatus(object, live, [], context, deps);
     return checkAgain(UNWATCHED_RETRY_MS, "earlier writes may still be applied");
   }
@@ -66,7 +68,10 @@ export async function finalize<T extends KubeObject>(
   return settled();
 }
 
-/** Deletes the children of a class that was deleted before its finalizer was stored. Returns missing permissions as problems. */
+/**
+ * Deletes the children of a class that was deleted before its finalizer was stored. Returns missing permissions as
+ * problems.
+ */
 export async function removePredecessorChildren<T extends KubeObject>(
   { name }: ObjectKey,
   { uid, children }: UnconfirmedWrites,
@@ -110,7 +115,10 @@ async function writeDeletingStatus<T extends KubeObject>(
   await writeStatus(object, { desired: { problems: [] }, problems, live, deleting: true }, context, deps);
 }
 
-/** Lists the children on the server. A kind without list permission is a problem only if the class may have a child of that kind. */
+/**
+ * Lists the children on the server. A kind without list permission is a problem only if the class may have a child of
+ * that kind.
+ */
 async function listChildrenOnServer<T extends KubeObject>(
   object: Stored<T>,
   signal: AbortSignal,

@@ -2,8 +2,8 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-
 import type { InformerView } from "@oaas/kube-runtime";
 
 /**
- * Reads objects from the cache, or from our own last write while the cache lags behind: acting on the older state would repeat writes and
- * events. Forgets a write as soon as the cache has caught up.
+ * Reads objects from the cache, or from our own last write while the cache lags behind: acting on the older state would
+ * repeat writes and events. Forgets a write as soon as the cache has caught up.
  */
 export class OwnWrites<T extends KubeObject> {
   readonly #cached: Pick<InformerView<T>, "get">;

@@ -18,9 +18,9 @@ import { findStrayChildren, type KnownChildren } from "../children/stray-childre
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
 /**
- * Reconciles one class: finalizer, template, apply children, prune surplus children, observe, write status. The status is written even if an
- * earlier step failed. A pass that wrote children without problems leaves the status to the next pass, which follows at once unless changes
- * by users are queued.
+ * Reconciles one class: finalizer, template, apply children, prune surplus children, observe, write status. The status
+ * is written even if an earlier step failed. A pass that wrote children without problems leaves the status to the next
+ * pass, which follows at once unless changes by users are queued.
  */
 export async function reconcile<T extends KubeObject>(
   key: ObjectKey,
@@ -52,8 +52,9 @@ export async function reconcile<T extends KubeObject>(
 }
 
 /**
- * Whether the status of this version may be written by a later pass. When many classes are created at once, their children go first; a version is
- * deferred once, so that constant changes of its children cannot keep its status from being written.
+ * Whether the status of this version may be written by a later pass. When many classes are created at once, their
+ * children go first; a version is deferred once, so that constant changes of its children cannot keep its status from
+ * being written.
  */
 export function mayDeferStatus(version: object, deferred: WeakSet<object>): boolean {
   if (deferred.has(version)) return false;
@@ -176,7 +177,10 @@ function statusUids<T extends KubeObject>(
 
 const STATUS_DEFERRED = "children of other classes are applied first";
 
-/** Delay before a recheck, for problems whose solution triggers no event: permissions, quotas, policies, objects of other owners. */
+/**
+ * Delay before a recheck, for problems whose solution triggers no event: permissions, quotas, policies, objects of
+ * other owners.
+ */
 const RECHECK_MS: Readonly<Partial<Record<Reason, number>>> = {
   Replacing: 1_000,
   Forbidden: 30_000,

@@ -25,8 +25,8 @@ export interface DesiredChildren {
 }
 
 /**
- * Parses the class, renders it with a template and checks the quotas of its environment: `admit` claims the quota, `check` does not. Reads
- * only caches and the quota ledger.
+ * Parses the class, renders it with a template and checks the quotas of its environment: `admit` claims the quota,
+ * `check` does not. Reads only caches and the quota ledger.
  */
 export function renderDesired<T extends KubeObject>(
   object: Stored<T>,

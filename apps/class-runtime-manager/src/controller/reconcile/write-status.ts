@@ -104,8 +104,8 @@ export async function observeClass<T extends KubeObject>(
 }
 
 /**
- * Whether Warning events may explain more than the objects: a pod is not ready, or a controller cannot create pods. Deployments and ReplicaSets
- * report the latter in a condition; the other kinds only in events.
+ * Whether Warning events may explain more than the objects: a pod is not ready, or a controller cannot create pods.
+ * Deployments and ReplicaSets report the latter in a condition; the other kinds only in events.
  */
 function mayHaveWarnings({ children, pods, replicaSets }: Observation): boolean {
   return (

@@ -35,8 +35,8 @@ const INDEXES = {
 };
 
 /**
- * Stores every revision of a user template that a class uses, so that a class that has not moved to the newest revision can still be
- * reconciled, also after a restart. The revisions are deleted with their template.
+ * Stores every revision of a user template that a class uses, so that a class that has not moved to the newest revision
+ * can still be reconciled, also after a restart. The revisions are deleted with their template.
  */
 export class TemplateRevisions {
   readonly #view: InformerView<ControllerRevision, "revision">;

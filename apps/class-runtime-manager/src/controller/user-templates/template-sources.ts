@@ -35,7 +35,9 @@ export class TemplateSources {
     this.templates = pool.view(DEPLOYMENT_TEMPLATES, namespaces);
   }
 
-  /** Resolves the environment of a class: the named one, else the one flagged as default, else the one named "default". */
+  /**
+   * Resolves the environment of a class: the named one, else the one flagged as default, else the one named "default".
+   */
   resolveEnvironment(namespace: string, name: string | undefined): Environment | undefined {
     const found = name === undefined ? this.defaultEnvironment(namespace) : this.environments.get({ namespace, name });
     const spec = found && this.readEnvironment(found);

@@ -18,7 +18,10 @@ export function templateUserKey(kind: string, key: ObjectKey): string {
   return `${kind} ${formatObjectKey(key)}`;
 }
 
-/** Tracks which class uses which revision of which user template, from the class status, and plans the roll-out of new revisions. */
+/**
+ * Tracks which class uses which revision of which user template, from the class status, and plans the roll-out of new
+ * revisions.
+ */
 export class TemplateUsers {
   readonly #users = new Map<string, Map<string, TemplateUser>>();
   readonly #templateOf = new Map<string, string>();

@@ -30,8 +30,8 @@ export function certificateAuthorizer(): Authorizer {
 }
 
 /**
- * Accepts calls with one of the tokens. Health and reflection need none; without configured tokens every call is accepted. The tokens are
- * read for each call, so that a rotated token is valid at once.
+ * Accepts calls with one of the tokens. Health and reflection need none; without configured tokens every call is
+ * accepted. The tokens are read for each call, so that a rotated token is valid at once.
  */
 export function bearerAuthorizer(tokens: () => readonly string[]): Authorizer {
   return (method, call) => {

@@ -43,8 +43,8 @@ const MAX_ATTEMPTS = 5;
 /**
  * Creates or updates the class runtime of a unit.
  *
- * Guarantees: a rejected unit writes nothing and all its violations are returned; an unchanged unit writes nothing; an older revision never
- * replaces a newer one; calls for the same id run one after another.
+ * Guarantees: a rejected unit writes nothing and all its violations are returned; an unchanged unit writes nothing; an
+ * older revision never replaces a newer one; calls for the same id run one after another.
  */
 export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<DeployResult> {
   const { deploymentUnit: unit } = request;
@@ -84,8 +84,8 @@ async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDe
 }
 
 /**
- * Whether the cache knows no object of this id. Then the first attempt creates it without a read: if an object exists after all, the create
- * conflicts and the next attempt reads it.
+ * Whether the cache knows no object of this id. Then the first attempt creates it without a read: if an object exists
+ * after all, the create conflicts and the next attempt reads it.
  */
 function isUnknown({ manifest }: UnitObject, id: string, { directory }: DeployDeps): boolean {
   const { namespace } = manifest.metadata;

@@ -18,8 +18,8 @@ export interface ClassAddress {
 }
 
 /**
- * Finds the class runtime of a request: in the named namespace, else in the default namespace, else in any namespace if it is the only one.
- * Reads the server when the cache has none: the object may have just been created.
+ * Finds the class runtime of a request: in the named namespace, else in the default namespace, else in any namespace if
+ * it is the only one. Reads the server when the cache has none: the object may have just been created.
  */
 export async function findClass(
   { deploymentId, namespace }: ClassAddress,

@@ -8,11 +8,11 @@ export interface LoggedChange {
 }
 
 /**
- * A bounded log of the last changes, shared by all watchers. A watcher has only a position in the log and no queue, so slow watchers cost no
- * memory.
+ * A bounded log of the last changes, shared by all watchers. A watcher has only a position in the log and no queue, so
+ * slow watchers cost no memory.
  *
- * Guarantees: `since` returns every change after a position, or undefined if some of them are no longer in the log or the position belongs to
- * another process.
+ * Guarantees: `since` returns every change after a position, or undefined if some of them are no longer in the log or
+ * the position belongs to another process.
  */
 export class ChangeLog {
   readonly #epoch: string;

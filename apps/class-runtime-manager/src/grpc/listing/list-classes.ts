@@ -10,8 +10,8 @@ import type { NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, StoredClass } from "../../classes/ports.ts";
 
 /**
- * Returns one page of the matching class runtimes, sorted by namespace and name. A page token is the last key of the previous page, so that
- * objects created or deleted meanwhile neither repeat nor hide others.
+ * Returns one page of the matching class runtimes, sorted by namespace and name. A page token is the last key of the
+ * previous page, so that objects created or deleted meanwhile neither repeat nor hide others.
  */
 export function listClasses(
   request: ListClassRuntimesRequest,

@@ -26,8 +26,8 @@ export interface WatchDeps {
 type WatchEvent = MessageInitShape<typeof WatchClassRuntimesResponseSchema>;
 
 /**
- * Streams a snapshot, then every change, until the call ends. A call with a resume token gets the changes since then, or a snapshot if they
- * are no longer in the log. A caller that reads too slowly gets a snapshot too.
+ * Streams a snapshot, then every change, until the call ends. A call with a resume token gets the changes since then,
+ * or a snapshot if they are no longer in the log. A caller that reads too slowly gets a snapshot too.
  */
 export async function* watchClasses(
   request: WatchClassRuntimesRequest,
@@ -75,7 +75,9 @@ function* snapshot(directory: ClassDirectory, matches: ClassFilter, resumeToken:
   yield { type: ClassRuntimeEventType.SNAPSHOT_COMPLETE, resumeToken };
 }
 
-/** Converts a change for a filtered watch: an object that starts to match is added, one that stops to match is deleted. */
+/**
+ * Converts a change for a filtered watch: an object that starts to match is added, one that stops to match is deleted.
+ */
 function toWatchEvent(change: ClassChange, matches: ClassFilter): WatchEvent | undefined {
   const { object } = change;
   const before = change.type === "added" ? false : matches(change.type === "updated" ? change.previous : object);
