@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { ask, type Answer, type CallOptions } from "../../apps/package-manager/test/running-pm.ts";
+import { sendRequest, type Answer, type CallOptions } from "../../apps/package-manager/test/running-pm.ts";
 import { asking, ended } from "./helper.ts";
 import type { ProcessFigures } from "./probe.ts";
 
@@ -62,7 +62,7 @@ export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<
       const own = await asked<ProcessFigures>({ heap });
       return workers === 1 ? own : { ...own, cpuMs: own.cpuMs + childrenCpuMs(child.pid) };
     },
-    call: (method, at, how) => ask(url, method, at, how),
+    call: (method, at, how) => sendRequest(url, method, at, how),
     [Symbol.asyncDispose]: async () => {
       await ended(child, "SIGTERM");
       if (process.env["OAAS_BENCH_VERBOSE"]) console.log(troublesIn(readFileSync(log, "utf8")));

@@ -3,7 +3,7 @@ import { describeWith, eventually, startEtcd, sweepSize, type EtcdUnderTest } fr
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTwoClusters, type TwoClusters } from "./e2e-fixture.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
-import { onceHeld } from "./running-pm.ts";
+import { retryWhileLeaseLost } from "./running-pm.ts";
 
 /** Generous, because the machine may be busy. */
 const TIMEOUT = { timeoutMs: 90_000 };
@@ -45,7 +45,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class in two clusters, end to en
       },
     });
   };
-  const call: PmProcess["call"] = (...request) => onceHeld(() => pm.call(...request));
+  const call: PmProcess["call"] = (...request) => retryWhileLeaseLost(() => pm.call(...request));
   const contents = (): Promise<readonly (readonly string[])[]> =>
     Promise.all(["east", "west"].map((cluster) => fixture.contents(cluster)));
   const images = async (): Promise<readonly string[]> =>

@@ -57,7 +57,7 @@ const shop = create(OPackageSchema, {
 });
 
 describe("PackageService", () => {
-  test("registers, reads, lists, deploys and deletes as REST does", async () => {
+  test("registers, reads, lists, deploys and deletes like REST", async () => {
     const ann = as("ann");
     expect(await ann.createPackage({ package: shop })).toMatchObject({ packageId: "shop" });
     const { package: read } = await ann.getPackage({ name: "shop" });
@@ -79,7 +79,7 @@ describe("PackageService", () => {
     expect(crm.units.size).toBe(0);
   });
 
-  test("two classes that come to the same key do not take each other's place", async () => {
+  test("rejects a derived key that another class uses", async () => {
     const ann = as("ann");
     await ann.createPackage({
       package: { ...shop, classes: [...shop.classes, create(OClassSchema, { key: "cart" })] },
@@ -95,7 +95,7 @@ describe("PackageService", () => {
     await ann.deletePackage({ name: "shop", cascade: true });
   });
 
-  test("refusals are in the audit trail as those of REST are: who, and with which status", async () => {
+  test("audits rejections with caller and status, like REST", async () => {
     await expect(as("vic").deletePackage({ name: "shop" })).rejects.toMatchObject({ kind: "permission-denied" });
     await expect(as("ann").deletePackage({ name: "none" })).rejects.toMatchObject({ kind: "not-found" });
     await expect(as("eve").deletePackage({ name: "none" })).rejects.toMatchObject({ kind: "unauthenticated" });
@@ -109,7 +109,7 @@ describe("PackageService", () => {
     ]);
   });
 
-  test("who asks too often is told when to come again, by whatever way they ask", async () => {
+  test("limits the rate of a caller over REST and gRPC together", async () => {
     const busy = await startPm({
       clusters: {},
       tokens: `vic:viewer:${hash("vic")}`,
@@ -127,7 +127,7 @@ describe("PackageService", () => {
     }
   });
 
-  test("who may not is refused, and so is who is unknown", async () => {
+  test("rejects missing roles and unknown callers", async () => {
     await expect(as(undefined).getPackage({ name: "x" })).rejects.toMatchObject({ kind: "unauthenticated" });
     await expect(as("vic").createPackage({ package: shop })).rejects.toMatchObject({ kind: "permission-denied" });
     await expect(as("vic").getPackage({ name: "nothing" })).rejects.toMatchObject({ kind: "not-found" });
@@ -137,12 +137,12 @@ describe("PackageService", () => {
     { why: "no package", request: {}, path: "$.package" },
     { why: "a bad name", request: { package: { name: "bad name" } }, path: "$.name" },
     {
-      why: "a binding that leads nowhere",
+      why: "a binding to an unknown function",
       request: { package: { name: "p", classes: [{ key: "C", functions: [{ functionKey: "f", name: "f" }] }] } },
       path: "$.classes[0].function_bindings[0].function_key",
     },
     {
-      why: "a wrong quantity",
+      why: "an invalid quantity",
       request: {
         package: {
           name: "p",
@@ -157,7 +157,7 @@ describe("PackageService", () => {
     });
   });
 
-  test("takes what clusters report, once, from clusters it knows", async () => {
+  test("accepts each report of a known cluster once", async () => {
     const ann = as("ann");
     const summary = create(ClassRuntimeSummarySchema, {
       id: "unit-1",

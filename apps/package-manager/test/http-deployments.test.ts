@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all([east.close(), west.close()]);
 });
 
-const wish = (more: object = {}): object => ({
+const deploymentWith = (more: object = {}): object => ({
   key: "shop-echo",
   package_name: "shop",
   class_key: "Echo",
@@ -39,24 +39,24 @@ const wish = (more: object = {}): object => ({
 });
 
 describe("a deployment over HTTP", () => {
-  test("a deletion that goes on later is in the audit log as what was asked, with its cluster", async () => {
-    expect((await pm.call("POST", "/api/v1/deployments", { body: wish() })).status).toBe(200);
+  test("audits a deletion that continues in the background with its URL and cluster", async () => {
+    expect((await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() })).status).toBe(200);
     await west.down();
-    const asked = "/api/v1/deployments/shop-echo?cluster=west";
-    expect((await pm.call("DELETE", asked)).status).toBe(202);
+    const target = "/api/v1/deployments/shop-echo?cluster=west";
+    expect((await pm.call("DELETE", target)).status).toBe(202);
     const lines = recording.records.map(({ fields }) => fields).filter(({ action }) => action === "deleteDeployment");
-    expect(lines).toMatchObject([{ target: asked, status: 202 }]);
+    expect(lines).toMatchObject([{ target, status: 202 }]);
   });
 
-  test("planned, applied as planned, followed, updated, rolled back, deleted everywhere", async () => {
-    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish() } });
+  test("is planned, applied by plan digest, observed, updated, rolled back and deleted", async () => {
+    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: deploymentWith() } });
     expect(plan).toMatchObject({ status: 200, json: { deployment_key: "shop-echo", digest: expect.any(String) } });
     expect(plan.json.units.map((each: { cluster: string }) => each.cluster).sort()).toEqual(["east", "west"]);
     expect(plan.json.explanation).toContain("east");
     expect(east.callsOf("Deploy")).toHaveLength(0);
 
     const applied = await pm.call("POST", "/api/v1/deployments?reason=launch", {
-      body: wish({ plan_digest: plan.json.digest }),
+      body: deploymentWith({ plan_digest: plan.json.digest }),
     });
     expect(applied).toMatchObject({ status: 200, json: { deployment_key: "shop-echo", status: "created" } });
     const mappings = await pm.call("GET", "/api/v1/deployments/shop-echo/env-mappings");
@@ -91,12 +91,12 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", "/api/v1/topology")).json.nodes.length).toBeGreaterThan(2);
     expect((await pm.call("GET", "/api/v1/deployments/shop-echo/explain")).json.clusters).toHaveLength(2);
 
-    const again = await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    const again = await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     expect(again).toMatchObject({ status: 200, json: { status: "unchanged", id: applied.json.id } });
     expect(east.callsOf("Deploy")).toHaveLength(1);
 
     const updated = await pm.call("PUT", "/api/v1/deployments/shop-echo", {
-      body: wish({
+      body: deploymentWith({
         functions: [{ function_key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:2" } }],
       }),
     });
@@ -121,14 +121,16 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("DELETE", "/api/v1/packages/shop")).status).toBe(204);
   });
 
-  test("a plan that is no longer the plan is refused with what moved", async () => {
-    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish() } });
+  test("rejects an outdated plan digest with the differences", async () => {
+    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: deploymentWith() } });
     await pm.call("POST", "/api/v1/packages/shop", {
       body: echoPackage("shop", {
         functions: [{ key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:9" } }],
       }),
     });
-    const applied = await pm.call("POST", "/api/v1/deployments", { body: wish({ plan_digest: plan.json.digest }) });
+    const applied = await pm.call("POST", "/api/v1/deployments", {
+      body: deploymentWith({ plan_digest: plan.json.digest }),
+    });
     expect(applied.status).toBe(409);
     expect(applied.json.error).toMatch(/is outdated: .*echo:1.* to .*echo:9/);
     expect(east.units.size).toBe(0);
@@ -136,52 +138,52 @@ describe("a deployment over HTTP", () => {
 
   test.each([
     {
-      why: "a free choice goes elsewhere",
+      why: "an unconstrained deployment is placed elsewhere",
       deployment: {},
       down: ["east"],
       status: 200,
-      says: /east: .*assumed to be down/,
+      expected: /east: .*assumed to be down/,
     },
     {
-      why: "a named one is refused, and waiting would not help",
+      why: "a named cluster is rejected, without a retry",
       deployment: { target_clusters: ["east", "west"] },
       down: ["east"],
       status: 400,
-      says: /assume fewer clusters down/,
+      expected: /assume fewer clusters down/,
     },
     {
-      why: "with all of them down there is no plan",
+      why: "no plan when all clusters are down",
       deployment: {},
       down: ["east", "west"],
       status: 400,
-      says: /no cluster/,
+      expected: /no cluster/,
     },
     {
-      why: "one that nobody knows",
+      why: "an unknown cluster",
       deployment: {},
       down: ["mars"],
       status: 400,
-      says: /\$\.what_if\.clusters_down\[0\]/,
+      expected: /\$\.what_if\.clusters_down\[0\]/,
     },
     {
-      why: "what is wrong with the deployment is found where it stands",
+      why: "violations have the path of the deployment",
       deployment: { target_clusters: ["mars"] },
       down: [],
       status: 400,
-      says: /\$\.deployment\.target_clusters\[0\]/,
+      expected: /\$\.deployment\.target_clusters\[0\]/,
     },
-  ])("what if clusters were down: $why", async ({ deployment, down, status, says }) => {
-    const { target_clusters: _, ...free } = wish() as Record<string, unknown>;
+  ])("what if clusters were down: $why", async ({ deployment, down, status, expected }) => {
+    const { target_clusters: _, ...free } = deploymentWith() as Record<string, unknown>;
     const body = { deployment: { ...free, ...deployment }, what_if: { clusters_down: down } };
     const answer = await pm.call("POST", "/api/v1/plans", { body });
     expect([answer.status, answer.json.explanation ?? answer.json.error]).toEqual([
       status,
-      expect.stringMatching(says),
+      expect.stringMatching(expected),
     ]);
   });
 
-  test("a target out of reach is refused with what was found out, as data", async () => {
-    const { target_clusters: _, ...free } = wish() as Record<string, unknown>;
+  test("rejects an unreachable target with the findings as data", async () => {
+    const { target_clusters: _, ...free } = deploymentWith() as Record<string, unknown>;
     const deployment = { ...free, nfr_requirements: { availability: 0.9999999 } };
     const what_if = { cluster_availability: { east: 0.5, west: 0.5 } };
     const answer = await pm.call("POST", "/api/v1/plans", { body: { deployment, what_if } });
@@ -193,8 +195,8 @@ describe("a deployment over HTTP", () => {
     for (const { text } of evidence.remedies) expect(detail).toContain(text);
   });
 
-  test("deleting while a cluster is away finishes for the other, and for it when it is back", async () => {
-    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+  test("deletes in reachable clusters at once and in the others when they return", async () => {
+    await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     await west.down();
     const deleted = await pm.call("DELETE", "/api/v1/deployments/shop-echo");
     expect([200, 202]).toContain(deleted.status);
@@ -207,9 +209,9 @@ describe("a deployment over HTTP", () => {
     });
   });
 
-  test("one cluster that refuses and one that takes it: said which, kept where it is", async () => {
+  test("reports which cluster rejected the deployment and keeps it in the other", async () => {
     west.always({ do: "fail", fault: unavailable("west", "no room") }, "Deploy");
-    const applied = await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    const applied = await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     expect(east.units.size).toBe(1);
     const status = await pm.call("GET", "/api/v1/deployments/shop-echo/status");
     expect(JSON.stringify(status.json)).toContain("no room");
@@ -219,9 +221,9 @@ describe("a deployment over HTTP", () => {
     });
   });
 
-  test("an operation under way is cancelled: what it began is undone; where nothing is under way there is nothing to cancel", async () => {
+  test("cancels a running operation and undoes its steps; 404 or 409 when none is running", async () => {
     west.always({ do: "hang" }, "Deploy");
-    const applying = pm.call("POST", "/api/v1/deployments", { body: wish() });
+    const applying = pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     await eventually(() => expect(east.units.size).toBe(1), { what: "the first cluster to take it" });
     const cancelled = await pm.call("POST", "/api/v1/deployments/shop-echo/cancel");
     expect(cancelled).toMatchObject({ status: 200, json: { key: "shop-echo" } });
@@ -241,8 +243,8 @@ describe("a deployment over HTTP", () => {
     );
   });
 
-  test("a cluster-scoped delete leaves the others", async () => {
-    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+  test("a deletion in one cluster leaves the others", async () => {
+    await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     expect((await pm.call("DELETE", "/api/v1/deployments/shop-echo?cluster=")).status, "none, not all").toBe(400);
     expect(await pm.call("DELETE", "/api/v1/deployments/shop-echo?cluster=west")).toMatchObject({
       status: 200,
@@ -251,9 +253,9 @@ describe("a deployment over HTTP", () => {
     expect([east.units.size, west.units.size]).toEqual([1, 0]);
   });
 
-  test("is made only where there is none, or changed only where there is one, when so asked", async () => {
+  test("honours If-None-Match and If-Match on create and update", async () => {
     const put = (headers: Record<string, string>, more: object = {}) =>
-      pm.call("PUT", "/api/v1/deployments/shop-echo", { body: wish(more), headers });
+      pm.call("PUT", "/api/v1/deployments/shop-echo", { body: deploymentWith(more), headers });
     expect(await put({ "if-match": "*" })).toMatchObject({ status: 412, json: { code: "OAAS_VERSION_MISMATCH" } });
     expect((await pm.call("GET", "/api/v1/deployments/shop-echo")).status).toBe(404);
     expect(await put({ "if-none-match": "*" })).toMatchObject({ status: 200, json: { status: "created" } });
@@ -267,7 +269,7 @@ describe("a deployment over HTTP", () => {
   });
 
   test("cascade deletes deployments with their package", async () => {
-    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     const deleted = await pm.call("DELETE", "/api/v1/packages/shop?cascade=true");
     expect([202, 204]).toContain(deleted.status);
     await eventually(async () => expect((await pm.call("GET", "/api/v1/packages/shop")).status).toBe(404), {
@@ -277,7 +279,7 @@ describe("a deployment over HTTP", () => {
     expect([east.units.size, west.units.size]).toEqual([0, 0]);
   });
 
-  test("by variable: deployments come and go with their package; a parameter says otherwise", async () => {
+  test("settings apply deployments with their package; parameters override them", async () => {
     await using own = await startPm({
       clusters: { east: east.url },
       env: { PACKAGE_AUTO_DEPLOY: "true", PACKAGE_DELETE_CASCADE: "true", DEPLOY_WAIT: "5s" },
@@ -298,7 +300,7 @@ describe("a deployment over HTTP", () => {
     expect(east.units.size).toBe(0);
   });
 
-  test("clusters are listed with health, added and removed while it runs", async () => {
+  test("lists clusters with health, and adds and removes them at run time", async () => {
     expect((await pm.call("GET", "/api/v1/envs")).json.map((each: { name: string }) => each.name)).toEqual([
       "east",
       "west",
@@ -313,7 +315,7 @@ describe("a deployment over HTTP", () => {
       });
       const read = await pm.call("GET", "/api/v1/clusters/north");
       expect(read.text).not.toContain("s3cret");
-      await pm.call("POST", "/api/v1/deployments", { body: wish({ target_clusters: ["north"] }) });
+      await pm.call("POST", "/api/v1/deployments", { body: deploymentWith({ target_clusters: ["north"] }) });
       expect(await pm.call("DELETE", "/api/v1/clusters/north")).toMatchObject({ status: 400 });
       await pm.call("DELETE", "/api/v1/deployments/shop-echo");
       expect((await pm.call("DELETE", "/api/v1/clusters/north")).status).toBe(204);
@@ -323,7 +325,7 @@ describe("a deployment over HTTP", () => {
     }
   });
 
-  test("under the other word too, and one that cannot be asked says why", async () => {
+  test("accepts the alias env, and reports why a cluster is unreachable", async () => {
     const body = { name: "nowhere", url: "http://127.0.0.1:1" };
     expect((await pm.call("POST", "/api/v1/envs", { body })).status).toBe(201);
     const read = await pm.call("GET", "/api/v1/envs/nowhere");
@@ -334,7 +336,7 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", "/api/v1/clusters/east")).json.health).not.toHaveProperty("error");
   });
 
-  test("a cluster is removed or deployed to, never both, whoever asks at the same time", async () => {
+  test("never removes a cluster that is being deployed to", async () => {
     const north = await ScriptedCrm.start({ name: "north" });
     try {
       for (let round = 0; round < 12; round += 1) {
@@ -344,7 +346,7 @@ describe("a deployment over HTTP", () => {
           for (let turn = 0; turn < late; turn += 1) await pm.call("GET", "/health");
           return pm.call("DELETE", "/api/v1/clusters/north");
         };
-        const body = wish({ target_clusters: ["north"] });
+        const body = deploymentWith({ target_clusters: ["north"] });
         const [deployed, removed] = await Promise.all([pm.call("POST", "/api/v1/deployments", { body }), removing()]);
         expect([[200, 400].join(), [400, 204].join()]).toContain([deployed.status, removed.status].join());
         const [known, kept] = await Promise.all([
@@ -360,7 +362,7 @@ describe("a deployment over HTTP", () => {
     }
   });
 
-  test("a cluster is not called by a word of the API, nor does it name files of this machine", async () => {
+  test("rejects reserved cluster names and file references", async () => {
     const add = (body: object) => pm.call("POST", "/api/v1/clusters", { body: { url: "https://crm", ...body } });
     expect(await add({ name: "health" })).toMatchObject({ status: 400, json: { violations: [{ path: "$.name" }] } });
     const tls = { ca_cert: "/etc/hostname" };
@@ -370,7 +372,7 @@ describe("a deployment over HTTP", () => {
     });
   });
 
-  test("events are streamed, and go on after the last one seen", async () => {
+  test("streams events and resumes after the last event id", async () => {
     /** The id of the next event; who follows is known to the server when this resolves. */
     const follow = async (headers: Record<string, string>): Promise<() => Promise<string>> => {
       const stop = new AbortController();
@@ -387,7 +389,7 @@ describe("a deployment over HTTP", () => {
       };
     };
     const following = await follow({});
-    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    await pm.call("POST", "/api/v1/deployments", { body: deploymentWith() });
     const first = await following();
     await pm.call("DELETE", "/api/v1/deployments/shop-echo");
     const next = await (await follow({ "last-event-id": first }))();
@@ -396,30 +398,30 @@ describe("a deployment over HTTP", () => {
   });
 });
 
-describe("wrong wishes", () => {
+describe("invalid deployments", () => {
   test.each([
-    { why: "an unknown package", more: { package_name: "nope" }, status: 404, says: "nope" },
-    { why: "an unknown class", more: { class_key: "Nope" }, status: 400, says: "class_key" },
-    { why: "an unknown cluster", more: { target_clusters: ["mars"] }, status: 400, says: "mars" },
+    { why: "an unknown package", more: { package_name: "nope" }, status: 404, expected: "nope" },
+    { why: "an unknown class", more: { class_key: "Nope" }, status: 400, expected: "class_key" },
+    { why: "an unknown cluster", more: { target_clusters: ["mars"] }, status: 400, expected: "mars" },
     {
       why: "an availability of 7",
       more: { nfr_requirements: { availability: 7 } },
       status: 400,
-      says: "$.nfr_requirements.availability",
+      expected: "$.nfr_requirements.availability",
     },
-    { why: "an unknown function", more: { functions: [{ function_key: "zzz" }] }, status: 400, says: "zzz" },
-    { why: "a capital in the key", more: { key: "Bad Key" }, status: 400, says: "$.key" },
-    { why: "two lists of clusters", more: { target_envs: ["east"] }, status: 400, says: "target_envs" },
+    { why: "an unknown function", more: { functions: [{ function_key: "zzz" }] }, status: 400, expected: "zzz" },
+    { why: "an invalid key", more: { key: "Bad Key" }, status: 400, expected: "$.key" },
+    { why: "two lists of clusters", more: { target_envs: ["east"] }, status: 400, expected: "target_envs" },
     {
-      why: "a target that cannot be reached",
+      why: "an unreachable target",
       more: { nfr_requirements: { availability: 0.999999999 }, target_clusters: ["east"] },
       status: 400,
-      says: "availability",
+      expected: "availability",
     },
-  ])("$why: $status, and nothing is sent", async ({ more, status, says }) => {
-    const answer = await pm.call("POST", "/api/v1/deployments", { body: wish(more) });
+  ])("$why: $status, and no cluster is called", async ({ more, status, expected }) => {
+    const answer = await pm.call("POST", "/api/v1/deployments", { body: deploymentWith(more) });
     expect(answer.status, answer.text).toBe(status);
-    expect(answer.text).toContain(says);
+    expect(answer.text).toContain(expected);
     expect([east.callsOf("Deploy"), west.callsOf("Deploy")]).toEqual([[], []]);
     expect((await pm.call("GET", "/api/v1/deployments")).json).toEqual([]);
   });
@@ -429,14 +431,14 @@ describe("wrong wishes", () => {
     { sent: { target_envs: ["mars"] }, at: "target_envs[0]" },
     { sent: { target_envs: ["east", "east", "mars"] }, at: "target_envs[2]" },
   ])("the place of an unknown cluster is that in the document: $at", async ({ sent, at }) => {
-    const { target_clusters: _, ...bare } = wish() as { target_clusters?: unknown };
-    const asked = { ...bare, ...sent };
+    const { target_clusters: _, ...bare } = deploymentWith() as { target_clusters?: unknown };
+    const body = { ...bare, ...sent };
     const path = `$.${at}`;
-    expect(await pm.call("POST", "/api/v1/deployments", { body: asked })).toMatchObject({
+    expect(await pm.call("POST", "/api/v1/deployments", { body })).toMatchObject({
       status: 400,
       json: { violations: [{ path }] },
     });
-    expect(await pm.call("POST", "/api/v1/plans", { body: { deployment: asked } })).toMatchObject({
+    expect(await pm.call("POST", "/api/v1/plans", { body: { deployment: body } })).toMatchObject({
       status: 400,
       json: { violations: [{ path: `$.deployment.${at}` }] },
     });

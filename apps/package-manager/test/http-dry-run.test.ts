@@ -25,7 +25,7 @@ function audited(): readonly object[] {
 }
 
 describe("dry runs of package writes", () => {
-  test("a new one: what it would be, and no such package afterwards", async () => {
+  test("previews a new package and registers nothing", async () => {
     const answer = await tried("/api/v1/packages?dry_run=true", echoPackage("fresh"));
     expect(answer).toMatchObject({
       status: 200,
@@ -42,7 +42,7 @@ describe("dry runs of package writes", () => {
     expect((await pm.call("GET", "/api/v1/packages/fresh")).status).toBe(404);
   });
 
-  test("a changed one: the revision, the changes as the diff tells them, and the version to write on", async () => {
+  test("previews an update with its revision, changes and current ETag", async () => {
     const next = echoPackage("shop", { version: "2" });
     const answer = await tried("/api/v1/packages/shop?dry_run=true", next);
     expect(answer).toMatchObject({
@@ -63,18 +63,24 @@ describe("dry runs of package writes", () => {
     expect(again.json).toMatchObject({ status: "unchanged", revision: 2, changes: [] });
   });
 
-  test("the deployments inside are counted, not scheduled", async () => {
-    const wish = { key: "echo", class_key: "Echo" };
-    const body = echoPackage("wishes", { deployments: [wish] });
+  test("counts the deployments and schedules none", async () => {
+    const deployment = { key: "echo", class_key: "Echo" };
+    const body = echoPackage("deployments", { deployments: [deployment] });
     const path = "/api/v1/packages?dry_run=true&apply_deployments=true";
     expect((await tried(path, body)).json.message).toBe("deployments that would be scheduled: 1");
     expect((await pm.call("GET", "/api/v1/deployments/echo")).status).toBe(404);
   });
 
   test.each([
-    { why: "a name that is taken", path: "/packages", body: echoPackage("shop"), status: 409 },
-    { why: "a package that is not there", path: "/packages/none", body: echoPackage("none"), status: 404 },
-    { why: "another name than the path's", path: "/packages/shop", body: echoPackage("b"), status: 400, at: "$.name" },
+    { why: "an existing name", path: "/packages", body: echoPackage("shop"), status: 409 },
+    { why: "an unknown package", path: "/packages/none", body: echoPackage("none"), status: 404 },
+    {
+      why: "a name that differs from the path",
+      path: "/packages/shop",
+      body: echoPackage("b"),
+      status: 400,
+      at: "$.name",
+    },
     {
       why: "another version",
       path: "/packages/shop",
@@ -83,32 +89,32 @@ describe("dry runs of package writes", () => {
       status: 412,
     },
     {
-      why: "a dependency that is not there",
+      why: "an unknown dependency",
       path: "/packages",
       body: echoPackage("needy", { dependencies: ["shop", "none"] }),
       status: 400,
       at: "$.dependencies[1]",
     },
     {
-      why: "a binding that leads nowhere",
+      why: "a binding to an unknown function",
       path: "/packages",
       body: echoPackage("loose", { functions: [] }),
       status: 400,
       at: "$.classes[0].function_bindings[0].function_key",
     },
-    { why: "a form that is wrong", path: "/packages", body: { name: "bad name" }, status: 400, at: "$.name" },
+    { why: "an invalid document", path: "/packages", body: { name: "bad name" }, status: 400, at: "$.name" },
   ])("is refused for what the write is refused for: $why", async ({ path, body, headers, status, at }) => {
     const [dry, real] = [
       await tried(`/api/v1${path}?dry_run=true`, body, headers),
       await pm.call("POST", `/api/v1${path}`, { body, ...(headers ? { headers } : {}) }),
     ];
     expect([dry.status, real.status]).toEqual([status, status]);
-    const told = ({ json }: Answer) => [json.code, json.error, json.violations];
-    expect(told(dry)).toEqual(told(real));
+    const problemOf = ({ json }: Answer) => [json.code, json.error, json.violations];
+    expect(problemOf(dry)).toEqual(problemOf(real));
     if (at !== undefined) expect(dry.json.violations).toMatchObject([{ path: at, fix: expect.any(String) }]);
   });
 
-  test("an idempotency key is not used up by it", async () => {
+  test("does not use the idempotency key", async () => {
     const headers = { "idempotency-key": "once" };
     await tried("/api/v1/packages?dry_run=true", echoPackage("keyed"), headers);
     const write = await pm.call("POST", "/api/v1/packages", { body: echoPackage("keyed"), headers });
@@ -116,7 +122,7 @@ describe("dry runs of package writes", () => {
     expect(write.headers.get("idempotency-replayed")).toBeNull();
   });
 
-  test("the switch is true or false, and false is a write", async () => {
+  test("accepts true and false; false writes", async () => {
     expect(await pm.call("POST", "/api/v1/packages?dry_run=maybe", { body: echoPackage("x") })).toMatchObject({
       status: 400,
       json: { violations: [{ path: "$.dry_run" }] },

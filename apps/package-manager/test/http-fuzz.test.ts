@@ -12,29 +12,29 @@ beforeAll(async () => {
   crm = await ScriptedCrm.start({ name: "east" });
   pm = await startPm({ clusters: { east: crm.url }, env: { DEPLOY_WAIT: "2s", SERVER_MAX_BODY_BYTES: "65536" } });
   for (const name of ["shop", "spare"]) await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
-  await pm.call("POST", "/api/v1/deployments", { body: wish("shop") });
+  await pm.call("POST", "/api/v1/deployments", { body: deploymentOf("shop") });
 });
 afterAll(async () => {
   await pm.close();
   await crm.close();
 });
 
-function wish(key: string): object {
+function deploymentOf(key: string): object {
   return { key, package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
 }
 
-/** One document that each route takes. */
+/** A valid document for each route with a body. */
 const VALID: Readonly<Record<string, object>> = {
   packages: echoPackage("shop", { tags: ["a"], metadata: { author: "ann" } }),
-  deployments: wish("shop"),
-  plans: { deployment: wish("shop"), what_if: { clusters_down: ["east"] } },
+  deployments: deploymentOf("shop"),
+  plans: { deployment: deploymentOf("shop"), what_if: { clusters_down: ["east"] } },
   clusters: { name: "north", url: "http://127.0.0.1:9", labels: { zone: "a" } },
   rollback: { revision: 1 },
 };
 
 const ROUTES = allRoutes().filter(({ answer }) => answer.mediaType !== "text/event-stream");
 
-interface Shot {
+interface FuzzRequest {
   readonly path: string;
   readonly body: string | Uint8Array | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ const wild = fc.oneof(
   fc.constantFrom("..", "%", "null", "__proto__", "-1", "1e999", "a".repeat(300), "\u0000", "'; --", "shop/x"),
 );
 
-/** A document in which something was replaced, removed or added anywhere. */
+/** A document with one member replaced, removed or added anywhere. */
 function mutated(document: unknown): fc.Arbitrary<unknown> {
   const anything = fc.oneof(fc.jsonValue(), wild, fc.constantFrom(null, -1, 7, 1e308, [], {}, ""));
   if (typeof document !== "object" || document === null) return anything;
@@ -78,8 +78,8 @@ function bodies(route: Route): fc.Arbitrary<string | Uint8Array | undefined> {
   );
 }
 
-function shots(route: Route): fc.Arbitrary<Shot> {
-  const values = pathParameters(route.path).map(() => fc.oneof(fc.constantFrom("shop", "east", "1", "nobody"), wild));
+function requestsFor(route: Route): fc.Arbitrary<FuzzRequest> {
+  const values = pathParameters(route.path).map(() => fc.oneof(fc.constantFrom("shop", "east", "1", "unknown"), wild));
   const path = fc.tuple(...values).map((given) => {
     let at = 0;
     return route.path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(String(given[at++]).toWellFormed()));
@@ -114,8 +114,8 @@ function shots(route: Route): fc.Arbitrary<Shot> {
   }));
 }
 
-/** The store's revision once nothing moves it any more. */
-async function quiet(): Promise<number> {
+/** The revision of the store once it no longer changes. */
+async function stableRevision(): Promise<number> {
   let last = await pm.store.revision();
   await eventually(async () => {
     const before = last;
@@ -125,11 +125,11 @@ async function quiet(): Promise<number> {
   return last;
 }
 
-async function fire(route: Route, { path, body, headers }: Shot): Promise<Answer> {
+async function send(route: Route, { path, body, headers }: FuzzRequest): Promise<Answer> {
   return pm.call(route.method, path, { headers, ...(body === undefined ? {} : { raw: body }) });
 }
 
-function assertHonest(route: Route, { status, headers, json, text }: Answer): void {
+function assertContract(route: Route, { status, headers, json, text }: Answer): void {
   if (status >= 400) {
     expect(status < 500 || [501, 503].includes(status), `${status}: ${text}`).toBe(true);
     expect(headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -143,30 +143,30 @@ function assertHonest(route: Route, { status, headers, json, text }: Answer): vo
   expect(read.error, text).toBeUndefined();
 }
 
-describe("any bytes to any route: an honest answer, and a refusal changes nothing", () => {
+describe("any bytes to any route: a response of the contract, and a rejection changes nothing", () => {
   test.each(ROUTES.map((route) => ({ name: `${route.method} ${route.path}`, route })))("$name", async ({ route }) => {
     const parameters = { numRuns: sweepSize(15, 1000) };
     await fc.assert(
-      fc.asyncProperty(shots(route), async (shot) => {
+      fc.asyncProperty(requestsFor(route), async (request) => {
         const before = await pm.store.revision();
-        const answer = await fire(route, shot);
-        assertHonest(route, answer);
+        const answer = await send(route, request);
+        assertContract(route, answer);
         if (answer.status < 400 || (await pm.store.revision()) === before) return;
-        // Something else may have moved it: what an earlier request began. A refusal that has an effect has it every time.
+        // An earlier request may still be running. A rejection with an effect has it every time.
         await eventually(
           async () => {
-            const still = await quiet();
-            const again = await fire(route, shot);
+            const still = await stableRevision();
+            const again = await send(route, request);
             if (again.status >= 400) expect(await pm.store.revision(), again.text).toBe(still);
           },
-          { timeoutMs: 10_000, what: "a refusal without effect" },
+          { timeoutMs: 10_000, what: "a rejection without an effect" },
         );
       }),
       parameters,
     );
   });
 
-  test("at the end of it, it serves as at the beginning", async () => {
+  test("serves requests after all of them", async () => {
     expect((await pm.call("GET", "/readyz")).status).toBe(200);
     const name = `after-${crypto.randomUUID()}`;
     expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) })).status).toBe(201);

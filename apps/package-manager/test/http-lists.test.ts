@@ -11,8 +11,8 @@ const key = (each: { readonly key: string }): string => each.key;
 const keysOf = (answer: Answer): string[] => answer.json.map(key);
 const list = (path: string): Promise<Answer> => pm.call("GET", `/api/v1/${path}`);
 
-/** Five deployments of two packages in two clusters, made one after the other. */
-const WISHES = [
+/** Five deployments of two packages in two clusters, created in this order. */
+const DEPLOYMENTS = [
   { key: "d", package_name: "shop", class_key: "Echo", target_clusters: ["east"] },
   { key: "b", package_name: "shop", class_key: "Echo", target_clusters: ["west"] },
   { key: "e", package_name: "bank", class_key: "Echo", target_clusters: ["east", "west"] },
@@ -34,7 +34,7 @@ beforeAll(async () => {
     await pm.call("POST", "/api/v1/packages", {
       body: echoPackage(name, { metadata: { tags }, disabled: name === "bakery" }),
     });
-  for (const body of WISHES)
+  for (const body of DEPLOYMENTS)
     expect(await pm.call("POST", "/api/v1/deployments", { body })).toMatchObject({ status: 200 });
 });
 afterAll(async () => {
@@ -62,11 +62,11 @@ describe("deployments", () => {
   ])("?$query", async ({ query, keys }) => {
     const answer = await list(`deployments?${query}`);
     expect(keysOf(answer).join(" ")).toBe(keys);
-    expect(answer.headers.get("x-total-count"), "counts what matches").toBe(String(keysOf(answer).length));
+    expect(answer.headers.get("x-total-count"), "counts the matching ones").toBe(String(keysOf(answer).length));
   });
 
   test.each(["", "&sort=-created_at", "&package_name=shop"])(
-    "pages by token and by offset are the whole: %s",
+    "pages by token and by offset cover the whole list: %s",
     async (more) => {
       const whole = keysOf(await list(`deployments?limit=1000${more}`));
       const [byToken, byOffset]: [string[], string[]] = [[], []];
@@ -83,14 +83,14 @@ describe("deployments", () => {
     },
   );
 
-  test("a condition that is none is refused, not answered with nothing", async () => {
+  test("rejects an unknown condition", async () => {
     expect(await list("deployments?condition=runing")).toMatchObject({
       status: 400,
       json: { violations: [{ path: "$.condition", fix: expect.stringContaining("running") }] },
     });
   });
 
-  test("a token of another order is refused", async () => {
+  test("rejects a token of another order", async () => {
     const token = (await list("deployments?limit=2&sort=-key")).headers.get("x-next-page-token");
     expect(await list(`deployments?limit=2&page_token=${token}`)).toMatchObject({
       status: 400,
@@ -99,7 +99,7 @@ describe("deployments", () => {
   });
 });
 
-describe("packages and what is in them", () => {
+describe("packages, classes and functions", () => {
   const names = (answer: Answer): string => answer.json.map((each: { readonly name: string }) => each.name).join(" ");
 
   test.each([
@@ -118,7 +118,7 @@ describe("packages and what is in them", () => {
     expect(answer.headers.get("x-total-count")).toBe(String(is.split(" ").length));
   });
 
-  test("classes are named with their package, functions by themselves; both take a filter", async () => {
+  test("lists classes with their package and functions without; both accept a filter", async () => {
     expect(keysOf(await list("classes"))).toEqual(["bakery.Echo", "bank.Echo", "shop.Echo"]);
     expect(keysOf(await list("classes?filter=shop"))).toEqual(["shop.Echo"]);
     expect(keysOf(await list("functions"))).toEqual(["echo", "echo", "echo"]);
@@ -126,10 +126,10 @@ describe("packages and what is in them", () => {
   });
 });
 
-describe("class runtimes over clusters", () => {
+describe("class runtimes of all clusters", () => {
   const clusterOf = (each: { readonly cluster_name?: string }): string | undefined => each.cluster_name;
 
-  test("are counted over all of them, by cluster, in pages; a cluster that is away is named", async () => {
+  test("are listed in pages by cluster; an unreachable cluster is named in a header", async () => {
     const all = await list("class-runtimes?limit=100");
     expect(all.headers.get("x-total-count")).toBe("6");
     expect(all.json.map(clusterOf)).toEqual(["east", "east", "east", "west", "west", "west"]);
@@ -143,7 +143,7 @@ describe("class runtimes over clusters", () => {
         const without = await list("class-runtimes?package_name=bank&environment=any");
         expect(without.headers.get("x-missing-clusters")).toBe("west");
       },
-      { timeoutMs: 60_000, what: "the cluster to be missed" },
+      { timeoutMs: 60_000, what: "the cluster to be reported as missing" },
     );
   });
 });

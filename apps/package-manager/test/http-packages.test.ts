@@ -21,7 +21,7 @@ let count = 0;
 const fresh = (): string => `pkg-${(count += 1)}`;
 
 describe("packages over HTTP", () => {
-  test("texts of any language are answered as they came, with their length in bytes", async () => {
+  test("returns Unicode text unchanged, with its length in bytes", async () => {
     const name = fresh();
     const description = "größer ☃ \u{1F600}";
     await pm.call("POST", "/api/v1/packages", { body: echoPackage(name, { metadata: { description } }) });
@@ -30,7 +30,7 @@ describe("packages over HTTP", () => {
     expect(read.headers.get("content-length")).toBe(String(Buffer.byteLength(read.text)));
   });
 
-  test("what was created is said where; what the client has already is not sent again", async () => {
+  test("returns the location of a new package, and 304 for a known ETag", async () => {
     const name = fresh();
     const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
     expect(created.headers.get("location")).toBe(`/api/v1/packages/${name}`);
@@ -47,10 +47,12 @@ describe("packages over HTTP", () => {
     const head = await pm.call("HEAD", `/api/v1/packages/${name}`, { headers: { "if-none-match": "*" } });
     expect(head.status).toBe(304);
     const write = { body: echoPackage(name, { version: "3" }), headers: { "if-none-match": "*" } };
-    expect(await pm.call("POST", `/api/v1/packages/${name}`, write), "a write is told").toMatchObject({ status: 412 });
+    expect(await pm.call("POST", `/api/v1/packages/${name}`, write), "a write is rejected").toMatchObject({
+      status: 412,
+    });
   });
 
-  test("what is compressed has an ETag of its own, which does for every question and for a write", async () => {
+  test("a compressed response has its own ETag, valid in conditions of reads and writes", async () => {
     const name = fresh();
     const body = echoPackage(name, { metadata: { description: "long ".repeat(1_000) } });
     const created = await pm.call("POST", "/api/v1/packages", { body });
@@ -70,7 +72,7 @@ describe("packages over HTTP", () => {
     expect(await pm.call("POST", `/api/v1/packages/${name}`, change)).toMatchObject({ status: 412 });
   });
 
-  test("a list of ETags means any of them", async () => {
+  test("accepts lists of ETags", async () => {
     const name = fresh();
     const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
     const etag = created.headers.get("etag") as string;
@@ -89,7 +91,7 @@ describe("packages over HTTP", () => {
     expect(await pm.call("GET", url, { headers: { "if-match": "*" } })).toMatchObject({ status: 200 });
   });
 
-  test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {
+  test("creates, reads, updates with If-Match, rolls back and deletes", async () => {
     const name = fresh();
     const created = await pm.call("POST", "/api/v1/packages?reason=first", { body: echoPackage(name) });
     expect(created).toMatchObject({ status: 201, json: { id: name, status: "created" } });
@@ -124,7 +126,7 @@ describe("packages over HTTP", () => {
     });
   });
 
-  test("a revision's digest is one that a client can tell by itself", async () => {
+  test("a client can compute the digest of a revision", async () => {
     const name = fresh();
     await pm.call("POST", "/api/v1/packages", { body: echoPackage(name, { metadata: { description: "größer" } }) });
     const { json } = await pm.call("GET", `/api/v1/packages/${name}/revisions/1`);
@@ -137,7 +139,7 @@ describe("packages over HTTP", () => {
     expect(json.digest).toBe(`sha256:${createHash("sha256").update(canonical).digest("hex")}`);
   });
 
-  test("takes YAML as it takes JSON", async () => {
+  test("accepts YAML", async () => {
     const name = fresh();
     const sent = await pm.call("POST", "/api/v1/packages", {
       raw: stringify(echoPackage(name)),
@@ -147,7 +149,7 @@ describe("packages over HTTP", () => {
     expect((await pm.call("GET", `/api/v1/packages/${name}`)).json.functions).toHaveLength(1);
   });
 
-  test("lists by page token and by offset, with the total", async () => {
+  test("lists by page token and offset, with the total", async () => {
     const names = [fresh(), fresh(), fresh()].map((each) => `list-${each}`);
     for (const name of names) await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
     const first = await pm.call("GET", "/api/v1/packages?name_pattern=list-&limit=2");
@@ -164,7 +166,7 @@ describe("packages over HTTP", () => {
     expect((await pm.call("GET", "/api/v1/classes?filter=list-*")).json).toHaveLength(3);
   });
 
-  test("an idempotency key carries a request out once, and refuses another one under the same key", async () => {
+  test("replays the response of an idempotency key, and rejects another request with it", async () => {
     const name = fresh();
     const send = (body: object) =>
       pm.call("POST", "/api/v1/packages", { body, headers: { "idempotency-key": `key-${name}` } });
@@ -178,7 +180,7 @@ describe("packages over HTTP", () => {
     });
     const failing = { body: { name: "bad name" }, headers: { "idempotency-key": "failing" } };
     expect((await pm.call("POST", "/api/v1/packages", failing)).status).toBe(400);
-    expect((await pm.call("POST", "/api/v1/packages", failing)).status, "what failed may be tried again").toBe(400);
+    expect((await pm.call("POST", "/api/v1/packages", failing)).status, "a failed request can be retried").toBe(400);
     for (const key of ["", "x".repeat(256)])
       expect(
         await pm.call("POST", "/api/v1/packages", {
@@ -189,75 +191,101 @@ describe("packages over HTTP", () => {
   });
 });
 
-describe("wrong requests", () => {
+describe("invalid requests", () => {
   const json = { "content-type": "application/json" };
   test.each([
     {
-      why: "no JSON",
+      why: "not JSON",
       method: "POST",
       path: "/api/v1/packages",
       raw: "{",
       headers: json,
       status: 400,
-      says: "not valid JSON",
+      contains: "not valid JSON",
     },
-    { why: "nothing", method: "POST", path: "/api/v1/packages", raw: "", headers: json, status: 400, says: "is empty" },
-    { why: "a list", method: "POST", path: "/api/v1/packages", raw: "[]", headers: json, status: 400, says: "$" },
     {
-      why: "no UTF-8",
+      why: "an empty body",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: "",
+      headers: json,
+      status: 400,
+      contains: "is empty",
+    },
+    { why: "a list", method: "POST", path: "/api/v1/packages", raw: "[]", headers: json, status: 400, contains: "$" },
+    {
+      why: "not UTF-8",
       method: "POST",
       path: "/api/v1/packages",
       raw: new Uint8Array([0xff, 0xfe]),
       headers: json,
       status: 400,
-      says: "UTF-8",
+      contains: "UTF-8",
     },
     {
-      why: "another media type",
+      why: "an unsupported media type",
       method: "POST",
       path: "/api/v1/packages",
       raw: "x",
       headers: { "content-type": "text/csv" },
       status: 415,
-      says: "application/json",
+      contains: "application/json",
     },
     {
-      why: "bad YAML",
+      why: "invalid YAML",
       method: "POST",
       path: "/api/v1/packages",
       raw: "a: [",
       headers: { "content-type": "application/yaml" },
       status: 400,
-      says: "YAML",
+      contains: "YAML",
     },
     {
-      why: "too much",
+      why: "an oversized body",
       method: "POST",
       path: "/api/v1/packages",
       raw: `"${"x".repeat(70_000)}"`,
       headers: json,
       status: 413,
-      says: "SERVER_MAX_BODY_BYTES",
+      contains: "SERVER_MAX_BODY_BYTES",
     },
-    { why: "an unknown path", method: "GET", path: "/api/v1/nothing", status: 404, says: "/openapi.json" },
-    { why: "a wrong method", method: "DELETE", path: "/api/v1/packages", status: 405, says: "POST" },
-    { why: "a method that no route takes", method: "QUERY", path: "/api/v1/packages", status: 405, says: "POST" },
-    { why: "a path of the data plane", method: "POST", path: "/api/v1/scripts/build", status: 501, says: "data plane" },
-    { why: "below the gateway", method: "GET", path: "/api/gateway/a/b/c", status: 501, says: "data plane" },
-    { why: "a wrong limit", method: "GET", path: "/api/v1/packages?limit=many", status: 400, says: "$.limit" },
-    { why: "a wrong sort", method: "GET", path: "/api/v1/packages?sort=size", status: 400, says: "$.sort" },
-    { why: "a wrong token", method: "GET", path: "/api/v1/packages?page_token=zzz", status: 400, says: "$.page_token" },
+    { why: "an unknown path", method: "GET", path: "/api/v1/nothing", status: 404, contains: "/openapi.json" },
+    { why: "a method of other routes", method: "DELETE", path: "/api/v1/packages", status: 405, contains: "POST" },
+    { why: "a method that no route has", method: "QUERY", path: "/api/v1/packages", status: 405, contains: "POST" },
     {
-      why: "a revision that is no number",
+      why: "a path of the data plane",
+      method: "POST",
+      path: "/api/v1/scripts/build",
+      status: 501,
+      contains: "data plane",
+    },
+    { why: "below the gateway", method: "GET", path: "/api/gateway/a/b/c", status: 501, contains: "data plane" },
+    { why: "an invalid limit", method: "GET", path: "/api/v1/packages?limit=many", status: 400, contains: "$.limit" },
+    { why: "an invalid sort", method: "GET", path: "/api/v1/packages?sort=size", status: 400, contains: "$.sort" },
+    {
+      why: "an invalid page token",
+      method: "GET",
+      path: "/api/v1/packages?page_token=zzz",
+      status: 400,
+      contains: "$.page_token",
+    },
+    {
+      why: "a revision that is not a number",
       method: "GET",
       path: "/api/v1/packages/x/revisions/one",
       status: 404,
-      says: "revision",
+      contains: "revision",
     },
-    { why: "a bad escape in the path", method: "GET", path: "/api/v1/packages/%ff", status: 400, says: "path" },
-    { why: "an unknown cluster", method: "GET", path: "/api/v1/clusters/none/health", status: 404, says: "none" },
-    { why: "an unknown topology", method: "GET", path: "/api/v1/topology?source=x", status: 400, says: "$.source" },
-  ])("$why: $status", async ({ method, path, raw, headers, status, says }) => {
+    {
+      why: "an invalid escape in the path",
+      method: "GET",
+      path: "/api/v1/packages/%ff",
+      status: 400,
+      contains: "path",
+    },
+    { why: "an unknown cluster", method: "GET", path: "/api/v1/clusters/none/health", status: 404, contains: "none" },
+    { why: "an unknown topology", method: "GET", path: "/api/v1/topology?source=x", status: 400, contains: "$.source" },
+  ])("$why: $status", async ({ method, path, raw, headers, status, contains }) => {
     const answer = await pm.call(method, path, {
       ...(raw === undefined ? {} : { raw }),
       ...(headers ? { headers } : {}),
@@ -265,14 +293,14 @@ describe("wrong requests", () => {
     expect(answer.status).toBe(status);
     expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
     expect(answer.json).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
-    expect(answer.text).toContain(says);
+    expect(answer.text).toContain(contains);
   });
 
-  test("a wrong method names those that are offered", async () => {
+  test("405 lists the allowed methods", async () => {
     expect((await pm.call("PUT", "/api/v1/packages/x")).headers.get("allow")).toBe("GET, HEAD, POST, DELETE");
   });
 
-  test("everything wrong with a package is told at once, and nothing is changed", async () => {
+  test("returns all violations of a package at once", async () => {
     const answer = await pm.call("POST", "/api/v1/packages", {
       body: {
         name: "bad name",
@@ -288,13 +316,13 @@ describe("wrong requests", () => {
 });
 
 describe("the edge", () => {
-  test("takes a correlation id and gives it back; makes one where there is none", async () => {
+  test("returns the correlation id of the request, or a new one", async () => {
     const given = await pm.call("GET", "/health", { headers: { "x-correlation-id": "mine-1" } });
     expect(given.headers.get("x-correlation-id")).toBe("mine-1");
     expect((await pm.call("GET", "/health")).headers.get("x-correlation-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("health warns of what is not fit for production; readiness has its checks; OpenAPI and its page are there", async () => {
+  test("serves health with warnings, readiness with checks, OpenAPI and the reference page", async () => {
     const health = await pm.call("GET", "/health");
     expect(health).toMatchObject({ status: 200, json: { status: "healthy", storage: { status: "ok" } } });
     expect(health.json.warnings.join(" ")).toMatch(/in memory.*AUTH_TOKENS_FILE/);
@@ -309,12 +337,12 @@ describe("the edge", () => {
     expect((await pm.call("HEAD", "/health")).status).toBe(200);
   });
 
-  test("metrics have a port of their own when asked for, and none when switched off", async () => {
+  test("serves metrics on a separate port, and none when disabled", async () => {
     await using own = await startPm({ env: { METRICS_PORT: "0" } });
-    const door = `http://127.0.0.1:${own.app.metricsPort}`;
-    expect((await fetch(`${door}/metrics`)).status).toBe(200);
-    expect((await fetch(`${door}/api/v1/packages`)).status).toBe(404);
-    expect((await fetch(`${door}/metrics`, { method: "POST" })).status).toBe(404);
+    const listener = `http://127.0.0.1:${own.app.metricsPort}`;
+    expect((await fetch(`${listener}/metrics`)).status).toBe(200);
+    expect((await fetch(`${listener}/api/v1/packages`)).status).toBe(404);
+    expect((await fetch(`${listener}/metrics`, { method: "POST" })).status).toBe(404);
     await using off = await startPm({ env: { METRICS_ENABLED: "false", METRICS_PORT: "0" } });
     expect(off.app.metricsPort).toBeUndefined();
     expect(await off.call("GET", "/metrics")).toMatchObject({
@@ -323,7 +351,7 @@ describe("the edge", () => {
     });
   });
 
-  test("large answers are compressed for who takes it", async () => {
+  test("compresses large responses for clients that accept it", async () => {
     const plain = await pm.call("GET", "/openapi.json", { headers: { "accept-encoding": "identity" } });
     const { port } = new URL(pm.url);
     const packed = await new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
@@ -342,7 +370,7 @@ describe("the edge", () => {
     expect(packed.bytes.length).toBeLessThan(plain.text.length / 4);
   });
 
-  test("a body that is packed is refused rather than misread", async () => {
+  test("rejects a compressed body", async () => {
     const packed = await pm.call("POST", "/api/v1/packages", {
       body: echoPackage(fresh()),
       headers: { "content-encoding": "gzip" },
@@ -350,7 +378,7 @@ describe("the edge", () => {
     expect(packed).toMatchObject({ status: 415, json: { error: expect.stringContaining("gzip") } });
   });
 
-  test("pages of listed origins may read, others not", async () => {
+  test("allows the configured origins only", async () => {
     const from = (origin: string, method = "GET") => pm.call(method, "/api/v1/packages", { headers: { origin } });
     expect((await from("https://console.example")).headers.get("access-control-allow-origin")).toBe(
       "https://console.example",
@@ -360,7 +388,7 @@ describe("the edge", () => {
     expect(await from("https://evil.example", "OPTIONS")).toMatchObject({ status: 405 });
   });
 
-  test("every change leaves a line in the audit log, carried out or refused", async () => {
+  test("audits every change, also when it is rejected", async () => {
     const name = fresh();
     await pm.call("POST", "/api/v1/packages", { body: echoPackage(name), headers: { "x-correlation-id": "audit-1" } });
     await pm.call("POST", "/api/v1/packages", { body: echoPackage(name), headers: { "x-correlation-id": "audit-2" } });
@@ -403,11 +431,11 @@ describe("with credentials", () => {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
 
-  test("without them nothing but health is readable; roles may do what they may", async () => {
+  test("requires credentials for everything but health, and enforces roles", async () => {
     expect((await as(undefined, "GET", "/health")).status).toBe(200);
-    const stranger = await as(undefined, "GET", "/api/v1/packages");
-    expect(stranger.status).toBe(401);
-    expect(stranger.headers.get("www-authenticate")).toBe('Bearer realm="oaas"');
+    const anonymous = await as(undefined, "GET", "/api/v1/packages");
+    expect(anonymous.status).toBe(401);
+    expect(anonymous.headers.get("www-authenticate")).toBe('Bearer realm="oaas"');
     expect((await as(undefined, "GET", "/metrics")).status).toBe(401);
     expect((await as("wrong", "GET", "/api/v1/packages")).status).toBe(401);
     expect((await as("viewer", "GET", "/api/v1/packages")).status).toBe(200);
@@ -420,7 +448,7 @@ describe("with credentials", () => {
     expect((await as("admin", "GET", "/api/v1/packages/p/revisions")).json).toMatchObject([{ author: "deployer-1" }]);
   });
 
-  test("a caller that asks too often is told when to come again, others go on", async () => {
+  test("limits the rate of one caller, with retry-after, and not that of others", async () => {
     const answers = [];
     for (let index = 0; index < 14; index += 1) answers.push(await as("viewer", "GET", "/api/v1/packages"));
     const refused = answers.at(-1);

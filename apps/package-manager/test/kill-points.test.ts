@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
 import { KillablePm, type KillPoint } from "./killable-pm.ts";
-import { echoPackage, onceHeld, type Answer } from "./running-pm.ts";
+import { echoPackage, retryWhileLeaseLost, type Answer } from "./running-pm.ts";
 
 const CLUSTERS = ["east", "west"];
 
@@ -66,7 +66,7 @@ class KillPointHarness {
     expect((await pm.call("POST", "/api/v1/packages", { body: of(1) })).status).toBe(201);
     if (!scenario.exists) return;
     const body = this.deployment(scenario, id);
-    const created = await onceHeld(() => pm.call("POST", "/api/v1/deployments", { body }));
+    const created = await retryWhileLeaseLost(() => pm.call("POST", "/api/v1/deployments", { body }));
     expect(created.status, created.text).toBe(200);
     expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: of(2) })).status).toBe(200);
   }
@@ -74,7 +74,7 @@ class KillPointHarness {
   /** Sends the request; undefined when there is no response. */
   async send(scenario: Scenario, id: string): Promise<number | undefined> {
     const deployment = this.deployment(scenario, id);
-    const answer = await onceHeld(() => scenario.act(this.pm, id, deployment)).catch(() => undefined);
+    const answer = await retryWhileLeaseLost(() => scenario.act(this.pm, id, deployment)).catch(() => undefined);
     return answer?.status;
   }
 

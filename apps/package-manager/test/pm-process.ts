@@ -1,36 +1,36 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { runCommand, startProcess, untilReady, type CommandResult, type ProcessUnderTest } from "@oaas/testkit";
-import { ask, type Answer, type CallOptions } from "./running-pm.ts";
+import { sendRequest, type Answer, type CallOptions } from "./running-pm.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 
-/** One line of its log. */
+/** One line of the log. */
 export interface LogLine {
   readonly level: string;
   readonly message: string;
   readonly [field: string]: unknown;
 }
 
-/** The package manager as an operator runs it: a process with settings in its environment. */
+/** The package manager as a separate process. */
 export interface PmProcess extends AsyncDisposable {
   readonly url: string;
   readonly process: ProcessUnderTest;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   log(): Promise<readonly LogLine[]>;
-  /** Ends it in order; resolves with its exit code. */
+  /** Stops it gracefully; resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface PmProcessOptions {
-  /** Where it runs, and leaves its log. */
+  /** The working folder, also of the log. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Another program than `main.ts`. */
   readonly program?: string;
 }
 
-/** Starts it on a free port of loopback; it listens when this returns. */
+/** Starts it on a free loopback port and waits until it listens. */
 export async function runPm({ folder, env = {}, program = MAIN }: PmProcessOptions): Promise<PmProcess> {
   const logFile = path.join(folder, `pm-${crypto.randomUUID()}.log`);
   const running = await startProcess({
@@ -55,14 +55,14 @@ export async function runPm({ folder, env = {}, program = MAIN }: PmProcessOptio
   return {
     url,
     process: running,
-    call: (method, asked, options) => ask(url, method, asked, options),
+    call: (method, target, options) => sendRequest(url, method, target, options),
     log,
     stop: async () => (await running.stop(30_000)).code,
     [Symbol.asyncDispose]: async () => void (await running.stop(0)),
   };
 }
 
-/** Runs it to its end, for starts that cannot be and for what it says of itself. */
+/** Runs it until it exits: for failed starts and command line options. */
 export function pmCommand(
   folder: string,
   args: readonly string[],

@@ -6,76 +6,76 @@ import { describeWith, eventually, makeRunFolder, startEtcd, type EtcdUnderTest,
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
 import { pmCommand, runPm } from "./pm-process.ts";
-import { ask, echoPackage } from "./running-pm.ts";
+import { sendRequest, echoPackage } from "./running-pm.ts";
 
 let folder: RunFolder;
-let taken: Server;
+let occupied: Server;
 beforeAll(async () => {
   folder = await makeRunFolder("pm-process");
-  taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  occupied = createServer();
+  await new Promise<void>((resolve) => occupied.listen(0, "127.0.0.1", resolve));
 });
 afterAll(async () => {
-  taken.close();
+  occupied.close();
   await folder.remove();
 });
 
-const takenPort = (): string => String((taken.address() as AddressInfo).port);
+const occupiedPort = (): string => String((occupied.address() as AddressInfo).port);
 const inFolder = (name: string): string => path.join(folder.path, name);
 const sha256 = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-describe("starts that cannot be: one sentence and exit code 1", () => {
+describe("a failed start: one sentence and exit code 1", () => {
   test.concurrent.each([
     {
-      why: "wrong settings, all at once",
+      why: "several invalid settings",
       env: { SERVER_HOST: "0.0.0.0", SERVER_WORKERS: "2" },
-      says: "SERVER_HOST: .* no credentials .* AUTH_MODE=off[^]*SERVER_WORKERS: .*STORAGE_TYPE=etcd",
+      expected: "SERVER_HOST: .* no credentials .* AUTH_MODE=off[^]*SERVER_WORKERS: .*STORAGE_TYPE=etcd",
     },
     {
-      why: "no token file",
+      why: "a missing token file",
       env: { AUTH_TOKENS_FILE: "/no/such" },
-      says: "AUTH_TOKENS_FILE: /no/such cannot be read: ENOENT",
+      expected: "AUTH_TOKENS_FILE: /no/such cannot be read: ENOENT",
     },
     {
       why: "a port in use",
-      env: { SERVER_PORT: takenPort },
-      says: "cannot listen on 127.0.0.1:\\d+: the address is in use",
+      env: { SERVER_PORT: occupiedPort },
+      expected: "cannot listen on 127.0.0.1:\\d+: the address is in use",
     },
     {
       why: "a gRPC port in use",
-      env: { GRPC_PORT: takenPort },
-      says: "cannot listen on 127.0.0.1:\\d+: the address is in use",
+      env: { GRPC_PORT: occupiedPort },
+      expected: "cannot listen on 127.0.0.1:\\d+: the address is in use",
     },
     {
-      why: "a file that is no database",
+      why: "a file that is not a database",
       env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: import.meta.filename },
-      says: "process.test.ts is not a database file",
+      expected: "process.test.ts is not a database file",
     },
     {
-      why: "no etcd",
+      why: "an unreachable etcd",
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s" },
-      says: "etcd is not available: .*127.0.0.1:1",
+      expected: "etcd is not available: .*127.0.0.1:1",
     },
     {
-      why: "no etcd, with workers",
+      why: "an unreachable etcd, with workers",
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s", SERVER_WORKERS: "2" },
-      says: "etcd is not available: .*127.0.0.1:1[^]*first worker exited before it listened \\(exit code 1\\)",
+      expected: "etcd is not available: .*127.0.0.1:1[^]*first worker exited before it listened \\(exit code 1\\)",
     },
     {
-      why: "a folder that cannot be made",
+      why: "a folder that cannot be created",
       env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: "/proc/missing/deeper/pm.db" },
-      says: "/proc/missing/deeper/pm.db cannot be opened for writing \\(ENOENT\\)",
+      expected: "/proc/missing/deeper/pm.db cannot be opened for writing \\(ENOENT\\)",
     },
-  ])("$why", async ({ env, says }) => {
+  ])("$why", async ({ env, expected }) => {
     const read = Object.entries(env).map(([name, value]) => [name, typeof value === "function" ? value() : value]);
     const { exitCode, stdout, stderr } = await pmCommand(folder.path, [], Object.fromEntries(read));
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(new RegExp(says));
+    expect(stderr).toMatch(new RegExp(expected));
     expect(stderr, "no stack").not.toContain("    at ");
     expect(stdout).not.toContain("listening");
   });
 
-  test("a token file with mistakes names their lines", async () => {
+  test("an invalid token file is reported with its lines", async () => {
     const file = inFolder("bad-tokens");
     await writeFile(file, `ci:deployer:${sha256("x")}\nci:king:${sha256("y")}\n`);
     const { exitCode, stderr } = await pmCommand(folder.path, [], { AUTH_TOKENS_FILE: file });
@@ -83,8 +83,8 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
   });
 });
 
-describe("what it says of itself", () => {
-  test("--help names every setting and starts nothing", async () => {
+describe("command line options", () => {
+  test("--help lists every setting", async () => {
     const { exitCode, stdout } = await pmCommand(folder.path, ["--help"], { SERVER_PORT: "many" });
     expect(exitCode).toBe(0);
     for (const name of [
@@ -98,7 +98,7 @@ describe("what it says of itself", () => {
     }
   });
 
-  test("--print-config says what is in force and where it comes from, and hides secrets", async () => {
+  test("--print-config shows effective values and hides secrets", async () => {
     const { exitCode, stdout } = await pmCommand(folder.path, ["--print-config", "--deploy-max-retries=7"], {
       ETCD_USERNAME: "pm",
       ETCD_PASSWORD: "hunter2",
@@ -111,7 +111,7 @@ describe("what it says of itself", () => {
 });
 
 describe("a running process", () => {
-  test("without credentials it listens on loopback and health warns of it", async () => {
+  test("without credentials it listens on loopback, with a warning in health", async () => {
     await using pm = await runPm({ folder: folder.path });
     const listening = (await pm.log()).find(({ message }) => message.endsWith("listening"));
     expect(listening).toMatchObject({ host: "127.0.0.1" });
@@ -121,7 +121,7 @@ describe("a running process", () => {
     expect(await pm.stop()).toBe(0);
   });
 
-  test("a database file has one owner, who is named; what was written outlives it", async () => {
+  test("a database file has one owner; its data survives a kill", async () => {
     const env = { STORAGE_TYPE: "sqlite", STORAGE_FILE: inFolder("owned.db") };
     await using pm = await runPm({ folder: folder.path, env });
     const create = { body: echoPackage("kept"), headers: { "idempotency-key": "k" } };
@@ -138,7 +138,7 @@ describe("a running process", () => {
     expect([replayed.status, replayed.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
   });
 
-  test("SIGTERM: the request under way is answered or let go within the grace, and the process ends with 0", async () => {
+  test("SIGTERM drains requests within the grace period and exits with 0", async () => {
     const crm = await ScriptedCrm.start({ name: "slow" });
     crm.always({ do: "hang" }, "Deploy");
     await using pm = await runPm({
@@ -153,22 +153,22 @@ describe("a running process", () => {
     });
     await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
     const events = await fetch(`${pm.url}/api/v1/events`);
-    const asking = pm
+    const deploying = pm
       .call("POST", "/api/v1/deployments", {
         body: { key: "held", package_name: "shop", class_key: "Echo", target_clusters: ["slow"] },
       })
       .then(
         ({ status }) => status,
-        () => "let go",
+        () => "disconnected",
       );
-    await eventually(() => crm.callsOf("Deploy").length === 1, { what: "the deployment to be under way" });
-    expect(await pm.stop(), "it was killed").toBe(0);
-    expect([200, 202, 503, "let go"]).toContain(await asking);
+    await eventually(() => crm.callsOf("Deploy").length === 1, { what: "the deployment to start" });
+    expect(await pm.stop(), "exit code").toBe(0);
+    expect([200, 202, 503, "disconnected"]).toContain(await deploying);
     await events.body?.cancel().catch(() => undefined);
     await crm.close();
   });
 
-  test("a token file is read again when it changes; a wrong one changes nothing", async () => {
+  test("reloads a changed token file; an invalid one is not used", async () => {
     const file = inFolder("tokens");
     await writeFile(file, `ann:viewer:${sha256("first")}\n`);
     await using pm = await runPm({ folder: folder.path, env: { AUTH_TOKENS_FILE: file, SERVER_HOST: "127.0.0.1" } });
@@ -176,7 +176,7 @@ describe("a running process", () => {
       (await pm.call("GET", "/api/v1/packages", { headers: { authorization: `Bearer ${token}` } })).status;
     expect([await statusFor("first"), await statusFor("second")]).toEqual([200, 401]);
     await writeFile(file, `ann:viewer:${sha256("second")}\n`);
-    await eventually(async () => (await statusFor("second")) === 200, { what: "the second token to count" });
+    await eventually(async () => (await statusFor("second")) === 200, { what: "the second token to be accepted" });
     expect(await statusFor("first")).toBe(401);
     await writeFile(file, "nonsense\n");
     await eventually(async () => {
@@ -194,7 +194,7 @@ describeWith(["etcd"], "two workers on one etcd", () => {
   });
   afterAll(() => etcd?.close());
 
-  test("both serve what either wrote; a killed one comes back; the end is in order", async () => {
+  test("share packages and metrics; a killed worker is restarted; the stop is graceful", async () => {
     await using pm = await runPm({
       folder: folder.path,
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: etcd.endpoints.join(","), SERVER_WORKERS: "2" },
@@ -202,8 +202,8 @@ describeWith(["etcd"], "two workers on one etcd", () => {
     const lines = async (ending: string) => (await pm.log()).filter(({ message }) => message.endsWith(ending));
     await eventually(async () => (await lines("listening")).length === 2, { what: "both workers to listen" });
     expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shared") })).status).toBe(201);
-    // A connection of its own each: the primary hands them out in turn.
-    const read = () => ask(pm.url, "GET", "/api/v1/packages/shared", { headers: { connection: "close" } });
+    // One connection per request: the primary distributes connections round-robin.
+    const read = () => sendRequest(pm.url, "GET", "/api/v1/packages/shared", { headers: { connection: "close" } });
     const answers = await Promise.all(Array.from({ length: 16 }, read));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const series = async () => {
@@ -223,14 +223,14 @@ describeWith(["etcd"], "two workers on one etcd", () => {
       reads += 1;
       return false;
     };
-    await eventually(areAllCounted, { what: "whichever is asked to tell the metrics of both" });
+    await eventually(areAllCounted, { what: "the metrics of both workers" });
     const [first] = await lines("started worker");
     process.kill(Number(first?.["pid"]), "SIGKILL");
     await eventually(async () => (await lines("listening")).length === 3, { what: "another worker to listen" });
     await eventually(async () => (await read()).status === 200);
     const isCounted = async () =>
       (await read()).status === 200 && (await series()).some(([, worker]) => worker === "3");
-    await eventually(isCounted, { what: "the new one's metrics" });
+    await eventually(isCounted, { what: "the metrics of the new worker" });
     expect(await lines("worker exited; restarting")).toHaveLength(1);
     expect(await pm.stop()).toBe(0);
   });

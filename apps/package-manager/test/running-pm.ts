@@ -19,7 +19,7 @@ export interface PmUnderTest extends AsyncDisposable {
 export interface CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   /** Of a JSON body; undefined when there is none. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every form
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of every shape
   readonly json: any;
 }
 
@@ -42,7 +42,7 @@ export interface PmOptions {
   readonly logger?: Logger;
 }
 
-/** The package manager in this process on a free port; with a store that is handed in, closing leaves that open. */
+/** Starts the package manager in this process on a free port. Closing leaves a passed store open. */
 export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
   const clusters = Object.fromEntries(Object.entries(options.clusters ?? {}).map(([name, url]) => [name, { url }]));
   const config = loadConfig(pmConfig, {
@@ -81,7 +81,7 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
     store,
     close,
     [Symbol.asyncDispose]: close,
-    call: (method, path, how) => ask(url, method, path, how),
+    call: (method, path, how) => sendRequest(url, method, path, how),
   };
 }
 
@@ -92,8 +92,13 @@ function tableOf(text: string | undefined): TokenTable | undefined {
   return read.value;
 }
 
-/** One request, and all of its answer. */
-export async function ask(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+/** Sends a request and reads the whole response. */
+export async function sendRequest(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   const { body, raw, headers = {} } = options;
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url + path, {
@@ -121,8 +126,8 @@ export function echoPackage(name: string, more: object = {}): object {
   };
 }
 
-/** Asks again while it says that it lost its lease: on a busy machine a short one is lost without anybody's death. */
-export async function onceHeld(ask: () => Promise<Answer>): Promise<Answer> {
+/** Repeats a request while it fails because of a lost lease: on a busy machine a short lease expires. */
+export async function retryWhileLeaseLost(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();
     if (answer.status !== 503 || !answer.text.includes("lost its lease")) return answer;

@@ -75,7 +75,7 @@ describe("JWTs of an issuer", () => {
   const issuer = "https://id.example";
   let time: VirtualTime;
   let served: { keys: unknown[] };
-  let asked: string[];
+  let fetched: string[];
   let oidc: OidcCallers;
   let first: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
 
@@ -98,14 +98,14 @@ describe("JWTs of an issuer", () => {
     time = new VirtualTime(NOW);
     first = generateKeyPairSync("ec", { namedCurve: "P-256" });
     served = { keys: [jwkOf(first.publicKey, "one")] };
-    asked = [];
+    fetched = [];
     oidc = new OidcCallers({
       issuer,
       audience: "oaas",
       roleClaim: "oaas_role",
       clock: time,
       fetchJson: async (url) => {
-        asked.push(url);
+        fetched.push(url);
         return url.endsWith("openid-configuration") ? { jwks_uri: `${issuer}/keys` } : served;
       },
     });
@@ -117,7 +117,7 @@ describe("JWTs of an issuer", () => {
       await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "admin", preferred_username: "ann" }))),
     ).toEqual({ name: "ann", role: "admin" });
     expect((await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "nonsense" })))).role).toBe("viewer");
-    expect(asked, "the keys are fetched once").toHaveLength(2);
+    expect(fetched, "the keys are fetched once").toHaveLength(2);
   });
 
   test.each([
@@ -169,9 +169,9 @@ describe("JWTs of an issuer", () => {
     served = { keys: [jwkOf(second.publicKey, "two")] };
     await time.advance(11_000);
     expect((await oidc.callerOf(token)).name).toBe("u1");
-    expect(asked).toHaveLength(4);
+    expect(fetched).toHaveLength(4);
     await expect(oidc.callerOf(signed(first.privateKey, claims()))).rejects.toMatchObject({ kind: "unauthenticated" });
-    expect(asked).toHaveLength(4);
+    expect(fetched).toHaveLength(4);
   });
 
   test("without a key id every key of the type is tried", async () => {
@@ -189,7 +189,7 @@ describe("JWTs of an issuer", () => {
       });
   });
 
-  test("while the issuer is unreachable known keys stay valid; without any the fault says so", async () => {
+  test("while the issuer is unreachable known keys stay valid; without any the fault is unavailable", async () => {
     let isReachable = false;
     const away = new OidcCallers({
       issuer,

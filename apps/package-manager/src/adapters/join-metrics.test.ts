@@ -4,9 +4,9 @@ import { joinMetrics } from "./join-metrics.ts";
 
 async function textOf(count: number): Promise<string> {
   const meter = createPrometheusMeter({ strict: true });
-  meter.counter({ name: "asked_total", help: "Asked.", labels: ["by"] }).add(count, { by: 'a "quoted"\n{name}' });
-  meter.gauge({ name: "depth", help: "How deep." }).set(count);
-  meter.histogram({ name: "wait_seconds", help: "Waited.", buckets: [1] }).observe(count);
+  meter.counter({ name: "requests_total", help: "Requests.", labels: ["by"] }).add(count, { by: 'a "quoted"\n{name}' });
+  meter.gauge({ name: "depth", help: "Depth." }).set(count);
+  meter.histogram({ name: "wait_seconds", help: "Waiting time.", buckets: [1] }).observe(count);
   return meter.text();
 }
 
@@ -16,17 +16,17 @@ test("labels the series of each worker and keeps each metric together", async ()
     { worker: 3, text: await textOf(7) },
   ]);
   const label = String.raw`by="a \"quoted\"\n{name}"`;
-  expect(joined).toBe(`# HELP asked_total Asked.
-# TYPE asked_total counter
-asked_total{${label},worker="1"} 5
-asked_total{${label},worker="3"} 7
+  expect(joined).toBe(`# HELP requests_total Requests.
+# TYPE requests_total counter
+requests_total{${label},worker="1"} 5
+requests_total{${label},worker="3"} 7
 
-# HELP depth How deep.
+# HELP depth Depth.
 # TYPE depth gauge
 depth{worker="1"} 5
 depth{worker="3"} 7
 
-# HELP wait_seconds Waited.
+# HELP wait_seconds Waiting time.
 # TYPE wait_seconds histogram
 wait_seconds_bucket{le="1",worker="1"} 0
 wait_seconds_bucket{le="+Inf",worker="1"} 1

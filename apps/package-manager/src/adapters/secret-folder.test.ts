@@ -31,19 +31,19 @@ describe("files that API callers may reference", () => {
   });
 
   it.each([
-    { name: "../private", says: "is outside of the folder", why: "the folder above" },
-    { name: "../secrets-of-others", says: "is outside of the folder", why: "a folder with the same prefix" },
-    { name: "/etc/passwd", says: "is outside of the folder", why: "an absolute path elsewhere" },
-    { name: "/no/such", says: "is outside of the folder", why: "does not reveal whether an outside file exists" },
-    { name: "way-out", says: "is outside of the folder", why: "a link to the outside" },
-    { name: ".", says: "is outside of the folder", why: "the folder itself" },
-    { name: "..2026", says: "is not a file", why: "a folder in it" },
-    { name: "missing", says: "ENOENT", why: "not there" },
-    { name: "a\0b", says: "cannot be read", why: "not a path" },
-  ])("are not found: $why", ({ name, says }) => {
+    { name: "../private", message: "is outside of the folder", why: "the folder above" },
+    { name: "../secrets-of-others", message: "is outside of the folder", why: "a folder with the same prefix" },
+    { name: "/etc/passwd", message: "is outside of the folder", why: "an absolute path elsewhere" },
+    { name: "/no/such", message: "is outside of the folder", why: "does not reveal whether an outside file exists" },
+    { name: "way-out", message: "is outside of the folder", why: "a link to the outside" },
+    { name: ".", message: "is outside of the folder", why: "the folder itself" },
+    { name: "..2026", message: "is not a file", why: "a folder in it" },
+    { name: "missing", message: "ENOENT", why: "not there" },
+    { name: "a\0b", message: "cannot be read", why: "not a path" },
+  ])("are not found: $why", ({ name, message }) => {
     expect(secretFolder(secrets).find(name)).toMatchObject({
       ok: false,
-      error: { message: expect.stringContaining(says) as string },
+      error: { message: expect.stringContaining(message) as string },
     });
   });
 

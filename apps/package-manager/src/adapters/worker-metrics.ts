@@ -13,7 +13,7 @@ import { joinMetrics, type WorkerMetrics } from "./join-metrics.ts";
 type Message =
   /** From the scraped worker, relayed to each other worker. */
   | { readonly metrics: "request"; readonly by: number; readonly id: number }
-  /** The number of workers that were asked. */
+  /** The number of workers that will respond. */
   | { readonly metrics: "count"; readonly id: number; readonly count: number }
   | ({ readonly metrics: "response"; readonly by: number; readonly id: number } & WorkerMetrics);
 

@@ -56,7 +56,7 @@ export interface KeyedRequest {
  * ```
  *
  * *Guarantees*: the key is recorded before the work begins, and the record outlives this process: it does not hang on a lease, which an
- * embedded store ends with the process, while clients retry exactly when the process they asked has died. There is no effect without a
+ * embedded store ends with the process, while clients retry exactly when the serving process has died. There is no effect without a
  * note: a process that finds the note replies and does nothing; the note of a process that lost the request is rejected. The record of a
  * failed request is deleted, so that it can be retried.
  */

@@ -1,6 +1,6 @@
 /**
- * A package manager to be fuzzed from outside (`npm run test:api-fuzz`): two scripted clusters, credentials, and data to find. Prints
- * its address and lives until it is told to stop.
+ * The package manager for fuzzing from outside (`npm run test:api-fuzz`): two scripted clusters, credentials, and data. Prints its
+ * address and runs until SIGTERM.
  */
 import { createHash } from "node:crypto";
 import { ScriptedCrm } from "../fakes/scripted-crm.ts";

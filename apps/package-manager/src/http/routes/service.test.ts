@@ -3,7 +3,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { expect, test } from "vitest";
 import { serviceHandlers } from "./service.ts";
 
-const answers = [
+const cases = [
   { why: "reports a responding store as ok", storage: async () => 7, status: 200, message: undefined },
   {
     why: "reports the reason of a failing store",
@@ -19,7 +19,7 @@ const answers = [
   },
 ];
 
-test.each(answers)("health and readiness: $why", async ({ storage, status, message }) => {
+test.each(cases)("health and readiness: $why", async ({ storage, status, message }) => {
   const { time, ...ambient } = virtualAmbient(1);
   const { getHealth, getReadiness } = serviceHandlers({
     version: "1.0.0",
@@ -30,9 +30,9 @@ test.each(answers)("health and readiness: $why", async ({ storage, status, messa
     metrics: async () => "",
     metricsType: "text/plain",
   });
-  const asked = Promise.all([getHealth({} as never), getReadiness({} as never)]);
+  const replies = Promise.all([getHealth({} as never), getReadiness({} as never)]);
   await time.advance(3_000);
-  const [health, readiness] = await asked;
+  const [health, readiness] = await replies;
   const isWell = message === undefined;
   expect([health.status, readiness.status]).toEqual([status, status]);
   expect(JSON.parse(String(health.json))).toMatchObject({
