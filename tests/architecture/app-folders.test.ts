@@ -10,12 +10,12 @@ describe.each(Object.entries(APP_FOLDERS))("the folders of %s", (app, rules) => 
   const folders = new AppFolders(src, rules);
   const files = globSync(`${src}/**/*.{ts,cjs}`, { cwd: ROOT }).map((file) => file.split(path.sep).join("/"));
 
-  test("are all in the table, and the table has no others", () => {
+  test("are exactly those in the table", () => {
     expect(folders.unlisted(files)).toEqual([]);
     expect(folders.stale(files)).toEqual([]);
   });
 
-  test("import only what stands before them in the table, and pure folders only pure ones", () => {
+  test("import only folders above them in the table, and pure folders import only pure ones", () => {
     expect(folders.problems(allImports())).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ function ownerOf(file: string): [string, PackageRule] | undefined {
 
 const isTest = (file: string): boolean => /\.test\.ts$|\/test\//.test(file);
 
-/** What is wrong with one import by the table, or undefined. */
+/** Why an import violates the table, or undefined. */
 function problemOf({ file, specifier }: ImportStatement): string | undefined {
   const owner = ownerOf(file);
   if (!owner) return `${file} belongs to no package of dependency-rules.ts`;
@@ -27,7 +27,7 @@ function problemOf({ file, specifier }: ImportStatement): string | undefined {
   if (!match) return undefined;
   const [, target = "", entry] = match;
   if (entry?.startsWith("src")) return `${file} reaches into the sources of ${target}; use its exports`;
-  // A test may come in by the front door, as users do, and may use the testkit.
+  // A test may import its own package by name, and may use the testkit.
   if (isTest(file) && (target === name || target === "testkit")) return undefined;
   if (target === name) return `${file} imports its own package by name`;
   const allowed =
@@ -38,7 +38,7 @@ function problemOf({ file, specifier }: ImportStatement): string | undefined {
 }
 
 describe("the table of packages", () => {
-  test("names every package there is, and none that is gone", () => {
+  test("lists exactly the existing packages", () => {
     const present = globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: ROOT }).map((file) =>
       path.dirname(file),
     );
@@ -49,7 +49,7 @@ describe("the table of packages", () => {
     ).toEqual(present.toSorted());
   });
 
-  test("only goes down in rank, to packages that exist", () => {
+  test("imports only existing packages of lower rank", () => {
     for (const [name, { rank, mayImport }] of Object.entries(PACKAGES)) {
       for (const target of mayImport) {
         const rule = PACKAGES[target.split("/")[0] ?? ""];
@@ -59,7 +59,7 @@ describe("the table of packages", () => {
     }
   });
 
-  test("names no import that nobody makes", () => {
+  test("lists no unused import", () => {
     const unused = Object.entries(PACKAGES).flatMap(([name, { folder, mayImport }]) =>
       mayImport
         .filter(
@@ -72,7 +72,7 @@ describe("the table of packages", () => {
   });
 });
 
-test("every import keeps to the table", () => {
+test("every import follows the table", () => {
   expect(imports.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
 });
 
@@ -88,8 +88,8 @@ describe("bans", () => {
   });
 });
 
-/** What lint has no rule for: reading the clock by a constructor. Naming an instant (`new Date(ms)`) is fine. */
-test("nobody makes a date of now outside an adapter", () => {
+/** The linter has no rule for reading the clock with a constructor. `new Date(ms)` is allowed. */
+test("only adapters create the current date", () => {
   const allowed =
     /\.test\.ts$|\/test\/|\/adapters\/|\/real\/|\/main\.ts$|^packages\/(testkit|real-components)\/|\/gen\//;
   const offenders = sourceFiles()
@@ -110,7 +110,7 @@ describe("every package", () => {
   });
 });
 
-test("the import reader sees every form of import", () => {
+test("the import reader finds every form of import", () => {
   const text = `
     import a from "a"; import { b,
       c } from 'b';

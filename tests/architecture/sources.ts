@@ -7,11 +7,11 @@ export const ROOT = path.resolve(import.meta.dirname, "..", "..");
 export interface ImportStatement {
   readonly file: string;
   readonly specifier: string;
-  /** `import type` and `export type`: nothing is left of it at run time. */
+  /** `import type` and `export type`, which are erased at run time. */
   readonly isType: boolean;
 }
 
-/** Every TypeScript source of packages and apps, from the root, generated code included. */
+/** Every TypeScript source of packages and apps, including generated code. */
 export function sourceFiles(): string[] {
   return globSync(["packages/*/{src,test}/**/*.{ts,tsx}", "apps/*/{src,test}/**/*.{ts,tsx}"], { cwd: ROOT })
     .map((file) => file.split(path.sep).join("/"))
