@@ -13,8 +13,8 @@ export type ServingState = "serving" | "not-serving";
 /**
  * Serving states for both health services: grpc.health.v1 and the platform's own.
  *
- * Guarantees: `Watch` sends the current state immediately and then every change, and stays open. A slow watcher gets the
- * latest state and may miss intermediate ones. The empty name is the whole server.
+ * Guarantees: `Watch` sends the current state immediately and then every change, and stays open. A slow watcher gets
+ * the latest state and may miss intermediate ones. The empty name is the whole server.
  */
 export class HealthRegistry {
   readonly #states = new Map<string, ServingState>([["", "not-serving"]]);

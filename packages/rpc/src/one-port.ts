@@ -12,7 +12,9 @@ export interface OnePortOptions {
   /** 0 selects a free port. */
   readonly port: number;
   readonly rpc: RpcServer;
-  /** Handles requests that are neither gRPC nor gRPC-Web. It must not listen itself; its listeners must be installed. */
+  /**
+   * Handles requests that are neither gRPC nor gRPC-Web. It must not listen itself; its listeners must be installed.
+   */
   readonly http: HttpServer;
   readonly timers: Timers;
   /** With `requestCert` clients are asked for a certificate; an invalid one ends the connection. */
@@ -41,11 +43,11 @@ const DETECTION_TIMEOUT_MS = 5_000;
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Serves gRPC, gRPC-Web and HTTP on one port. ALPN or the first bytes select HTTP/1.1 or HTTP/2; the content type selects
- * gRPC.
+ * Serves gRPC, gRPC-Web and HTTP on one port. ALPN or the first bytes select HTTP/1.1 or HTTP/2; the content type
+ * selects gRPC.
  *
- * Guarantees: detects a preface that arrives in pieces; closes a silent connection; isolates errors of single sockets; a
- * certificate passed to a handler was verified.
+ * Guarantees: detects a preface that arrives in pieces; closes a silent connection; isolates errors of single sockets;
+ * a certificate passed to a handler was verified.
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
   const { rpc, http, timers, openPaths = [] } = options;

@@ -39,8 +39,8 @@ const DAY_MS = 86_400_000;
 const SLACK_MS = 1_000;
 
 /**
- * Returns the time of each line. Lines have the time of day only: the last line has the date of the file, and a time later
- * than that of the following line belongs to the previous day.
+ * Returns the time of each line. Lines have the time of day only: the last line has the date of the file, and a time
+ * later than that of the following line belongs to the previous day.
  */
 function timestampsOf({ lines, writtenAt }: LogTail): readonly number[] {
   const times: number[] = [];

@@ -1,10 +1,9 @@
 /**
  * One key-value port, three backends, typed collections above it.
  *
- * Reading order: port (the store, transactions, faults), leases (ownership with fencing), collections (records with codec,
- * optimistic locking and indexes), views (collections in memory).
- * Backends have their own entries: `@oaas/storage/memory`, `/sqlite`, `/etcd`; `@oaas/storage/testing` has the suite that
- * every backend passes.
+ * Reading order: port (the store, transactions, faults), leases (ownership with fencing), collections (records with
+ * codec, optimistic locking and indexes), views (collections in memory). Backends have their own entries:
+ * `@oaas/storage/memory`, `/sqlite`, `/etcd`; `@oaas/storage/testing` has the suite that every backend passes.
  */
 export {
   DEFAULT_PAGE,

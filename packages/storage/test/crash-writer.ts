@@ -1,6 +1,6 @@
 /**
- * The process that is killed. Writes pairs of keys, one transaction each, from several concurrent callers, and prints the
- * number of each pair when it is acknowledged.
+ * The process that is killed. Writes pairs of keys, one transaction each, from several concurrent callers, and prints
+ * the number of each pair when it is acknowledged.
  */
 import { writeSync } from "node:fs";
 import { argv, stdout } from "node:process";

@@ -21,8 +21,8 @@ export function maskText(text: string): string {
 }
 
 /**
- * Masks passwords in an invalid text, which may be malformed in any way: everything before the last `@` except a scheme,
- * and everything after a query parameter with a secret name.
+ * Masks passwords in an invalid text, which may be malformed in any way: everything before the last `@` except a
+ * scheme, and everything after a query parameter with a secret name.
  */
 export function maskInvalid(text: string): string {
   return text

@@ -1,11 +1,11 @@
 import { pathOf, ROOT_PATH } from "../faults/violation.ts";
 
 /**
- * Serializes a JSON value by RFC 8785: members sorted by UTF-16 code units, no white space, numbers as ECMAScript prints
- * them. Undefined members are omitted.
+ * Serializes a JSON value by RFC 8785: members sorted by UTF-16 code units, no white space, numbers as ECMAScript
+ * prints them. Undefined members are omitted.
  *
- * Throws a TypeError with the path of a value that JSON cannot represent (NaN, functions, dates, maps), so that different
- * values never have the same text.
+ * Throws a TypeError with the path of a value that JSON cannot represent (NaN, functions, dates, maps), so that
+ * different values never have the same text.
  */
 export function canonicalJson(value: unknown): string {
   return textOf(value, undefined);

@@ -13,9 +13,9 @@ const MAX_TIMERS_PER_INSTANT = 100_000;
 /**
  * A clock that moves only on `advance` and `step`, with its timers.
  *
- * *Guarantees*: timers fire in order of due time, ties in the order of scheduling. The clock shows the due time of a timer
- * while it fires. All promise callbacks that a timer causes run before the next timer fires. Timers that schedule each
- * other forever without delay are an error.
+ * *Guarantees*: timers fire in order of due time, ties in the order of scheduling. The clock shows the due time of a
+ * timer while it fires. All promise callbacks that a timer causes run before the next timer fires. Timers that schedule
+ * each other forever without delay are an error.
  *
  * *Caveats*: does not wait for sockets, files or workers, and cannot detect promises that resolve each other forever.
  */

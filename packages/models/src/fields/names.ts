@@ -1,8 +1,8 @@
 import { patternRule } from "./text-rule.ts";
 
 /**
- * Name rules. All names except the unit id are valid Kubernetes label values, so that they can be used in labels and URLs
- * unchanged. Upper case is allowed because existing packages use it (`Record`).
+ * Name rules. All names except the unit id are valid Kubernetes label values, so that they can be used in labels and
+ * URLs unchanged. Upper case is allowed because existing packages use it (`Record`).
  */
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const LABEL_VALUE_FIX = "use letters, digits, '-', '_' and '.', with a letter or digit at both ends";

@@ -10,11 +10,11 @@ export interface GrpcWebOptions {
 }
 
 /**
- * Serves unary and server-streaming calls over gRPC-Web, binary and text. Returns true if the request was a gRPC-Web call
- * or its CORS preflight request; other requests are not touched.
+ * Serves unary and server-streaming calls over gRPC-Web, binary and text. Returns true if the request was a gRPC-Web
+ * call or its CORS preflight request; other requests are not touched.
  *
- * Guarantees: same handlers, authorisation, deadlines, limits and faults as gRPC. A web page needs a listed origin, also
- * on the same host, because an attacker controls the Host header (DNS rebinding).
+ * Guarantees: same handlers, authorisation, deadlines, limits and faults as gRPC. A web page needs a listed origin,
+ * also on the same host, because an attacker controls the Host header (DNS rebinding).
  */
 export function grpcWeb(options: GrpcWebOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { rpc, origins } = options;

@@ -36,7 +36,9 @@ export function recordText<T>(codec: Codec<T>, record: T): RecordText {
   return JSON.stringify({ v: codec.version, d } satisfies Envelope) as RecordText;
 }
 
-/** Returns the stored text. It includes the index keys, so that they can be deleted after the index definition changes. */
+/**
+ * Returns the stored text. It includes the index keys, so that they can be deleted after the index definition changes.
+ */
 export function storedText(text: RecordText, indexKeys: readonly string[]): string {
   return indexKeys.length === 0 ? text : `{"i":${JSON.stringify(indexKeys)},${text.slice(1)}`;
 }

@@ -15,8 +15,8 @@ const SPECIAL = /[\u0000-\u0002]/;
 /**
  * Encodes any well-formed string as part of a key.
  *
- * Guarantees: reversible; keeps the order by code point; ordinary names are unchanged. The three lowest control characters
- * are encoded as U+0002 followed by U+0003 to U+0005, which keeps their order.
+ * Guarantees: reversible; keeps the order by code point; ordinary names are unchanged. The three lowest control
+ * characters are encoded as U+0002 followed by U+0003 to U+0005, which keeps their order.
  */
 export function encodeSegment(text: string): string {
   if (!text.isWellFormed()) {

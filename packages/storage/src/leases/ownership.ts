@@ -5,8 +5,8 @@ import type { CallOptions, Condition, Entry, KeyValueStore, Lease } from "../por
 /**
  * Exclusive ownership of a key, with a fencing token.
  *
- * Guarantees: a commit with `fence` as a condition is rejected by the store when another owner has acquired the key, even
- * if the former owner has not detected the loss yet.
+ * Guarantees: a commit with `fence` as a condition is rejected by the store when another owner has acquired the key,
+ * even if the former owner has not detected the loss yet.
  */
 export interface Ownership {
   readonly lease: Lease;

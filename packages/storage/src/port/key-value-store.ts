@@ -21,7 +21,8 @@ export interface KeyValueStore {
   /** Returns one page of a range in key order. Pages with the same `atRevision` form a consistent snapshot. */
   range(query: RangeQuery, options?: CallOptions): Promise<Page>;
   /**
-   * Applies all writes as one revision if all conditions are satisfied; otherwise throws a conflict fault (`conflictOf`).
+   * Applies all writes as one revision if all conditions are satisfied; otherwise throws a conflict fault
+   * (`conflictOf`).
    *
    * Guarantees: durable when it resolves, if the backend is durable; readers never see a part of a transaction.
    * Caveats: after a fault with `outcomeUnknown` the transaction may have been applied.
@@ -31,9 +32,9 @@ export interface KeyValueStore {
    * Streams every change of a range from a revision, in order, without gaps or duplicates; by default one batch per
    * transaction.
    *
-   * Guarantees: all events of a transaction are in one batch. A batch without events is a bookmark: everything up to its
-   * revision has been delivered. A slow reader needs no buffer: it reads from history, and gets OAAS_STORE_COMPACTED
-   * when its position is no longer retained. Ends when the signal aborts or the reader stops.
+   * Guarantees: all events of a transaction are in one batch. A batch without events is a bookmark: everything up to
+   * its revision has been delivered. A slow reader needs no buffer: it reads from history, and gets
+   * OAAS_STORE_COMPACTED when its position is no longer retained. Ends when the signal aborts or the reader stops.
    */
   watch(query: WatchQuery): AsyncIterable<WatchBatch>;
   /** Grants a lease and by default renews it. Keys that are put with the lease are deleted when it ends. */

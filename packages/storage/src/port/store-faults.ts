@@ -27,8 +27,8 @@ export function conflictOf(thrown: unknown): Conflict | undefined {
 /**
  * Whether a failed commit may have been applied, because the connection broke before the response.
  *
- * Read again before repeating such a transaction. The backend itself repeats a transaction with a condition on a key that
- * it writes, so it is reported this way only if the keys have changed since.
+ * Read again before repeating such a transaction. The backend itself repeats a transaction with a condition on a key
+ * that it writes, so it is reported this way only if the keys have changed since.
  */
 export function outcomeUnknown(thrown: unknown): boolean {
   if (!(thrown instanceof Fault)) return false;

@@ -38,7 +38,9 @@ export class KeyValueModel {
     return { conditions: step.conditions.map(({ key, wants }) => this.#condition(key, wants)), writes: step.writes };
   }
 
-  /** Returns whether the conditions are satisfied; if so, applies the transaction as `revision` if it changes anything. */
+  /**
+   * Returns whether the conditions are satisfied; if so, applies the transaction as `revision` if it changes anything.
+   */
   apply(transaction: Transaction, revision: number): "conflict" | "changed" | "unchanged" {
     const state = new Map(this.#states.at(-1)?.state);
     if (!(transaction.conditions ?? []).every((condition) => isSatisfied(condition, state.get(condition.key)))) {

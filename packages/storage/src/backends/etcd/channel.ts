@@ -14,7 +14,9 @@ import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 const PING_EVERY_MS = 8000;
 const PONG_WITHIN_MS = 4000;
 const WINDOW_BYTES = 1024 * 1024;
-/** Memory limit of a session in MB. Node resets streams above it; its default of 10 is too low for concurrent writes. */
+/**
+ * Memory limit of a session in MB. Node resets streams above it; its default of 10 is too low for concurrent writes.
+ */
 const SESSION_MEGABYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 

@@ -66,8 +66,8 @@ export interface TypedStream<I extends DescMessage, O extends DescMessage> {
  * A logical connection to an etcd cluster: endpoint selection, authentication and retries.
  *
  * Guarantees: every call ends by its deadline. After a failure the next endpoint is used. A rejected token is fetched
- * again, once per call. A write is repeated only if it cannot have been received. While etcd is known to be unavailable,
- * each call tries every endpoint once and fails.
+ * again, once per call. A write is repeated only if it cannot have been received. While etcd is known to be
+ * unavailable, each call tries every endpoint once and fails.
  */
 export class EtcdConnection {
   readonly #options: EtcdStoreOptions;

@@ -30,10 +30,10 @@ const REVOKE_AGAIN_MS = 1000;
 /**
  * Transactions, history and leases over a table that lives in this process.
  *
- * Flow: commit → queue → one `atomically` for all queued transactions (each with its own conditions and revision)
- * → history → acknowledgements and watchers.
- * Guarantees: nothing is acknowledged or delivered to a watcher before it is durable. If a batch fails, its transactions
- * are retried one by one, so that one failure does not affect the others.
+ * Flow: commit → queue → one `atomically` for all queued transactions (each with its own conditions and revision) →
+ * history → acknowledgements and watchers.
+ * Guarantees: nothing is acknowledged or delivered to a watcher before it is durable. If a batch fails, its
+ * transactions are retried one by one, so that one failure does not affect the others.
  */
 export class LocalEngine {
   readonly table: Table;

@@ -23,7 +23,10 @@ export class History {
   #after: (Entry | undefined)[] = [];
   /** Previous entry; undefined if the key did not exist. */
   #before: (Entry | undefined)[] = [];
-  /** End position of the changes of each revision, after the start position of the first; counted from the first change ever. */
+  /**
+   * End position of the changes of each revision, after the start position of the first; counted from the first change
+   * ever.
+   */
   #ends: number[] = [0];
   /** Size of each revision, for dropping revisions without reading them. */
   #sizes: number[] = [];

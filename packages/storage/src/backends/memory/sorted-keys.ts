@@ -13,8 +13,8 @@ interface Place {
 const HAS_SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Sorted keys in chunks, so that an insertion moves about a hundred keys. New keys are inserted in batches, before a read
- * or when there are many, because writes are more frequent than lists.
+ * Sorted keys in chunks, so that an insertion moves about a hundred keys. New keys are inserted in batches, before a
+ * read or when there are many, because writes are more frequent than lists.
  */
 export class SortedKeys {
   #chunks: string[][] = [[]];

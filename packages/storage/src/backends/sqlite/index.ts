@@ -29,8 +29,8 @@ const PAGE_BYTES = 8192;
  * The embedded durable backend: one file, one process.
  *
  * Guarantees: a commit is on disk (write-ahead log, synced) before it is acknowledged. Commits of one event loop turn
- * share one sync. A second process is rejected with the name of the owner (OAAS_STORE_IN_USE). A file of a newer version
- * is not changed. A damaged file is rejected (OAAS_STORE_CORRUPT).
+ * share one sync. A second process is rejected with the name of the owner (OAAS_STORE_IN_USE). A file of a newer
+ * version is not changed. A damaged file is rejected (OAAS_STORE_CORRUPT).
  * Caveats: history starts when the file is opened, and leases end with the process.
  */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
