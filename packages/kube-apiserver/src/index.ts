@@ -7,7 +7,13 @@ export { builtInKinds } from "./kinds/built-in-kinds.ts";
 export type { User } from "./access/user.ts";
 export type { Kind, KindRules, KindVersion } from "./kinds/kind.ts";
 export type { KindRegistry } from "./kinds/kind-registry.ts";
-export type { Attempt, Gate, Page, Question, Questions } from "./request/router.ts";
+export type {
+  RequestAttributes as Attempt,
+  RequestGuard as Gate,
+  PathHandler as Page,
+  VirtualRequest as Question,
+  VirtualResources as Questions,
+} from "./request/router.ts";
 export type { ClusterObjects, ObjectName, ResourceName, ServerController } from "./controllers/cluster-objects.ts";
 export { MemoryTransport } from "./memory-transport.ts";
-export { faultyApi, type Fate, type FateOf } from "./faults/faulty-api.ts";
+export { faultyApi, type FaultAction as Fate, type FaultSelector as FateOf } from "./faults/faulty-api.ts";

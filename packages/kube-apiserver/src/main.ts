@@ -14,9 +14,9 @@ try {
   }
 } catch (thrown) {
   const { message, violations } = Fault.from(thrown);
-  const told = violations.map(
+  const lines = violations.map(
     ({ path: at, message: what, fix }) => `  ${at}: ${what}${fix === undefined ? "" : `; ${fix}`}\n`,
   );
-  process.stderr.write(`${message}\n${told.join("")}`);
+  process.stderr.write(`${message}\n${lines.join("")}`);
   process.exitCode = 1;
 }

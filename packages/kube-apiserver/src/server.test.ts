@@ -73,12 +73,14 @@ async function started(seed = 1) {
 }
 
 async function withMixes(seed?: number) {
-  const world = await started(seed);
-  expect(await world.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)).toMatchObject({
+  const fixture = await started(seed);
+  expect(
+    await fixture.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION),
+  ).toMatchObject({
     status: 201,
   });
-  await world.settle();
-  return world;
+  await fixture.settle();
+  return fixture;
 }
 
 describe("custom objects", () => {

@@ -6,17 +6,23 @@ import { DefinitionController } from "./kinds/definition-controller.ts";
 import { withDefinitionRules } from "./kinds/definition-rules.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
-import { statusAnswer } from "./request/answers.ts";
+import { statusResponse } from "./request/answers.ts";
 import { serverPages } from "./request/server-pages.ts";
 import { badRequest, internalError } from "./request/refusals.ts";
-import { Router, type Gate, type Grants, type Page, type Questions } from "./request/router.ts";
+import {
+  Router,
+  type RequestGuard,
+  type EscalationGuard,
+  type PathHandler,
+  type VirtualResources,
+} from "./request/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
 import { columnTables } from "./verbs/column-table.ts";
 import { ServerObjects } from "./verbs/server-objects.ts";
-import { Presenter, type TableMaker } from "./verbs/presenter.ts";
+import { Presenter, type TableRenderer } from "./verbs/presenter.ts";
 import { ResourceEndpoint } from "./verbs/resource-endpoint.ts";
-import type { World } from "./verbs/world.ts";
+import type { VerbContext } from "./verbs/world.ts";
 
 /** Options of a server. Nothing starts before `start`. */
 export interface ApiServerOptions {
@@ -26,19 +32,19 @@ export interface ApiServerOptions {
   /** The initial kinds; custom kinds come and go. */
   readonly kinds: readonly Kind[];
   /** Builds tables; by default from the columns of kinds. */
-  readonly tables?: TableMaker;
+  readonly tables?: TableRenderer;
   /** Keeps objects beyond the process; in memory only without it. */
   readonly journal?: Journal;
   /** The number of changes per kind that watches can go back. */
   readonly historyLimit?: number;
   /** Authorization; without it everything is allowed. */
-  readonly gate?: Gate;
+  readonly gate?: RequestGuard;
   /** Answers virtual resources: reviews, tokens. */
-  readonly questions?: (objects: ClusterObjects) => Questions;
+  readonly questions?: (objects: ClusterObjects) => VirtualResources;
   /** Prevents privilege escalation; without it everything is allowed. */
-  readonly grants?: Grants;
+  readonly grants?: EscalationGuard;
   /** Discovery, schemas and other non-resource endpoints; tried in order, before objects. */
-  readonly pages?: (kinds: KindRegistry) => readonly Page[];
+  readonly pages?: (kinds: KindRegistry) => readonly PathHandler[];
   /** Creates the initial objects of a cluster besides namespaces. */
   readonly prepare?: (objects: ClusterObjects) => Promise<void>;
   /** Controllers, created when the server starts. */
@@ -68,14 +74,14 @@ export class ApiServer implements Api {
       ...(journal === undefined ? {} : { journal }),
       ...(historyLimit === undefined ? {} : { historyLimit }),
     });
-    const world: World = { store: this.store, clock, timers, ids };
+    const context: VerbContext = { store: this.store, clock, timers, ids };
     this.kinds = new KindRegistry(withDefinitionRules(options.kinds));
-    this.objects = new ServerObjects(world, this.kinds);
-    this.#definitions = new DefinitionController(world, this.kinds, this.objects);
+    this.objects = new ServerObjects(context, this.kinds);
+    this.#definitions = new DefinitionController(context, this.kinds, this.objects);
     this.#prepare = options.prepare;
     this.#makeControllers = controllers ?? ((): readonly ServerController[] => []);
     const endpoint = new ResourceEndpoint({
-      world,
+      context,
       objects: this.objects,
       presenter: new Presenter(options.tables ?? columnTables(clock)),
       closing: this.#closing.signal,
@@ -87,7 +93,7 @@ export class ApiServer implements Api {
       kinds: this.kinds,
       endpoint,
       pages: [serverPages, ...(pages?.(this.kinds) ?? [])],
-      ...(gate === undefined ? {} : { gate }),
+      ...(gate === undefined ? {} : { guard: gate }),
     });
     // A watch of a removed kind must notice.
     this.kinds.onChange(() => this.store.wakeAll());
@@ -108,9 +114,9 @@ export class ApiServer implements Api {
       return await this.#router.answer(request);
     } catch (error) {
       // Excessive nesting is a client error.
-      if (error instanceof RangeError) return statusAnswer(badRequest("the body is nested too deep; flatten it"));
+      if (error instanceof RangeError) return statusResponse(badRequest("the body is nested too deep; flatten it"));
       // Every request gets a response; an unexpected exception becomes a 500.
-      return statusAnswer(unexpected(error));
+      return statusResponse(unexpected(error));
     }
   }
 

@@ -4,8 +4,8 @@ import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUn
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import type { Resource } from "../src/controllers/objects/resources.ts";
-import { STORIES } from "../src/controllers/testing/all-stories.ts";
-import { told, type Stage } from "../src/controllers/testing/story.ts";
+import { SCENARIOS } from "../src/controllers/testing/all-stories.ts";
+import { recordScenario, type Stage } from "../src/controllers/testing/story.ts";
 
 const NAMESPACE = "stories";
 const FOLDER = join(import.meta.dirname, "..", "src", "controllers", "testing", "stories");
@@ -70,11 +70,11 @@ describeWith(["kubernetes", "etcd", "kwok"], "workload scenarios on the real con
   };
 
   // The recording depends only on the Kubernetes version: one scenario checks it, a sweep checks all.
-  const played = isRecording ? STORIES : STORIES.slice(0, sweepSize(1, STORIES.length));
+  const played = isRecording ? SCENARIOS : SCENARIOS.slice(0, sweepSize(1, SCENARIOS.length));
 
   test.each(played)("$name", async (story) => {
     await kubectl(["create", "namespace", NAMESPACE]);
-    const seen = await told(story, stage);
+    const seen = await recordScenario(story, stage);
     await kubectl(["delete", "namespace", NAMESPACE, "--wait=true"]);
     const file = join(FOLDER, `${story.name}.txt`);
     if (isRecording) await writeFile(file, seen);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok, err, type Result } from "@oaas/foundation";
 import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { applied } from "../src/apply/server-side-apply.ts";
+import { applyConfiguration } from "../src/apply/server-side-apply.ts";
 import { openApiSchemas } from "../src/schema/openapi-schemas.ts";
 import type { StructuralSchema } from "../src/schema/structural-schema.ts";
 import rules from "../testdata/recorded/cel-rules.json" with { type: "json" };
@@ -141,7 +141,7 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
         "application/apply-patch+yaml",
       );
       const writer = { manager, apiVersion: "apps/v1", time: "2026-01-01T00:00:00Z" };
-      const ours = applied({ live, schema: schema ?? {}, writer }, config, force);
+      const ours = applyConfiguration({ live, schema: schema ?? {}, writer }, config, force);
       if (!ours.ok) expect(answer.body["message"]).toBe(ours.error.message);
       else {
         expect(answerOf(ours)["managers"]).toEqual(answerOf(ok(answer.body))["managers"]);

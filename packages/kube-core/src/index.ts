@@ -34,7 +34,7 @@ export {
   LAST_APPLIED_ANNOTATION,
   parseObjectKey,
   refOf,
-  trimmed,
+  trimObject as trimmed,
   type Condition,
   type ConditionStatus,
   type KubeObject,
@@ -126,7 +126,7 @@ export {
   fieldConflictsOf,
   isExpired,
   statusReasonOf,
-  type StatusCircumstances,
+  type ResponseInfo,
   type StatusFaultContext,
 } from "./status-fault.ts";
 export { fieldConflictsIn, fieldConflictText, type FieldConflict } from "./apply-conflict.ts";

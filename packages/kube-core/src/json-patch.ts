@@ -40,7 +40,7 @@ export interface JsonPatchFailure {
 export function applyJsonPatch(document: unknown, patch: readonly unknown[]): Result<JsonValue, JsonPatchFailure> {
   let current = document as JsonValue;
   for (const [index, operation] of patch.entries()) {
-    const next = applied(current, operation);
+    const next = applyOperation(current, operation);
     if (!next.ok) return err({ index, ...next.error });
     current = next.value;
   }
@@ -61,7 +61,7 @@ export function jsonPatchFault(failure: JsonPatchFailure): Fault {
 type Failure = Omit<JsonPatchFailure, "index">;
 type Step = Result<JsonValue, Failure>;
 
-function applied(document: JsonValue, operation: unknown): Step {
+function applyOperation(document: JsonValue, operation: unknown): Step {
   if (!isJsonObject(operation)) return malformed("", "is not an object");
   const op = memberOf(operation, "op");
   if (typeof op !== "string") return malformed("", 'has no "op"');
@@ -69,20 +69,20 @@ function applied(document: JsonValue, operation: unknown): Step {
   if (!path.ok) return path;
   switch (op) {
     case "remove":
-      return removed(document, path.value);
+      return removeValue(document, path.value);
     case "add":
     case "replace":
     case "test": {
       const value = memberOf(operation, "value");
       if (value === undefined) return malformed(formatPointer(path.value), `"${op}" needs a value`);
-      if (op === "add") return added(document, path.value, value);
-      return op === "replace" ? replaced(document, path.value, value) : tested(document, path.value, value);
+      if (op === "add") return addValue(document, path.value, value);
+      return op === "replace" ? replaceValue(document, path.value, value) : testValue(document, path.value, value);
     }
     case "copy":
     case "move": {
       const from = tokensOf(operation, "from");
       if (!from.ok) return from;
-      return op === "copy" ? copied(document, from.value, path.value) : moved(document, from.value, path.value);
+      return op === "copy" ? copyValue(document, from.value, path.value) : moveValue(document, from.value, path.value);
     }
     default:
       return malformed(formatPointer(path.value), `"${op}" is not an operation`);
@@ -96,7 +96,7 @@ function tokensOf(operation: JsonObject, member: "path" | "from"): Result<Pointe
   return tokens.ok ? tokens : malformed(pointer, tokens.error);
 }
 
-function added(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+function addValue(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
   return changedAt(
     document,
     path,
@@ -109,7 +109,7 @@ function added(document: JsonValue, path: PointerTokens, value: JsonValue): Step
   );
 }
 
-function replaced(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+function replaceValue(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
   return changedAt(
     document,
     path,
@@ -122,7 +122,7 @@ function replaced(document: JsonValue, path: PointerTokens, value: JsonValue): S
   );
 }
 
-function removed(document: JsonValue, path: PointerTokens): Step {
+function removeValue(document: JsonValue, path: PointerTokens): Step {
   if (path.length === 0) return malformed("", "the whole document cannot be removed");
   return changedAt(
     document,
@@ -136,19 +136,19 @@ function removed(document: JsonValue, path: PointerTokens): Step {
   );
 }
 
-function tested(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+function testValue(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
   const found = valueAt(document, path);
   if (found === undefined) return missing(path);
   if (equalJson(found, value)) return ok(document);
   return err({ reason: "test", path: formatPointer(path), message: `"${formatPointer(path)}" has another value` });
 }
 
-function copied(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
+function copyValue(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
   const value = valueAt(document, from);
-  return value === undefined ? missing(from) : added(document, path, value);
+  return value === undefined ? missing(from) : addValue(document, path, value);
 }
 
-function moved(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
+function moveValue(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
   const value = valueAt(document, from);
   if (value === undefined) return missing(from);
   const isWithin = from.length <= path.length && from.every((token, index) => token === path[index]);
@@ -156,8 +156,8 @@ function moved(document: JsonValue, from: PointerTokens, path: PointerTokens): S
     if (from.length === path.length) return ok(document);
     return malformed(formatPointer(path), `"${formatPointer(from)}" cannot be moved into itself`);
   }
-  const without = removed(document, from);
-  return without.ok ? added(without.value, path, value) : without;
+  const without = removeValue(document, from);
+  return without.ok ? addValue(without.value, path, value) : without;
 }
 
 type Change = (parent: JsonValue, token: string) => JsonValue | undefined;

@@ -12,7 +12,7 @@ import {
   LAST_APPLIED_ANNOTATION,
   parseObjectKey,
   refOf,
-  trimmed,
+  trimObject,
   type ObjectMeta,
 } from "./object-meta.ts";
 
@@ -112,7 +112,7 @@ describe("trimming", () => {
   ])("$why", ({ metadata, want }) => {
     const object = Object.freeze({ metadata: Object.freeze(metadata), spec: {} });
     const before = structuredClone(object);
-    const small = trimmed<{ metadata: ObjectMeta; spec: object }>(object);
+    const small = trimObject<{ metadata: ObjectMeta; spec: object }>(object);
     expect(small).toEqual({ metadata: want, spec: {} });
     expect(small.spec).toBe(object.spec);
     expect(object).toEqual(before);
@@ -120,6 +120,6 @@ describe("trimming", () => {
 
   test("returns the same object when nothing is removed", () => {
     const object = { metadata: { name: "a", annotations: { b: "c" } } };
-    expect(trimmed(object)).toBe(object);
+    expect(trimObject(object)).toBe(object);
   });
 });

@@ -159,7 +159,7 @@ function ownEntry(entries: Readonly<Record<string, string>> | undefined, key: st
  * The object without managed fields and the last applied configuration, which only cost memory in a cache. Shares
  * everything else with the original, which is not mutated; returns the original when there is nothing to trim.
  */
-export function trimmed<T extends { readonly metadata: ObjectMeta }>(object: T): T {
+export function trimObject<T extends { readonly metadata: ObjectMeta }>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   if (annotationOf(object, LAST_APPLIED_ANNOTATION) === undefined) {
     return managedFields === undefined ? object : { ...object, metadata };

@@ -3,8 +3,8 @@ import { fieldConflictsIn, fieldConflictText, type FieldConflict } from "./apply
 import { fieldPathToJsonPath } from "./field-path.ts";
 import { isStatusReason, parseStatus, type Status, type StatusReason } from "./status.ts";
 
-/** What the caller knows about a response besides its body. */
-export interface StatusCircumstances {
+/** Facts about a response besides its body. */
+export interface ResponseInfo {
   /** The HTTP status; absent for the error event of a watch. */
   readonly httpStatus?: number;
   /** The request, for people: `get pods shop/web`. */
@@ -63,15 +63,19 @@ const REASON_BY_CODE: Readonly<Record<number, StatusReason>> = {
  * have done its work, so it does not suggest an immediate retry. A 500 that reports a schema mismatch of an applied
  * object is invalid-argument: the server rejects unknown fields that way.
  */
-export function faultFromStatus(body: unknown, circumstances: StatusCircumstances = {}): Fault {
+export function faultFromStatus(body: unknown, response: ResponseInfo = {}): Fault {
   const parsed = parseStatus(body);
   const status: Status = parsed ?? { status: "Failure" };
-  const code = status.code ?? circumstances.httpStatus;
-  const reason = isUnfit(status) ? "Invalid" : isStatusReason(status.reason) ? status.reason : reasonOfCode(code);
+  const code = status.code ?? response.httpStatus;
+  const reason = isSchemaViolation(status)
+    ? "Invalid"
+    : isStatusReason(status.reason)
+      ? status.reason
+      : reasonOfCode(code);
   const conflicts = reason === "Conflict" ? fieldConflictsIn(status) : [];
   const context: StatusFaultContext = {
     reason: reason ?? status.reason ?? "Unknown",
-    ...(circumstances.what === undefined ? {} : { what: circumstances.what }),
+    ...(response.what === undefined ? {} : { what: response.what }),
     ...(code === undefined ? {} : { httpStatus: code }),
     ...(status.message === undefined ? {} : { serverMessage: status.message }),
     ...(reason === "Expired" || reason === "Gone" ? { expired: true } : {}),
@@ -80,12 +84,12 @@ export function faultFromStatus(body: unknown, circumstances: StatusCircumstance
   };
   const options = { context: { ...context } };
 
-  const what = circumstances.what ?? "the request";
+  const what = response.what ?? "the request";
   if (conflicts.length > 0) {
     const message = `${what} would take fields from other managers: ${fieldConflictText(conflicts)}`;
     return new Fault({ kind: "failed-precondition", subject: what }, message, options);
   }
-  const detail = detailOf(reason, status, what, retryAfter(status, circumstances));
+  const detail = detailOf(reason, status, what, retryAfter(status, response));
   if (detail.kind === "invalid-argument") return invalidArgument(what, detail.violations, options);
   return new Fault(detail, `${what} failed: ${status.message || codeText(code)}`, options);
 }
@@ -167,13 +171,13 @@ const UNFIT = "failed to create typed patch object";
 const UNFIT_FIELD = /(?:^|\): |\n\s*)(\.\S+): (.+)/g;
 
 /** Whether the server could not read the applied object as its kind. */
-function isUnfit({ message = "" }: Status): boolean {
+function isSchemaViolation({ message = "" }: Status): boolean {
   return message.startsWith(UNFIT);
 }
 
 function violationsIn(status: Status): readonly Violation[] {
   const causes = status.details?.causes ?? [];
-  const unfit = isUnfit(status) ? [...(status.message ?? "").matchAll(UNFIT_FIELD)] : [];
+  const unfit = isSchemaViolation(status) ? [...(status.message ?? "").matchAll(UNFIT_FIELD)] : [];
   if (unfit.length > 0)
     return unfit.map(([, field = "", message = ""]) => ({ path: fieldPathToJsonPath(field), message }));
   if (causes.length === 0) return [{ path: ROOT_PATH, message: status.message ?? "was rejected without a reason" }];
@@ -183,8 +187,8 @@ function violationsIn(status: Status): readonly Violation[] {
   }));
 }
 
-function retryAfter(status: Status, circumstances: StatusCircumstances): number | undefined {
-  const seconds = circumstances.retryAfterSeconds ?? status.details?.retryAfterSeconds;
+function retryAfter(status: Status, response: ResponseInfo): number | undefined {
+  const seconds = response.retryAfterSeconds ?? status.details?.retryAfterSeconds;
   return seconds === undefined || !(seconds > 0) ? undefined : seconds * 1000;
 }
 

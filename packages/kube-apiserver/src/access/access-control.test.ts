@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
-import type { Attempt, Question } from "../request/router.ts";
+import type { RequestAttributes, VirtualRequest } from "../request/router.ts";
 import { accessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
 import { bootstrapRoles } from "./bootstrap-roles.ts";
 import { fakeAccessObjects } from "./testing/fake-access-objects.ts";
 
-const LIST_PODS: Attempt = {
+const LIST_PODS: RequestAttributes = {
   verb: "list",
   path: "/api/v1/namespaces/default/pods",
   group: "",
@@ -45,7 +45,7 @@ function ask(
   resource: string,
   body: JsonObject,
   token: string,
-  more: Partial<Question> = {},
+  more: Partial<VirtualRequest> = {},
 ): JsonObject {
   const kind = builtInKinds().find((each) => each.resource === resource)!;
   const answer = access.questions.answer({ request: request(token), kind, namespace: "default", body, ...more });

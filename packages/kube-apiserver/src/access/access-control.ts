@@ -1,8 +1,8 @@
 import type { Clock, Ids } from "@oaas/foundation";
-import type { Gate, Grants, Questions } from "../request/router.ts";
-import { AccessGate } from "./access-gate.ts";
-import { AccessGrants } from "./grants.ts";
-import { accessQuestions } from "./access-questions.ts";
+import type { RequestGuard, EscalationGuard, VirtualResources } from "../request/router.ts";
+import { AccessGuard } from "./access-gate.ts";
+import { RoleEscalationGuard } from "./grants.ts";
+import { createVirtualResources } from "./access-questions.ts";
 import { Authenticator } from "./authenticator.ts";
 import { Authorizer, type AccessObjects } from "./authorizer.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";
@@ -26,9 +26,9 @@ export interface AccessOptions {
 
 /** Authentication, authorization, and the review APIs. */
 export interface AccessControl {
-  readonly gate: Gate;
-  readonly questions: Questions;
-  readonly grants: Grants;
+  readonly gate: RequestGuard;
+  readonly questions: VirtualResources;
+  readonly grants: EscalationGuard;
 }
 
 /** Access by tokens and roles. */
@@ -54,10 +54,10 @@ function assembled({ clock, ids, key, users = new Map(), withoutCredentials, obj
     ...(withoutCredentials === undefined ? {} : { withoutCredentials }),
   });
   const authorizer = new Authorizer(cluster);
-  const gate = new AccessGate(authenticator, authorizer);
+  const gate = new AccessGuard(authenticator, authorizer);
   return {
     gate,
-    questions: accessQuestions({ clock, ids, gate, authenticator, authorizer, tokens, read }),
-    grants: new AccessGrants(gate, authorizer),
+    questions: createVirtualResources({ clock, ids, gate, authenticator, authorizer, tokens, read }),
+    grants: new RoleEscalationGuard(gate, authorizer),
   };
 }

@@ -1,15 +1,15 @@
 import type { Status } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
-import type { Attempt, Gate } from "../request/router.ts";
+import type { RequestAttributes, RequestGuard } from "../request/router.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { forbiddenPath, forbiddenResource, UNAUTHORIZED } from "./forbidden.ts";
-import { impersonated } from "./impersonation.ts";
+import { impersonateUser } from "./impersonation.ts";
 import type { ResourceAttempt } from "./policy-rule.ts";
 import type { User } from "./user.ts";
 
 /** Authenticates and authorizes requests: tokens, impersonation, roles. */
-export class AccessGate implements Gate {
+export class AccessGuard implements RequestGuard {
   readonly #authenticator: Authenticator;
   readonly #authorizer: Authorizer;
   /** The user of a running request, for later authorization checks. */
@@ -20,7 +20,7 @@ export class AccessGate implements Gate {
     this.#authorizer = authorizer;
   }
 
-  refusal(request: ApiRequest, attempt: Attempt): Status | undefined {
+  refusal(request: ApiRequest, attempt: RequestAttributes): Status | undefined {
     const user = this.#identified(request, attempt);
     if ("status" in user) return user;
     this.#known.set(request, user);
@@ -38,10 +38,10 @@ export class AccessGate implements Gate {
     return this.#known.get(request) ?? this.#authenticator.userOf(request) ?? UNAUTHORIZED;
   }
 
-  #identified(request: ApiRequest, attempt: Attempt): User | Status {
+  #identified(request: ApiRequest, attempt: RequestAttributes): User | Status {
     const user = this.#authenticator.userOf(request);
     if (user === undefined) return UNAUTHORIZED;
     const { "impersonate-user": name = "" } = request.headers;
-    return name === "" ? user : impersonated(this.#authorizer, user, request.headers, attempt);
+    return name === "" ? user : impersonateUser(this.#authorizer, user, request.headers, attempt);
   }
 }

@@ -5,17 +5,17 @@ import { wholeSeconds } from "../controllers/objects/time.ts";
 import { hasObject, numberAt, objectAt, textAt, textsAt } from "../kinds/json-access.ts";
 import { invalid } from "../kinds/validation/field-errors.ts";
 import { badRequest, notFound } from "../request/refusals.ts";
-import type { Question, Questions } from "../request/router.ts";
-import type { AccessGate } from "./access-gate.ts";
+import type { VirtualRequest, VirtualResources } from "../request/router.ts";
+import type { AccessGuard } from "./access-gate.ts";
 import type { Authenticator, ReadObject } from "./authenticator.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { ISSUER, type ServiceAccountTokens } from "./service-account-tokens.ts";
 import { userInfo, type User } from "./user.ts";
 
-export interface QuestionPorts {
+export interface VirtualResourceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly gate: AccessGate;
+  readonly gate: AccessGuard;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
@@ -30,7 +30,7 @@ const USUAL_SECONDS = 3600;
 type Answer = Result<JsonObject, Status>;
 
 /** Access reviews and service account tokens: answered immediately, never stored. */
-export function accessQuestions(ports: QuestionPorts): Questions {
+export function createVirtualResources(ports: VirtualResourceDeps): VirtualResources {
   return {
     answer(question) {
       const user = ports.gate.identify(question.request);
@@ -40,9 +40,9 @@ export function accessQuestions(ports: QuestionPorts): Questions {
 }
 
 function answered(
-  { kind, namespace, name, subresource, body }: Question,
+  { kind, namespace, name, subresource, body }: VirtualRequest,
   user: User,
-  ports: QuestionPorts,
+  ports: VirtualResourceDeps,
 ): Answer | undefined {
   if (kind.resource === "serviceaccounts" && subresource === "token") {
     return tokenRequest(body, { namespace, name: name ?? "" }, ports);
@@ -66,7 +66,7 @@ function answered(
 }
 
 /** Whether a user may do something: the caller, or the user named in the review. */
-function accessReview(object: JsonObject, self: User | undefined, { authorizer }: QuestionPorts): Answer {
+function accessReview(object: JsonObject, self: User | undefined, { authorizer }: VirtualResourceDeps): Answer {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
   const hasResource = hasObject(spec, "resourceAttributes");
@@ -105,7 +105,7 @@ function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolea
 }
 
 /** All permissions in a namespace. */
-function rulesReview(object: JsonObject, user: User, { authorizer }: QuestionPorts): Answer {
+function rulesReview(object: JsonObject, user: User, { authorizer }: VirtualResourceDeps): Answer {
   const namespace = textAt(objectAt(object, "spec"), "namespace");
   if (namespace === "") return err(badRequest("no namespace on request"));
   const rules = authorizer.rulesFor(user, namespace);
@@ -120,7 +120,7 @@ function rulesReview(object: JsonObject, user: User, { authorizer }: QuestionPor
   });
 }
 
-function selfReview(object: JsonObject, user: User, { clock }: QuestionPorts): Answer {
+function selfReview(object: JsonObject, user: User, { clock }: VirtualResourceDeps): Answer {
   const metadata = { creationTimestamp: wholeSeconds(clock.now()) };
   return ok({
     kind: object["kind"] ?? "",
@@ -131,7 +131,7 @@ function selfReview(object: JsonObject, user: User, { clock }: QuestionPorts): A
 }
 
 /** The owner of a token. */
-function tokenReview(object: JsonObject, { authenticator }: QuestionPorts): Answer {
+function tokenReview(object: JsonObject, { authenticator }: VirtualResourceDeps): Answer {
   const token = textAt(objectAt(object, "spec"), "token");
   if (token === "") return err(badRequest("token is required for TokenReview in authentication"));
   const user = authenticator.userOfToken(token);
@@ -143,7 +143,11 @@ function tokenReview(object: JsonObject, { authenticator }: QuestionPorts): Answ
 }
 
 /** A new service account token with the requested lifetime. */
-function tokenRequest(object: JsonObject, account: { namespace: string; name: string }, ports: QuestionPorts): Answer {
+function tokenRequest(
+  object: JsonObject,
+  account: { namespace: string; name: string },
+  ports: VirtualResourceDeps,
+): Answer {
   const found = ports.read({ group: "", resource: "serviceaccounts" }, account);
   if (found === undefined) return err(notFound({ group: "", resource: "serviceaccounts" }, account.name));
   const spec = objectAt(object, "spec");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
 import { hasObject, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
-import { isEmptySelector, picks } from "../kinds/validation/selectors.ts";
+import { isEmptySelector, matchesSelector } from "../kinds/validation/selectors.ts";
 import { allowsPath, allowsResource, isSubject, type PathAttempt, type ResourceAttempt } from "./policy-rule.ts";
 import { MASTERS, type User } from "./user.ts";
 
@@ -101,7 +101,9 @@ export class Authorizer {
       const isNew = !seen.has(textAt(metadata, "name"));
       return (
         isNew &&
-        selectors.some((selector) => isEmptySelector(selector) || picks(selector, objectAt(metadata, "labels")))
+        selectors.some(
+          (selector) => isEmptySelector(selector) || matchesSelector(selector, objectAt(metadata, "labels")),
+        )
       );
     });
     for (const other of gathered) seen.add(textAt(objectAt(other, "metadata"), "name"));

@@ -2,8 +2,8 @@ import { equalJson, type JsonObject, type Status } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { hasObject, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
 import { forbidden, notFound } from "../request/refusals.ts";
-import type { Grant, Grants } from "../request/router.ts";
-import type { AccessGate } from "./access-gate.ts";
+import type { RoleWrite, EscalationGuard } from "../request/router.ts";
+import type { AccessGuard } from "./access-gate.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { quotedList, rightsNotHeld } from "./escalation.ts";
 import { MASTERS, type User } from "./user.ts";
@@ -18,16 +18,16 @@ const EVERYTHING: readonly JsonObject[] = [
  * Prevents privilege escalation: a role or binding can only grant permissions that the caller holds, unless it may
  * `escalate` or `bind`.
  */
-export class AccessGrants implements Grants {
-  readonly #gate: AccessGate;
+export class RoleEscalationGuard implements EscalationGuard {
+  readonly #gate: AccessGuard;
   readonly #authorizer: Authorizer;
 
-  constructor(gate: AccessGate, authorizer: Authorizer) {
+  constructor(gate: AccessGuard, authorizer: Authorizer) {
     this.#gate = gate;
     this.#authorizer = authorizer;
   }
 
-  refusal(request: ApiRequest, grant: Grant): Status | undefined {
+  refusal(request: ApiRequest, grant: RoleWrite): Status | undefined {
     if (grant.kind.group !== GROUP) return undefined;
     const user = this.#gate.identify(request);
     if ("status" in user) return user;
@@ -35,7 +35,7 @@ export class AccessGrants implements Grants {
     return grant.kind.resource.endsWith("bindings") ? this.#ofBinding(user, grant) : this.#ofRole(user, grant);
   }
 
-  #ofRole(user: User, grant: Grant): Status | undefined {
+  #ofRole(user: User, grant: RoleWrite): Status | undefined {
     const { kind, namespace, name, object } = grant;
     const escalation = { verb: "escalate", group: GROUP, resource: kind.resource, namespace, name };
     if (this.#authorizer.mayDo(user, escalation)) return undefined;
@@ -45,13 +45,13 @@ export class AccessGrants implements Grants {
     return refusal ?? (isGathering ? this.#mustHaveEverything(user, grant) : undefined);
   }
 
-  #mustHaveEverything(user: User, grant: Grant): Status | undefined {
+  #mustHaveEverything(user: User, grant: RoleWrite): Status | undefined {
     const missing = rightsNotHeld(this.#authorizer.rulesFor(user, grant.namespace), EVERYTHING);
     if (missing.length === 0) return undefined;
     return forbidden(grant.kind, grant.name, "must have cluster-admin privileges to use the aggregationRule");
   }
 
-  #ofBinding(user: User, grant: Grant): Status | undefined {
+  #ofBinding(user: User, grant: RoleWrite): Status | undefined {
     const { namespace, object } = grant;
     const reference = objectAt(object, "roleRef");
     const [role, apiGroup] = [textAt(reference, "name"), textAt(reference, "apiGroup")];
@@ -65,7 +65,7 @@ export class AccessGrants implements Grants {
     return this.#notHeld(user, grant, rules);
   }
 
-  #notHeld(user: User, { kind, namespace, name }: Grant, rules: readonly JsonObject[]): Status | undefined {
+  #notHeld(user: User, { kind, namespace, name }: RoleWrite, rules: readonly JsonObject[]): Status | undefined {
     const missing = rightsNotHeld(this.#authorizer.rulesFor(user, namespace), rules);
     if (missing.length === 0) return undefined;
     const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
@@ -75,7 +75,7 @@ export class AccessGrants implements Grants {
 }
 
 /** Whether a change only removes garbage collection metadata and grants nothing. */
-function isOnlyForCollectors({ object, live }: Grant): boolean {
+function isOnlyForCollectors({ object, live }: RoleWrite): boolean {
   return live !== undefined && equalJson(withoutCollected(object), withoutCollected(live));
 }
 

@@ -1,5 +1,5 @@
 import type { Status } from "@oaas/kube-core";
-import type { Attempt } from "../request/router.ts";
+import type { RequestAttributes } from "../request/router.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { forbiddenPath, forbiddenResource } from "./forbidden.ts";
 import type { ResourceAttempt } from "./policy-rule.ts";
@@ -9,7 +9,7 @@ const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const NODE = /^system:node:(.+)$/;
 
 /** The requested identity. */
-interface Wanted {
+interface ImpersonationRequest {
   readonly name: string;
   readonly groups: readonly string[];
 }
@@ -19,13 +19,13 @@ interface Wanted {
  * users (`impersonate-on:user-info:get`) plus permission to be that user (`impersonate:user-info`), or permission to
  * impersonate the user for any request (`impersonate`). The denial is that of the first way that applies.
  */
-export function impersonated(
+export function impersonateUser(
   authorizer: Authorizer,
   user: User,
   headers: Readonly<Record<string, string>>,
-  attempt: Attempt,
+  attempt: RequestAttributes,
 ): User | Status {
-  const wanted = wantedIn(headers);
+  const wanted = readImpersonation(headers);
   const refusal = refusalOnRequest(authorizer, user, wanted, attempt);
   if (refusal === undefined) return become(wanted);
   const refusedAlways = identities(wanted, "impersonate", "").find((one) => !authorizer.mayDo(user, one));
@@ -33,7 +33,7 @@ export function impersonated(
   return refusal === "another way" ? forbiddenResource(user, refusedAlways) : refusal;
 }
 
-function wantedIn(headers: Readonly<Record<string, string>>): Wanted {
+function readImpersonation(headers: Readonly<Record<string, string>>): ImpersonationRequest {
   const groups = (headers["impersonate-group"] ?? "")
     .split(",")
     .map((group) => group.trim())
@@ -44,8 +44,8 @@ function wantedIn(headers: Readonly<Record<string, string>>): Wanted {
 function refusalOnRequest(
   authorizer: Authorizer,
   user: User,
-  wanted: Wanted,
-  attempt: Attempt,
+  wanted: ImpersonationRequest,
+  attempt: RequestAttributes,
 ): Status | "another way" | undefined {
   const mode = modeOf(wanted);
   if (mode === undefined) return "another way";
@@ -65,14 +65,14 @@ function refusalOnRequest(
 }
 
 /** The type of user, for rules about one request; nodes and service accounts have fixed groups. */
-function modeOf({ name, groups }: Wanted): string | undefined {
+function modeOf({ name, groups }: ImpersonationRequest): string | undefined {
   if (!NODE.test(name) && !ACCOUNT.test(name)) return "user-info";
   if (groups.length > 0) return undefined;
   return NODE.test(name) ? "arbitrary-node" : "serviceaccount";
 }
 
 /** The permissions needed to impersonate. */
-function identities({ name, groups }: Wanted, verb: string, group: string): readonly ResourceAttempt[] {
+function identities({ name, groups }: ImpersonationRequest, verb: string, group: string): readonly ResourceAttempt[] {
   const [, namespace, account] = ACCOUNT.exec(name) ?? [];
   const [, node] = NODE.exec(name) ?? [];
   const self: ResourceAttempt =
@@ -84,7 +84,7 @@ function identities({ name, groups }: Wanted, verb: string, group: string): read
   return [self, ...groups.map((each) => ({ verb, group, resource: "groups", name: each }))];
 }
 
-function become({ name, groups }: Wanted): User {
+function become({ name, groups }: ImpersonationRequest): User {
   const [, namespace] = ACCOUNT.exec(name) ?? [];
   const own = namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
   return { name, groups: [...groups, ...own, AUTHENTICATED] };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Api, ApiResponse } from "../api.ts";
 import { PROTOBUF } from "../request/body.ts";
-import { statusAnswer } from "../request/answers.ts";
+import { statusResponse } from "../request/answers.ts";
 import { tooLarge } from "../request/refusals.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
@@ -28,7 +28,7 @@ export async function serveRequest(
     const { method = "GET", url = "/" } = request;
     const answer =
       body === undefined
-        ? statusAnswer(tooLarge(BODY_LIMIT))
+        ? statusResponse(tooLarge(BODY_LIMIT))
         : await api.handle({ method, target: url, headers: headersOf(request), body, signal: leaving.signal });
     await send(answer, method, response);
   } catch {

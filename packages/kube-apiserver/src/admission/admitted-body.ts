@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { admitted, customResourceErrors } from "../schema/custom-resource.ts";
+import { admitCustomResource, customResourceErrors } from "../schema/custom-resource.ts";
 import { withDefaults } from "../schema/defaulting.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
@@ -11,37 +11,41 @@ import { embeddedMetadataErrors } from "./embedded-metadata.ts";
 import { metadataTypeError } from "./metadata-types.ts";
 
 /** A kind in one of its versions. */
-export interface OfKind {
+export interface KindInVersion {
   readonly kind: Kind;
   readonly version: KindVersion;
 }
 
 /** An object after admission: decoded by its type, with defaults, without unknown fields. */
-export function admittedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Status> {
-  const read = readAsKind(of, sent);
-  return read.ok ? ok(completed(of, read.value)) : read;
+export function admitBody(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
+  const read = decodeBody(of, sent);
+  return read.ok ? ok(completeObject(of, read.value)) : read;
 }
 
 /** An object as its kind decodes it, before defaults; rejects values of the wrong type. */
-export function readAsKind({ kind, version }: OfKind, sent: JsonObject): Result<JsonObject, Status> {
+export function decodeBody({ kind, version }: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
   const refused = (why: string): Result<JsonObject, Status> =>
     err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
   const wrongMetadata = isBuiltIn(kind) ? undefined : metadataTypeError(sent);
   if (wrongMetadata !== undefined) return refused(wrongMetadata);
-  const decoded = kind.rules.decoded(sent);
+  const decoded = kind.rules.decode(sent);
   return decoded.ok ? decoded : refused(decoded.error);
 }
 
 /** Applies defaults, and removes unknown fields for custom kinds. */
-export function completed({ kind, version }: OfKind, object: JsonObject): JsonObject {
+export function completeObject({ kind, version }: KindInVersion, object: JsonObject): JsonObject {
   const whole = isBuiltIn(kind)
     ? (withDefaults(object, version.schema) as JsonObject)
-    : admitted(object, version.schema);
-  return kind.rules.defaulted(whole);
+    : admitCustomResource(object, version.schema);
+  return kind.rules.applyDefaults(whole);
 }
 
 /** All violations of an admitted object; `live` is the object it replaces, for transition rules. */
-export function objectErrors({ kind, version }: OfKind, object: JsonObject, live?: JsonObject): readonly FieldError[] {
+export function objectErrors(
+  { kind, version }: KindInVersion,
+  object: JsonObject,
+  live?: JsonObject,
+): readonly FieldError[] {
   return [
     ...kind.rules.errors(object, live),
     ...(kind.rules.isValidatedBySchema

@@ -3,12 +3,12 @@ import { formatApiVersion, type JsonObject, type Status } from "@oaas/kube-core"
 import { KIND_DATA } from "../kinds/kind-data.ts";
 import { badRequest, invalid } from "../request/refusals.ts";
 import { apiVersionOf, isBuiltIn } from "../verbs/world.ts";
-import type { OfKind } from "./admitted-body.ts";
+import type { KindInVersion } from "./admitted-body.ts";
 import { textAt } from "../kinds/json-access.ts";
 import { nameOf } from "./metadata.ts";
 
 /** The object with its type, if it states none or the right one; otherwise the real server's rejection. */
-export function typedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Status> {
+export function typedBody(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
   const apiVersion = apiVersionOf(of);
   const { kind } = of.kind;
   const isRight = sent["apiVersion"] === apiVersion && sent["kind"] === kind;
@@ -16,7 +16,7 @@ export function typedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Stat
   return isBuiltIn(of.kind) ? builtInBody(of, sent, apiVersion) : customBody(of, sent, apiVersion);
 }
 
-function builtInBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
+function builtInBody(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind } = of.kind;
   const [said, saidVersion] = [textAt(sent, "kind") || kind, textAt(sent, "apiVersion") || apiVersion];
   if (said === kind && saidVersion === apiVersion) return ok({ ...sent, kind, apiVersion });
@@ -54,7 +54,7 @@ const OLD_VERSIONS: ReadonlySet<string> = new Set([
   "storage.k8s.io/v1beta1",
 ]);
 
-function isOldVersion({ kind }: OfKind, said: string): boolean {
+function isOldVersion({ kind }: KindInVersion, said: string): boolean {
   const isServed = kind.versions.some((version) => apiVersionOf({ kind, version }) === said);
   const isOwn = said.startsWith(`${kind.group}/`) || said.startsWith("extensions/");
   return isServed || (isOwn && OLD_VERSIONS.has(said));
@@ -69,7 +69,7 @@ function packageOf(group: string): string {
   return group === "" ? "core" : (group.split(".")[0] ?? "");
 }
 
-function customBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
+function customBody(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind, group } = of.kind;
   const [said, saidVersion] = [textAt(sent, "kind"), textAt(sent, "apiVersion")];
   if (said === "") {

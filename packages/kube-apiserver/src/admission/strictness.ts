@@ -1,21 +1,21 @@
 import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
-import { pruned } from "../schema/pruning.ts";
+import { pruneObject } from "../schema/pruning.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { isBuiltIn } from "../verbs/world.ts";
-import type { OfKind } from "./admitted-body.ts";
+import type { KindInVersion } from "./admitted-body.ts";
 
 /** Strict decoding errors of a body, as the real server lists them: duplicate and unknown fields. */
 export function strictnessErrors(
-  { kind, version }: OfKind,
+  { kind, version }: KindInVersion,
   sent: JsonObject,
   duplicates: readonly string[],
 ): readonly string[] {
   const unknown = unknownFields(sent, version.schema);
   const isOwn = isBuiltIn(kind);
   // An unknown field is not reported as duplicate too, except for custom kinds, which are checked twice.
-  const told = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
+  const reported = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
   const lines = [
-    ...told.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
+    ...reported.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
     ...(isOwn ? unknown : metadataFirst(unknown)).map((path) => ({
       path,
       text: `unknown field ${JSON.stringify(path)}`,
@@ -26,7 +26,7 @@ export function strictnessErrors(
 
 /** Paths of fields that a schema does not declare. */
 export function unknownFields(sent: JsonObject, schema: StructuralSchema): readonly string[] {
-  const without = pruned(sent, schema);
+  const without = pruneObject(sent, schema);
   return without === sent ? [] : unknownPaths(sent, without, "");
 }
 

@@ -11,7 +11,7 @@ const ANCIENT = "ancient-changes";
  * Limits updaters to ten: the oldest are merged into one per version of the kind, with the latest of their times.
  * Appliers are never merged, because that would take away their right to remove fields.
  */
-export function withBoundedUpdaters(managers: FieldManagers): FieldManagers {
+export function limitUpdaters(managers: FieldManagers): FieldManagers {
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
   let surplus = updaters.length - MOST_UPDATERS;
   if (surplus <= 0) return managers;

@@ -12,7 +12,7 @@ export interface Comparison {
 }
 
 /** Which fields differ between two states of an object; containers are added and removed with their fields. */
-export function compared(before: JsonValue, after: JsonValue, schema: MaybeSchema): Comparison {
+export function compareFields(before: JsonValue, after: JsonValue, schema: MaybeSchema): Comparison {
   const found: Changes = { added: [], modified: [], removed: [] };
   compare(before, after, schema, [], found);
   return { added: fieldSetOf(found.added), modified: fieldSetOf(found.modified), removed: fieldSetOf(found.removed) };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type JsonObject, LAST_APPLIED_ANNOTATION } from "@oaas/kube-core";
-import { applied } from "./server-side-apply.ts";
+import { applyConfiguration } from "./server-side-apply.ts";
 
 const CONFIG = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "2", y: "1" } };
 const SCHEMA = {
@@ -30,9 +30,9 @@ function live(lastApplied: string): JsonObject {
   };
 }
 
-function apply(manager: string, object: JsonObject): ReturnType<typeof applied> {
+function apply(manager: string, object: JsonObject): ReturnType<typeof applyConfiguration> {
   const writer = { manager, apiVersion: "v1", time: "t" };
-  return applied({ live: object, schema: SCHEMA, writer }, CONFIG, false);
+  return applyConfiguration({ live: object, schema: SCHEMA, writer }, CONFIG, false);
 }
 
 it("server-side kubectl apply takes over client-side applied fields and keeps the annotation current", () => {

@@ -3,7 +3,11 @@ import { itemsOf, membersOf, mergeSchemaOf, shapeOf, type MaybeSchema, type Merg
 import type { PathElement } from "./path-element.ts";
 
 /** Merges the second value over the first: maps by member, lists by item, everything else replaced. */
-export function merged(live: JsonValue | undefined, config: JsonValue | undefined, schema: MaybeSchema): JsonValue {
+export function mergeConfiguration(
+  live: JsonValue | undefined,
+  config: JsonValue | undefined,
+  schema: MaybeSchema,
+): JsonValue {
   if (config === undefined) return live ?? null;
   if (live === undefined) return config;
   const shape = shapeOf(schema, config ?? live);
@@ -19,7 +23,10 @@ function mergedMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): Jso
   const member = (object: JsonObject, name: string): JsonValue | undefined =>
     Object.hasOwn(object, name) ? object[name] : undefined;
   return Object.fromEntries(
-    names.map((name) => [name, merged(member(before, name), member(over, name), mergeSchemaOf(schema, name))]),
+    names.map((name) => [
+      name,
+      mergeConfiguration(member(before, name), member(over, name), mergeSchemaOf(schema, name)),
+    ]),
   );
 }
 
@@ -29,7 +36,7 @@ function mergedList(live: JsonValue, config: JsonValue, shape: ListShape): JsonV
   const [before, over] = [itemsOf(shape, live), itemsOf(shape, config)];
   if (before.size === 0 && over.size === 0) return config;
   return mergedOrder([...before.keys()], [...over.keys()]).map((element) =>
-    merged(before.get(element), over.get(element), shape.items),
+    mergeConfiguration(before.get(element), over.get(element), shape.items),
   );
 }
 

@@ -7,7 +7,7 @@ import { memberElement } from "./path-element.ts";
  * The value without these fields. A map or list that loses all its contents becomes null, so that its other owners keep
  * it.
  */
-export function withoutFields(value: JsonValue, fields: FieldSet, schema: MaybeSchema): JsonValue {
+export function removeFields(value: JsonValue, fields: FieldSet, schema: MaybeSchema): JsonValue {
   const shape = shapeOf(schema, value);
   if (shape.kind === "map") return isJsonObject(value) ? withoutMembers(value, fields, schema) : null;
   if (shape.kind === "list") return isJsonArray(value) ? withoutItems(value, fields, shape) : null;
@@ -21,7 +21,7 @@ function withoutMembers(value: JsonValue & object, fields: FieldSet, schema: May
       const element = memberElement(name);
       if (fields.members.has(element)) return [];
       const inside = below(fields, element);
-      return [[name, isEmptySet(inside) ? member : withoutFields(member, inside, mergeSchemaOf(schema, name))]];
+      return [[name, isEmptySet(inside) ? member : removeFields(member, inside, mergeSchemaOf(schema, name))]];
     },
   );
   return left.length === 0 ? null : Object.fromEntries(left);
@@ -37,7 +37,7 @@ function withoutItems(
     if (element === undefined) return [item];
     if (fields.members.has(element)) return [];
     const inside = below(fields, element);
-    return [isEmptySet(inside) ? item : withoutFields(item, inside, shape.items)];
+    return [isEmptySet(inside) ? item : removeFields(item, inside, shape.items)];
   });
   return left.length === 0 ? null : left;
 }

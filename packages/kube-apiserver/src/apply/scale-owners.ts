@@ -21,7 +21,7 @@ const SCALE_VERSION = "autoscaling/v1";
 const REPLICAS_OF_SCALE: FieldSet = fieldSetOf([["spec", "replicas"].map(memberElement)]);
 
 /** A Scale with the owners of the replica count of its object. */
-export function withOwnersOf(object: JsonObject, scale: JsonObject, { replicas }: ScaledKind): JsonObject {
+export function scaleWithManagers(object: JsonObject, scale: JsonObject, { replicas }: ScaledKind): JsonObject {
   const owners = [...managersIn(object)].flatMap(([, manager]): [string, FieldManager][] => {
     const path = replicas.get(manager.apiVersion);
     if (path === undefined || !has(manager.fields, path)) return [];
@@ -32,7 +32,7 @@ export function withOwnersOf(object: JsonObject, scale: JsonObject, { replicas }
 }
 
 /** The object with its owners after a write to its Scale: the count belongs to its owners in the Scale. */
-export function withOwnersOfScale(object: JsonObject, scale: JsonObject, kind: ScaledKind): JsonObject {
+export function objectWithScaleManagers(object: JsonObject, scale: JsonObject, kind: ScaledKind): JsonObject {
   const inScale = managersIn(scale);
   const before = managersIn(object);
   const after: FieldManager[] = [];

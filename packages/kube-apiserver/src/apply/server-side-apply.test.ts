@@ -4,10 +4,10 @@ import { fieldConflictsIn, type JsonObject } from "@oaas/kube-core";
 import recorded from "../../testdata/recorded/server-side-apply.json" with { type: "json" };
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { isEmptySet, union } from "./field-set.ts";
-import { compared } from "./comparing.ts";
+import { compareFields } from "./comparing.ts";
 import { managersOf } from "./managed-fields.ts";
 import { mergedOrder } from "./merging.ts";
-import { applied, updated } from "./server-side-apply.ts";
+import { applyConfiguration, trackUpdate } from "./server-side-apply.ts";
 
 const schema = recorded.schema as unknown as StructuralSchema;
 const identity = { apiVersion: "probe.test/v1", kind: "Mix", metadata: { name: "t" } };
@@ -36,7 +36,11 @@ const specs = fc.record(
 const configs = specs.map((spec): JsonObject => ({ ...identity, spec: spec as JsonObject }));
 
 function apply(live: JsonObject, config: JsonObject, manager: string, time = "2026-01-01T00:00:00Z"): JsonObject {
-  const result = applied({ live, schema, writer: { manager, apiVersion: identity.apiVersion, time } }, config, true);
+  const result = applyConfiguration(
+    { live, schema, writer: { manager, apiVersion: identity.apiVersion, time } },
+    config,
+    true,
+  );
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
@@ -91,7 +95,7 @@ describe("for any configurations", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const after = apply(apply({}, first, "m1"), second, "m2");
-        const { modified, added } = compared(after, { ...after, ...mergedSpec(after, second) }, schema);
+        const { modified, added } = compareFields(after, { ...after, ...mergedSpec(after, second) }, schema);
         expect(isEmptySet(union(modified, added))).toBe(true);
       }),
     );
@@ -101,9 +105,9 @@ describe("for any configurations", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const writer = { manager: "u", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
-        const made = updated({ live: {}, schema, writer }, first);
-        const next = updated({ live: made, schema, writer: { ...writer, manager: "v" } }, second);
-        const restored = updated({ live: {}, schema, writer }, second);
+        const made = trackUpdate({ live: {}, schema, writer }, first);
+        const next = trackUpdate({ live: made, schema, writer: { ...writer, manager: "v" } }, second);
+        const restored = trackUpdate({ live: {}, schema, writer }, second);
         const all = [...(managersOf(next) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
         const owned = [...(managersOf(restored) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
         expect(all).toEqual(owned);
@@ -116,7 +120,7 @@ describe("for any configurations", () => {
       fc.property(configs, configs, (first, second) => {
         const live = apply({}, first, "m1");
         const writer = { manager: "m2", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
-        const result = applied({ live, schema, writer }, second, false);
+        const result = applyConfiguration({ live, schema, writer }, second, false);
         if (result.ok) return;
         const conflicts = fieldConflictsIn(result.error);
         expect(conflicts.length).toBeGreaterThan(0);

@@ -1,8 +1,8 @@
 import { equalJson, err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { withBoundedUpdaters } from "./ancient-changes.ts";
-import { compared, setFields, type Comparison } from "./comparing.ts";
+import { limitUpdaters } from "./ancient-changes.ts";
+import { compareFields, setFields, type Comparison } from "./comparing.ts";
 import { configErrors } from "./config-errors.ts";
 import { conflictStatus, type ManagerConflict } from "./conflict-status.ts";
 import {
@@ -25,11 +25,11 @@ import {
   type FieldManagers,
 } from "./managed-fields.ts";
 import { lastApplied, withLastApplied } from "./last-applied.ts";
-import { merged } from "./merging.ts";
+import { mergeConfiguration } from "./merging.ts";
 import { objectSchema } from "./merge-shape.ts";
 import { ownedFields, withDeclaredFields } from "./owned-fields.ts";
 import { memberElement } from "./path-element.ts";
-import { withoutFields } from "./removing.ts";
+import { removeFields } from "./removing.ts";
 
 /** The writer: manager, version of the kind, subresource and time. */
 export interface FieldWriter {
@@ -81,14 +81,14 @@ const UNOWNED: FieldSet = fieldSetOf(
  * Rejects conflicts (409) without force, and (500, as the server does) configurations that do not match the schema.
  * Does not default or validate.
  */
-export function applied(
+export function applyConfiguration(
   { live, schema, writer }: WriteContext,
   config: JsonObject,
   force: boolean,
 ): Result<JsonObject, Status> {
   const shape = objectSchema(schema);
   const errors = configErrors(config, shape);
-  if (errors.length > 0) return err(unreadable(config, errors));
+  if (errors.length > 0) return err(invalidConfiguration(config, errors));
 
   const before = managersBeforeApply(live, shape, writer);
   const bare = withoutManagers(live);
@@ -99,7 +99,7 @@ export function applied(
   const key = managerKey(own);
   const last = before.get(key)?.fields ?? NO_FIELDS;
   const managers = new Map([...before, [key, own]]);
-  const next = withoutLeftOvers(merged(bare, config, shape) as JsonObject, managers, last, shape);
+  const next = withoutLeftOvers(mergeConfiguration(bare, config, shape) as JsonObject, managers, last, shape);
 
   const change = changeBy(writer, bare, next, shape);
   const conflicts = conflictsWith(managers, key, setFields(change), lastApplied(writer, live, shape));
@@ -116,13 +116,13 @@ export function applied(
  * The next state of an updated or patched object with new ownership: changed fields belong to the writer, and other
  * managers lose them. An object may bring its own list of managers, or request to reset them.
  */
-export function updated({ live, blank = {}, schema, writer }: WriteContext, next: JsonObject): JsonObject {
+export function trackUpdate({ live, blank = {}, schema, writer }: WriteContext, next: JsonObject): JsonObject {
   const before = managersBeforeUpdate(live, next, writer);
   const isNew = Object.keys(live).length === 0;
   if (before.size === 0 && !isNew) return withManagers(next, before);
   const bare = isNew ? blank : withoutManagers(live);
   const after = tracked(bare, withoutManagers(next), objectSchema(schema), before, writer);
-  return withManagers(next, withBoundedUpdaters(after));
+  return withManagers(next, limitUpdaters(after));
 }
 
 function managersBeforeUpdate(live: JsonObject, next: JsonObject, { subresource = "" }: FieldWriter): FieldManagers {
@@ -168,7 +168,7 @@ function withoutLeftOvers(
 ): JsonObject {
   if (isEmptySet(last)) return whole;
   const named = (set: FieldSet): FieldSet => withDeclaredFields(set, shape);
-  const without = (set: FieldSet): JsonObject => withoutFields(whole, set, shape) as JsonObject;
+  const without = (set: FieldSet): JsonObject => removeFields(whole, set, shape) as JsonObject;
   const all = named(ownedFields(whole, shape));
   const wanted = [...managers.values()].reduce((set, { fields }) => union(set, fields), NO_FIELDS);
 
@@ -179,7 +179,7 @@ function withoutLeftOvers(
 
 /** The changes of a write, without fields that its endpoint resets. */
 function changeBy(writer: FieldWriter, before: JsonObject, after: JsonObject, shape: StructuralSchema): Comparison {
-  const change = compared(before, after, shape);
+  const change = compareFields(before, after, shape);
   const { resets } = writer;
   if (resets === undefined) return change;
   return {
@@ -221,7 +221,7 @@ function timed(managers: FieldManagers, key: string, time: string | undefined): 
   return manager === undefined || time === undefined ? managers : new Map([...managers, [key, { ...manager, time }]]);
 }
 
-function unreadable(config: JsonObject, errors: readonly string[]): Status {
+function invalidConfiguration(config: JsonObject, errors: readonly string[]): Status {
   const {
     apiVersion = "",
     kind = "",

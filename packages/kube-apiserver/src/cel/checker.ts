@@ -15,7 +15,7 @@ import {
   typeOf,
   typeText,
   UINT,
-  unified,
+  unify,
   type Bindings,
   type CelType,
 } from "./types.ts";
@@ -110,7 +110,7 @@ class Checker {
     for (const item of rest) {
       const type = this.typeOf(item, scope);
       if (common.name === "dyn") common = type;
-      else if (!unified(common, type, new Map())) this.#expected(item, common, type);
+      else if (!unify(common, type, new Map())) this.#expected(item, common, type);
     }
     return common;
   }
@@ -150,7 +150,7 @@ class Checker {
   #choice(at: number, types: readonly CelType[]): CelType {
     const [test = DYN, then = DYN, otherwise = DYN] = types;
     const isTest = test.name === "bool" || test.name === "dyn";
-    if (!isTest || !unified(then, otherwise, new Map())) return this.#refuse(at, noOverload("_?_:_", false, types));
+    if (!isTest || !unify(then, otherwise, new Map())) return this.#refuse(at, noOverload("_?_:_", false, types));
     return then.name === "dyn" ? otherwise : then;
   }
 
@@ -186,7 +186,7 @@ function resultOf({ params, result }: Overload, types: readonly CelType[]): read
   if (params.length !== types.length) return [];
   let bindings: Bindings | undefined = new Map<string, CelType>();
   for (const [index, type] of types.entries()) {
-    bindings = bindings && unified(params[index] ?? DYN, type, bindings);
+    bindings = bindings && unify(params[index] ?? DYN, type, bindings);
   }
   return bindings ? [filledIn(result, bindings)] : [];
 }

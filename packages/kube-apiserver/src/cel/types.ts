@@ -43,18 +43,18 @@ export function typeText({ name, of = [] }: CelType): string {
 export type Bindings = ReadonlyMap<string, CelType>;
 
 /** Bindings of type parameters that make both types equal, or undefined. */
-export function unified(wanted: CelType, found: CelType, bindings: Bindings): Bindings | undefined {
+export function unify(wanted: CelType, found: CelType, bindings: Bindings): Bindings | undefined {
   if (wanted.name.startsWith("<")) {
     const bound = bindings.get(wanted.name);
     if (!bound || bound.name === "dyn") return new Map([...bindings, [wanted.name, found]]);
-    return unified(bound, found, bindings);
+    return unify(bound, found, bindings);
   }
   if (wanted.name === "dyn" || found.name === "dyn") return bindings;
   if (wanted.fields || found.fields) return wanted.fields === found.fields ? bindings : undefined;
   if (wanted.name !== found.name) return undefined;
   let all: Bindings | undefined = bindings;
   for (const [index, inner] of (wanted.of ?? []).entries()) {
-    all = all && unified(inner, found.of?.[index] ?? DYN, all);
+    all = all && unify(inner, found.of?.[index] ?? DYN, all);
   }
   return all;
 }

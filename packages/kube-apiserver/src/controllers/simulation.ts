@@ -10,7 +10,7 @@ import type { Controller } from "./loop/controller.ts";
 import { serviceController } from "./network/service-controller.ts";
 import { evictionController } from "./nodes/eviction.ts";
 import { nodeController } from "./nodes/node-controller.ts";
-import { registrationController, wantedNodes, type SimulatedNode } from "./nodes/simulated-nodes.ts";
+import { registrationController, desiredNodes, type SimulatedNode } from "./nodes/simulated-nodes.ts";
 import { asJson, objectName, typed } from "./objects/cluster-view.ts";
 import { AUTOSCALERS, NODES, objectKey, PODS, resourceKey, type Resource } from "./objects/resources.ts";
 import type { Pod } from "./objects/typed.ts";
@@ -60,7 +60,7 @@ export interface WorkloadSimulation extends ServerController {
  * nothing happens: no heartbeats, no resyncs.
  */
 export function workloadSimulation(ports: LoopPorts, options: SimulationOptions = {}): WorkloadSimulation {
-  const nodes = wantedNodes(options.nodes ?? 1);
+  const nodes = desiredNodes(options.nodes ?? 1);
   let rules: readonly FailureRule[] = options.failures ?? DEFAULT_FAILURES;
   const loop = new ControlLoop(
     "workload-simulation",

@@ -3,9 +3,9 @@ import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
 import { KIND_DATA } from "../kinds/kind-data.ts";
-import { statusAnswer } from "../request/answers.ts";
+import { statusResponse } from "../request/answers.ts";
 import { unknownPath } from "../request/refusals.ts";
-import type { Page } from "../request/router.ts";
+import type { PathHandler } from "../request/router.ts";
 import { groupsOf, type Group } from "./group-versions.ts";
 import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
 
@@ -13,7 +13,7 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const NO_CACHE = { "cache-control": "no-cache, private", vary: "Accept" };
 
 /** Discovery: `/api`, `/apis` and below, plain or aggregated. */
-export function discoveryPages(kinds: KindRegistry): Page {
+export function discoveryPages(kinds: KindRegistry): PathHandler {
   let known: { readonly edition: number; readonly groups: readonly Group[] } | undefined;
   const groups = (): readonly Group[] => {
     if (known?.edition !== kinds.edition) known = { edition: kinds.edition, groups: groupsOf(kinds.all()) };
@@ -56,7 +56,7 @@ function discovered(request: ApiRequest, path: string, groups: readonly Group[])
 
 /** Built-in groups report an unknown version; other groups are unknown altogether. */
 function unknownVersion(group: string): ApiResponse | undefined {
-  return KIND_DATA.groups.includes(group) ? statusAnswer(unknownPath()) : undefined;
+  return KIND_DATA.groups.includes(group) ? statusResponse(unknownPath()) : undefined;
 }
 
 function core(request: ApiRequest, version: string | undefined, groups: readonly Group[]): ApiResponse | undefined {
@@ -71,7 +71,7 @@ function core(request: ApiRequest, version: string | undefined, groups: readonly
     });
   }
   const found = group?.versions.find((each) => each.version === version);
-  return found === undefined ? statusAnswer(unknownPath()) : json(resourceList("", found));
+  return found === undefined ? statusResponse(unknownPath()) : json(resourceList("", found));
 }
 
 function listed(request: ApiRequest, groups: readonly Group[]): ApiResponse {

@@ -28,7 +28,7 @@ function resource(kind: Kind): JsonObject {
     verbs: [...kind.verbs],
     ...(kind.shortNames.length === 0 ? {} : { shortNames: [...kind.shortNames] }),
     ...(kind.categories.length === 0 ? {} : { categories: [...kind.categories] }),
-    ...(kind.isQuestion === true ? {} : { storageVersionHash: kind.storageVersionHash ?? storageHash(kind) }),
+    ...(kind.isVirtual === true ? {} : { storageVersionHash: kind.storageVersionHash ?? storageHash(kind) }),
   };
 }
 

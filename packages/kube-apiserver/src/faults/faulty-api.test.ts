@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import { MemoryTransport } from "../memory-transport.ts";
 import { ApiServer } from "../server.ts";
-import { faultyApi, type Fate } from "./faulty-api.ts";
+import { faultyApi, type FaultAction } from "./faulty-api.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -12,7 +12,7 @@ async function lab() {
   const { time, ...ambient } = virtualAmbient(1);
   const server = new ApiServer({ ...ambient, kinds: builtInKinds() });
   await server.start();
-  let fate: Fate | undefined;
+  let fate: FaultAction | undefined;
   const transport = new MemoryTransport(faultyApi(server, ambient.timers, () => fate));
   const send = (method: string, path: string, body?: object) =>
     transport.send({
@@ -23,7 +23,7 @@ async function lab() {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   const read = async (path: string): Promise<unknown> => JSON.parse(await (await send("GET", path)).text());
-  const suffer = (next: Fate | undefined): void => void (fate = next);
+  const suffer = (next: FaultAction | undefined): void => void (fate = next);
   return { time, send, read, suffer };
 }
 

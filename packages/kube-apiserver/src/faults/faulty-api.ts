@@ -2,12 +2,12 @@ import { sleep, type Timers } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "../api.ts";
 import { ConnectionLost } from "../memory-transport.ts";
-import { statusAnswer } from "../request/answers.ts";
+import { statusResponse } from "../request/answers.ts";
 import { expired, statusObject } from "../request/refusals.ts";
 import { staleAnswer } from "./stale-read.ts";
 
 /** Injected fault of a request. */
-export type Fate =
+export type FaultAction =
   /** Delays the request. */
   | { readonly kind: "delay"; readonly ms: number }
   /** Rejects the request without executing it. */
@@ -22,10 +22,10 @@ export type Fate =
   | { readonly kind: "expired" };
 
 /** Chooses the fault of each request; undefined for none. Seeded when it must be repeatable. */
-export type FateOf = (request: ApiRequest) => Fate | undefined;
+export type FaultSelector = (request: ApiRequest) => FaultAction | undefined;
 
 /** An API with injected faults, for tests of clients. */
-export function faultyApi(api: Api, timers: Timers, fateOf: FateOf): Api {
+export function faultyApi(api: Api, timers: Timers, fateOf: FaultSelector): Api {
   return {
     handle: async (request) => {
       const fate = fateOf(request);
@@ -34,13 +34,13 @@ export function faultyApi(api: Api, timers: Timers, fateOf: FateOf): Api {
   };
 }
 
-async function suffered(api: Api, timers: Timers, request: ApiRequest, fate: Fate): Promise<ApiResponse> {
+async function suffered(api: Api, timers: Timers, request: ApiRequest, fate: FaultAction): Promise<ApiResponse> {
   switch (fate.kind) {
     case "delay":
       await sleep(timers, fate.ms, request.signal);
       return api.handle(request);
     case "error":
-      return statusAnswer(fate.status);
+      return statusResponse(fate.status);
     case "drop":
       if (fate.when === "after") await api.handle(request);
       throw new ConnectionLost("the connection was dropped on purpose");
@@ -51,13 +51,13 @@ async function suffered(api: Api, timers: Timers, request: ApiRequest, fate: Fat
       return typeof answer.body === "string" ? answer : { ...answer, body: cut(answer.body, fate) };
     }
     case "expired":
-      return statusAnswer(expired("The resourceVersion for the provided watch is too old."));
+      return statusResponse(expired("The resourceVersion for the provided watch is too old."));
   }
 }
 
 async function* cut(
   chunks: AsyncIterable<string>,
-  { afterChunks, as }: Extract<Fate, { readonly kind: "cut" }>,
+  { afterChunks, as }: Extract<FaultAction, { readonly kind: "cut" }>,
 ): AsyncGenerator<string> {
   let seen = 0;
   if (seen < afterChunks) {

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "../api.ts";
-import { objectAnswer, statusAnswer } from "../request/answers.ts";
+import { objectResponse, statusResponse } from "../request/answers.ts";
 import { notFound } from "../request/refusals.ts";
 import { parseResourcePath } from "../request/resource-path.ts";
 
@@ -28,9 +28,9 @@ export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: 
   if (name === undefined) return answer;
   const list = bodyOf(answer);
   const [found] = isJsonArray(list["items"]) ? list["items"] : [];
-  if (!isJsonObject(found)) return statusAnswer(notFound({ group, resource }, name));
+  if (!isJsonObject(found)) return statusResponse(notFound({ group, resource }, name));
   const kind = typeof list["kind"] === "string" ? list["kind"].replace(/List$/, "") : "";
-  return objectAnswer(200, { kind, apiVersion: list["apiVersion"] ?? "", ...found }, PLAIN);
+  return objectResponse(200, { kind, apiVersion: list["apiVersion"] ?? "", ...found }, PLAIN);
 }
 
 function bodyOf({ body }: ApiResponse): JsonObject {

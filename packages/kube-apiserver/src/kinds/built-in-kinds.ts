@@ -46,7 +46,7 @@ function kindOf(versions: readonly ResourceData[]): Kind {
     storageVersion: first.version,
     ...(storageVersionHash === undefined ? {} : { storageVersionHash }),
     ...(group === "events.k8s.io" ? { sameObjectsAs: { group: "", resource: "events" } } : {}),
-    ...(QUESTIONS.has(group) || resource === "bindings" ? { isQuestion: true } : {}),
+    ...(QUESTIONS.has(group) || resource === "bindings" ? { isVirtual: true } : {}),
     rules: builtInRules(versions),
   };
 }

@@ -13,12 +13,12 @@ import { cronJobs, jobs } from "./rules/jobs.ts";
 import { pods } from "./rules/pods.ts";
 import * as policies from "./rules/policies.ts";
 import * as access from "./rules/roles.ts";
-import { quotaRefused } from "./rules/quotas.ts";
+import { quotaError } from "./rules/quotas.ts";
 import { services } from "./rules/services.ts";
 import * as storage from "./rules/storage.ts";
 import * as workloads from "./rules/workloads.ts";
-import { rulesOf } from "./rules-of.ts";
-import { writeHabits } from "./write-habits.ts";
+import { createKindRules } from "./rules-of.ts";
+import { writeStrategyOf } from "./write-habits.ts";
 import { metadataErrors } from "./validation/metadata.ts";
 
 /** Code rules by `group/resource`; kinds that are not listed have only the common rules. */
@@ -66,25 +66,24 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const [first] = versions;
   const key = `${first?.group ?? ""}/${first?.resource ?? ""}`;
   const rule = RULES[key] ?? {};
-  const { name, keepsStatus = false, errors, prepareCreate, refused, ...rest } = rule;
+  const { name, keepsStatus = false, errors, prepareCreate, forbiddenReason: refused, ...rest } = rule;
   const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
   // The object states its version; the verbs rejected a different one before.
   const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
   const hasStatus = first?.subresources.some((subresource) => subresource.name === "status") === true;
   const emptyStatus = once(() => statusOf(first?.schema ?? ""));
-  return rulesOf({
-    ...writeHabits(key),
+  return createKindRules({
+    ...writeStrategyOf(key),
     ...rest,
     isValidatedBySchema: false,
-    decoded: (object) => goDecoded(object, schemaOf(object)),
-    defaulted: (object) => goDefaulted(object, schemaOf(object)),
-    prepareCreate(object, circumstances) {
+    decode: (object) => goDecoded(object, schemaOf(object)),
+    applyDefaults: (object) => goDefaulted(object, schemaOf(object)),
+    prepareCreate(object, context) {
       const fresh = hasStatus && !keepsStatus ? withMember(object, "status", emptyStatus()) : object;
-      return prepareCreate === undefined ? fresh : prepareCreate(fresh, circumstances);
+      return prepareCreate === undefined ? fresh : prepareCreate(fresh, context);
     },
-    refused: (object, circumstances) =>
-      refused?.(object, circumstances) ??
-      (first === undefined ? undefined : quotaRefused(first, object, circumstances)),
+    forbiddenReason: (object, context) =>
+      refused?.(object, context) ?? (first === undefined ? undefined : quotaError(first, object, context)),
     errors: (object) => [
       ...metadataErrors(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
       ...(errors?.(object) ?? []),

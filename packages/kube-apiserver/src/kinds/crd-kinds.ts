@@ -7,11 +7,11 @@ import {
   type JsonValue,
   type PrinterColumn,
 } from "@oaas/kube-core";
-import { admitted, withoutUnknown } from "../schema/custom-resource.ts";
+import { admitCustomResource, pruneUnknownFields } from "../schema/custom-resource.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { jsonPathText } from "./json-path.ts";
 import type { Column, Kind, KindVersion, ScalePaths } from "./kind.ts";
-import { rulesOf } from "./rules-of.ts";
+import { createKindRules } from "./rules-of.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
@@ -33,11 +33,11 @@ export function customKind(definition: CustomResourceDefinition): Kind {
     verbs: VERBS,
     versions: byPriority(versions).map((version) => versionOf(definition, version)),
     storageVersion: storage?.name ?? "",
-    rules: rulesOf({
+    rules: createKindRules({
       // As in the real server: by the schema of the storage version, including defaults; another version then drops
       // unknown fields.
-      readBack: (object) => admitted(object, schemaOf(definition, object)),
-      converted: (object, apiVersion) =>
+      readBack: (object) => admitCustomResource(object, schemaOf(definition, object)),
+      convert: (object, apiVersion) =>
         object["apiVersion"] === apiVersion ? object : inVersion(definition, object, apiVersion),
       startsGeneration: (next, live) => !equalJson(countedPart(definition, next), countedPart(definition, live)),
     }),
@@ -46,7 +46,7 @@ export function customKind(definition: CustomResourceDefinition): Kind {
 
 function inVersion(definition: CustomResourceDefinition, object: JsonObject, apiVersion: string): JsonObject {
   const converted = { ...object, apiVersion };
-  return withoutUnknown(converted, schemaOf(definition, converted));
+  return pruneUnknownFields(converted, schemaOf(definition, converted));
 }
 
 /** The schema of the version that an object states. */

@@ -9,7 +9,7 @@ import {
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
 import { deleteObject } from "../verbs/delete-object.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
-import type { World } from "../verbs/world.ts";
+import type { VerbContext } from "../verbs/world.ts";
 import { customKind } from "./crd-kinds.ts";
 import { asDefinition, CLEANUP_FINALIZER, DEFINITIONS } from "./definition-rules.ts";
 import type { KindRegistry } from "./kind-registry.ts";
@@ -22,22 +22,22 @@ const DEFINITIONS_NAME = groupResourceText(DEFINITIONS);
  * definition.
  */
 export class DefinitionController {
-  readonly #world: World;
+  readonly #context: VerbContext;
   readonly #kinds: KindRegistry;
   readonly #objects: ClusterObjects;
   readonly #due = new Set<string>();
   #working: Promise<void> | undefined;
   #stopListening: (() => void) | undefined;
 
-  constructor(world: World, kinds: KindRegistry, objects: ClusterObjects) {
-    this.#world = world;
+  constructor(context: VerbContext, kinds: KindRegistry, objects: ClusterObjects) {
+    this.#context = context;
     this.#kinds = kinds;
     this.#objects = objects;
   }
 
   async start(): Promise<void> {
     if (this.#kinds.named(DEFINITIONS) === undefined) return;
-    this.#stopListening = this.#world.store.onCommit(({ kind, change: { after, before } }) => {
+    this.#stopListening = this.#context.store.onCommit(({ kind, change: { after, before } }) => {
       if (kind === DEFINITIONS_NAME) this.#look(nameOf(after.object));
       else if (before !== undefined && this.#waiting.has(kind)) this.#look(kind);
     });
@@ -84,7 +84,7 @@ export class DefinitionController {
       await this.#cleanUp(name, object);
       return;
     }
-    const status = statusOf(definition, this.#takenNames(name), wholeSeconds(this.#world.clock.now()));
+    const status = statusOf(definition, this.#takenNames(name), wholeSeconds(this.#context.clock.now()));
     if (!equalJson(status, definition.status)) {
       await this.#objects.updateStatus(DEFINITIONS, { ...object, status: status as unknown as JsonObject }, WRITER);
       // Its own status change triggers another pass.
@@ -108,17 +108,17 @@ export class DefinitionController {
     const kind = this.#kinds.named(resourceOf(asDefinition(object)));
     const version = kind?.versions.find((one) => one.name === kind.storageVersion);
     if (kind !== undefined && version !== undefined) {
-      const left = [...this.#world.store.objects(name).from("")];
+      const left = [...this.#context.store.objects(name).from("")];
       this.#waiting.add(name);
       for (const { object: one } of left) {
         const { namespace = "", name: itsName = "" } = one["metadata"] as {
           readonly namespace?: string;
           readonly name?: string;
         };
-        await deleteObject(this.#world, { kind, version, namespace }, itsName, { isDryRun: false });
+        await deleteObject(this.#context, { kind, version, namespace }, itsName, { isDryRun: false });
       }
       // Objects with finalizers remain for a while; the deletion of the last one triggers another pass.
-      if (this.#world.store.objects(name).size > 0) return;
+      if (this.#context.store.objects(name).size > 0) return;
     }
     const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
     const present = this.#objects.get(DEFINITIONS, { name });

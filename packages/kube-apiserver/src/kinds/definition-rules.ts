@@ -27,16 +27,16 @@ function definitionRules(before: KindRules): Partial<KindRules> {
   return {
     countsGenerations: true,
     allowsUnconditionalUpdate: false,
-    defaulted: (object) => withNames(before.defaulted(object)),
-    prepareCreate: (object, circumstances) => ({
-      ...before.prepareCreate(object, circumstances),
+    applyDefaults: (object) => withNames(before.applyDefaults(object)),
+    prepareCreate: (object, context) => ({
+      ...before.prepareCreate(object, context),
       status: {
         conditions: null,
         acceptedNames: { plural: "", kind: "" },
         storedVersions: storageVersions(object),
       },
     }),
-    prepareUpdate: (next, live, circumstances) => withStoredVersions(before.prepareUpdate(next, live, circumstances)),
+    prepareUpdate: (next, live, context) => withStoredVersions(before.prepareUpdate(next, live, context)),
     errors: (object, live): readonly FieldError[] => [
       ...before.errors(object, live),
       ...definitionErrors(asDefinition(object), live),
@@ -47,7 +47,7 @@ function definitionRules(before: KindRules): Partial<KindRules> {
     ],
     // Held before it is marked, so that marking can add its finalizer.
     isHeld: (object) => metadataOf(object)["deletionTimestamp"] === undefined,
-    markedForDeletion: withCleanup,
+    markForDeletion: withCleanup,
   };
 }
 

@@ -21,17 +21,17 @@ export interface Kind {
   readonly verbs: readonly string[];
   /** In discovery order. */
   readonly versions: readonly KindVersion[];
-  /** The storage version; `rules.converted` converts between versions. */
+  /** The storage version; `rules.convert` converts between versions. */
   readonly storageVersion: string;
   /** The storage hash in discovery. */
   readonly storageVersionHash?: string;
   /**
    * Another kind with the same stored objects in another form: events of `events.k8s.io` are those of the core.
-   * `rules.converted` converts.
+   * `rules.convert` converts.
    */
   readonly sameObjectsAs?: { readonly group: string; readonly resource: string };
   /** Virtual objects (reviews): answered at create (access/), never stored. */
-  readonly isQuestion?: boolean;
+  readonly isVirtual?: boolean;
   readonly rules: KindRules;
 }
 
@@ -81,7 +81,7 @@ export interface Column {
   cell(object: JsonObject, now: number): JsonValue;
 }
 
-/** The code rules of a kind. Every member has a neutral default (`rulesOf({})`), used for custom kinds. */
+/** The code rules of a kind. Every member has a neutral default (`createKindRules({})`), used for custom kinds. */
 export interface KindRules {
   /** Whether `metadata.generation` is maintained (not for all kinds). */
   readonly countsGenerations: boolean;
@@ -91,25 +91,25 @@ export interface KindRules {
    * Decodes a body. Built-in kinds are decoded as in Go: a wrong type rejects the body with this message (400), unknown
    * fields, nulls, empty lists and zeros are dropped, quantities are normalized. Custom kinds: unchanged.
    */
-  decoded(object: JsonObject): Result<JsonObject, string>;
+  decode(object: JsonObject): Result<JsonObject, string>;
   /** Whether objects are validated by their schema. Built-in kinds are validated by `errors`. */
   readonly isValidatedBySchema: boolean;
   /** The object in another version or form of its kind. */
-  converted(object: JsonObject, apiVersion: string): JsonObject;
+  convert(object: JsonObject, apiVersion: string): JsonObject;
   /** A stored object as read today: its definition may have changed. By default unchanged. */
   readBack(object: JsonObject): JsonObject;
   /** The value for a field selector; by default the value at the path, empty when absent. */
   selectableText(object: JsonObject, field: string): string;
   /** Fills in defaults that schemas do not express: runs after them on each write and read. */
-  defaulted(object: JsonObject): JsonObject;
+  applyDefaults(object: JsonObject): JsonObject;
   /** Prepares a new object for validation: resets server-managed fields and allocates values. */
-  prepareCreate(object: JsonObject, circumstances: Circumstances): JsonObject;
+  prepareCreate(object: JsonObject, context: AdmissionContext): JsonObject;
   /** The same for an update. Status and metadata are handled before. */
-  prepareUpdate(next: JsonObject, live: JsonObject, circumstances: Circumstances): JsonObject;
+  prepareUpdate(next: JsonObject, live: JsonObject, context: AdmissionContext): JsonObject;
   /** The same for a status write. */
   prepareStatus(next: JsonObject, live: JsonObject): JsonObject;
   /** Why admission rejects a new object before validation: 403, `pods "a" is forbidden: …`. */
-  refused(object: JsonObject, circumstances: Circumstances): string | undefined;
+  forbiddenReason(object: JsonObject, context: AdmissionContext): string | undefined;
   /** All violations beyond the schema, in the real server's words where a conformance case requires it. */
   errors(object: JsonObject, live?: JsonObject): readonly FieldError[];
   /** Warnings for new objects and generations. */
@@ -123,13 +123,13 @@ export interface KindRules {
   /** Whether an update may create the object (leases, roles, services). */
   readonly createsOnUpdate: boolean;
   /** Whether a deletion returns the deleted object instead of a status. */
-  readonly answersDeletedObject: boolean;
+  readonly returnsDeletedObject: boolean;
   /** Whether dependents are orphaned by default (jobs). */
   readonly orphansByDefault: boolean;
   /** Whether a new object keeps its status (nodes, created by kubelets). */
   readonly keepsNewStatus: boolean;
   /** Whether an update is also validated as a new object; metadata errors are then reported twice. */
-  readonly isCheckedAgain: boolean;
+  readonly isValidatedTwice: boolean;
   /** Metadata that a status write does not change; by default all of it. */
   readonly keptByStatus: readonly string[] | "all";
   /** Whether objects are deleted gracefully (pods): then an immediate deletion is marked first too. */
@@ -139,10 +139,10 @@ export interface KindRules {
   /** Whether something besides finalizers holds a deleted object: namespaces, until `spec.finalizers` is empty. */
   isHeld(object: JsonObject): boolean;
   /** Additional changes when an object is marked for deletion: namespaces become Terminating. */
-  markedForDeletion(object: JsonObject): JsonObject;
+  markForDeletion(object: JsonObject): JsonObject;
 }
 
-export interface Circumstances {
+export interface AdmissionContext {
   /** RFC 3339 in whole seconds, as in `metadata.creationTimestamp`. */
   readonly time: string;
   /** From the seeded or the real ids. */

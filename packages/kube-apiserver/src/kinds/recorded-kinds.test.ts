@@ -32,9 +32,9 @@ it("reads objects of the real server without adding defaults", () => {
     const { object } = JSON.parse(JSON.stringify(answer).replaceAll('"<port>"', "30000")) as { object: JsonObject };
     const apiVersion = textAt(object, "apiVersion");
     const rules = kinds.get(`${apiVersion.includes("/") ? "" : "/"}${apiVersion}/${textAt(object, "kind")}`)?.rules;
-    const read = rules?.decoded(object);
+    const read = rules?.decode(object);
     expect({ of, why, read }).toEqual({ of, why, read: { ok: true, value: object } });
-    expect({ of, why, object: rules?.defaulted(object) }).toEqual({ of, why, object });
+    expect({ of, why, object: rules?.applyDefaults(object) }).toEqual({ of, why, object });
   }
 });
 

@@ -4,7 +4,7 @@ import type { KindRules } from "./kind.ts";
 import { metadataErrors } from "./validation/metadata.ts";
 
 /** Rules with neutral defaults for missing members, as for custom kinds. */
-export function rulesOf(said: Partial<KindRules>): KindRules {
+export function createKindRules(said: Partial<KindRules>): KindRules {
   return { ...NEUTRAL, ...said };
 }
 
@@ -12,30 +12,30 @@ const NEUTRAL: KindRules = {
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(contentOf(next), contentOf(live)),
   isValidatedBySchema: true,
-  decoded: (object) => ok(object),
-  converted: (object, apiVersion) => (object["apiVersion"] === apiVersion ? object : { ...object, apiVersion }),
+  decode: (object) => ok(object),
+  convert: (object, apiVersion) => (object["apiVersion"] === apiVersion ? object : { ...object, apiVersion }),
   readBack: (object) => object,
   selectableText: (object, field) => scalarText(valueAtPath(object, field)),
-  defaulted: (object) => object,
+  applyDefaults: (object) => object,
   prepareCreate: (object) => object,
   prepareUpdate: (next) => next,
   prepareStatus: (next) => next,
-  refused: () => undefined,
+  forbiddenReason: () => undefined,
   errors: (object) => metadataErrors(object),
   warnings: () => [],
   statusErrors: () => [],
   updateErrors: () => [],
   allowsUnconditionalUpdate: false,
   createsOnUpdate: false,
-  answersDeletedObject: false,
+  returnsDeletedObject: false,
   orphansByDefault: false,
   keepsNewStatus: false,
-  isCheckedAgain: false,
+  isValidatedTwice: false,
   keptByStatus: "all",
   isGraceful: false,
   graceSeconds: () => 0,
   isHeld: () => false,
-  markedForDeletion: (object) => object,
+  markForDeletion: (object) => object,
 };
 
 /** The authored parts: all except metadata and status. */

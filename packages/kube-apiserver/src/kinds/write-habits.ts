@@ -62,32 +62,32 @@ const KEPT_BY_STATUS: Readonly<Record<string, KindRules["keptByStatus"]>> = {
   "storage.k8s.io/volumeattachments": ALL_BUT_MANAGERS,
 };
 
-type Habits = Pick<
+type WriteStrategy = Pick<
   KindRules,
   | "allowsUnconditionalUpdate"
   | "createsOnUpdate"
-  | "answersDeletedObject"
-  | "isCheckedAgain"
+  | "returnsDeletedObject"
+  | "isValidatedTwice"
   | "keptByStatus"
   | "orphansByDefault"
   | "keepsNewStatus"
   | "isGraceful"
 > &
-  Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
+  Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markForDeletion">>;
 
 /** Write and delete behaviour of a built-in kind. */
-export function writeHabits(kind: string): Habits {
+export function writeStrategyOf(kind: string): WriteStrategy {
   return {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
     createsOnUpdate: CREATED_ON_UPDATE.has(kind),
-    answersDeletedObject: SHOWN_WHEN_DELETED.has(kind),
-    isCheckedAgain: CHECKED_AGAIN.has(kind),
+    returnsDeletedObject: SHOWN_WHEN_DELETED.has(kind),
+    isValidatedTwice: CHECKED_AGAIN.has(kind),
     keptByStatus: KEPT_BY_STATUS[kind] ?? [],
     orphansByDefault: ORPHANS_BY_DEFAULT.has(kind),
     keepsNewStatus: kind === "/nodes",
     isGraceful: kind === "/pods",
     ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
-    ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markedForDeletion: terminating } : {}),
+    ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markForDeletion: terminating } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { discoveryPages } from "../discovery/discovery-pages.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import { customKind } from "../kinds/crd-kinds.ts";
 import { KindRegistry } from "../kinds/kind-registry.ts";
-import type { Page } from "../request/router.ts";
+import type { PathHandler } from "../request/router.ts";
 import { openApiPages } from "./openapi-pages.ts";
 
 const GADGETS: CustomResourceDefinition = {
@@ -39,7 +39,11 @@ const GADGETS: CustomResourceDefinition = {
   },
 } as unknown as CustomResourceDefinition;
 
-async function get(page: Page, target: string, headers: Record<string, string> = {}): Promise<ApiResponse | undefined> {
+async function get(
+  page: PathHandler,
+  target: string,
+  headers: Record<string, string> = {},
+): Promise<ApiResponse | undefined> {
   const request = { method: "GET", target, headers, body: "", signal: new AbortController().signal };
   return page.answer(request, target.split("?")[0] ?? "", new URLSearchParams(target.split("?")[1] ?? ""));
 }

@@ -1,7 +1,7 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import { groupsOf, type Group } from "../discovery/group-versions.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
-import type { Page } from "../request/router.ts";
+import type { PathHandler } from "../request/router.ts";
 import { openApiDocuments, swagger, type OpenApiDocument } from "./documents.ts";
 
 const JSON_TYPE = "application/json";
@@ -14,7 +14,7 @@ interface Edition {
 }
 
 /** OpenAPI documents, for `kubectl explain` and client-side validation. */
-export function openApiPages(kinds: KindRegistry): Page {
+export function openApiPages(kinds: KindRegistry): PathHandler {
   let made: Edition | undefined;
   const edition = (): Edition => {
     if (made?.number !== kinds.edition) {

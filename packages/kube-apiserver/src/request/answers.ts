@@ -10,7 +10,7 @@ const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, indentSeq: false, versi
 const NO_CACHE = { "cache-control": "no-cache, private" };
 
 /** A JSON body in the requested form. */
-export function jsonAnswer(
+export function jsonResponse(
   code: number,
   text: string,
   form: Pick<Representation, "syntax" | "isPretty">,
@@ -34,35 +34,35 @@ function prettyOr(text: string, { isPretty }: Pick<Representation, "isPretty">):
 }
 
 /** An object response. */
-export function objectAnswer(
+export function objectResponse(
   code: number,
   object: JsonObject,
   form: Pick<Representation, "syntax" | "isPretty">,
   warnings: readonly string[] = [],
 ): ApiResponse {
-  return jsonAnswer(code, JSON.stringify(object), form, warnings);
+  return jsonResponse(code, JSON.stringify(object), form, warnings);
 }
 
 const PLAIN: Pick<Representation, "syntax" | "isPretty"> = { syntax: "json", isPretty: false };
 
 /** A status response: an error, or a success without an object. */
-export function statusAnswer(
+export function statusResponse(
   status: Status,
   form: Pick<Representation, "syntax" | "isPretty"> = PLAIN,
   warnings: readonly string[] = [],
 ): ApiResponse {
-  const answer = objectAnswer(status.code ?? 200, statusObject(status), form, warnings);
+  const answer = objectResponse(status.code ?? 200, statusObject(status), form, warnings);
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
 }
 
 /** The response for unknown paths. */
-export function noSuchPage(): ApiResponse {
-  return textAnswer(404, "404 page not found\n");
+export function pageNotFound(): ApiResponse {
+  return textResponse(404, "404 page not found\n");
 }
 
-export function textAnswer(code: number, text: string): ApiResponse {
+export function textResponse(code: number, text: string): ApiResponse {
   return {
     status: code,
     headers: { ...NO_CACHE, "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -71,7 +71,7 @@ export function textAnswer(code: number, text: string): ApiResponse {
 }
 
 /** A stream of JSON lines. */
-export function streamAnswer(lines: AsyncIterable<string>): ApiResponse {
+export function streamResponse(lines: AsyncIterable<string>): ApiResponse {
   return { status: 200, headers: { ...NO_CACHE, "content-type": JSON_TYPE }, body: lines };
 }
 

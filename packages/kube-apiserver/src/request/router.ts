@@ -5,17 +5,17 @@ import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
 import type { Kind, KindVersion } from "../kinds/kind.ts";
 import type { ResourceEndpoint } from "../verbs/resource-endpoint.ts";
 import { isBuiltIn } from "../verbs/world.ts";
-import { noSuchPage, statusAnswer } from "./answers.ts";
+import { pageNotFound, statusResponse } from "./answers.ts";
 import { badRequest, methodNotAllowed, notFound, unknownPath, verbNotSupported } from "./refusals.ts";
 import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
 
 /** A non-resource endpoint: responds when the path is its own. */
-export interface Page {
+export interface PathHandler {
   answer(request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
 /** A requested action, for authorization. */
-export interface Attempt {
+export interface RequestAttributes {
   readonly verb: string;
   readonly path: string;
   /** Missing for non-resource paths. */
@@ -28,7 +28,7 @@ export interface Attempt {
 }
 
 /** A virtual resource: posted, answered, and never stored. */
-export interface Question {
+export interface VirtualRequest {
   readonly request: ApiRequest;
   readonly kind: Kind;
   readonly namespace: string;
@@ -39,12 +39,12 @@ export interface Question {
 }
 
 /** Answers virtual resources: access reviews, tokens. Undefined for unsupported ones. */
-export interface Questions {
-  answer(question: Question): Result<JsonObject, Status> | undefined;
+export interface VirtualResources {
+  answer(question: VirtualRequest): Result<JsonObject, Status> | undefined;
 }
 
 /** A role or binding to be written, and the one it replaces. */
-export interface Grant {
+export interface RoleWrite {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
@@ -53,20 +53,20 @@ export interface Grant {
 }
 
 /** Checks privilege escalation: the rejection, or undefined. */
-export interface Grants {
-  refusal(request: ApiRequest, grant: Grant): Status | undefined;
+export interface EscalationGuard {
+  refusal(request: ApiRequest, grant: RoleWrite): Status | undefined;
 }
 
 /** Checks access: the rejection (401 or 403), or undefined. */
-export interface Gate {
-  refusal(request: ApiRequest, attempt: Attempt): Status | undefined;
+export interface RequestGuard {
+  refusal(request: ApiRequest, attempt: RequestAttributes): Status | undefined;
 }
 
 export interface RouterOptions {
   readonly kinds: KindRegistry;
   readonly endpoint: ResourceEndpoint;
-  readonly pages: readonly Page[];
-  readonly gate?: Gate;
+  readonly pages: readonly PathHandler[];
+  readonly guard?: RequestGuard;
 }
 
 /** Routes requests. */
@@ -82,13 +82,13 @@ export class Router {
     const query = new URLSearchParams(search);
     const place = parseResourcePath(path);
     const { resource } = place ?? {};
-    const refusal = this.#options.gate?.refusal(request, attemptOf(request, path, query, place));
-    if (refusal !== undefined) return statusAnswer(refusal);
+    const refusal = this.#options.guard?.refusal(request, attributesOf(request, path, query, place));
+    if (refusal !== undefined) return statusResponse(refusal);
     for (const page of this.#options.pages) {
       const answer = await page.answer(request, path, query);
       if (answer !== undefined) return answer;
     }
-    if (place === undefined || resource === undefined) return noSuchPage();
+    if (place === undefined || resource === undefined) return pageNotFound();
     return this.#resource(request, query, { ...place, resource });
   }
 
@@ -121,7 +121,7 @@ export class Router {
       this.#options.kinds
         .builtIn()
         .some((kind) => kind.group === group && kind.versions.some(({ name }) => name === version));
-    return isOwn ? statusAnswer(unknownPath()) : noSuchPage();
+    return isOwn ? statusResponse(unknownPath()) : pageNotFound();
   }
 }
 
@@ -138,9 +138,9 @@ function verbRefusal({ kind, version }: FoundKind, method: string, place: Resour
   const isEverywhere = kind.isNamespaced && namespace === undefined;
   const verb = verbOf(method, name !== undefined);
   if (method === "PUT" && name === undefined && !isBuiltIn(kind))
-    return statusAnswer(badRequest("name must be provided"));
+    return statusResponse(badRequest("name must be provided"));
   const isAllowed = verb !== undefined && kind.verbs.includes(verb) && !(isEverywhere && verb !== "list");
-  return isAllowed ? undefined : statusAnswer(methodNotAllowed());
+  return isAllowed ? undefined : statusResponse(methodNotAllowed());
 }
 
 function subresourceRefusal(
@@ -150,10 +150,10 @@ function subresourceRefusal(
   { name, subresource }: { readonly name: string; readonly subresource: string },
 ): ApiResponse | undefined {
   const verbs = subresourceVerbs(version, subresource);
-  if (verbs === undefined) return statusAnswer(isBuiltIn(kind) ? unknownPath() : notFound(kind, name));
+  if (verbs === undefined) return statusResponse(isBuiltIn(kind) ? unknownPath() : notFound(kind, name));
   const verb = method === "POST" ? "create" : verbOf(method, true);
   if (verb !== undefined && verbs.includes(verb)) return undefined;
-  return statusAnswer(isBuiltIn(kind) ? methodNotAllowed() : verbNotSupported(verb ?? method.toLowerCase(), kind));
+  return statusResponse(isBuiltIn(kind) ? methodNotAllowed() : verbNotSupported(verb ?? method.toLowerCase(), kind));
 }
 
 function subresourceVerbs(version: KindVersion, subresource: string): readonly string[] | undefined {
@@ -181,12 +181,12 @@ function verbOf(method: string, isNamed: boolean): string | undefined {
   }
 }
 
-function attemptOf(
+function attributesOf(
   request: ApiRequest,
   path: string,
   query: URLSearchParams,
   place: ResourcePath | undefined,
-): Attempt {
+): RequestAttributes {
   if (place?.resource === undefined) return { verb: request.method.toLowerCase(), path };
   const { isOldWatch, ...at } = place;
   const isWatch = request.method === "GET" && (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));

@@ -1,7 +1,7 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
-import { statusAnswer, textAnswer } from "./answers.ts";
+import { statusResponse, textResponse } from "./answers.ts";
 import { methodNotAllowed } from "./refusals.ts";
-import type { Page } from "./router.ts";
+import type { PathHandler } from "./router.ts";
 
 /** The Kubernetes release that this server reproduces; the build suffix marks it as embedded. */
 const RELEASE = { major: "1", minor: "36", patch: "3" };
@@ -30,9 +30,9 @@ const NOTHING_DESCRIBED = "\n\u00032.0";
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
 
 /** Version, health, and OpenAPI for old clients. */
-export const serverPages: Page = {
+export const serverPages: PathHandler = {
   answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
-    if (request.method !== "GET") return isVersion(path) ? statusAnswer(methodNotAllowed()) : undefined;
+    if (request.method !== "GET") return isVersion(path) ? statusResponse(methodNotAllowed()) : undefined;
     if (isVersion(path)) {
       const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
       return { status: 200, headers, body: JSON.stringify(VERSION, undefined, 2) };
@@ -46,8 +46,8 @@ export const serverPages: Page = {
     }
     const [, check, part] = HEALTH.exec(path) ?? [];
     if (check === undefined) return undefined;
-    if (part !== undefined || !query.has("verbose")) return textAnswer(200, "ok");
-    return textAnswer(200, `[+]ping ok\n[+]log ok\n[+]etcd ok\n${check} check passed\n`);
+    if (part !== undefined || !query.has("verbose")) return textResponse(200, "ok");
+    return textResponse(200, `[+]ping ok\n[+]log ok\n[+]etcd ok\n${check} check passed\n`);
   },
 };
 

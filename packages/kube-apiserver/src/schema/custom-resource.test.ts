@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import recorded from "../../testdata/recorded/custom-resources.json" with { type: "json" };
-import { admitted, customResourceErrors } from "./custom-resource.ts";
+import { admitCustomResource, customResourceErrors } from "./custom-resource.ts";
 import { withDefaults } from "./defaulting.ts";
 import { fieldErrorText, type FieldError } from "./field-error.ts";
-import { pruned } from "./pruning.ts";
+import { pruneObject } from "./pruning.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 interface Case {
@@ -27,7 +27,7 @@ function sorted(errors: readonly FieldError[]): readonly string[] {
 
 describe("matches recorded server responses", () => {
   test.each(cases)("$why", ({ object, admitted: wanted, causes = [] }) => {
-    const taken = admitted({ ...identity, ...object }, schema);
+    const taken = admitCustomResource({ ...identity, ...object }, schema);
     expect(sorted(customResourceErrors(taken, schema))).toEqual(sorted(causes));
     if (wanted !== undefined) expect(taken).toEqual({ ...identity, ...wanted });
   });
@@ -53,8 +53,8 @@ describe("for any object", () => {
   test("pruning is idempotent", () => {
     fc.assert(
       fc.property(objects, (object) => {
-        const once = pruned(object, schema);
-        expect(pruned(once, schema)).toBe(once);
+        const once = pruneObject(object, schema);
+        expect(pruneObject(once, schema)).toBe(once);
       }),
     );
   });
@@ -62,8 +62,8 @@ describe("for any object", () => {
   test("an accepted object is unchanged when written again", () => {
     fc.assert(
       fc.property(objects, (object) => {
-        const once = admitted(object, schema);
-        expect(admitted(once, schema)).toEqual(once);
+        const once = admitCustomResource(object, schema);
+        expect(admitCustomResource(once, schema)).toEqual(once);
       }),
     );
   });
@@ -72,7 +72,7 @@ describe("for any object", () => {
     fc.assert(
       fc.property(objects, (object) => {
         const whole = customResourceErrors(object, closed);
-        expect(sorted(customResourceErrors(pruned(object, closed) as JsonObject, closed))).toEqual(sorted(whole));
+        expect(sorted(customResourceErrors(pruneObject(object, closed) as JsonObject, closed))).toEqual(sorted(whole));
       }),
     );
   });

@@ -4,18 +4,18 @@ import { withDefaults, withoutForbiddenNulls } from "./defaulting.ts";
 import { embeddedResourceErrors } from "./embedded-resource.ts";
 import { invalidSomewhere, type FieldError } from "./field-error.ts";
 import { listTypeErrors } from "./list-type-validation.ts";
-import { pruned } from "./pruning.ts";
+import { pruneObject } from "./pruning.ts";
 import { schemaErrors } from "./schema-validation.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /** A custom resource after admission: with defaults, without unknown fields and forbidden nulls. */
-export function admitted(object: object, schema: StructuralSchema): JsonObject {
-  return withoutUnknown(withDefaults(object, schema) as JsonObject, schema);
+export function admitCustomResource(object: object, schema: StructuralSchema): JsonObject {
+  return pruneUnknownFields(withDefaults(object, schema) as JsonObject, schema);
 }
 
 /** A custom resource without unknown fields and forbidden nulls. */
-export function withoutUnknown(object: JsonObject, schema: StructuralSchema): JsonObject {
-  return withoutForbiddenNulls(pruned(object, schema), schema) as JsonObject;
+export function pruneUnknownFields(object: JsonObject, schema: StructuralSchema): JsonObject {
+  return withoutForbiddenNulls(pruneObject(object, schema), schema) as JsonObject;
 }
 
 /** After these errors rules are not evaluated. */

@@ -32,7 +32,7 @@ const METADATA_FIELDS: ReadonlySet<string> = new Set([
  * Removes fields that the schema does not declare. Common fields stay, at the root and in embedded resources; below
  * `x-kubernetes-preserve-unknown-fields` only declared properties are pruned.
  */
-export function pruned(object: unknown, schema: StructuralSchema): JsonValue {
+export function pruneObject(object: unknown, schema: StructuralSchema): JsonValue {
   return prunedBy(object as JsonValue, { ...schema, "x-kubernetes-embedded-resource": true });
 }
 

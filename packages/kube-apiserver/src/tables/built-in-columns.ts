@@ -11,7 +11,7 @@ import * as workload from "./workload-cells.ts";
 const inVersion =
   (rule: typeof events, apiVersion: string) =>
   (object: JsonObject): JsonObject =>
-    rule.converted?.(object, apiVersion) ?? object;
+    rule.convert?.(object, apiVersion) ?? object;
 
 const eventColumns = cluster.eventColumns(inVersion(events, "v1"));
 

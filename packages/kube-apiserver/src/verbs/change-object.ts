@@ -2,7 +2,7 @@ import { err, ok, type Result } from "@oaas/foundation";
 import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { isReadableAs } from "../apply/config-errors.ts";
 import { managersOf } from "../apply/managed-fields.ts";
-import { type FieldWriter, updated } from "../apply/server-side-apply.ts";
+import { type FieldWriter, trackUpdate } from "../apply/server-side-apply.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import { objectErrors } from "../admission/admitted-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../admission/metadata.ts";
@@ -10,10 +10,17 @@ import type { WriteOptions } from "../request/options.ts";
 import { invalid, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
-import { metadataChangeErrors, nameRefusal, namespaceMismatch, versionRefusal } from "./change-refusals.ts";
-import { circumstancesOf } from "./circumstances.ts";
+import { metadataChangeErrors, nameMismatch, namespaceMismatch, versionConflict } from "./change-refusals.ts";
+import { admissionContextOf } from "./world.ts";
 import { newObject, writerOf } from "./new-object.ts";
-import { apiVersionOf, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
+import {
+  apiVersionOf,
+  convertToVersion,
+  storageApiVersionOf,
+  storeKindOf,
+  type Target,
+  type VerbContext,
+} from "./world.ts";
 
 /** The definition of a change. */
 export interface ObjectChange {
@@ -39,28 +46,35 @@ export interface ObjectChange {
 
 /** Changes an object, or creates it on request. */
 export async function changeObject(
-  world: World,
+  context: VerbContext,
   target: Target,
   change: ObjectChange,
   options: WriteOptions,
 ): Promise<Result<Written & { readonly isNew: boolean }, Status>> {
   let isNew = false;
   const key = objectKey(target.namespace, change.name);
-  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+  const written = await context.store.write(storeKindOf(target.kind), key, (live) => {
     isNew = live === undefined;
-    return live === undefined ? made(world, target, change, options) : changed(world, target, change, options, live);
+    return live === undefined
+      ? createMissing(context, target, change, options)
+      : changeExisting(context, target, change, options, live);
   });
   return written.ok ? ok({ ...written.value, isNew }) : written;
 }
 
-function made(world: World, target: Target, change: ObjectChange, options: WriteOptions): Result<Decision, Status> {
+function createMissing(
+  context: VerbContext,
+  target: Target,
+  change: ObjectChange,
+  options: WriteOptions,
+): Result<Decision, Status> {
   if (change.createsMissing !== true) return err(notFound(target.kind, change.name));
   const next = change.next({});
   if (!next.ok) return next;
-  const named = nameRefusal(next.value, change.name);
+  const named = nameMismatch(next.value, change.name);
   if (named !== undefined) return err(named);
   const object = newObject(
-    world,
+    context,
     target,
     withMetadata(next.value, { name: change.name }),
     options,
@@ -70,54 +84,54 @@ function made(world: World, target: Target, change: ObjectChange, options: Write
   return ok(options.isDryRun ? { keep: true, answer: object.value } : { put: object.value });
 }
 
-function changed(
-  world: World,
+function changeExisting(
+  context: VerbContext,
   target: Target,
   change: ObjectChange,
   options: WriteOptions,
   stored: StoredObject,
 ): Result<Decision, Status> {
   const { kind } = target;
-  const live = presented(target, stored);
+  const live = convertToVersion(target, stored);
   const wanted = change.next(live);
   if (!wanted.ok) return wanted;
   const refusal =
-    nameRefusal(wanted.value, change.name) ??
+    nameMismatch(wanted.value, change.name) ??
     namespaceMismatch(target, wanted.value) ??
-    versionRefusal(target, change, wanted.value, live);
+    versionConflict(target, change, wanted.value, live);
   if (refusal !== undefined) return err(refusal);
-  const next = nextState(world, target, change, options, live, wanted.value);
+  const next = nextState(context, target, change, options, live, wanted.value);
   const errors = [
     // Two parts of the real server report these.
     ...metadataChangeErrors(wanted.value, live),
     ...metadataChangeErrors(wanted.value, live),
-    ...foundAgain(target, next, live),
+    ...objectViolations(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
     ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
-  const kept = kind.rules.converted(next, storageApiVersionOf(kind));
+  const kept = kind.rules.convert(next, storageApiVersionOf(kind));
   if (isUnchanged(kept, stored.object, equalJson(withoutTimes(next), withoutTimes(live)))) return ok({ keep: true });
   if (options.isDryRun) return ok({ keep: true, answer: kept });
-  return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
+  return ok(isDeletable(target, next) ? { remove: true, answer: kept } : { put: kept });
 }
 
 /**
  * Violations of the object; for updates the real server checks some metadata more than once and reports it as often.
  */
-function foundAgain(target: Target, next: JsonObject, live: JsonObject): readonly FieldError[] {
+function objectViolations(target: Target, next: JsonObject, live: JsonObject): readonly FieldError[] {
   const errors = objectErrors(target, next, live);
   const isOf = (...names: readonly string[]) => {
     return ({ field }: FieldError): boolean => names.some((name) => field.startsWith(`metadata.${name}`));
   };
   const labels = errors.filter(isOf("labels", "annotations"));
-  const whole = target.kind.rules.isCheckedAgain ? errors.filter(isOf("labels", "annotations", "finalizers")) : [];
+  const whole = target.kind.rules.isValidatedTwice ? errors.filter(isOf("labels", "annotations", "finalizers")) : [];
   return [...errors, ...labels, ...labels, ...whole];
 }
 
 /** The new object: each endpoint writes its part, server-managed fields stay, ownership and generation follow. */
 function nextState(
-  world: World,
+  context: VerbContext,
   target: Target,
   change: ObjectChange,
   options: WriteOptions,
@@ -126,28 +140,28 @@ function nextState(
 ): JsonObject {
   const { rules } = target.kind;
   const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
-  const writer = writerOf(world, target, options.manager, change.subresource);
+  const writer = writerOf(context, target, options.manager, change.subresource);
   const owned = change.keepsManagers === true ? kept : withManagers(target, kept, live, writer);
-  const next = prepared(world, target, change, owned, live);
+  const next = prepareChange(context, target, change, owned, live);
   const isCounted = rules.countsGenerations && change.subresource !== "status";
   if (!isCounted || !rules.startsGeneration(next, live)) return next;
   return withMetadata(next, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
 }
 
 function withManagers(target: Target, next: JsonObject, live: JsonObject, writer: FieldWriter): JsonObject {
-  if (forgetsOwners(target, next, live)) return withMetadata(next, { managedFields: undefined });
-  const owned = updated({ live, schema: target.version.schema, writer }, next);
+  if (clearsManagers(target, next, live)) return withMetadata(next, { managedFields: undefined });
+  const owned = trackUpdate({ live, schema: target.version.schema, writer }, next);
   return withMetadata(next, { managedFields: metadataOf(owned)["managedFields"] });
 }
 
-function prepared(
-  world: World,
+function prepareChange(
+  context: VerbContext,
   { kind: { rules } }: Target,
   { subresource }: ObjectChange,
   next: JsonObject,
   live: JsonObject,
 ): JsonObject {
-  if (subresource === undefined) return rules.prepareUpdate(next, live, circumstancesOf(world));
+  if (subresource === undefined) return rules.prepareUpdate(next, live, admissionContextOf(context));
   return subresource === "status" ? rules.prepareStatus(next, live) : next;
 }
 
@@ -170,7 +184,7 @@ function withoutTimes(object: JsonObject): JsonObject {
  * As in the real server: ownership is tracked in the version of each manager; if one of these versions does not know
  * all fields of the object, all ownership is dropped.
  */
-function forgetsOwners({ kind, version }: Target, next: JsonObject, live: JsonObject): boolean {
+function clearsManagers({ kind, version }: Target, next: JsonObject, live: JsonObject): boolean {
   if (!kind.rules.isValidatedBySchema || kind.versions.length === 1) return false;
   const managers = [...(managersOf(live)?.values() ?? [])];
   const others = kind.versions.filter(
@@ -226,7 +240,7 @@ function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
 }
 
 /** Whether nothing holds a deleted object any longer. */
-export function isReleased({ kind }: Pick<Target, "kind">, object: JsonObject): boolean {
+export function isDeletable({ kind }: Pick<Target, "kind">, object: JsonObject): boolean {
   const grace = metadataOf(object)["deletionGracePeriodSeconds"];
   return (
     isBeingDeleted(object) &&

@@ -16,7 +16,7 @@ export function namespaceMismatch(
 }
 
 /** Why an object does not match the name in the path. */
-export function nameRefusal(next: JsonObject, name: string): Status | undefined {
+export function nameMismatch(next: JsonObject, name: string): Status | undefined {
   const said = nameOf(next);
   if (said === name) return undefined;
   if (said === "")
@@ -25,7 +25,7 @@ export function nameRefusal(next: JsonObject, name: string): Status | undefined 
 }
 
 /** Why an object cannot replace the existing one: another version or another uid. */
-export function versionRefusal(
+export function versionConflict(
   { kind }: Target,
   { name, needsVersion = false }: { readonly name: string; readonly needsVersion?: boolean },
   next: JsonObject,
@@ -42,10 +42,10 @@ export function versionRefusal(
     if (!isGoInteger(version)) return internalError(notInteger("ParseUint", version));
     if (version !== metadataText(live, "resourceVersion")) return conflict(kind, name, MODIFIED);
   }
-  return needsVersion ? uidRefusal(kind, next, live) : undefined;
+  return needsVersion ? uidConflict(kind, next, live) : undefined;
 }
 
-function uidRefusal(kind: Target["kind"], next: JsonObject, live: JsonObject): Status | undefined {
+function uidConflict(kind: Target["kind"], next: JsonObject, live: JsonObject): Status | undefined {
   const [uid, found] = [metadataText(next, "uid"), metadataText(live, "uid")];
   if (uid === "" || uid === found) return undefined;
   const [name, namespace] = [nameOf(live), metadataText(live, "namespace")];

@@ -1,12 +1,12 @@
 import type { Clock } from "@oaas/foundation";
 import type { JsonObject } from "@oaas/kube-core";
 import { metadataOf } from "../admission/metadata.ts";
-import type { TableMaker } from "./presenter.ts";
+import type { TableRenderer } from "./presenter.ts";
 
 const META = { apiVersion: "meta.k8s.io/v1" };
 
 /** Builds tables from the columns of kinds. */
-export function columnTables(clock: Clock): TableMaker {
+export function columnTables(clock: Clock): TableRenderer {
   return {
     table: ({ target, objects, metadata, includeObject, withColumns }) => {
       const { columns } = target.version;

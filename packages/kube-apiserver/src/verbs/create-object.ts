@@ -6,24 +6,24 @@ import type { WriteOptions } from "../request/options.ts";
 import type { Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { newObject } from "./new-object.ts";
-import { storeKindOf, type Target, type World } from "./world.ts";
+import { storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 /** A generated name may be taken: another is generated, a limited number of times. */
 const NAME_ATTEMPTS = 8;
 
 /** Creates an admitted object. */
 export async function createObject(
-  world: World,
+  context: VerbContext,
   target: Target,
   admitted: JsonObject,
   options: WriteOptions,
 ): Promise<Result<Written, Status>> {
   const isGenerated = nameOf(admitted) === "" && metadataOf(admitted)["generateName"] !== undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const made = newObject(world, target, admitted, options);
+    const made = newObject(context, target, admitted, options);
     if (!made.ok) return made;
     const name = nameOf(made.value);
-    const written = await world.store.write(storeKindOf(target.kind), objectKey(target.namespace, name), (live) => {
+    const written = await context.store.write(storeKindOf(target.kind), objectKey(target.namespace, name), (live) => {
       if (live !== undefined)
         return err(alreadyExists(target.kind, name, metadataOf(live.object)["deletionTimestamp"] !== undefined));
       return ok(options.isDryRun ? { keep: true, answer: made.value } : { put: made.value });

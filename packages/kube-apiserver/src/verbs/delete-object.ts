@@ -6,7 +6,7 @@ import { conflict, forbidden, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
-import { isBuiltIn, storeKindOf, type Target, type World } from "./world.ts";
+import { isBuiltIn, storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
@@ -18,21 +18,22 @@ export interface Deleted extends Written {
 
 /** Deletes an object, or marks it for deletion while something holds it. */
 export async function deleteObject(
-  world: World,
+  context: VerbContext,
   target: Target,
   name: string,
   options: DeletionOptions,
 ): Promise<Result<Deleted, Status>> {
   const key = objectKey(target.namespace, name);
   let uid = "";
-  const marked = await markedFirst(world, target, key, options);
-  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
-    if (isImmortal(target, name)) return err(forbidden(target.kind, name, "this namespace may not be deleted"));
+  const marked = await markedFirst(context, target, key, options);
+  const written = await context.store.write(storeKindOf(target.kind), key, (live) => {
+    if (isProtectedNamespace(target, name))
+      return err(forbidden(target.kind, name, "this namespace may not be deleted"));
     if (live === undefined) return err(notFound(target.kind, name));
     uid = metadataText(live.object, "uid");
     const refusal = preconditionRefusal(target, live.object, options);
     if (refusal !== undefined) return err(refusal);
-    const decision = deletion(world, target, live.object, options);
+    const decision = deletion(context, target, live.object, options);
     if ("remove" in decision && options.resourceVersion !== undefined && finalizersOf(live.object).length > 0) {
       return err(conflict(target.kind, name, versionLost(target, name, options.resourceVersion)));
     }
@@ -43,16 +44,16 @@ export async function deleteObject(
 
 /** Graceful deletions are always announced with a change first, even without time left; that state is the response. */
 async function markedFirst(
-  world: World,
+  context: VerbContext,
   target: Target,
   key: string,
   options: DeletionOptions,
 ): Promise<JsonObject | undefined> {
   if (!target.kind.rules.isGraceful || options.isDryRun) return undefined;
-  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+  const written = await context.store.write(storeKindOf(target.kind), key, (live) => {
     if (live === undefined || isBeingDeleted(live.object)) return ok({ keep: true });
     if (preconditionRefusal(target, live.object, options) !== undefined) return ok({ keep: true });
-    const decision = deletion(world, target, live.object, options);
+    const decision = deletion(context, target, live.object, options);
     if (!("remove" in decision) || decision.answer === undefined) return ok({ keep: true });
     return ok({ put: decision.answer });
   });
@@ -72,14 +73,14 @@ function versionLost({ kind, namespace }: Target, name: string, version: string)
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
 }
 
-const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
+const PROTECTED_NAMESPACES: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
 
 /** Namespaces that every cluster needs. */
-function isImmortal({ kind }: Target, name: string): boolean {
-  return kind.group === "" && kind.resource === "namespaces" && IMMORTAL.has(name);
+function isProtectedNamespace({ kind }: Target, name: string): boolean {
+  return kind.group === "" && kind.resource === "namespaces" && PROTECTED_NAMESPACES.has(name);
 }
 
-function deletion(world: World, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
+function deletion(context: VerbContext, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
   const { rules } = kind;
   const propagation = options.propagation ?? (rules.orphansByDefault && !isBeingDeleted(live) ? "Orphan" : undefined);
   const finalizers = finalizersAfter(finalizersOf(live), propagation);
@@ -90,14 +91,14 @@ function deletion(world: World, { kind }: Target, live: JsonObject, options: Del
   // A second deletion can only shorten the grace period.
   const grace = isMarked ? Math.min(asked, before) : asked;
   if (grace === 0 && !isKept) {
-    const answer = rules.isGraceful ? withMetadata(live, deletionTime(world, live, 0)) : live;
+    const answer = rules.isGraceful ? withMetadata(live, deletionTime(context, live, 0)) : live;
     return options.isDryRun ? { keep: true, answer } : { remove: true, ...(rules.isGraceful ? { answer } : {}) };
   }
   const isSame = isMarked && grace === before && finalizers.join() === finalizersOf(live).join();
   if (isSame) return { keep: true };
-  const marked = rules.markedForDeletion(
+  const marked = rules.markForDeletion(
     withMetadata(live, {
-      ...(isMarked && grace === before ? {} : deletionTime(world, live, grace)),
+      ...(isMarked && grace === before ? {} : deletionTime(context, live, grace)),
       // An object held by other finalizers has no grace period and no new generation.
       ...(rules.isHeld(live)
         ? { deletionGracePeriodSeconds: undefined, generation: metadataOf(live)["generation"] }
@@ -108,11 +109,11 @@ function deletion(world: World, { kind }: Target, live: JsonObject, options: Del
   return options.isDryRun ? { keep: true, answer: marked } : { put: marked };
 }
 
-function deletionTime(world: World, live: JsonObject, grace: number): Record<string, string | number> {
+function deletionTime(context: VerbContext, live: JsonObject, grace: number): Record<string, string | number> {
   const { generation } = metadataOf(live);
   const counts = typeof generation === "number" && generation > 0 && !isBeingDeleted(live);
   return {
-    deletionTimestamp: wholeSeconds(world.clock.now() + grace * 1000),
+    deletionTimestamp: wholeSeconds(context.clock.now() + grace * 1000),
     deletionGracePeriodSeconds: grace,
     ...(counts ? { generation: generation + 1 } : {}),
   };

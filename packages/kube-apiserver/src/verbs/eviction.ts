@@ -10,7 +10,7 @@ import { notFound } from "../request/refusals.ts";
 import type { Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { deleteObject } from "./delete-object.ts";
-import { storeKindOf, type Target, type World } from "./world.ts";
+import { storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 /** As the real server records an eviction. */
 const WRITER = "kube-apiserver";
@@ -22,7 +22,7 @@ const TRIES = 5;
  * use the last disruption.
  */
 export async function evictPod(
-  { world, objects }: { readonly world: World; readonly objects: ClusterObjects },
+  { context, objects }: { readonly context: VerbContext; readonly objects: ClusterObjects },
   target: Target,
   name: string,
   eviction: JsonObject,
@@ -30,17 +30,17 @@ export async function evictPod(
 ): Promise<Result<Written, Status>> {
   const asked = isJsonObject(eviction["deleteOptions"]) ? eviction["deleteOptions"] : {};
   const options = deletionOptions(new URLSearchParams(), asked);
-  const pod = world.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
+  const pod = context.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
   if (pod === undefined) return err(notFound(target.kind, name));
   if (!options.ok) return options;
   const deletion = { ...options.value, isDryRun: isDryRun || options.value.isDryRun };
-  const refusal = await charged(world, objects, typed<Pod>(pod.object), deletion.isDryRun);
-  return refusal === undefined ? deleteObject(world, target, name, deletion) : err(refusal);
+  const refusal = await chargeBudget(context, objects, typed<Pod>(pod.object), deletion.isDryRun);
+  return refusal === undefined ? deleteObject(context, target, name, deletion) : err(refusal);
 }
 
 /** Charges an eviction to its budget, if any; or returns why it is denied. */
-async function charged(
-  world: World,
+async function chargeBudget(
+  context: VerbContext,
   objects: ClusterObjects,
   pod: Pod,
   isDryRun: boolean,
@@ -51,7 +51,7 @@ async function charged(
     const verdict = evictionVerdict(pod, budgets);
     if ("refusal" in verdict) return verdict.refusal;
     if (verdict.costs === undefined || isDryRun) return undefined;
-    const next = withDisruption(verdict.costs, pod.metadata.name ?? "", world.clock.now());
+    const next = withDisruption(verdict.costs, pod.metadata.name ?? "", context.clock.now());
     const written = await objects.updateStatus(BUDGETS, asJson(next), WRITER);
     if (written.ok) return undefined;
     if (written.error.reason !== "Conflict") return written.error;

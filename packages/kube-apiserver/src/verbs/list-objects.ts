@@ -6,7 +6,7 @@ import { isGoInteger, notInteger } from "../request/options.ts";
 import { badRequest, expired, tooLargeVersion } from "../request/refusals.ts";
 import type { SortedObjects } from "../store/sorted-objects.ts";
 import type { StoredObject } from "../store/stored-object.ts";
-import { storeKindOf, type Target, type World } from "./world.ts";
+import { storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 /** One page of a list, of one revision. */
 export interface ListedObjects {
@@ -17,7 +17,7 @@ export interface ListedObjects {
 }
 
 /** A snapshot of a kind at a revision, and the start position. */
-interface Picture {
+interface ListSnapshot {
   readonly objects: SortedObjects;
   readonly revision: number;
   readonly start: string;
@@ -27,9 +27,10 @@ const TOO_OLD_TOKEN =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 /** The requested objects, page by page of one snapshot. */
-export function listObjects(world: World, target: Target, options: ListOptions): Result<ListedObjects, Status> {
+export function listObjects(context: VerbContext, target: Target, options: ListOptions): Result<ListedObjects, Status> {
   const prefix = target.namespace === "" ? "" : `${target.namespace}/`;
-  const picture = options.continueToken === "" ? pictureOf(world, target, options) : continued(world, target, options);
+  const picture =
+    options.continueToken === "" ? snapshotOf(context, target, options) : continued(context, target, options);
   if (!picture.ok) return picture;
   const { objects, revision, start } = picture.value;
   const isSelected = selectionOf(target, options);
@@ -46,9 +47,9 @@ export function listObjects(world: World, target: Target, options: ListOptions):
   });
 }
 
-function pictureOf({ store }: World, { kind }: Target, options: ListOptions): Result<Picture, Status> {
+function snapshotOf({ store }: VerbContext, { kind }: Target, options: ListOptions): Result<ListSnapshot, Status> {
   const name = storeKindOf(kind);
-  const present: Picture = { objects: store.objects(name), revision: store.revision, start: "" };
+  const present: ListSnapshot = { objects: store.objects(name), revision: store.revision, start: "" };
   const asked = versionOf(options.resourceVersion);
   if (!asked.ok) return asked;
   if (asked.value > store.revision) return err(tooLargeVersion(options.resourceVersion, store.revision));
@@ -59,7 +60,11 @@ function pictureOf({ store }: World, { kind }: Target, options: ListOptions): Re
   return ok({ objects, revision: asked.value, start: "" });
 }
 
-function continued({ store }: World, { kind, namespace }: Target, options: ListOptions): Result<Picture, Status> {
+function continued(
+  { store }: VerbContext,
+  { kind, namespace }: Target,
+  options: ListOptions,
+): Result<ListSnapshot, Status> {
   const { resourceVersion, continueToken } = options;
   if (resourceVersion !== "" && resourceVersion !== "0") {
     return err(badRequest("specifying resource version is not allowed when using continue"));

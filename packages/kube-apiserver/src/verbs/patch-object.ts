@@ -8,11 +8,11 @@ import {
   type JsonValue,
   type Status,
 } from "@oaas/kube-core";
-import { applied } from "../apply/server-side-apply.ts";
+import { applyConfiguration } from "../apply/server-side-apply.ts";
 import { applyStrategicMergePatch } from "../apply/strategic-merge-patch.ts";
 import { goText } from "../schema/go-text.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { completed, readAsKind } from "../admission/admitted-body.ts";
+import { completeObject, decodeBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import { textAt } from "../kinds/json-access.ts";
@@ -22,7 +22,7 @@ import type { WriteOptions } from "../request/options.ts";
 import { badRequest, conflict, invalid, unknownBodyType, unknownPatchType } from "../request/refusals.ts";
 import type { ObjectChange } from "./change-object.ts";
 import { writerOf } from "./new-object.ts";
-import { apiVersionOf, isBuiltIn, type Target, type World } from "./world.ts";
+import { apiVersionOf, isBuiltIn, type Target, type VerbContext } from "./world.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -84,26 +84,26 @@ export function patchChange(
   return {
     ...place,
     next: (live) => {
-      const result = patched(type, patch, live, target.version.schema);
+      const result = applyPatch(type, patch, live, target.version.schema);
       if (!result.ok) return result;
       const typed = typedBody(target, result.value);
       if (!typed.ok) return typed;
-      const read = readAsKind(target, typed.value);
+      const read = decodeBody(target, typed.value);
       if (read.ok) {
         const strict = strictRefusal(typed.value);
-        if (strict !== undefined) return err(unreadablePatch(shownPatch(type, patch, typed.value), strict));
-        return ok(completed(target, read.value));
+        if (strict !== undefined) return err(invalidPatchResult(shownPatch(type, patch, typed.value), strict));
+        return ok(completeObject(target, read.value));
       }
       const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
       return err(
-        unreadablePatch(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
+        invalidPatchResult(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
       );
     },
   };
 }
 
 /** An object with a patch applied. */
-export function patched(
+export function applyPatch(
   type: Exclude<PatchType, "apply">,
   patch: JsonValue,
   live: JsonObject,
@@ -111,12 +111,12 @@ export function patched(
 ): Result<JsonObject, Status> {
   if (type === "strategic") return applyStrategicMergePatch(live, patch as JsonObject, schema);
   if (type === "merge") return ok(applyMergePatch(live, patch) as JsonObject);
-  const result = jsonPatched(live, patch as readonly JsonObject[]);
+  const result = applyJsonPatchTo(live, patch as readonly JsonObject[]);
   return isJsonObject(result) ? ok(result) : err(rejected());
 }
 
 /** The real server's library adds a missing member on replace; undefined when the patch does not fit. */
-function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue | undefined {
+function applyJsonPatchTo(live: JsonObject, patch: readonly JsonObject[]): JsonValue | undefined {
   let current: JsonValue = live;
   for (const step of patch) {
     let result = applyJsonPatch(current, [step]);
@@ -184,7 +184,7 @@ function converterWords(why: string): string {
 }
 
 /** The patched object cannot be decoded, or not strictly. */
-export function unreadablePatch(object: JsonObject | string, why: string): Status {
+export function invalidPatchResult(object: JsonObject | string, why: string): Status {
   const shown = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
   const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
   return invalid({ group: "", kind: "" }, "", [error]);
@@ -192,7 +192,7 @@ export function unreadablePatch(object: JsonObject | string, why: string): Statu
 
 /** The change of a server-side apply; rejected at once when it is invalid. */
 export function applyChange(
-  world: World,
+  context: VerbContext,
   target: Target,
   place: Pick<ObjectChange, "name" | "subresource">,
   config: JsonObject,
@@ -200,19 +200,19 @@ export function applyChange(
 ): Result<ObjectChange, Status> {
   const refusal = applyRefusal(target, place.name, config);
   if (refusal !== undefined) return err(refusal);
-  const writer = writerOf(world, target, options.manager, place.subresource);
+  const writer = writerOf(context, target, options.manager, place.subresource);
   return ok({
     ...place,
     keepsManagers: true,
     createsMissing: place.subresource === undefined,
     next: (live) => {
-      const result = applied({ live, schema: target.version.schema, writer }, config, options.isForced);
+      const result = applyConfiguration({ live, schema: target.version.schema, writer }, config, options.isForced);
       if (!result.ok) return result;
       const unfounded = isNew(live) ? uidOfNothing(target, place.name, config) : undefined;
       if (unfounded !== undefined) return err(unfounded);
-      const read = readAsKind(target, result.value);
+      const read = decodeBody(target, result.value);
       if (!read.ok) return read;
-      const whole = completed(target, read.value);
+      const whole = completeObject(target, read.value);
       return ok(isBuiltIn(target.kind) ? whole : withMetadata(whole, emptyMetadata(result.value)));
     },
   });

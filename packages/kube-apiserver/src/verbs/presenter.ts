@@ -4,10 +4,10 @@ import type { Representation } from "../request/media-types.ts";
 import { StoredObject } from "../store/stored-object.ts";
 import type { ListedObjects } from "./list-objects.ts";
 import type { EventText } from "./watch-objects.ts";
-import { apiVersionOf, isBuiltIn, presented, presentedText, type Target } from "./world.ts";
+import { apiVersionOf, isBuiltIn, convertToVersion, objectText, type Target } from "./world.ts";
 
 /** Tables, which a client may request instead of objects. */
-export interface TableMaker {
+export interface TableRenderer {
   /**
    * `includeObject` as clients write it: None, Metadata (default) or Object; other values were rejected. Columns may be
    * omitted except in the first event of a watch.
@@ -35,16 +35,20 @@ const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
 
 /** Objects and lists in the requested form. */
 export class Presenter {
-  readonly #tables: TableMaker;
+  readonly #tables: TableRenderer;
 
-  constructor(tables: TableMaker) {
+  constructor(tables: TableRenderer) {
     this.#tables = tables;
   }
 
   one(asked: Shown, shown: StoredObject | JsonObject, { as }: Representation): string {
     if (as === undefined) {
-      if (shown instanceof StoredObject) return presentedText(asked, shown, false);
-      return JSON.stringify({ kind: asked.kind.kind, apiVersion: apiVersionOf(asked), ...presented(asked, shown) });
+      if (shown instanceof StoredObject) return objectText(asked, shown, false);
+      return JSON.stringify({
+        kind: asked.kind.kind,
+        apiVersion: apiVersionOf(asked),
+        ...convertToVersion(asked, shown),
+      });
     }
     const { metadata } = shown instanceof StoredObject ? shown.object : shown;
     if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata });
@@ -63,9 +67,7 @@ export class Presenter {
     }
     const isPartial = as !== undefined;
     const items = listed.items.map((stored) =>
-      isPartial
-        ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) })
-        : presentedText(asked, stored, true),
+      isPartial ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) }) : objectText(asked, stored, true),
     );
     const kind = isPartial ? "PartialObjectMetadataList" : asked.kind.listKind;
     const apiVersion = isPartial ? PARTIAL.apiVersion : apiVersionOf(asked);
@@ -94,7 +96,7 @@ export class Presenter {
     withColumns: boolean,
   ): string {
     const includeObject = asked.query.get("includeObject") ?? "";
-    const shown = objects.map((object) => presented(asked, object));
+    const shown = objects.map((object) => convertToVersion(asked, object));
     return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));
   }
 }

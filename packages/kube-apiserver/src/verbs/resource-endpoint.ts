@@ -1,39 +1,45 @@
 import { err, ok } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
-import { admittedBody } from "../admission/admitted-body.ts";
+import { admitBody } from "../admission/admitted-body.ts";
 import { nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import type { ApiResponse } from "../api.ts";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
-import { jsonAnswer, statusAnswer, streamAnswer, withWarning } from "../request/answers.ts";
+import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/answers.ts";
 import { readObject } from "../request/body.ts";
 import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
 import { representationOf, type Representation } from "../request/media-types.ts";
 import { writeOptions, type WriteOptions } from "../request/options.ts";
 import { badRequest, internalError, methodNotAllowed, notFound, tooLargeVersion } from "../request/refusals.ts";
-import type { Grants, Questions } from "../request/router.ts";
+import type { EscalationGuard, VirtualResources } from "../request/router.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { changeObject, type ObjectChange } from "./change-object.ts";
-import { nameRefusal } from "./change-refusals.ts";
+import { nameMismatch } from "./change-refusals.ts";
 import { createObject } from "./create-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { evictPod } from "./eviction.ts";
 import { listObjects, versionOf } from "./list-objects.ts";
 import { applyChange, patchChange, patchTypeOf, readPatch } from "./patch-object.ts";
 import type { Presenter } from "./presenter.ts";
-import { oddities, placeOf, type Answered, type NamedRequest, type ResourceRequest } from "./resource-request.ts";
-import { patchScale, scaleAnswer, updateScale } from "./scale-endpoint.ts";
-import { sentDeletionOptions, sentObject } from "./sent-body.ts";
+import {
+  objectWarnings,
+  changeTarget,
+  type VerbResult,
+  type NamedRequest,
+  type ResourceRequest,
+} from "./resource-request.ts";
+import { patchScale, scaleResponse, updateScale } from "./scale-endpoint.ts";
+import { readDeletionOptions, readRequestObject } from "./sent-body.ts";
 import { bindPod, finalizeNamespace } from "./special-subresources.ts";
 import { watchObjects } from "./watch-objects.ts";
-import { isBuiltIn, storeKindOf, type Target, type World } from "./world.ts";
+import { isBuiltIn, storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 export interface EndpointDeps {
-  readonly world: World;
+  readonly context: VerbContext;
   readonly objects: ClusterObjects;
   readonly presenter: Presenter;
-  readonly questions?: Questions;
-  readonly grants?: Grants;
+  readonly questions?: VirtualResources;
+  readonly grants?: EscalationGuard;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   isServed(target: Target): boolean;
@@ -51,17 +57,17 @@ export class ResourceEndpoint {
     const { request, query } = asked;
     const isWatch = request.method === "GET" && (asked.isOldWatch || isTrue(query.get("watch")));
     const form = representationOf(request.headers, query, { isWatch, isCollection: asked.name === undefined });
-    if (!form.ok) return statusAnswer(form.error, { syntax: "json", isPretty: true });
+    if (!form.ok) return statusResponse(form.error, { syntax: "json", isPretty: true });
     const refusal = form.value.as === "Table" ? includeObjectRefusal(query.get("includeObject") ?? "") : undefined;
-    if (refusal !== undefined) return statusAnswer(refusal, form.value);
+    if (refusal !== undefined) return statusResponse(refusal, form.value);
     const warnings: string[] = [];
     const answered = await this.#verb({ ...asked, warnings }, form.value);
-    const answer = answered.ok ? answered.value : statusAnswer(answered.error, form.value, warnings);
+    const answer = answered.ok ? answered.value : statusResponse(answered.error, form.value, warnings);
     const { deprecationWarning } = asked.version;
     return deprecationWarning === undefined ? answer : withWarning(answer, deprecationWarning);
   }
 
-  async #verb(asked: ResourceRequest, form: Representation): Promise<Answered> {
+  async #verb(asked: ResourceRequest, form: Representation): Promise<VerbResult> {
     const { method } = asked.request;
     if (asked.name === undefined) {
       if (method === "GET") return this.#list(asked, form);
@@ -85,8 +91,8 @@ export class ResourceEndpoint {
     }
   }
 
-  #get(asked: NamedRequest, form: Representation): Answered {
-    const { world, presenter } = this.#deps;
+  #get(asked: NamedRequest, form: Representation): VerbResult {
+    const { context, presenter } = this.#deps;
     const options = listOptions(asked, asked.query, asked.isOldWatch);
     if (!options.ok) return options;
     if (options.value.isWatch && asked.subresource === undefined) {
@@ -95,34 +101,34 @@ export class ResourceEndpoint {
     }
     const version = versionOf(options.value.resourceVersion);
     if (!version.ok) return version;
-    if (version.value > world.store.revision) {
-      return err(tooLargeVersion(options.value.resourceVersion, world.store.revision));
+    if (version.value > context.store.revision) {
+      return err(tooLargeVersion(options.value.resourceVersion, context.store.revision));
     }
     const stored = this.#stored(asked);
     if (stored === undefined) return err(notFound(asked.kind, asked.name));
-    if (asked.subresource === "scale") return scaleAnswer(asked, stored.object, form);
-    return ok(jsonAnswer(200, presenter.one(asked, stored, form), form));
+    if (asked.subresource === "scale") return scaleResponse(asked, stored.object, form);
+    return ok(jsonResponse(200, presenter.one(asked, stored, form), form));
   }
 
   #stored({ kind, namespace, name }: ResourceRequest & { readonly name: string }): StoredObject | undefined {
-    return this.#deps.world.store.get(storeKindOf(kind), objectKey(namespace, name));
+    return this.#deps.context.store.get(storeKindOf(kind), objectKey(namespace, name));
   }
 
-  #list(asked: ResourceRequest, form: Representation): Answered {
+  #list(asked: ResourceRequest, form: Representation): VerbResult {
     const options = listOptions(asked, asked.query, asked.isOldWatch);
     if (!options.ok) return options;
     if (options.value.isWatch) return ok(this.#watch(asked, form, options.value));
-    const listed = listObjects(this.#deps.world, asked, options.value);
-    return listed.ok ? ok(jsonAnswer(200, this.#deps.presenter.list(asked, listed.value, form), form)) : listed;
+    const listed = listObjects(this.#deps.context, asked, options.value);
+    return listed.ok ? ok(jsonResponse(200, this.#deps.presenter.list(asked, listed.value, form), form)) : listed;
   }
 
   #watch(asked: ResourceRequest, form: Representation, options: ListOptions): ApiResponse {
-    const { world, presenter, closing } = this.#deps;
+    const { context, presenter, closing } = this.#deps;
     const version = versionOf(options.resourceVersion);
-    if (!version.ok) return statusAnswer(watchVersionRefusal(version.error), form);
+    if (!version.ok) return statusResponse(watchVersionRefusal(version.error), form);
     const text = presenter.event(asked, form);
-    return streamAnswer(
-      watchObjects(world, {
+    return streamResponse(
+      watchObjects(context, {
         target: asked,
         options,
         signal: AbortSignal.any([asked.request.signal, closing]),
@@ -132,18 +138,18 @@ export class ResourceEndpoint {
     );
   }
 
-  async #create(asked: ResourceRequest, form: Representation): Promise<Answered> {
+  async #create(asked: ResourceRequest, form: Representation): Promise<VerbResult> {
     const { request, query } = asked;
     const options = writeOptions("CreateOptions", query, request.headers);
     if (!options.ok) return options;
-    const body = sentObject(asked, options.value.fieldValidation);
+    const body = readRequestObject(asked, options.value.fieldValidation);
     if (!body.ok) return body;
-    if (asked.kind.isQuestion === true) return this.#question(asked, body.value.object, form);
-    const admitted = admittedBody(asked, body.value.object);
+    if (asked.kind.isVirtual === true) return this.#question(asked, body.value.object, form);
+    const admitted = admitBody(asked, body.value.object);
     if (!admitted.ok) return admitted;
     const granted = this.#granted(asked, nameOf(admitted.value), admitted.value);
     if (granted !== undefined) return err(granted);
-    const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
+    const written = await createObject(this.#deps.context, asked, admitted.value, options.value);
     if (!written.ok) {
       // Warnings are sent even when the name is taken.
       if (written.error.reason === "AlreadyExists")
@@ -151,11 +157,11 @@ export class ResourceEndpoint {
       return written;
     }
     const warnings = [...body.value.warnings, ...asked.kind.rules.warnings(written.value.object, true)];
-    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
+    return ok(jsonResponse(201, this.#text(asked, written.value, form), form, warnings));
   }
 
   /** POST to a subresource: binding or eviction of a pod. */
-  async #createSubresource(asked: NamedRequest, form: Representation): Promise<Answered> {
+  async #createSubresource(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { request, query, kind, name, subresource } = asked;
     const options = writeOptions("CreateOptions", query, request.headers);
     if (!options.ok) return options;
@@ -167,37 +173,37 @@ export class ResourceEndpoint {
       if (nameIn(object) !== name) return err(badRequest(`name in URL does not match name in ${posted} object`));
       const done =
         subresource === "binding"
-          ? await bindPod(this.#deps.world, asked, name, object, options.value)
+          ? await bindPod(this.#deps.context, asked, name, object, options.value)
           : await evictPod(this.#deps, asked, name, object, options.value.isDryRun);
-      return done.ok ? ok(statusAnswer({ status: "Success", code: 201 }, form)) : done;
+      return done.ok ? ok(statusResponse({ status: "Success", code: 201 }, form)) : done;
     }
     if (this.#stored(asked) === undefined) return err(notFound(kind, name));
     return this.#question(asked, object, form);
   }
 
   /** Virtual resources are answered by their handlers. */
-  #question(asked: ResourceRequest, body: JsonObject, form: Representation): Answered {
+  #question(asked: ResourceRequest, body: JsonObject, form: Representation): VerbResult {
     const { request, kind, namespace, name, subresource } = asked;
     const place = { ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) };
     const answer = this.#deps.questions?.answer({ request, kind, namespace, body, ...place });
     if (answer === undefined) return err(methodNotAllowed());
-    return answer.ok ? ok(jsonAnswer(201, JSON.stringify(answer.value), form)) : answer;
+    return answer.ok ? ok(jsonResponse(201, JSON.stringify(answer.value), form)) : answer;
   }
 
-  async #update(asked: NamedRequest, form: Representation): Promise<Answered> {
+  async #update(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { request, query, kind } = asked;
     const options = writeOptions("UpdateOptions", query, request.headers);
     if (!options.ok) return options;
-    if (asked.subresource === "scale") return updateScale(this.#deps.world, asked, options.value, form);
+    if (asked.subresource === "scale") return updateScale(this.#deps.context, asked, options.value, form);
     if (asked.subresource === "finalize") return this.#finalize(asked, options.value, form);
-    const body = sentObject(asked, options.value.fieldValidation);
+    const body = readRequestObject(asked, options.value.fieldValidation);
     if (!body.ok) return body;
-    const admitted = admittedBody(asked, body.value.object);
+    const admitted = admitBody(asked, body.value.object);
     if (!admitted.ok) return admitted;
-    const refusal = nameRefusal(admitted.value, asked.name);
+    const refusal = nameMismatch(admitted.value, asked.name);
     if (refusal !== undefined) return err(refusal);
     const change: ObjectChange = {
-      ...placeOf(asked),
+      ...changeTarget(asked),
       next: () => admitted,
       needsVersion: true,
       createsMissing: kind.rules.createsOnUpdate && asked.subresource === undefined,
@@ -205,14 +211,14 @@ export class ResourceEndpoint {
     return this.#changed(asked, change, options.value, form, body.value.warnings);
   }
 
-  async #finalize(asked: NamedRequest, options: WriteOptions, form: Representation): Promise<Answered> {
-    const body = sentObject(asked, options.fieldValidation);
+  async #finalize(asked: NamedRequest, options: WriteOptions, form: Representation): Promise<VerbResult> {
+    const body = readRequestObject(asked, options.fieldValidation);
     if (!body.ok) return body;
-    const written = await finalizeNamespace(this.#deps.world, asked, asked.name, body.value.object, options);
-    return written.ok ? ok(jsonAnswer(200, this.#text(asked, written.value, form), form)) : written;
+    const written = await finalizeNamespace(this.#deps.context, asked, asked.name, body.value.object, options);
+    return written.ok ? ok(jsonResponse(200, this.#text(asked, written.value, form), form)) : written;
   }
 
-  async #patch(asked: NamedRequest, form: Representation): Promise<Answered> {
+  async #patch(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { request, query, kind } = asked;
     const type = patchTypeOf(request.headers["content-type"], isBuiltIn(kind));
     if (!type.ok) return type;
@@ -221,16 +227,16 @@ export class ResourceEndpoint {
     if (type.value !== "apply" && this.#stored(asked) === undefined) return err(notFound(kind, asked.name));
     const patch = readPatch(type.value, request.body);
     if (!patch.ok) return patch;
-    const { world } = this.#deps;
+    const { context } = this.#deps;
     if (asked.subresource === "scale") {
-      return patchScale(world, asked, { type: type.value, patch: patch.value }, options.value, form);
+      return patchScale(context, asked, { type: type.value, patch: patch.value }, options.value, form);
     }
     if (type.value === "apply") {
-      const change = applyChange(world, asked, placeOf(asked), patch.value as JsonObject, options.value);
+      const change = applyChange(context, asked, changeTarget(asked), patch.value as JsonObject, options.value);
       return change.ok ? this.#changed(asked, change.value, options.value, form, []) : change;
     }
     const warnings: string[] = [];
-    const change = patchChange(asked, placeOf(asked), type.value, patch.value, (object) => {
+    const change = patchChange(asked, changeTarget(asked), type.value, patch.value, (object) => {
       const { fieldValidation } = options.value;
       const unknown = fieldValidation === "Ignore" ? [] : strictnessErrors(asked, object, []);
       if (fieldValidation === "Strict" && unknown.length > 0) return `strict decoding error: ${unknown.join(", ")}`;
@@ -247,7 +253,7 @@ export class ResourceEndpoint {
     options: Parameters<typeof changeObject>[3],
     form: Representation,
     warnings: readonly string[],
-  ): Promise<Answered> {
+  ): Promise<VerbResult> {
     let before: JsonObject = {};
     const next: ObjectChange["next"] = (live) => {
       before = live;
@@ -256,10 +262,10 @@ export class ResourceEndpoint {
       const refusal = this.#granted(asked, asked.name, wanted.value, live);
       return refusal === undefined ? wanted : err(refusal);
     };
-    const written = await changeObject(this.#deps.world, asked, { ...change, next }, options);
+    const written = await changeObject(this.#deps.context, asked, { ...change, next }, options);
     if (!written.ok) return written;
-    const told = [...warnings, ...oddities(asked, written.value, before)];
-    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, told));
+    const all = [...warnings, ...objectWarnings(asked, written.value, before)];
+    return ok(jsonResponse(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, all));
   }
 
   #granted(asked: ResourceRequest, name: string, object: JsonObject, live?: JsonObject): Status | undefined {
@@ -268,41 +274,41 @@ export class ResourceEndpoint {
     return this.#deps.grants?.refusal(request, { kind, namespace, name, object, ...before });
   }
 
-  async #delete(asked: NamedRequest, form: Representation): Promise<Answered> {
+  async #delete(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { kind, name } = asked;
-    const options = sentDeletionOptions(asked);
+    const options = readDeletionOptions(asked);
     if (!options.ok) return options;
     const isSilent = options.value.propagation === undefined && kind.group === "batch" && kind.rules.orphansByDefault;
     const warnings = isSilent ? [JOBS_KEEP_PODS] : [];
-    const deleted = await deleteObject(this.#deps.world, asked, name, options.value);
+    const deleted = await deleteObject(this.#deps.context, asked, name, options.value);
     if (!deleted.ok) return deleted;
     const isGone = deleted.value.isGone || (options.value.isDryRun && deleted.value.stored === undefined);
-    if (!isGone || kind.rules.answersDeletedObject) {
-      return ok(jsonAnswer(200, this.#text(asked, deleted.value, form), form, warnings));
+    if (!isGone || kind.rules.returnsDeletedObject) {
+      return ok(jsonResponse(200, this.#text(asked, deleted.value, form), form, warnings));
     }
     const { uid } = deleted.value;
     const details = { name, ...(kind.group === "" ? {} : { group: kind.group }), kind: kind.resource, uid };
-    return ok(statusAnswer({ status: "Success", details }, form, warnings));
+    return ok(statusResponse({ status: "Success", details }, form, warnings));
   }
 
   /** Deletes one by one, as the real server does: a list may grow while it is being emptied. */
-  async #deleteCollection(asked: ResourceRequest, form: Representation): Promise<Answered> {
-    const { world, presenter } = this.#deps;
-    const options = sentDeletionOptions(asked);
+  async #deleteCollection(asked: ResourceRequest, form: Representation): Promise<VerbResult> {
+    const { context, presenter } = this.#deps;
+    const options = readDeletionOptions(asked);
     if (!options.ok) return options;
     const selection = listOptions(asked, asked.query, false);
     if (!selection.ok) return selection;
-    const listed = listObjects(world, asked, { ...selection.value, isWatch: false });
+    const listed = listObjects(context, asked, { ...selection.value, isWatch: false });
     if (!listed.ok) return listed;
     for (const { object } of listed.value.items) {
       const { name = "", namespace = "" } = object["metadata"] as {
         readonly name?: string;
         readonly namespace?: string;
       };
-      const deleted = await deleteObject(world, { ...asked, namespace }, name, options.value);
+      const deleted = await deleteObject(context, { ...asked, namespace }, name, options.value);
       if (!deleted.ok && deleted.error.code !== 404) return deleted;
     }
-    return ok(jsonAnswer(200, presenter.list(asked, listed.value, form), form));
+    return ok(jsonResponse(200, presenter.list(asked, listed.value, form), form));
   }
 
   #text(

@@ -20,10 +20,10 @@ export interface ResourceRequest extends Target {
 export type NamedRequest = ResourceRequest & { readonly name: string };
 
 /** The result of a verb: a response or a rejection. */
-export type Answered = Result<ApiResponse, Status>;
+export type VerbResult = Result<ApiResponse, Status>;
 
 /** Warnings about an object: for a new object, and for each generation. */
-export function oddities(
+export function objectWarnings(
   { kind, subresource }: ResourceRequest,
   { object, isNew }: { readonly object: JsonObject; readonly isNew: boolean },
   before: JsonObject,
@@ -34,7 +34,7 @@ export function oddities(
 }
 
 /** The target of a change. */
-export function placeOf({
+export function changeTarget({
   name,
   subresource,
 }: {

@@ -1,65 +1,65 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, JsonValue, Status } from "@oaas/kube-core";
-import { jsonAnswer } from "../request/answers.ts";
+import { jsonResponse } from "../request/answers.ts";
 import { readObject } from "../request/body.ts";
 import type { Representation } from "../request/media-types.ts";
 import type { FieldValidation, WriteOptions } from "../request/options.ts";
 import { badRequest, methodNotAllowed } from "../request/refusals.ts";
 import { changeObject, type ObjectChange } from "./change-object.ts";
-import { nameRefusal } from "./change-refusals.ts";
+import { nameMismatch } from "./change-refusals.ts";
 import { writerOf } from "./new-object.ts";
-import { patched, unreadablePatch, type PatchType } from "./patch-object.ts";
-import { oddities, type Answered, type NamedRequest } from "./resource-request.ts";
-import { readScale, scaleApplied, scaled, scaleOf, unknownInScale, type ScaleStep } from "./scale.ts";
-import { presented, type World } from "./world.ts";
+import { applyPatch, invalidPatchResult, type PatchType } from "./patch-object.ts";
+import { objectWarnings, type VerbResult, type NamedRequest } from "./resource-request.ts";
+import { readScale, applyScale, changeScale, scaleOf, unknownScaleFields, type ScaleChange } from "./scale.ts";
+import { convertToVersion, type VerbContext } from "./world.ts";
 
 /** The Scale of an object, as shown. */
-export function scaleAnswer(
+export function scaleResponse(
   asked: NamedRequest,
   object: JsonObject,
   form: Representation,
   warnings: readonly string[] = [],
-): Answered {
+): VerbResult {
   const paths = asked.version.scale;
   if (paths === undefined) return err(methodNotAllowed());
-  const scale = scaleOf(asked, paths, presented(asked, object));
-  return scale.ok ? ok(jsonAnswer(200, JSON.stringify(scale.value), form, warnings)) : scale;
+  const scale = scaleOf(asked, paths, convertToVersion(asked, object));
+  return scale.ok ? ok(jsonResponse(200, JSON.stringify(scale.value), form, warnings)) : scale;
 }
 
 /** Replaces the Scale of an object. */
 export async function updateScale(
-  world: World,
+  context: VerbContext,
   asked: NamedRequest,
   options: WriteOptions,
   form: Representation,
-): Promise<Answered> {
+): Promise<VerbResult> {
   const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
   if (!body.ok) return body;
   const read = scaleIn(asked, body.value.object, options.fieldValidation, bodyRefusal);
   if (!read.ok) return read;
-  const refusal = nameRefusal(read.value, asked.name);
+  const refusal = nameMismatch(read.value, asked.name);
   if (refusal !== undefined) return err(refusal);
-  return writeScale(world, asked, { next: () => read, isApply: false }, options, form);
+  return writeScale(context, asked, { next: () => read, isApply: false }, options, form);
 }
 
 /** Patches or applies the Scale of an object. */
 export async function patchScale(
-  world: World,
+  context: VerbContext,
   asked: NamedRequest,
   { type, patch }: { readonly type: PatchType; readonly patch: JsonValue },
   options: WriteOptions,
   form: Representation,
-): Promise<Answered> {
+): Promise<VerbResult> {
   if (type === "apply") {
-    const writer = writerOf(world, asked, options.manager, "scale");
-    const next = scaleApplied(asked, patch as JsonObject, writer, options.isForced);
-    return writeScale(world, asked, { next, isApply: true }, options, form);
+    const writer = writerOf(context, asked, options.manager, "scale");
+    const next = applyScale(asked, patch as JsonObject, writer, options.isForced);
+    return writeScale(context, asked, { next, isApply: true }, options, form);
   }
-  const next: ScaleStep = (scale) => {
-    const result = patched(type, patch, scale, {});
-    return result.ok ? scaleIn(asked, result.value, options.fieldValidation, unreadablePatch) : result;
+  const next: ScaleChange = (scale) => {
+    const result = applyPatch(type, patch, scale, {});
+    return result.ok ? scaleIn(asked, result.value, options.fieldValidation, invalidPatchResult) : result;
   };
-  return writeScale(world, asked, { next, isApply: false }, options, form);
+  return writeScale(context, asked, { next, isApply: false }, options, form);
 }
 
 /** Decodes a Scale from a body or a patch; `refused` says why it is invalid. */
@@ -73,7 +73,7 @@ function scaleIn(
   const typed = { ...sent, kind, apiVersion };
   const type = typeRefusal(typed);
   if (type !== undefined) return err(type);
-  const unknown = validation === "Ignore" ? [] : unknownInScale(typed).map((path) => `unknown field "${path}"`);
+  const unknown = validation === "Ignore" ? [] : unknownScaleFields(typed).map((path) => `unknown field "${path}"`);
   if (validation === "Warn") asked.warnings?.push(...unknown);
   const read = readScale(typed);
   if (!read.ok) return err(refused(typed, read.error));
@@ -82,15 +82,15 @@ function scaleIn(
 }
 
 async function writeScale(
-  world: World,
+  context: VerbContext,
   asked: NamedRequest,
-  step: { readonly next: ScaleStep; readonly isApply: boolean },
+  step: { readonly next: ScaleChange; readonly isApply: boolean },
   options: WriteOptions,
   form: Representation,
-): Promise<Answered> {
+): Promise<VerbResult> {
   const paths = asked.version.scale;
   if (paths === undefined) return err(methodNotAllowed());
-  const writer = writerOf(world, asked, options.manager, "scale");
+  const writer = writerOf(context, asked, options.manager, "scale");
   let before: JsonObject = {};
   const change: ObjectChange = {
     name: asked.name,
@@ -98,13 +98,13 @@ async function writeScale(
     keepsManagers: true,
     next: (live) => {
       before = live;
-      return scaled(asked, paths, live, writer, step);
+      return changeScale(asked, paths, live, writer, step);
     },
   };
-  const written = await changeObject(world, asked, change, options);
+  const written = await changeObject(context, asked, change, options);
   if (!written.ok) return written;
-  const warnings = [...(asked.warnings ?? []), ...oddities(asked, written.value, before)];
-  return scaleAnswer(asked, written.value.object, form, warnings);
+  const warnings = [...(asked.warnings ?? []), ...objectWarnings(asked, written.value, before)];
+  return scaleResponse(asked, written.value.object, form, warnings);
 }
 
 function typeRefusal({ kind, apiVersion }: JsonObject): Status | undefined {

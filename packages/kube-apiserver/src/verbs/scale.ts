@@ -9,8 +9,8 @@ import {
 } from "@oaas/kube-core";
 import { managersOf } from "../apply/managed-fields.ts";
 import { memberElement } from "../apply/path-element.ts";
-import { type ScaledKind, withOwnersOf, withOwnersOfScale } from "../apply/scale-owners.ts";
-import { applied, type FieldWriter, updated } from "../apply/server-side-apply.ts";
+import { type ScaledKind, scaleWithManagers, objectWithScaleManagers } from "../apply/scale-owners.ts";
+import { applyConfiguration, type FieldWriter, trackUpdate } from "../apply/server-side-apply.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import { unknownFields } from "../admission/strictness.ts";
 import { builtInSchema } from "../kinds/built-in-schemas.ts";
@@ -45,45 +45,45 @@ export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject)
 }
 
 /** How a Scale changes: by patch, apply, or replacement. */
-export type ScaleStep = (scale: JsonObject) => Result<JsonObject, Status>;
+export type ScaleChange = (scale: JsonObject) => Result<JsonObject, Status>;
 
 /**
  * The object after a write to its Scale: read with the owners of its count, changed, decoded, and written back.
  * Ownership is computed on the Scale, as in the real server.
  */
-export function scaled(
+export function changeScale(
   target: Target,
   paths: ScalePaths,
   live: JsonObject,
   writer: FieldWriter,
-  step: { readonly next: ScaleStep; readonly isApply: boolean },
+  step: { readonly next: ScaleChange; readonly isApply: boolean },
 ): Result<JsonObject, Status> {
   const kind = scaledKind(target.kind, apiVersionOf(target));
   const shown = scaleOf(target, paths, live);
-  const before = withOwnersOf(live, shown.ok ? shown.value : missingScale(target, live), kind);
+  const before = scaleWithManagers(live, shown.ok ? shown.value : missingScale(target, live), kind);
   const next = step.next(before);
   if (!next.ok) return next;
   const context = { live: before, schema: builtInSchema(SCALE_TYPE), writer: { ...writer, apiVersion: SCALE_VERSION } };
-  const after = step.isApply ? next.value : updated(context, next.value);
+  const after = step.isApply ? next.value : trackUpdate(context, next.value);
   const object = withScale(target, paths, live, after);
-  return object.ok ? ok(withOwnersOfScale(object.value, after, kind)) : object;
+  return object.ok ? ok(objectWithScaleManagers(object.value, after, kind)) : object;
 }
 
 const SCALE_VERSION = "autoscaling/v1";
 const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
 
 /** The real server cannot apply a Scale to a custom object whose count has no owner. */
-const NOBODY_OWNS = internalError(
+const UNOWNED = internalError(
   "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
 );
 
 /** Applies a Scale; conflicts are those of the count. */
-export function scaleApplied(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleStep {
+export function applyScale(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleChange {
   const own = { ...writer, apiVersion: SCALE_VERSION };
   return (live) =>
     !isBuiltIn(target.kind) && managersOf(live) === undefined
-      ? err(NOBODY_OWNS)
-      : applied({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
+      ? err(UNOWNED)
+      : applyConfiguration({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
 }
 
 /** A Scale as Go's type decodes it. Err: the decoder's message. */
@@ -92,7 +92,7 @@ export function readScale(sent: JsonObject): Result<JsonObject, string> {
 }
 
 /** Fields that a Scale does not have. */
-export function unknownInScale(sent: JsonObject): readonly string[] {
+export function unknownScaleFields(sent: JsonObject): readonly string[] {
   return unknownFields(sent, builtInSchema(SCALE_TYPE));
 }
 

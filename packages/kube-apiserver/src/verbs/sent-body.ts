@@ -10,7 +10,7 @@ import type { ResourceRequest } from "./resource-request.ts";
 import { isBuiltIn } from "./world.ts";
 
 /** The object in a request, and its decoding warnings. */
-export function sentObject(
+export function readRequestObject(
   asked: ResourceRequest,
   validation: FieldValidation,
 ): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
@@ -43,7 +43,7 @@ function strictWarnings(
 }
 
 /** The options of a deletion, from its query and body. */
-export function sentDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
+export function readDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
   if (request.body === "") return deletionOptions(query, undefined);
   const { type } = mediaRange(request.headers["content-type"] ?? "application/json");
   if (type === PROTOBUF) {

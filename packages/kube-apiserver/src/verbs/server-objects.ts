@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
-import { admittedBody } from "../admission/admitted-body.ts";
+import { admitBody } from "../admission/admitted-body.ts";
 import { metadataOf, nameOf } from "../admission/metadata.ts";
 import type {
   ClusterObjects,
@@ -19,35 +19,35 @@ import { changeObject } from "./change-object.ts";
 import { createObject } from "./create-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { bindPod, finalizeNamespace } from "./special-subresources.ts";
-import { storeKindOf, type Target, type World } from "./world.ts";
+import { storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 type Outcome = Promise<Result<JsonObject, Status>>;
 
 /** The server's objects as its own controllers see and write them: the same verbs as for any client, without HTTP. */
 export class ServerObjects implements ClusterObjects {
-  readonly #world: World;
+  readonly #context: VerbContext;
   readonly #kinds: KindRegistry;
   readonly #resources = new Map<string, ResourceName>();
 
-  constructor(world: World, kinds: KindRegistry) {
-    this.#world = world;
+  constructor(context: VerbContext, kinds: KindRegistry) {
+    this.#context = context;
     this.#kinds = kinds;
   }
 
   get(kind: ResourceName, { namespace = "", name }: ObjectName): JsonObject | undefined {
-    return this.#world.store.get(groupResourceText(kind), objectKey(namespace, name))?.object;
+    return this.#context.store.get(groupResourceText(kind), objectKey(namespace, name))?.object;
   }
 
   list(kind: ResourceName, namespace?: string): readonly JsonObject[] {
     const prefix = namespace === undefined ? "" : `${namespace}/`;
-    return this.#world.store
+    return this.#context.store
       .objects(groupResourceText(kind))
       .withPrefix(prefix)
       .map(({ object }) => object);
   }
 
   dependentsOf(uid: string): readonly DependentObject[] {
-    return this.#world.store
+    return this.#context.store
       .dependentsOf(uid)
       .map(({ kind, stored }) => ({ kind: this.#resource(kind), object: stored.object }));
   }
@@ -55,9 +55,9 @@ export class ServerObjects implements ClusterObjects {
   async create(kind: ResourceName, object: JsonObject, writer: string): Outcome {
     const target = this.#target(kind, object);
     if (target === undefined) return err(unknownPath());
-    const admitted = admittedBody(target, object);
+    const admitted = admitBody(target, object);
     if (!admitted.ok) return admitted;
-    return objectOf(await createObject(this.#world, target, admitted.value, optionsOf(writer)));
+    return objectOf(await createObject(this.#context, target, admitted.value, optionsOf(writer)));
   }
 
   async update(kind: ResourceName, object: JsonObject, writer: string): Outcome {
@@ -71,7 +71,7 @@ export class ServerObjects implements ClusterObjects {
   async delete(kind: ResourceName, { namespace, name }: ObjectName, options: DeleteOptions): Outcome {
     const target = this.#target(kind, { metadata: namespace === undefined ? {} : { namespace } });
     if (target === undefined) return err(unknownPath());
-    return objectOf(await deleteObject(this.#world, target, name, { ...options, isDryRun: false }));
+    return objectOf(await deleteObject(this.#context, target, name, { ...options, isDryRun: false }));
   }
 
   async writeSubresource(
@@ -84,11 +84,11 @@ export class ServerObjects implements ClusterObjects {
     const target = this.#target(kind, { metadata: { namespace } });
     if (target === undefined) return err(unknownPath());
     const write = subresource === "binding" ? bindPod : finalizeNamespace;
-    return objectOf(await write(this.#world, target, name, body, optionsOf(writer)));
+    return objectOf(await write(this.#context, target, name, body, optionsOf(writer)));
   }
 
   onChange(listener: (change: ObjectChange) => void): () => void {
-    return this.#world.store.onCommit(({ kind, change: { before, after, isDeletion } }) => {
+    return this.#context.store.onCommit(({ kind, change: { before, after, isDeletion } }) => {
       listener({
         kind: this.#resource(kind),
         ...(before === undefined ? {} : { previous: before.object }),
@@ -100,20 +100,20 @@ export class ServerObjects implements ClusterObjects {
   kinds(): readonly ServedKind[] {
     return this.#kinds
       .all()
-      .filter(({ isQuestion, sameObjectsAs }) => isQuestion !== true && sameObjectsAs === undefined);
+      .filter(({ isVirtual: isQuestion, sameObjectsAs }) => isQuestion !== true && sameObjectsAs === undefined);
   }
 
   async #change(kind: ResourceName, object: JsonObject, writer: string, subresource?: "status"): Outcome {
     const target = this.#target(kind, object);
     if (target === undefined) return err(unknownPath());
-    const admitted = admittedBody(target, object);
+    const admitted = admitBody(target, object);
     if (!admitted.ok) return admitted;
     const change = {
       name: nameOf(object),
       next: () => admitted,
       ...(subresource === undefined ? {} : { subresource }),
     };
-    return objectOf(await changeObject(this.#world, target, change, optionsOf(writer)));
+    return objectOf(await changeObject(this.#context, target, change, optionsOf(writer)));
   }
 
   /** Controllers write in the storage version. */

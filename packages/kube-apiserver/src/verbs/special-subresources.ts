@@ -7,11 +7,11 @@ import type { WriteOptions } from "../request/options.ts";
 import { badRequest, conflict } from "../request/refusals.ts";
 import type { Written } from "../store/object-store.ts";
 import { changeObject } from "./change-object.ts";
-import type { Target, World } from "./world.ts";
+import type { Target, VerbContext } from "./world.ts";
 
 /** Assigns a pod to a node: the only way to set `spec.nodeName` later. */
 export async function bindPod(
-  world: World,
+  context: VerbContext,
   target: Target,
   name: string,
   binding: JsonObject,
@@ -36,11 +36,11 @@ export async function bindPod(
       ...live,
       metadata,
       spec: { ...spec, nodeName: node },
-      status: scheduled(world, objectAt(live, "status")),
+      status: withPodScheduled(context, objectAt(live, "status")),
     });
   };
   return changeObject(
-    world,
+    context,
     target,
     { name, subresource: "binding", writesWhole: true, keepsManagers: true, next },
     options,
@@ -48,13 +48,13 @@ export async function bindPod(
 }
 
 /** The status of a scheduled pod. */
-function scheduled(world: World, status: JsonObject): JsonObject {
+function withPodScheduled(context: VerbContext, status: JsonObject): JsonObject {
   const conditions = isJsonArray(status["conditions"]) ? status["conditions"].filter(isJsonObject) : [];
   const condition = {
     type: "PodScheduled",
     status: "True",
     lastProbeTime: null,
-    lastTransitionTime: wholeSeconds(world.clock.now()),
+    lastTransitionTime: wholeSeconds(context.clock.now()),
   };
   const others = conditions.filter(({ type }) => type !== condition.type);
   return { ...status, conditions: [...others, condition] };
@@ -65,7 +65,7 @@ function scheduled(world: World, status: JsonObject): JsonObject {
  * deleted.
  */
 export async function finalizeNamespace(
-  world: World,
+  context: VerbContext,
   target: Target,
   name: string,
   namespace: JsonObject,
@@ -79,5 +79,5 @@ export async function finalizeNamespace(
     const metadata = { ...metadataOf(live), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     return ok({ ...live, metadata, spec: isEmpty ? spec : { ...spec, finalizers } });
   };
-  return changeObject(world, target, { name, subresource: "finalize", writesWhole: true, next }, options);
+  return changeObject(context, target, { name, subresource: "finalize", writesWhole: true, next }, options);
 }

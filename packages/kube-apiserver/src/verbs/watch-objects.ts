@@ -6,7 +6,7 @@ import type { Change } from "../store/change-history.ts";
 import type { StoredObject } from "../store/stored-object.ts";
 import { versionOf } from "./list-objects.ts";
 import { Wakeup } from "./wakeup.ts";
-import { apiVersionOf, presentedText, storeKindOf, type Target, type World } from "./world.ts";
+import { apiVersionOf, objectText, storeKindOf, type Target, type VerbContext } from "./world.ts";
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 const DEFAULT_TIMEOUT_SECONDS = 1800;
@@ -30,14 +30,14 @@ export interface WatchRequest {
  * The changes of a kind as lines of JSON, while the client stays and its time is not over.
  *
  * Flow: the current state first (without a version), then changes from history, from its own position; a client that is
- * too slow is told that its version has expired, and costs no memory before that.
+ * too slow gets an expired version error, and costs no memory before that.
  */
-export async function* watchObjects(world: World, request: WatchRequest): AsyncGenerator<string> {
+export async function* watchObjects(context: VerbContext, request: WatchRequest): AsyncGenerator<string> {
   const { target, options, signal } = request;
-  const { store, timers } = world;
+  const { store, timers } = context;
   const name = storeKindOf(target.kind);
   const wakeup = new Wakeup();
-  const stream = new EventStream(world, request);
+  const stream = new EventStream(context, request);
   let isOver = false;
   let isBookmarkDue = false;
   const end = timers.after((options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000, () => {
@@ -79,7 +79,7 @@ function lineOf(type: string, text: string): string {
 
 /** The position of a watcher. */
 class EventStream {
-  readonly #world: World;
+  readonly #context: VerbContext;
   readonly #target: Target;
   readonly #options: ListOptions;
   readonly #text: EventText;
@@ -92,18 +92,18 @@ class EventStream {
   #revision = 0;
   isEnded = false;
 
-  constructor(world: World, { target, options, text }: WatchRequest) {
-    this.#world = world;
+  constructor(context: VerbContext, { target, options, text }: WatchRequest) {
+    this.#context = context;
     this.#target = target;
     this.#options = options;
     this.#isPlain = text === undefined;
-    this.#text = text ?? ((stored) => presentedText(target, stored, false));
+    this.#text = text ?? ((stored) => objectText(target, stored, false));
     this.#isSelected = selectionOf(target, options);
     this.#prefix = target.namespace === "" ? "" : `${target.namespace}/`;
   }
 
   get #history() {
-    return this.#world.store.history(storeKindOf(this.#target.kind));
+    return this.#context.store.history(storeKindOf(this.#target.kind));
   }
 
   /** Sends the current state if requested; sets the position for changes. */
@@ -122,7 +122,7 @@ class EventStream {
       this.#revision = revision;
       return;
     }
-    const { store } = this.#world;
+    const { store } = this.#context;
     const objects = store.objects(storeKindOf(this.#target.kind));
     this.#place = this.#history.end;
     this.#revision = store.revision;
@@ -157,7 +157,7 @@ class EventStream {
   }
 
   bookmark(): string {
-    this.#revision = Math.max(this.#revision, this.#world.store.revision);
+    this.#revision = Math.max(this.#revision, this.#context.store.revision);
     return this.#bookmark(false);
   }
 

@@ -10,13 +10,18 @@ import {
   withMember,
   withoutMember,
 } from "@oaas/kube-core";
-import { admitted, customResourceErrors } from "../../src/schema/custom-resource.ts";
+import { admitCustomResource, customResourceErrors } from "../../src/schema/custom-resource.ts";
 import { withDefaults } from "../../src/schema/defaulting.ts";
 import { invalidStatus } from "../../src/schema/field-error.ts";
 import type { StructuralSchema } from "../../src/schema/structural-schema.ts";
 import { fieldSetOf } from "../../src/apply/field-set.ts";
 import { memberElement } from "../../src/apply/path-element.ts";
-import { applied, updated, type FieldWriter, type WriteContext } from "../../src/apply/server-side-apply.ts";
+import {
+  applyConfiguration,
+  trackUpdate,
+  type FieldWriter,
+  type WriteContext,
+} from "../../src/apply/server-side-apply.ts";
 
 /** One write of an object by one manager. */
 export interface WriteStep {
@@ -48,7 +53,7 @@ export class OneObjectServer {
     const errors = customResourceErrors(next.value, this.#schema);
     if (errors.length > 0) return err(invalidStatus({ group: "probe.test", kind: "Mix" }, NAME, errors));
     // Stored objects are read back like input, which removes nulls that no type rejected.
-    this.#live = admitted(next.value, this.#schema);
+    this.#live = admitCustomResource(next.value, this.#schema);
     return ok(this.#live);
   }
 
@@ -66,11 +71,11 @@ export class OneObjectServer {
     const context: WriteContext = { live: this.#live, schema: this.#schema, writer };
     const sent = { ...IDENTITY, ...body, metadata: { name: NAME, ...(body["metadata"] as JsonObject | undefined) } };
     if (apply !== undefined) {
-      const result = applied(context, sent, force);
+      const result = applyConfiguration(context, sent, force);
       return result.ok ? ok(this.#reset(withDefaults(result.value, this.#schema) as JsonObject, step)) : result;
     }
     const wanted = patch === undefined ? sent : (applyMergePatch(this.#live, body) as JsonObject);
-    return ok(updated(context, this.#reset(admitted(wanted, this.#schema), step)));
+    return ok(trackUpdate(context, this.#reset(admitCustomResource(wanted, this.#schema), step)));
   }
 
   /** Each endpoint writes its own part and keeps the other. */

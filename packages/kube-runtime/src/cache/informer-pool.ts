@@ -4,7 +4,7 @@ import type { KubeClient } from "../client/kube-client.ts";
 import type { Selection } from "../client/resource-client.ts";
 import type { ResourceType } from "../client/resource-type.ts";
 import { Informer, type InformerOptions, type InformerView } from "./informer.ts";
-import { unitedView } from "./united-view.ts";
+import { mergedView } from "./united-view.ts";
 
 /** Dependencies that all informers of a pool share. */
 export type PoolOptions = Pick<InformerOptions<KubeObject>, "ambient" | "logger" | "meter" | "watch">;
@@ -71,7 +71,7 @@ export class InformerPool {
       (namespace) => [namespace, this.informer(type, { ...selection, namespace }, shape)] as const,
     );
     const [only] = informers;
-    return only !== undefined && informers.length === 1 ? only[1] : unitedView(new Map(informers));
+    return only !== undefined && informers.length === 1 ? only[1] : mergedView(new Map(informers));
   }
 
   /** Stops and forgets the informers that `view` returned for the same arguments. */

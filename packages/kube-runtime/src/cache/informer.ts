@@ -2,7 +2,7 @@ import { Fault, orAbort, type Ambient } from "@oaas/foundation";
 import { keyOf, trimmed, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
 import type { WatchSource } from "../watch/watch-source.ts";
-import { runWatcher, type WatcherNote, type WatcherOptions } from "../watch/watcher.ts";
+import { runWatcher, type WatcherEvent, type WatcherOptions } from "../watch/watcher.ts";
 import type { IndexFunction } from "./indexes.ts";
 import { ObjectStore, type CacheReader, type Change } from "./store.ts";
 import { informerMetrics, type InformerMetrics } from "./telemetry.ts";
@@ -188,7 +188,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     }
   }
 
-  #note(note: WatcherNote): void {
+  #note(note: WatcherEvent): void {
     if (note.type === "failed") {
       this.#trouble = note.fault;
       if (note.fault.kind === "permission-denied") this.#firstRefusal.resolve();

@@ -6,7 +6,7 @@ import type { CacheReader } from "./store.ts";
  * Several informers of one kind, one per namespace, read as one. A process that may read only some namespaces then
  * needs no cluster-wide permission. Objects of other namespaces are absent.
  */
-export function unitedView<T extends KubeObject, I extends string>(
+export function mergedView<T extends KubeObject, I extends string>(
   byNamespace: ReadonlyMap<string, Informer<T, I>>,
 ): InformerView<T, I> {
   const all = [...byNamespace.values()];

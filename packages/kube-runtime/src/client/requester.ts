@@ -116,8 +116,8 @@ export class Requester {
         return await this.#flow.run(deadline.signal, () => this.#once(call, deadline.signal));
       } catch (thrown) {
         const fault = Fault.from(thrown);
-        if (call.once || attempt + 1 >= MOST_TRIES || !mayTryAgain(call, fault)) throw fault;
-        const delayMs = Math.max(askedDelayMs(fault), backoffDelay(RETRY, attempt, this.#options.ambient.random));
+        if (call.once || attempt + 1 >= MOST_TRIES || !isRetryable(call, fault)) throw fault;
+        const delayMs = Math.max(retryAfterMs(fault), backoffDelay(RETRY, attempt, this.#options.ambient.random));
         // Waiting past the deadline would hide the reason behind "deadline exceeded".
         if (delayMs >= deadline.remainingMs()) throw fault;
         await sleep(this.#options.ambient.timers, delayMs, deadline.signal);
@@ -219,14 +219,14 @@ function describe(call: ApiCall): string {
   return `${call.verb} ${call.subject}`;
 }
 
-function mayTryAgain(call: ApiCall, fault: Fault): boolean {
+function isRetryable(call: ApiCall, fault: Fault): boolean {
   if (isFault(fault, "resource-exhausted")) return true;
   if (!isFault(fault, "unavailable")) return false;
   // Requested by the server, so nothing was done; a broken connection may hide a completed write.
   return fault.detail.retryAfterMs !== undefined || call.method === "GET";
 }
 
-function askedDelayMs(fault: Fault): number {
+function retryAfterMs(fault: Fault): number {
   return isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? (fault.detail.retryAfterMs ?? 0) : 0;
 }
 

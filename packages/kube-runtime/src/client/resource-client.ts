@@ -116,7 +116,7 @@ export class ResourceClient<T extends KubeObject> {
     const resourceVersion = list?.metadata?.resourceVersion;
     // Treating any other body as an empty list would delete every cached object.
     if (typeof resourceVersion !== "string" || !(Array.isArray(list?.items) || list?.items === null)) {
-      throw unexpectedAnswer(call, "list");
+      throw unexpectedResponse(call, "list");
     }
     const next = list.metadata?.continue;
     return {
@@ -253,7 +253,7 @@ export class ResourceClient<T extends KubeObject> {
 
   async #object(call: ApiCall, options: CallOptions): Promise<Stored<T>> {
     const object = await this.#requester.json<T | null>(call, options);
-    if (typeof object?.metadata !== "object") throw unexpectedAnswer(call, "object");
+    if (typeof object?.metadata !== "object") throw unexpectedResponse(call, "object");
     return withTypeMeta<T>(this.type, object) as Stored<T>;
   }
 
@@ -292,7 +292,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 }
 
-function unexpectedAnswer({ verb, subject }: ApiCall, wanted: "object" | "list"): Fault {
+function unexpectedResponse({ verb, subject }: ApiCall, wanted: "object" | "list"): Fault {
   return unavailable("API server", `the response to ${verb} ${subject} is not a Kubernetes ${wanted}`);
 }
 

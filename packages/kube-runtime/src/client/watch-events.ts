@@ -37,7 +37,7 @@ function parseEvent<T extends KubeObject>(line: string, type: ResourceType<T>): 
   const { type: change, object } = parseJson(line, what);
   if (change === "ERROR") throw faultFromStatus(JSON.stringify(object ?? {}), { what });
   const resourceVersion = object?.metadata?.resourceVersion;
-  if (typeof resourceVersion !== "string") throw rubbish(`${what} sent an event without a versioned object`, line);
+  if (typeof resourceVersion !== "string") throw invalidEvent(`${what} sent an event without a versioned object`, line);
   switch (change) {
     case "ADDED":
     case "MODIFIED":
@@ -56,11 +56,11 @@ function parseJson(line: string, what: string): RawEvent {
   try {
     return (JSON.parse(line) as RawEvent | null) ?? {};
   } catch (error) {
-    throw rubbish(`${what} sent a line that is not JSON`, line, error);
+    throw invalidEvent(`${what} sent a line that is not JSON`, line, error);
   }
 }
 
-function rubbish(message: string, line: string, cause?: unknown): Fault {
+function invalidEvent(message: string, line: string, cause?: unknown): Fault {
   const context = { start: line.slice(0, 200) };
   return new Fault({ kind: "unavailable", dependency: "API server" }, message, { context, cause });
 }

@@ -1,7 +1,7 @@
 import { abortFault, Fault, isFault, startDeadline, type Ambient } from "@oaas/foundation";
 import { formatObjectKey, parseObjectKey, type ObjectKey } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
-import { PRIORITY, WorkQueue, type Taken, type WorkQueueOptions } from "../queue/work-queue.ts";
+import { PRIORITY, WorkQueue, type QueueItem, type WorkQueueOptions } from "../queue/work-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Source } from "./sources.ts";
 import { controllerMetrics, type ControllerMetrics, type ReconcileResult } from "./telemetry.ts";
@@ -171,7 +171,7 @@ export class Controller {
     }
   }
 
-  async #reconcileOne({ key, priority }: Taken<string>): Promise<ReconcileResult> {
+  async #reconcileOne({ key, priority }: QueueItem<string>): Promise<ReconcileResult> {
     const parsed = parseObjectKey(key);
     if (!parsed.ok) return "failed";
     const logger = this.#logger.child({ key, ...this.#options.logFields?.(parsed.value) });

@@ -25,7 +25,7 @@ export const EVENTS = resourceType<KubeEvent>({
 });
 
 /** An event to record. Built by small functions next to the code that knows the facts. */
-export interface Happening {
+export interface EventInput {
   readonly type: "Normal" | "Warning";
   /** CamelCase, short, from a fixed list. */
   readonly reason: string;
@@ -42,7 +42,7 @@ export interface Happening {
 const LONGEST_NOTE = 1024;
 
 /** Shortens a note to the server's limit, never inside a character. */
-export function fittingNote(note: string): string {
+export function truncateNote(note: string): string {
   if (new TextEncoder().encode(note).length <= LONGEST_NOTE) return note;
   const bytes = new TextEncoder().encode(note).slice(0, LONGEST_NOTE - 3);
   return `${new TextDecoder().decode(bytes).replace(/\uFFFD+$/, "")}…`;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { KubeClient } from "../client/kube-client.ts";
 import { memoryApi } from "../testing/memory-api.ts";
-import { fittingNote, type Happening, type KubeEvent } from "./event.ts";
+import { truncateNote, type EventInput, type KubeEvent } from "./event.ts";
 import { EventRecorder, type RecorderOptions } from "./recorder.ts";
 
 function setUp(options: Partial<RecorderOptions> = {}) {
@@ -28,7 +28,7 @@ function setUp(options: Partial<RecorderOptions> = {}) {
   return { time: ambient.time, api, recorder, events, count };
 }
 
-const happening = (over: Partial<Happening> = {}): Happening => ({
+const happening = (over: Partial<EventInput> = {}): EventInput => ({
   type: "Normal",
   reason: "Made",
   action: "Make",
@@ -54,7 +54,7 @@ describe("series", () => {
 
   test("writes annotations to the Event, and different annotations to another Event", async () => {
     const fixture = setUp();
-    const caused = (by: string): Happening => happening({ annotations: { "example.com/cause": by } });
+    const caused = (by: string): EventInput => happening({ annotations: { "example.com/cause": by } });
     for (const by of ["one", "one", "two"]) fixture.recorder.record(caused(by));
     await fixture.recorder.flush();
     expect(fixture.events().map(({ metadata, series }) => [metadata.annotations, series?.count])).toEqual([
@@ -124,7 +124,7 @@ describe("bounds", () => {
 
   test("bounds memory for objects and series by evicting the oldest", async () => {
     const fixture = setUp({ limit: 100_000 });
-    const about = (i: number): Happening =>
+    const about = (i: number): EventInput =>
       happening({ regarding: { apiVersion: "v1", kind: "Thing", namespace: "ns", name: `n${i}`, uid: `u${i}` } });
     for (let i = 0; i < 4_200; i += 1) fixture.recorder.record(about(i));
     await fixture.recorder.flush();
@@ -180,7 +180,7 @@ test.each([
 test("truncates a note to the server's limit at a character boundary", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 3000 }), (note) => {
-      const cut = fittingNote(note);
+      const cut = truncateNote(note);
       expect(new TextEncoder().encode(cut).length).toBeLessThanOrEqual(1024);
       if (cut !== note) expect(note.startsWith(cut.slice(0, -1)) || note.includes("\uFFFD")).toBe(true);
     }),

@@ -4,7 +4,7 @@ import { NOOP_LOGGER, NOOP_METER, type Counter, type Logger, type Meter } from "
 import type { KubeClient } from "../client/kube-client.ts";
 import type { ResourceClient } from "../client/resource-client.ts";
 import { TokenBucket } from "../queue/rate-limiter.ts";
-import { EVENTS, fittingNote, microTime, type Happening, type KubeEvent } from "./event.ts";
+import { EVENTS, truncateNote, microTime, type EventInput, type KubeEvent } from "./event.ts";
 
 /** Identity and limits of a recorder. */
 export interface RecorderOptions {
@@ -26,7 +26,7 @@ export interface RecorderOptions {
 
 /** An event and its repetitions. */
 interface Series {
-  readonly happening: Happening;
+  readonly happening: EventInput;
   /** The stored Event, once it exists. */
   name: string | undefined;
   count: number;
@@ -76,7 +76,7 @@ export class EventRecorder {
   }
 
   /** Records an event; it is written later. */
-  record(happening: Happening): void {
+  record(happening: EventInput): void {
     const series = this.#note(happening);
     if (series.count > 1) this.#counter.add(1, { outcome: "counted" });
     if (series.waiting) return;
@@ -94,7 +94,7 @@ export class EventRecorder {
     while (this.#writing) await this.#writing;
   }
 
-  #note(happening: Happening): Series {
+  #note(happening: EventInput): Series {
     const { clock } = this.#options.ambient;
     const id = idOf(happening);
     const present = this.#series.get(id);
@@ -107,7 +107,7 @@ export class EventRecorder {
     return series;
   }
 
-  #bucketOf({ regarding }: Happening): TokenBucket {
+  #bucketOf({ regarding }: EventInput): TokenBucket {
     const object = regarding.uid ?? `${regarding.kind}/${regarding.namespace ?? ""}/${regarding.name}`;
     const options = this.#options.perObject ?? { burst: 25, perSecond: 1 / 300 };
     const bucket = this.#buckets.get(object) ?? new TokenBucket(this.#options.ambient.clock, options);
@@ -147,7 +147,7 @@ export class EventRecorder {
         reportingInstance: instance.slice(0, 128),
         action,
         reason,
-        note: fittingNote(note),
+        note: truncateNote(note),
         type,
         regarding,
         ...(related ? { related } : {}),
@@ -181,7 +181,7 @@ function namespaceOf({ happening }: Series): string {
   return happening.regarding.namespace || CLUSTER_EVENTS;
 }
 
-function idOf({ regarding, related, reason, action, type, note, annotations }: Happening): string {
+function idOf({ regarding, related, reason, action, type, note, annotations }: EventInput): string {
   const object = regarding.uid ?? [regarding.kind, regarding.namespace, regarding.name];
   return JSON.stringify([object, related?.uid ?? related?.name, reason, action, type, note, annotations]);
 }

@@ -36,7 +36,7 @@ interface Ticket<K> {
 }
 
 /** The groups of one priority, served in turn. */
-class Lane<K> {
+class NamespaceQueue<K> {
   readonly #groups = new Map<string, Fifo<Ticket<K>>>();
 
   *tickets(): Iterable<readonly [string, Ticket<K>]> {
@@ -65,8 +65,8 @@ class Lane<K> {
  * Waiting keys: highest priority first; groups within a priority take turns, so that one busy namespace does not starve
  * the others; in order of arrival within a group. A key waits once, at its highest priority.
  */
-export class FairLanes<K> {
-  readonly #lanes = new Map<number, Lane<K>>();
+export class FairQueue<K> {
+  readonly #lanes = new Map<number, NamespaceQueue<K>>();
   readonly #waiting = new Map<K, Ticket<K>>();
   readonly #groupOf: (key: K) => string;
   #priorities: number[] = [];
@@ -128,7 +128,7 @@ export class FairLanes<K> {
     if (this.#stale <= this.#waiting.size + STALE_ALLOWED) return;
     this.#stale = 0;
     for (const [priority, lane] of this.#lanes) {
-      const kept = new Lane<K>();
+      const kept = new NamespaceQueue<K>();
       for (const [group, ticket] of lane.tickets()) {
         if (this.#waiting.get(ticket.key) === ticket) kept.push(group, ticket);
       }
@@ -136,10 +136,10 @@ export class FairLanes<K> {
     }
   }
 
-  #lane(priority: number): Lane<K> {
+  #lane(priority: number): NamespaceQueue<K> {
     let lane = this.#lanes.get(priority);
     if (!lane) {
-      this.#lanes.set(priority, (lane = new Lane()));
+      this.#lanes.set(priority, (lane = new NamespaceQueue()));
       this.#priorities = [...this.#lanes.keys()].toSorted((a, b) => b - a);
     }
     return lane;

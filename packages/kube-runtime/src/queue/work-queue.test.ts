@@ -2,7 +2,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DueHeap } from "./due-heap.ts";
-import { FairLanes } from "./fair-lanes.ts";
+import { FairQueue } from "./fair-lanes.ts";
 import { PRIORITY, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function setUp(options: Partial<WorkQueueOptions<string>> = {}, seed = 1) {
@@ -176,7 +176,7 @@ describe("memory", () => {
   });
 
   test("keys that are raised while higher ones never end leave nothing behind and are not lost", () => {
-    const lanes = new FairLanes<string>((key) => key);
+    const lanes = new FairQueue<string>((key) => key);
     lanes.add("patient", PRIORITY.low);
     for (let i = 0; i < 100_000; i += 1) {
       lanes.add(`k${i % 10}`, PRIORITY.low);

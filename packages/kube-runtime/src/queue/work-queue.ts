@@ -1,13 +1,13 @@
 import type { BackoffPolicy, Clock, Random, Timer, Timers } from "@oaas/foundation";
 import { DueHeap } from "./due-heap.ts";
-import { FairLanes } from "./fair-lanes.ts";
+import { FairQueue } from "./fair-lanes.ts";
 import { FailureBackoff, TokenBucket } from "./rate-limiter.ts";
 
 /** Priorities: a user's change goes before routine work, a resync after it. */
 export const PRIORITY = { high: 10, normal: 0, low: -10 } as const;
 
 /** A key taken by a worker; pass it to `done`. */
-export interface Taken<K> {
+export interface QueueItem<K> {
   readonly key: K;
   readonly priority: number;
   /** Waiting time. */
@@ -72,14 +72,14 @@ interface Work {
 export class WorkQueue<K> {
   readonly #options: WorkQueueOptions<K>;
   readonly #limit: number;
-  readonly #lanes: FairLanes<K>;
+  readonly #lanes: FairQueue<K>;
   readonly #addedAt = new Map<K, number>();
   readonly #working = new Map<K, Work>();
   readonly #delayed = new DueHeap<K>();
   readonly #delayedPriority = new Map<K, number>();
   readonly #failures: FailureBackoff<K>;
   readonly #bucket: TokenBucket;
-  #waiters: ((taken: Taken<K> | undefined) => void)[] = [];
+  #waiters: ((taken: QueueItem<K> | undefined) => void)[] = [];
   #idle: (() => void)[] = [];
   #timer: { readonly dueAt: number; readonly timer: Timer } | undefined;
   #roomTimer: Timer | undefined;
@@ -89,7 +89,7 @@ export class WorkQueue<K> {
   constructor(options: WorkQueueOptions<K>) {
     this.#options = options;
     this.#limit = options.limit ?? 100_000;
-    this.#lanes = new FairLanes(options.groupOf ?? (() => ""));
+    this.#lanes = new FairQueue(options.groupOf ?? (() => ""));
     this.#failures = new FailureBackoff(options.backoff ?? RETRY_BACKOFF, options.random);
     this.#bucket = new TokenBucket(options.clock, options.overallRate ?? { perSecond: 10, burst: 100 });
   }
@@ -144,7 +144,7 @@ export class WorkQueue<K> {
   }
 
   /** Returns the next key, waiting if necessary; undefined once the queue is stopped. */
-  take(): Promise<Taken<K> | undefined> {
+  take(): Promise<QueueItem<K> | undefined> {
     const ready = this.#next();
     if (ready) return Promise.resolve(ready);
     if (this.#stopped) return Promise.resolve(undefined);
@@ -222,7 +222,7 @@ export class WorkQueue<K> {
     }
   }
 
-  #next(): Taken<K> | undefined {
+  #next(): QueueItem<K> | undefined {
     if (this.#stopped) return undefined;
     const ticket = this.#lanes.take();
     if (!ticket) return undefined;

@@ -2,7 +2,7 @@ import { abortFault, invalidArgument, notFound, resourceExhausted, unavailable, 
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import type { ListPage, WatchEvent, WatchSource } from "./watch-source.ts";
-import { runWatcher, type WatcherNote, type WatcherOptions } from "./watcher.ts";
+import { runWatcher, type WatcherEvent, type WatcherOptions } from "./watcher.ts";
 
 interface Thing {
   readonly name: string;
@@ -34,7 +34,7 @@ function setUp(
   const ambient = virtualAmbient(11);
   const asked: string[] = [];
   const things = new Map<string, number>();
-  const notes: WatcherNote[] = [];
+  const notes: WatcherEvent[] = [];
   let replaced = 0;
   const source: WatchSource<Thing> = {
     list: async (query) => {

@@ -14,7 +14,7 @@ import { SilenceGuard } from "./silence-guard.ts";
 import type { WatchEvent, WatchSink, WatchSource } from "./watch-source.ts";
 
 /** State of a watcher, for logs and metrics. */
-export type WatcherNote =
+export type WatcherEvent =
   | { readonly type: "listed"; readonly items: number; readonly resourceVersion: string; readonly streamed: boolean }
   | { readonly type: "watching"; readonly resourceVersion: string }
   | { readonly type: "ended"; readonly events: number }
@@ -48,7 +48,7 @@ export interface WatcherOptions<T> {
   readonly watchSeconds?: number;
   /** Backoff between failures. Default 200 ms doubling to 30 s, half of it jitter. */
   readonly backoff?: BackoffPolicy;
-  readonly onNote?: (note: WatcherNote) => void;
+  readonly onNote?: (note: WatcherEvent) => void;
 }
 
 const WATCH_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 30_000, factor: 2, jitter: 0.5 };
@@ -124,13 +124,13 @@ async function recover<T>(
   }
   const reason = isExpired(fault) ? "expired" : fault === state.silence ? "silent" : "broken";
   state.silences += reason === "silent" ? 1 : 0;
-  if (reason === "expired" || doubtsVersion(fault, state.failures) || state.silences > 1) {
+  if (reason === "expired" || shouldDropVersion(fault, state.failures) || state.silences > 1) {
     state.resourceVersion = undefined;
     state.silences = 0;
   }
   state.failures += 1;
   const delayMs = backoffDelay(options.backoff ?? WATCH_BACKOFF, state.failures - 1, options.ambient.random);
-  const retryInMs = Math.max(askedDelayMs(fault), delayMs);
+  const retryInMs = Math.max(retryAfterMs(fault), delayMs);
   options.onNote?.({ type: "failed", reason, fault, retryInMs });
   await sleep(options.ambient.timers, retryInMs, signal).catch(() => undefined);
 }
@@ -227,18 +227,18 @@ function refusesStreaming(fault: Fault): boolean {
 }
 
 /** Consecutive failures with one version before the version itself is suspected. */
-const PATIENCE = 5;
+const MAX_FAILURES = 5;
 
 /**
  * Faults that make the version suspect: the kind was removed, the server has never reached that version, or it keeps
  * failing. An unreachable or overloaded server says nothing about the version.
  */
-function doubtsVersion(fault: Fault, failures: number): boolean {
+function shouldDropVersion(fault: Fault, failures: number): boolean {
   const kinds: readonly FaultKind[] = ["not-found", "invalid-argument"];
   if (kinds.includes(fault.kind) || statusReasonOf(fault) === "Timeout") return true;
-  return failures >= PATIENCE && fault.context["httpStatus"] !== undefined && fault.kind !== "resource-exhausted";
+  return failures >= MAX_FAILURES && fault.context["httpStatus"] !== undefined && fault.kind !== "resource-exhausted";
 }
 
-function askedDelayMs(fault: Fault): number {
+function retryAfterMs(fault: Fault): number {
   return isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? (fault.detail.retryAfterMs ?? 0) : 0;
 }

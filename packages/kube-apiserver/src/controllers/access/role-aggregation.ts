@@ -23,7 +23,7 @@ export function roleAggregation(): Controller {
     reporter: "clusterrole-aggregation-controller",
     writer: "clusterrole-aggregation-controller",
     // Any role may be a source of aggregation.
-    follows: [{ kind: CLUSTER_ROLES, keys: (_object, view) => gatherers(view) }],
+    watches: [{ kind: CLUSTER_ROLES, keys: (_object, view) => gatherers(view) }],
     decide(key, { view }) {
       const role = view.get<ClusterRole>(CLUSTER_ROLES, "", nameOfKey(key).name);
       if (!role?.aggregationRule || role.metadata.deletionTimestamp !== undefined) return SETTLED;

@@ -13,7 +13,7 @@ export function cronJobController(): Controller {
     name: "cron-jobs",
     reporter: "cronjob-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       {
         kind: CRON_JOBS,
         keys: (object) => {

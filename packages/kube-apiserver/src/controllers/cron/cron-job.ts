@@ -1,5 +1,14 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, tell, updateStatus, type Decision, type Step, type Told } from "../loop/decision.ts";
+import {
+  create,
+  decision,
+  remove,
+  recordEvent,
+  updateStatus,
+  type Decision,
+  type Step,
+  type WriteEvents,
+} from "../loop/decision.ts";
 import { asJson } from "../objects/cluster-view.ts";
 import { CRON_JOBS, JOBS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
@@ -39,13 +48,13 @@ function startSteps({ cronJob, jobs }: CronJobState, status: CronJobStatus, due:
   const running = jobs.filter((job) => endOf(job) === undefined);
   if (concurrencyPolicy === "Forbid" && running.length > 0) {
     const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
-    return [tell({ about: cronJob, type: "Normal", reason: "JobAlreadyActive", message })];
+    return [recordEvent({ about: cronJob, type: "Normal", reason: "JobAlreadyActive", message })];
   }
   const job = jobAt(cronJob, due);
   const started = updateStatus(CRON_JOBS, { ...cronJob, status: { ...status, lastScheduleTime: wholeSeconds(due) } });
   if (jobs.some(({ metadata }) => metadata.name === job.metadata.name)) return [started];
   const replaced = concurrencyPolicy === "Replace" ? running.map((one) => removal(cronJob, one)) : [];
-  return [...replaced, create(JOBS, job, toldOfStart(cronJob, job.metadata.name)), started];
+  return [...replaced, create(JOBS, job, startEvents(cronJob, job.metadata.name)), started];
 }
 
 /** The last due time that was not started, and the next one. */
@@ -124,7 +133,7 @@ function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
       job === undefined
         ? { reason: "MissingJob", message: `Active job went missing: ${name}` }
         : { reason: "SawCompletedJob", message: `Saw completed job: ${name}, condition: ${end}` };
-    return [tell({ about: cronJob, type: "Normal", ...what })];
+    return [recordEvent({ about: cronJob, type: "Normal", ...what })];
   });
 }
 
@@ -159,7 +168,7 @@ function removal(cronJob: CronJob, job: Stored<Job>): Step {
   return remove(JOBS, job, { propagation: "Background" }, { done });
 }
 
-function toldOfStart(cronJob: CronJob, name: string): Told {
+function startEvents(cronJob: CronJob, name: string): WriteEvents {
   return {
     done: () => ({ about: cronJob, type: "Normal", reason: "SuccessfulCreate", message: `Created job ${name}` }),
     refused: (status) => ({

@@ -62,9 +62,9 @@ const BY_ANNOTATION: Readonly<Record<string, Failure>> = {
  */
 export function failuresOf(pod: PodLike, rules: readonly FailureRule[], container?: Container): readonly Failure[] {
   const images = container ? [container] : [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  const told = BY_ANNOTATION[pod.metadata.annotations?.[ANNOTATIONS.failure] ?? ""];
-  const found = rules.filter((rule) => befalls(rule, pod, images)).map(({ failure }) => failure);
-  return told === undefined ? found : [told, ...found];
+  const annotated = BY_ANNOTATION[pod.metadata.annotations?.[ANNOTATIONS.failure] ?? ""];
+  const found = rules.filter((rule) => appliesTo(rule, pod, images)).map(({ failure }) => failure);
+  return annotated === undefined ? found : [annotated, ...found];
 }
 
 export function failureOf<K extends FailureKind>(
@@ -76,7 +76,7 @@ export function failureOf<K extends FailureKind>(
 
 type PodLike = Pick<KubeObject, "metadata"> & { readonly spec?: PodSpec };
 
-function befalls(rule: FailureRule, pod: PodLike, containers: readonly Container[]): boolean {
+function appliesTo(rule: FailureRule, pod: PodLike, containers: readonly Container[]): boolean {
   const { namespace, selector, image } = rule;
   if (namespace !== undefined && namespace !== pod.metadata.namespace) return false;
   if (selector !== undefined && !selectsLabels(selector, pod.metadata.labels)) return false;
@@ -101,7 +101,7 @@ export function matchesImage(pattern: string, image: string): boolean {
 
 /** The start duration of this pod: its annotation, a rule, or the default. */
 export function startDelayOf(pod: Pod, failures: readonly Failure[], usualMs: number): number {
-  const told = Number(pod.metadata.annotations?.[ANNOTATIONS.startDelayMs]);
-  if (Number.isFinite(told) && told >= 0) return told;
+  const annotated = Number(pod.metadata.annotations?.[ANNOTATIONS.startDelayMs]);
+  if (Number.isFinite(annotated) && annotated >= 0) return annotated;
   return failureOf(failures, "slow-start")?.delayMs ?? usualMs;
 }

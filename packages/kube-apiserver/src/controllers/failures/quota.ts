@@ -53,7 +53,7 @@ function storage({ spec }: Claim): Quantity {
 /**
  * The rejection of an object that would exceed a quota of its namespace, in the words of the real admission plug-in.
  */
-export function quotaRefusal(
+export function exceededQuota(
   kind: Pick<Resource, "group" | "resource">,
   object: KubeObject,
   quotas: readonly Quota[],

@@ -19,8 +19,8 @@ export function garbageController(): Controller {
     name: "garbage-collector",
     reporter: "garbage-collector-controller",
     writer: "kube-controller-manager",
-    follows: [],
-    followsAll: { changed: concernedBy, found: concernedAtFirst },
+    watches: [],
+    watchesAll: { changed: concernedBy, found: concernedAtFirst },
     decide(key, { view }) {
       const { kind, namespace, name } = parseKey(key);
       const object = view.get<KubeObject>(kind, namespace, name);

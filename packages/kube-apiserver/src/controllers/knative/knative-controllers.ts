@@ -1,5 +1,5 @@
 import type { KubeObject } from "@oaas/kube-core";
-import type { Controller, Follow } from "../loop/controller.ts";
+import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
 import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
@@ -40,7 +40,7 @@ function services(): Controller {
   return {
     ...common,
     name: "knative-services",
-    follows: [
+    watches: [
       own(KNATIVE_SERVICES),
       byLabel(KNATIVE_CONFIGURATIONS, LABELS.service),
       byLabel(KNATIVE_ROUTES, LABELS.service),
@@ -63,7 +63,7 @@ function configurations(): Controller {
   return {
     ...common,
     name: "knative-configurations",
-    follows: [own(KNATIVE_CONFIGURATIONS), byLabel(KNATIVE_REVISIONS, LABELS.configuration)],
+    watches: [own(KNATIVE_CONFIGURATIONS), byLabel(KNATIVE_REVISIONS, LABELS.configuration)],
     decide(key, { view, now }) {
       const configuration = alive<KnativeObject>(view, KNATIVE_CONFIGURATIONS, key);
       if (!configuration) return SETTLED;
@@ -77,7 +77,7 @@ function revisions(): Controller {
   return {
     ...common,
     name: "knative-revisions",
-    follows: [
+    watches: [
       own(KNATIVE_REVISIONS),
       byLabel(DEPLOYMENTS, LABELS.revision),
       byLabel(PODS, LABELS.revision),
@@ -125,7 +125,7 @@ function routes(domain: string): Controller {
   return {
     ...common,
     name: "knative-routes",
-    follows: [
+    watches: [
       own(KNATIVE_ROUTES),
       { kind: KNATIVE_CONFIGURATIONS, isSecondary: true, keys: (object) => [keyOf(typed(object))] },
       { kind: SERVICES, isSecondary: true, keys: (object, view) => routeOf(typed(object), view) },
@@ -153,7 +153,7 @@ function routeOf({ metadata }: KubeObject, view: ClusterView): string[] {
   return view.get(KNATIVE_ROUTES, metadata.namespace ?? "", metadata.name ?? "") ? [key] : [];
 }
 
-function byLabel(kind: Resource, label: string): Follow {
+function byLabel(kind: Resource, label: string): WatchedKind {
   return {
     kind,
     isSecondary: true,

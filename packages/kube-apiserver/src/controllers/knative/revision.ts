@@ -53,10 +53,10 @@ function portOf({ spec }: KnativeRevision): number {
 
 /** No request ever arrives, so the first pod is kept without one. */
 function scaleOf({ metadata }: KnativeRevision): number {
-  const told = ["min-scale", "minScale"].map((key) =>
+  const annotated = ["min-scale", "minScale"].map((key) =>
     Number(metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? 0),
   );
-  return Math.max(1, ...told.filter((value) => Number.isInteger(value)));
+  return Math.max(1, ...annotated.filter((value) => Number.isInteger(value)));
 }
 
 function deploymentOf(revision: Stored<KnativeRevision>, labels: Readonly<Record<string, string>>): object {

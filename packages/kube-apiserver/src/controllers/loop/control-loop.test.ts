@@ -6,7 +6,7 @@ import { ALL_KINDS, Lab } from "../testing/lab.ts";
 import { failure, MemoryCluster } from "../testing/memory-cluster.ts";
 import { ControlLoop, type LoopPorts } from "./control-loop.ts";
 import type { Controller } from "./controller.ts";
-import { create, decision, SETTLED, tell, update, type Decision } from "./decision.ts";
+import { create, decision, SETTLED, recordEvent, update, type Decision } from "./decision.ts";
 
 /** A scripted controller over ConfigMaps that records its calls. */
 function scripted(
@@ -18,7 +18,7 @@ function scripted(
     name: "scripted",
     reporter: "scripted-controller",
     writer: "scripted",
-    follows: [{ kind: CONFIG_MAPS, keys: (object) => [objectKey("default", typed(object).metadata.name)] }],
+    watches: [{ kind: CONFIG_MAPS, keys: (object) => [objectKey("default", typed(object).metadata.name)] }],
     decide(key, { view, now }) {
       const name = key.split("/")[1] ?? "";
       asked.push(name);
@@ -91,7 +91,7 @@ describe("control loop", () => {
         tries.push(now);
         return decision([create(CONFIG_MAPS, map("b"))]);
       },
-      { afterRefusal: (_, { status }) => (refusals.push(status), SETTLED) },
+      { afterError: (_, { status }) => (refusals.push(status), SETTLED) },
     );
     const { lab, cluster, loop } = await setUp(controller);
     cluster.refuse = (verb, _, object) =>
@@ -173,7 +173,7 @@ describe("control loop", () => {
 
 describe("events", () => {
   const about = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default", uid: "u" } };
-  const event = (message: string) => tell({ about, type: "Warning", reason: "Odd", message });
+  const event = (message: string) => recordEvent({ about, type: "Warning", reason: "Odd", message });
 
   async function toldOf(messages: readonly string[], more: Partial<Controller> = {}): Promise<readonly JsonObject[]> {
     let next = 0;

@@ -3,7 +3,7 @@ import type { JsonObject, Status } from "@oaas/kube-core";
 import type { ClusterObjects, ObjectChange, ServerController } from "../cluster-objects.ts";
 import { clusterView, type ClusterView } from "../objects/cluster-view.ts";
 import { resourceKey } from "../objects/resources.ts";
-import type { Controller, Follow, FollowAll, Refusal, Surroundings } from "./controller.ts";
+import type { Controller, WatchedKind, WatchedKinds, WriteError, ControllerContext } from "./controller.ts";
 import type { Decision, Step, WriteStep } from "./decision.ts";
 import { EventRecorder } from "./event-recorder.ts";
 
@@ -51,7 +51,7 @@ export class ControlLoop implements ServerController {
   readonly #options: LoopOptions;
   readonly #view: ClusterView;
   readonly #recorder: EventRecorder;
-  readonly #follows = new Map<string, (readonly [Controller, Follow])[]>();
+  readonly #follows = new Map<string, (readonly [Controller, WatchedKind])[]>();
   readonly #queue = new Map<string, readonly [Controller, string]>();
   readonly #timers = new Map<string, Timer>();
   readonly #failures = new Map<string, number>();
@@ -66,7 +66,7 @@ export class ControlLoop implements ServerController {
     this.#view = clusterView(ports.objects);
     this.#recorder = new EventRecorder(ports.objects, ports.clock);
     for (const controller of controllers) {
-      for (const follow of controller.follows) {
+      for (const follow of controller.watches) {
         const key = resourceKey(follow.kind);
         this.#follows.set(key, [...(this.#follows.get(key) ?? []), [controller, follow]]);
       }
@@ -95,11 +95,11 @@ export class ControlLoop implements ServerController {
   /** Enqueues every key: at the start, and when rules outside of objects have changed. */
   lookAtEverything(): void {
     for (const controller of this.#controllers) {
-      for (const follow of controller.follows) {
+      for (const follow of controller.watches) {
         if (follow.isSecondary === true) continue;
         for (const object of this.#ports.objects.list(follow.kind)) this.#name(controller, follow, object);
       }
-      if (controller.followsAll) this.#lookAtAllKinds(controller, controller.followsAll);
+      if (controller.watchesAll) this.#lookAtAllKinds(controller, controller.watchesAll);
     }
   }
 
@@ -116,11 +116,11 @@ export class ControlLoop implements ServerController {
       if (previous) this.#name(controller, follow, previous, change);
     }
     for (const controller of this.#controllers) {
-      for (const key of controller.followsAll?.changed(change, this.#view) ?? []) this.#enqueue(controller, key);
+      for (const key of controller.watchesAll?.changed(change, this.#view) ?? []) this.#enqueue(controller, key);
     }
   }
 
-  #lookAtAllKinds(controller: Controller, follow: FollowAll): void {
+  #lookAtAllKinds(controller: Controller, follow: WatchedKinds): void {
     for (const kind of this.#ports.objects.kinds()) {
       for (const object of this.#ports.objects.list(kind)) {
         for (const key of follow.found(kind, object)) this.#enqueue(controller, key);
@@ -128,7 +128,7 @@ export class ControlLoop implements ServerController {
     }
   }
 
-  #name(controller: Controller, follow: Follow, object: JsonObject, change?: ObjectChange): void {
+  #name(controller: Controller, follow: WatchedKind, object: JsonObject, change?: ObjectChange): void {
     for (const key of follow.keys(object, this.#view, change)) this.#enqueue(controller, key);
   }
 
@@ -164,7 +164,7 @@ export class ControlLoop implements ServerController {
     const refusal = await this.#perform(controller, decided.steps);
     if (refusal === undefined) {
       this.#failures.delete(id);
-      if (decided.lookAgainInMs !== undefined) this.#lookLater(controller, key, decided.lookAgainInMs);
+      if (decided.requeueAfterMs !== undefined) this.#lookLater(controller, key, decided.requeueAfterMs);
       return;
     }
     await this.#afterRefusal(controller, key, refusal);
@@ -172,7 +172,7 @@ export class ControlLoop implements ServerController {
 
   #decided(controller: Controller, key: string): Decision | undefined {
     try {
-      return controller.decide(key, this.#around());
+      return controller.decide(key, this.#context());
     } catch (error) {
       // No retry until something changes: the same objects would lead to the same error.
       this.#ports.onProblem?.({ controller: controller.name, key, error });
@@ -180,7 +180,7 @@ export class ControlLoop implements ServerController {
     }
   }
 
-  async #afterRefusal(controller: Controller, key: string, refusal: Refusal): Promise<void> {
+  async #afterRefusal(controller: Controller, key: string, refusal: WriteError): Promise<void> {
     const id = queueId(controller, key);
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
@@ -188,7 +188,7 @@ export class ControlLoop implements ServerController {
       this.#enqueue(controller, key);
       return;
     }
-    const then = controller.afterRefusal?.(key, refusal, this.#around());
+    const then = controller.afterError?.(key, refusal, this.#context());
     if (then) await this.#perform(controller, then.steps);
     // Nothing can be created in a terminating namespace, so a retry is useless.
     if (isNamespaceGoing(refusal.status)) return;
@@ -207,12 +207,12 @@ export class ControlLoop implements ServerController {
     );
   }
 
-  #around(): Surroundings {
+  #context(): ControllerContext {
     return { view: this.#view, now: this.#ports.clock.now() };
   }
 
   /** The rejection that stopped it, if any. */
-  async #perform(controller: Controller, steps: readonly Step[]): Promise<Refusal | undefined> {
+  async #perform(controller: Controller, steps: readonly Step[]): Promise<WriteError | undefined> {
     for (const step of steps) {
       if (!this.#unsubscribe) return undefined;
       if (step.do === "event") {
@@ -227,15 +227,15 @@ export class ControlLoop implements ServerController {
 
   async #write(controller: Controller, step: WriteStep): Promise<Status | undefined> {
     const result = await this.#send(controller, step);
-    const told = step.do === "create" || step.do === "delete" ? step.told : undefined;
+    const events = step.do === "create" || step.do === "delete" ? step.events : undefined;
     if (result.ok) {
-      if (told?.done) await this.#recorder.record(controller, told.done(result.value));
+      if (events?.done) await this.#recorder.record(controller, events.done(result.value));
       return undefined;
     }
     // A deleted object needs neither deletion nor change.
     if (result.error.reason === "NotFound" && step.do !== "create") return undefined;
-    if (told?.refused && !isNamespaceGoing(result.error)) {
-      await this.#recorder.record(controller, told.refused(result.error));
+    if (events?.refused && !isNamespaceGoing(result.error)) {
+      await this.#recorder.record(controller, events.refused(result.error));
     }
     return result.error;
   }

@@ -4,7 +4,7 @@ import type { ClusterView } from "../objects/cluster-view.ts";
 import type { Decision, WriteStep } from "./decision.ts";
 
 /** The inputs of a decision. */
-export interface Surroundings {
+export interface ControllerContext {
   readonly view: ClusterView;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -24,29 +24,29 @@ export interface Controller {
   /** Writes Events in the events.k8s.io form (eventTime, action, series), like the scheduler. */
   readonly newStyleEvents?: boolean;
   /** The keys affected by a change; called with the new and the previous state. */
-  readonly follows: readonly Follow[];
+  readonly watches: readonly WatchedKind[];
   /** For controllers of every kind, including custom ones. */
-  readonly followsAll?: FollowAll;
-  decide(key: string, around: Surroundings): Decision;
+  readonly watchesAll?: WatchedKinds;
+  decide(key: string, context: ControllerContext): Decision;
   /** Handles a rejected write, other than a conflict, besides the retry. */
-  afterRefusal?(key: string, refusal: Refusal, around: Surroundings): Decision;
+  afterError?(key: string, refusal: WriteError, context: ControllerContext): Decision;
 }
 
-export interface Follow {
+export interface WatchedKind {
   readonly kind: ResourceName;
   keys(object: JsonObject, view: ClusterView, change?: ObjectChange): Iterable<string>;
   /** Skipped in the initial pass: the affected keys are found through other objects. */
   readonly isSecondary?: boolean;
 }
 
-export interface FollowAll {
+export interface WatchedKinds {
   /** The keys affected by a change. */
   changed(change: ObjectChange, view: ClusterView): Iterable<string>;
   /** The keys affected by an initial object. */
   found(kind: ResourceName, object: JsonObject): Iterable<string>;
 }
 
-export interface Refusal {
+export interface WriteError {
   readonly step: WriteStep;
   readonly status: Status;
 }

@@ -9,13 +9,13 @@ import { asJson, objectName } from "../objects/cluster-view.ts";
 export interface Decision {
   readonly steps: readonly Step[];
   /** When to requeue even without a change. */
-  readonly lookAgainInMs?: number;
+  readonly requeueAfterMs?: number;
 }
 
 export type Step = WriteStep | EventStep;
 
 export type WriteStep =
-  | { readonly do: "create"; readonly kind: ResourceName; readonly object: JsonObject; readonly told?: Told }
+  | { readonly do: "create"; readonly kind: ResourceName; readonly object: JsonObject; readonly events?: WriteEvents }
   | { readonly do: "update"; readonly kind: ResourceName; readonly object: JsonObject }
   | { readonly do: "status"; readonly kind: ResourceName; readonly object: JsonObject }
   | {
@@ -23,7 +23,7 @@ export type WriteStep =
       readonly kind: ResourceName;
       readonly name: ObjectName;
       readonly options: DeleteOptions;
-      readonly told?: Told;
+      readonly events?: WriteEvents;
     }
   | {
       readonly do: "subresource";
@@ -34,7 +34,7 @@ export type WriteStep =
     };
 
 /** Events that depend on the result of a write. */
-export interface Told {
+export interface WriteEvents {
   /** Receives the stored object: the server may have chosen its name. */
   readonly done?: (object: JsonObject) => EventDraft;
   readonly refused?: (status: Status) => EventDraft;
@@ -62,11 +62,11 @@ export interface EventDraft {
 /** No steps. */
 export const SETTLED: Decision = { steps: [] };
 
-export const create = (kind: ResourceName, object: object, told?: Told): WriteStep => ({
+export const create = (kind: ResourceName, object: object, events?: WriteEvents): WriteStep => ({
   do: "create",
   kind,
   object: asJson(object),
-  ...(told === undefined ? {} : { told }),
+  ...(events === undefined ? {} : { events }),
 });
 
 export const update = (kind: ResourceName, object: object): WriteStep => ({
@@ -82,27 +82,32 @@ export const updateStatus = (kind: ResourceName, object: object): WriteStep => (
 });
 
 /** Deletes this object by uid, not a later one of its name. */
-export function remove(kind: ResourceName, object: KubeObject, options: DeleteOptions = {}, told?: Told): WriteStep {
+export function remove(
+  kind: ResourceName,
+  object: KubeObject,
+  options: DeleteOptions = {},
+  events?: WriteEvents,
+): WriteStep {
   const { namespace, name = "", uid } = object.metadata;
   return {
     do: "delete",
     kind,
     name: objectName(namespace, name),
     options: uid === undefined ? options : { uid, ...options },
-    ...(told === undefined ? {} : { told }),
+    ...(events === undefined ? {} : { events }),
   };
 }
 
-export const tell = (event: EventDraft): EventStep => ({ do: "event", event });
+export const recordEvent = (event: EventDraft): EventStep => ({ do: "event", event });
 
 /** A decision of these steps; undefined ones are skipped. */
 export function decision(steps: readonly (Step | undefined)[], lookAgainInMs?: number): Decision {
   const kept = steps.filter((step) => step !== undefined);
-  return lookAgainInMs === undefined ? { steps: kept } : { steps: kept, lookAgainInMs: Math.max(0, lookAgainInMs) };
+  return lookAgainInMs === undefined ? { steps: kept } : { steps: kept, requeueAfterMs: Math.max(0, lookAgainInMs) };
 }
 
 /** The earlier of two requeue delays. */
-export function sooner(a: number | undefined, b: number | undefined): number | undefined {
+export function earliestMs(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.min(a, b);
 }

@@ -17,8 +17,8 @@ export function namespaces(options: NamespaceOptions = {}): Controller {
     name: "namespaces",
     reporter: "namespace-controller",
     writer: "kube-controller-manager",
-    follows: [{ kind: NAMESPACES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
-    followsAll: {
+    watches: [{ kind: NAMESPACES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
+    watchesAll: {
       // Objects affect their namespace only while it terminates or lacks its initial contents.
       changed: ({ kind, object, previous }, view) => concerned(kind, object ?? previous, object === undefined, view),
       found: () => [],

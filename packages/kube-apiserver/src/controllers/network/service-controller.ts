@@ -19,7 +19,7 @@ export function serviceController(): Controller {
     name: "services",
     reporter: "endpoint-slice-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       { kind: SERVICES, keys: (object) => [keyOf(typed<KubeObject>(object))] },
       { kind: PODS, isSecondary: true, keys: (object, view) => servicesOf(typed(object), view) },
       { kind: ENDPOINTS, isSecondary: true, keys: (object) => [keyOf(typed<KubeObject>(object))] },

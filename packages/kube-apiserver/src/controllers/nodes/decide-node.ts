@@ -1,5 +1,5 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
-import { decision, tell, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { decision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import { isReady } from "../objects/pods.ts";
 import { NODES, PODS } from "../objects/resources.ts";
@@ -31,7 +31,7 @@ export function decideNode(moment: NodeMoment): Decision {
   const tainted = equalJson(taints, node.spec?.taints ?? [])
     ? []
     : [update(NODES, { ...node, spec: withTaints(node.spec ?? {}, taints) })];
-  return decision([...tainted, ...shakenPods(moment)], next.lookAgainInMs);
+  return decision([...tainted, ...podsOnLostNode(moment)], next.requeueAfterMs);
 }
 
 function withTaints(spec: NonNullable<Node["spec"]>, taints: readonly Taint[]): Node["spec"] {
@@ -63,7 +63,9 @@ function well({ node, now }: NodeMoment): Decision {
   const message = `Node ${node.metadata.name} status is now: NodeReady`;
   return decision([
     updateStatus(NODES, { ...node, status }),
-    isBack ? tell({ about: node, type: "Normal", reason: "NodeReady", message, host: node.metadata.name }) : undefined,
+    isBack
+      ? recordEvent({ about: node, type: "Normal", reason: "NodeReady", message, host: node.metadata.name })
+      : undefined,
   ]);
 }
 
@@ -75,7 +77,7 @@ function silent({ node, inStateMs, silenceMs, now }: NodeMoment): Decision {
   const conditions = before.map((condition) => ({ ...condition, ...unknown, lastTransitionTime: wholeSeconds(now) }));
   return decision([
     updateStatus(NODES, { ...node, status: { ...node.status, conditions } }),
-    tell({
+    recordEvent({
       about: node,
       type: "Normal",
       reason: "NodeNotReady",
@@ -161,7 +163,7 @@ function taintsOf(node: Stored<Node>, now: number): readonly Taint[] {
 }
 
 /** Pods of a lost node are not ready; their kubelet corrects that when it is back. */
-function shakenPods({ node, podsOf, now }: NodeMoment): Step[] {
+function podsOnLostNode({ node, podsOf, now }: NodeMoment): Step[] {
   if (conditionIn(node.status?.conditions, "Ready")?.status === "True") return [];
   return podsOf()
     .filter(isReady)
@@ -173,7 +175,7 @@ function shakenPods({ node, podsOf, now }: NodeMoment): Step[] {
       );
       return [
         updateStatus(PODS, { ...pod, status: { ...pod.status, conditions } }),
-        tell({ about: pod, type: "Warning", reason: "NodeNotReady", message: "Node is not ready" }),
+        recordEvent({ about: pod, type: "Warning", reason: "NodeNotReady", message: "Node is not ready" }),
       ];
     });
 }

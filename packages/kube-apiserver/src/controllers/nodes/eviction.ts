@@ -1,6 +1,6 @@
 import type { Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, remove, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { decision, remove, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
 import { placedPods } from "../loop/follows.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { typed } from "../objects/cluster-view.ts";
@@ -34,7 +34,7 @@ export function evictionController(): Controller {
     name: "eviction",
     reporter: "taint-eviction-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       placedPods(),
       {
         kind: NODES,
@@ -77,7 +77,7 @@ function evicted(pod: Stored<Pod>, node: Node, now: number): Decision {
   if (at > now) return decision([], at - now);
   const { namespace = "", name } = pod.metadata;
   return decision([
-    tell({
+    recordEvent({
       about: pod,
       type: "Normal",
       reason: "TaintManagerEviction",

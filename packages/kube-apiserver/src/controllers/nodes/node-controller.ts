@@ -12,7 +12,7 @@ export function nodeController(options: { readonly silenceMs?: number } = {}): C
     name: "nodes",
     reporter: "node-controller",
     writer: "kube-controller-manager",
-    follows: [{ kind: NODES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
+    watches: [{ kind: NODES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
     decide(key, { view, now }) {
       const { name } = nameOfKey(key);
       const node = view.get<Node>(NODES, "", name);

@@ -16,7 +16,7 @@ export interface SimulatedNode {
 const ROOM: Amounts = { cpu: "32", memory: "256Gi", pods: "110" };
 
 /** `node-0`, `node-1` … when only their number is given. */
-export function wantedNodes(nodes: number | readonly SimulatedNode[]): readonly SimulatedNode[] {
+export function desiredNodes(nodes: number | readonly SimulatedNode[]): readonly SimulatedNode[] {
   return typeof nodes === "number" ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index}` })) : nodes;
 }
 
@@ -53,7 +53,7 @@ export function registrationController(nodes: readonly SimulatedNode[]): Control
     name: "registration",
     reporter: "kubelet",
     writer: "kubelet",
-    follows: [],
+    watches: [],
     decide(key, { view }) {
       const { name } = nameOfKey(key);
       const index = nodes.findIndex((node) => node.name === name);

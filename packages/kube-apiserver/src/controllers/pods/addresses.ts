@@ -18,7 +18,7 @@ export function allotAddress(pod: Stored<Pod>, node: Stored<Node>, view: Cluster
   return firstFree(node.spec?.podCIDR ?? COMMON_RANGE, taken);
 }
 
-/** Network, gateway and broadcast addresses are nobody's. */
+/** Network, gateway and broadcast addresses are reserved. */
 export function firstFree(range: string, taken: ReadonlySet<string | undefined>): string {
   const [base = "10.250.0.0", bits = "16"] = range.split("/");
   const start = base.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);

@@ -2,7 +2,7 @@ import { wholeSeconds } from "../objects/time.ts";
 import type { Container, ContainerState, ContainerStatus } from "../objects/typed.ts";
 
 /** The desired behaviour of a container. */
-export type ContainerFate =
+export type ContainerBehaviour =
   | { readonly kind: "runs"; readonly isReady: boolean; readonly completesAfterMs?: number }
   | { readonly kind: "crashes"; readonly afterMs: number; readonly exitCode: number; readonly restarts: number }
   | { readonly kind: "image-pull"; readonly error: string };
@@ -17,7 +17,7 @@ export interface ContainerEvent {
 export interface ContainerMoment {
   readonly container: Container;
   readonly status: ContainerStatus;
-  readonly fate: ContainerFate;
+  readonly behaviour: ContainerBehaviour;
   readonly inStateMs: number;
   readonly pulls: number;
   readonly now: number;
@@ -42,13 +42,13 @@ const LONGEST_BACKOFF_MS = 300_000;
 export function containerStep(moment: ContainerMoment): ContainerStep {
   const { state } = moment.status;
   if (state.terminated) return { status: moment.status, events: [] };
-  switch (moment.fate.kind) {
+  switch (moment.behaviour.kind) {
     case "runs":
-      return running(moment, moment.fate);
+      return running(moment, moment.behaviour);
     case "image-pull":
-      return pulling(moment, moment.fate.error);
+      return pulling(moment, moment.behaviour.error);
     case "crashes":
-      return crashing(moment, moment.fate);
+      return crashing(moment, moment.behaviour);
   }
 }
 
@@ -67,19 +67,23 @@ export function waitingStatus({ name, image = "" }: Container, reason: string): 
 
 function running(
   { container, status, inStateMs, now }: ContainerMoment,
-  fate: ContainerFate & { kind: "runs" },
+  behaviour: ContainerBehaviour & { kind: "runs" },
 ): ContainerStep {
   if (!status.state.running) {
     const events = status.restartCount === 0 ? startEvents(container) : [];
-    const next = started(status, container, now, fate.isReady);
-    return { status: next, events, ...(fate.completesAfterMs === undefined ? {} : { waitMs: fate.completesAfterMs }) };
+    const next = started(status, container, now, behaviour.isReady);
+    return {
+      status: next,
+      events,
+      ...(behaviour.completesAfterMs === undefined ? {} : { waitMs: behaviour.completesAfterMs }),
+    };
   }
-  const { completesAfterMs } = fate;
+  const { completesAfterMs } = behaviour;
   if (completesAfterMs !== undefined) {
     if (inStateMs < completesAfterMs) return { status, events: [], waitMs: completesAfterMs - inStateMs };
     return { status: ended(status, 0, now), events: [] };
   }
-  return { status: status.ready === fate.isReady ? status : { ...status, ready: fate.isReady }, events: [] };
+  return { status: status.ready === behaviour.isReady ? status : { ...status, ready: behaviour.isReady }, events: [] };
 }
 
 /** Pulled at once, then after 10 s, 20 s … 5 min: the error, then the back-off. */
@@ -109,41 +113,41 @@ function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error
   return waitMs > 0 ? { status, events: [], waitMs } : failed;
 }
 
-function crashing(moment: ContainerMoment, fate: ContainerFate & { kind: "crashes" }): ContainerStep {
+function crashing(moment: ContainerMoment, behaviour: ContainerBehaviour & { kind: "crashes" }): ContainerStep {
   const { container, status, inStateMs, now, restartPolicy } = moment;
   if (status.state.running) {
-    if (inStateMs < fate.afterMs) return { status, events: [], waitMs: fate.afterMs - inStateMs };
-    if (restartPolicy === "Never") return { status: ended(status, fate.exitCode, now), events: [] };
-    return afterCrash(moment, fate, ended(status, fate.exitCode, now).state);
+    if (inStateMs < behaviour.afterMs) return { status, events: [], waitMs: behaviour.afterMs - inStateMs };
+    if (restartPolicy === "Never") return { status: ended(status, behaviour.exitCode, now), events: [] };
+    return afterCrash(moment, behaviour, ended(status, behaviour.exitCode, now).state);
   }
   if (status.state.waiting?.reason === "CrashLoopBackOff") {
     const waitMs = backoffMs(status.restartCount) - inStateMs;
     if (waitMs > 0) return { status, events: [], waitMs };
-    return restarted(moment, fate, status.lastState);
+    return restarted(moment, behaviour, status.lastState);
   }
   const fresh = started(status, container, now, false);
-  if (fate.restarts === 0) return { status: fresh, events: startEvents(container), waitMs: fate.afterMs };
-  const last = ended(fresh, fate.exitCode, now).state;
-  return backingOff(moment, { ...fresh, restartCount: fate.restarts }, last);
+  if (behaviour.restarts === 0) return { status: fresh, events: startEvents(container), waitMs: behaviour.afterMs };
+  const last = ended(fresh, behaviour.exitCode, now).state;
+  return backingOff(moment, { ...fresh, restartCount: behaviour.restarts }, last);
 }
 
 /** After the first crash the container restarts at once. */
 function afterCrash(
   moment: ContainerMoment,
-  fate: ContainerFate & { kind: "crashes" },
+  behaviour: ContainerBehaviour & { kind: "crashes" },
   last: ContainerState,
 ): ContainerStep {
-  if (moment.status.restartCount === 0) return restarted(moment, fate, last);
+  if (moment.status.restartCount === 0) return restarted(moment, behaviour, last);
   return backingOff(moment, moment.status, last);
 }
 
 function restarted(
   { container, status, now }: ContainerMoment,
-  fate: ContainerFate & { kind: "crashes" },
+  behaviour: ContainerBehaviour & { kind: "crashes" },
   last: ContainerState,
 ): ContainerStep {
   const again = started({ ...status, restartCount: status.restartCount + 1, lastState: last }, container, now, false);
-  return { status: again, events: startEvents(container), waitMs: fate.afterMs };
+  return { status: again, events: startEvents(container), waitMs: behaviour.afterMs };
 }
 
 function backingOff(

@@ -9,7 +9,7 @@ import { podsOn } from "../nodes/node-controller.ts";
 import { isNodeReachable } from "../nodes/node-state.ts";
 import type { Container, Node, Pod } from "../objects/typed.ts";
 import { allotAddress, hostAddress } from "./addresses.ts";
-import type { ContainerFate } from "./container-life.ts";
+import type { ContainerBehaviour } from "./container-life.ts";
 import { completes, decidePod, type ContainerKnowledge } from "./kubelet.ts";
 
 export interface KubeletOptions {
@@ -34,7 +34,7 @@ export function kubeletController(options: KubeletOptions): Controller {
     name: "kubelet",
     reporter: "kubelet",
     writer: "kubelet",
-    follows: [placedPods(), { kind: NODES, isSecondary: true, keys: (object, view) => keysOn(typed(object), view) }],
+    watches: [placedPods(), { kind: NODES, isSecondary: true, keys: (object, view) => keysOn(typed(object), view) }],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const pod = view.get<Pod>(PODS, namespace, name);
@@ -57,7 +57,7 @@ export function kubeletController(options: KubeletOptions): Controller {
           (pod.spec?.containers ?? []).map((one) => [one.name, knowledge(pod, one, memory, now, options)]),
         ),
         now,
-        tellsOfContainers: options.tellsOfContainers,
+        recordsContainerEvents: options.tellsOfContainers,
       });
     },
   };
@@ -79,10 +79,10 @@ function knowledge(
   const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
   const seen = seenFor(memory, container.name, canonicalJson(status?.state ?? {}), now);
   // A failing pull alternates between two states, error and back-off: every other change is another attempt.
-  return { fate: fateOf(pod, container, options), inStateMs: seen.ms, pulls: Math.floor(seen.changes / 2) };
+  return { behaviour: behaviourOf(pod, container, options), inStateMs: seen.ms, pulls: Math.floor(seen.changes / 2) };
 }
 
-function fateOf(pod: Pod, container: Container, options: KubeletOptions): ContainerFate {
+function behaviourOf(pod: Pod, container: Container, options: KubeletOptions): ContainerBehaviour {
   const failures = failuresOf(pod, options.rules(), container);
   const pull = failureOf(failures, "image-pull");
   if (pull) return { kind: "image-pull", error: pull.message ?? missingImage(container.image ?? "") };

@@ -3,8 +3,8 @@ import {
   decision,
   remove,
   SETTLED,
-  sooner,
-  tell,
+  earliestMs,
+  recordEvent,
   updateStatus,
   type Decision,
   type EventDraft,
@@ -17,10 +17,10 @@ import {
   containerStep,
   waitingStatus,
   type ContainerEvent,
-  type ContainerFate,
+  type ContainerBehaviour,
   type ContainerStep,
 } from "./container-life.ts";
-import { summedUp, type PodAddresses } from "./pod-status.ts";
+import { summarizeStatus, type PodAddresses } from "./pod-status.ts";
 
 /** A pod on a node with a working kubelet, and what the kubelet knows besides. */
 export interface KubeletMoment {
@@ -35,11 +35,11 @@ export interface KubeletMoment {
   /**
    * Whether to emit Events for pulled images, started and stopped containers, as a real kubelet does and KWOK does not.
    */
-  readonly tellsOfContainers: boolean;
+  readonly recordsContainerEvents: boolean;
 }
 
 export interface ContainerKnowledge {
-  readonly fate: ContainerFate;
+  readonly behaviour: ContainerBehaviour;
   readonly inStateMs: number;
   readonly pulls: number;
 }
@@ -51,7 +51,7 @@ export function decidePod(moment: KubeletMoment): Decision {
   const phase = pod.status?.phase;
   if (phase === "Succeeded" || phase === "Failed") return SETTLED;
   const isNew = (pod.status?.containerStatuses?.length ?? 0) === 0;
-  if (isNew && moment.startDelayMs > 0) return admitted(moment);
+  if (isNew && moment.startDelayMs > 0) return admitPod(moment);
   const isStarting = isNew || pod.status?.containerStatuses?.every(isCreating);
   const waitMs = moment.startDelayMs - moment.inStateMs;
   return isStarting && !isNew && waitMs > 0 ? decision([], waitMs) : stepped(moment);
@@ -62,10 +62,10 @@ function isCreating({ state }: ContainerStatus): boolean {
   return reason === "ContainerCreating" || reason === "PodInitializing";
 }
 
-function admitted(moment: KubeletMoment): Decision {
+function admitPod(moment: KubeletMoment): Decision {
   const { pod, now, addresses } = moment;
   const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const status = summedUp(
+  const status = summarizeStatus(
     pod,
     {
       inits: initContainers.map((one) => waitingStatus(one, "PodInitializing")),
@@ -86,14 +86,14 @@ function stepped(moment: KubeletMoment): Decision {
   const steps = containers.map((container) => ({ container, step: stepOf(moment, container) }));
   const isAnyStarted = steps.some(({ step }) => step.status.state.running ?? step.status.state.terminated);
   const inits = initContainers.map((container) => initStatus(pod, container, isAnyStarted, now));
-  const next = summedUp(pod, { inits, containers: steps.map(({ step }) => step.status) }, addresses, now);
-  const waitMs = steps.map(({ step }) => step.waitMs).reduce(sooner, undefined);
+  const next = summarizeStatus(pod, { inits, containers: steps.map(({ step }) => step.status) }, addresses, now);
+  const waitMs = steps.map(({ step }) => step.waitMs).reduce(earliestMs, undefined);
   if (equalJson(next, pod.status)) return decision([], waitMs);
-  const told = steps.flatMap(({ container, step }) =>
+  const events = steps.flatMap(({ container, step }) =>
     step.events.map((event) => containerEvent(moment, container, event)),
   );
   return decision(
-    [updateStatus(PODS, { ...pod, status: next }), ...kept(moment, told), ...unhealthy(moment, next)],
+    [updateStatus(PODS, { ...pod, status: next }), ...keepWarnings(moment, events), ...unhealthy(moment, next)],
     waitMs,
   );
 }
@@ -106,7 +106,7 @@ function stepOf(moment: KubeletMoment, container: Container): ContainerStep {
   return containerStep({
     container,
     status: before ?? waitingStatus(container, "ContainerCreating"),
-    fate: known?.fate ?? { kind: "runs", isReady: true },
+    behaviour: known?.behaviour ?? { kind: "runs", isReady: true },
     inStateMs: known?.inStateMs ?? 0,
     pulls: known?.pulls ?? 0,
     now,
@@ -121,10 +121,10 @@ function initStatus(pod: Pod, container: Container, isStarted: boolean, now: num
   const status = before ?? waitingStatus(container, "PodInitializing");
   if (!isStarted || status.state.waiting === undefined) return status;
   const moment = { container, inStateMs: 0, pulls: 0, now, podText: "", restartPolicy: "Never" };
-  const running = containerStep({ ...moment, status, fate: { kind: "runs", isReady: true } }).status;
+  const running = containerStep({ ...moment, status, behaviour: { kind: "runs", isReady: true } }).status;
   if (container.restartPolicy === "Always") return running;
-  const fate = { kind: "runs", isReady: true, completesAfterMs: 0 } as const;
-  return { ...containerStep({ ...moment, status: running, fate }).status, ready: true };
+  const behaviour = { kind: "runs", isReady: true, completesAfterMs: 0 } as const;
+  return { ...containerStep({ ...moment, status: running, behaviour }).status, ready: true };
 }
 
 function unhealthy({ pod }: KubeletMoment, next: Pod["status"]): Step[] {
@@ -136,7 +136,7 @@ function unhealthy({ pod }: KubeletMoment, next: Pod["status"]): Step[] {
       ({ name, readinessProbe }) => readinessProbe && isNewlyUnready(next, name) && !isNewlyUnready(pod.status, name),
     )
     .map((container) =>
-      tell({
+      recordEvent({
         about: pod,
         type: "Warning",
         reason: "Unhealthy",
@@ -157,9 +157,9 @@ function stopped(moment: KubeletMoment): Decision {
   const killing = running.map(({ name }) =>
     containerEvent(moment, { name }, { type: "Normal", reason: "Killing", message: `Stopping container ${name}` }),
   );
-  if (waitMs > 0) return decision(moment.inStateMs === 0 ? kept(moment, killing) : [], waitMs);
+  if (waitMs > 0) return decision(moment.inStateMs === 0 ? keepWarnings(moment, killing) : [], waitMs);
   return decision([
-    ...kept(moment, moment.stopDelayMs > 0 ? [] : killing),
+    ...keepWarnings(moment, moment.stopDelayMs > 0 ? [] : killing),
     remove(PODS, pod, { gracePeriodSeconds: 0 }),
   ]);
 }
@@ -173,9 +173,12 @@ function hostOf(pod: Pod): { readonly host?: string } {
 }
 
 /** Failures are always reported; successes only on request: they would be three Events per pod. */
-function kept({ tellsOfContainers }: KubeletMoment, events: readonly EventDraft[]): readonly Step[] {
+function keepWarnings(
+  { recordsContainerEvents: tellsOfContainers }: KubeletMoment,
+  events: readonly EventDraft[],
+): readonly Step[] {
   const isTrouble = events.some(({ type }) => type === "Warning");
-  return tellsOfContainers || isTrouble ? events.map(tell) : [];
+  return tellsOfContainers || isTrouble ? events.map(recordEvent) : [];
 }
 
 /** Pods of Jobs finish by themselves; all others run until they are stopped. */

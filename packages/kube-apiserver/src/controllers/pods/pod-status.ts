@@ -9,7 +9,7 @@ export interface PodAddresses {
 }
 
 /** The pod status that follows from its containers, as a kubelet computes it. */
-export function summedUp(pod: Pod, statuses: PodContainers, addresses: PodAddresses, now: number): PodStatus {
+export function summarizeStatus(pod: Pod, statuses: PodContainers, addresses: PodAddresses, now: number): PodStatus {
   const phase = phaseOf(pod, statuses);
   const before = pod.status?.conditions ?? [];
   const conditions = claimsOf(pod, statuses, phase).map((claim) => timed(conditionIn(before, claim.type), claim, now));

@@ -6,14 +6,14 @@ import { podRequests, qosClass } from "../objects/pods.ts";
 import { evictionTime } from "../nodes/eviction.ts";
 import { tolerates } from "../nodes/node-state.ts";
 import { firstFree } from "./addresses.ts";
-import { containerStep, waitingStatus, type ContainerFate } from "./container-life.ts";
-import { summedUp } from "./pod-status.ts";
+import { containerStep, waitingStatus, type ContainerBehaviour } from "./container-life.ts";
+import { summarizeStatus } from "./pod-status.ts";
 
 const container: Container = { name: "web", image: "example.test/web:1" };
 const creating = waitingStatus(container, "ContainerCreating");
 
 /** Simulates a container for a time and returns each state with its start time. */
-function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): string[] {
+function life(behaviour: ContainerBehaviour, forMs: number, restartPolicy = "Always"): string[] {
   let status: ContainerStatus = creating;
   let [now, since, pulls] = [0, 0, 0];
   const seen: string[] = [];
@@ -21,7 +21,7 @@ function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): str
     const step = containerStep({
       container,
       status,
-      fate,
+      behaviour,
       inStateMs: now - since,
       pulls,
       now,
@@ -43,30 +43,30 @@ function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): str
 }
 
 describe("container lifecycle", () => {
-  test.each<{ why: string; fate: ContainerFate; policy?: string; ms: number; seen: string[] }>([
-    { why: "it runs", fate: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
+  test.each<{ why: string; behaviour: ContainerBehaviour; policy?: string; ms: number; seen: string[] }>([
+    { why: "it runs", behaviour: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
     {
       why: "runs without becoming ready",
-      fate: { kind: "runs", isReady: false },
+      behaviour: { kind: "runs", isReady: false },
       ms: 1000,
       seen: ["0s running ×0"],
     },
     {
       why: "completes",
-      fate: { kind: "runs", isReady: true, completesAfterMs: 2000 },
+      behaviour: { kind: "runs", isReady: true, completesAfterMs: 2000 },
       ms: 9000,
       seen: ["0s running ×0 ready", "2s Completed(0) ×0"],
     },
     {
       why: "crashes once with restart policy Never",
-      fate: { kind: "crashes", afterMs: 1000, exitCode: 2, restarts: 0 },
+      behaviour: { kind: "crashes", afterMs: 1000, exitCode: 2, restarts: 0 },
       policy: "Never",
       ms: 9000,
       seen: ["0s running ×0", "1s Error(2) ×0"],
     },
     {
       why: "crashes repeatedly",
-      fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 0 },
+      behaviour: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 0 },
       ms: 40_000,
       seen: [
         "0s running ×0",
@@ -80,12 +80,12 @@ describe("container lifecycle", () => {
     },
     {
       why: "crashed often before",
-      fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 9 },
+      behaviour: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 9 },
       ms: 301_500,
       seen: ["0s CrashLoopBackOff ×9", "300s running ×10", "301s CrashLoopBackOff ×10"],
     },
-  ])("$why", ({ fate, policy, ms, seen }) => {
-    expect(life(fate, ms, policy)).toEqual(seen);
+  ])("$why", ({ behaviour, policy, ms, seen }) => {
+    expect(life(behaviour, ms, policy)).toEqual(seen);
   });
 });
 
@@ -122,7 +122,7 @@ describe("pod status", () => {
       ready: "False ContainersNotReady",
     },
   ])("$why", ({ statuses, policy, phase, ready }) => {
-    const status = summedUp(
+    const status = summarizeStatus(
       pod({ restartPolicy: policy }),
       { inits: [], containers: statuses },
       { podIP: () => "10.0.0.2", hostIP: "127.0.0.1" },

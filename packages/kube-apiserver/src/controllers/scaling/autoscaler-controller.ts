@@ -1,5 +1,5 @@
 import type { KubeObject } from "@oaas/kube-core";
-import type { Controller, Follow } from "../loop/controller.ts";
+import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
 import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
@@ -30,7 +30,7 @@ export function autoscalerController(): Controller {
     name: "autoscalers",
     reporter: "horizontal-pod-autoscaler",
     writer: "kube-controller-manager",
-    follows: [own(AUTOSCALERS), ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind))],
+    watches: [own(AUTOSCALERS), ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind))],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const autoscaler = view.get<Autoscaler>(AUTOSCALERS, namespace, name);
@@ -60,7 +60,7 @@ function targetOf({ metadata, spec }: Autoscaler, view: ClusterView): Autoscaler
   return kind && object && { kind, object };
 }
 
-function followTarget(name: string, kind: Resource): Follow {
+function followTarget(name: string, kind: Resource): WatchedKind {
   return {
     kind,
     isSecondary: true,

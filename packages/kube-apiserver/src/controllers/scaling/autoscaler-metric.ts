@@ -32,9 +32,9 @@ export interface Metric {
 
 /** The first metric of the spec, with the value of the annotations. */
 export function metricOf({ metadata, spec }: Measured, replicas: number): Metric | undefined {
-  const told = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
+  const annotated = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
   const load = numberOf(metadata.annotations?.[ANNOTATIONS.load]);
-  const value = told ?? (load === undefined ? undefined : load / Math.max(1, replicas));
+  const value = annotated ?? (load === undefined ? undefined : load / Math.max(1, replicas));
   const [first] = spec.metrics ?? [];
   if (value === undefined || !first) return undefined;
   const { resource } = first;

@@ -1,5 +1,5 @@
 import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
-import { decision, tell, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { decision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
@@ -184,7 +184,7 @@ function rescaled(state: AutoscalerState, replicas: number, reason: string, chan
   const message = `New size: ${replicas}; reason: ${reason}`;
   const { steps } = report(state, { ...changes, conditions: [done, ...others], desired: replicas, isScaled: true });
   const scale = update(target.kind, { ...target.object, spec: { ...target.object.spec, replicas } });
-  const event = tell({ about: autoscaler, type: "Normal", reason: "SuccessfulRescale", message });
+  const event = recordEvent({ about: autoscaler, type: "Normal", reason: "SuccessfulRescale", message });
   return { decision: decision([scale, event, ...steps], SYNC_MS) };
 }
 
@@ -219,7 +219,7 @@ function failureEvents(autoscaler: Stored<Autoscaler>, { isFailed, conditions }:
   const name = autoscaler.spec.metrics?.[0]?.resource?.name ?? "cpu";
   const all = `invalid metrics (1 invalid out of 1), first error is: failed to get ${name} resource metric value: ${cause}`;
   return [
-    tell({ about: autoscaler, type: "Warning", reason: "FailedGetResourceMetric", message: cause }),
-    tell({ about: autoscaler, type: "Warning", reason: "FailedComputeMetricsReplicas", message: all }),
+    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedGetResourceMetric", message: cause }),
+    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedComputeMetricsReplicas", message: all }),
   ];
 }

@@ -1,6 +1,6 @@
 import { controllerOf, equalJson, type IntOrString, scaledCount, selectsLabels, type Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { decision, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
 import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
@@ -24,7 +24,9 @@ export function decideBudget(state: BudgetState): Decision {
   const isEmpty = state.pods.length === 0;
   return decision([
     updateStatus(BUDGETS, { ...budget, status: { ...status, conditions: disruptionConditions(budget, status, now) } }),
-    isEmpty ? tell({ about: budget, type: "Normal", reason: "NoPods", message: "No matching pods found" }) : undefined,
+    isEmpty
+      ? recordEvent({ about: budget, type: "Normal", reason: "NoPods", message: "No matching pods found" })
+      : undefined,
   ]);
 }
 
@@ -59,7 +61,7 @@ export function budgetController(): Controller {
     name: "budgets",
     reporter: "controllermanager",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       own(BUDGETS),
       { kind: PODS, isSecondary: true, keys: (object, view) => budgetsOf(typed(object), view) },
       { kind: DEPLOYMENTS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },

@@ -14,8 +14,8 @@ export function quotaController(): Controller {
     name: "quotas",
     reporter: "resourcequota-controller",
     writer: "kube-controller-manager",
-    follows: [own(QUOTAS)],
-    followsAll: { changed: quotasOf, found: () => [] },
+    watches: [own(QUOTAS)],
+    watchesAll: { changed: quotasOf, found: () => [] },
     decide(key, { view }) {
       const { namespace, name } = nameOfKey(key);
       const quota = view.get<Quota>(QUOTAS, namespace, name);

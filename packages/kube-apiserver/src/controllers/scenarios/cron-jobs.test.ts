@@ -3,12 +3,12 @@ import { workloadSimulation } from "../index.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { CRON_JOBS, JOBS } from "../objects/resources.ts";
 import type { CronJob, Job } from "../objects/typed.ts";
-import { GROUNDS, Lab, template } from "../testing/lab.ts";
+import { TEST_SERVERS, Lab, template } from "../testing/lab.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-describe.each(GROUNDS)("a CronJob on %s", (ground) => {
+describe.each(TEST_SERVERS)("a CronJob on %s", (ground) => {
   async function started(spec: object = {}, image = "example.test/report:1", jobDurationMs = 1000): Promise<Lab> {
     const lab = await Lab.on(ground);
     await lab.start(workloadSimulation(lab.ports, { nodes: 1, jobDurationMs }));

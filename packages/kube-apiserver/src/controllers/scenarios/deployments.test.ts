@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { DEPLOYMENTS, EVENTS, REPLICA_SETS, resourceKey } from "../objects/resources.ts";
 import type { Deployment } from "../objects/typed.ts";
 import { workloadSimulation, type SimulationOptions } from "../simulation.ts";
-import { conditionsText, deployment, GROUNDS, Lab, template } from "../testing/lab.ts";
+import { conditionsText, deployment, TEST_SERVERS, Lab, template } from "../testing/lab.ts";
 import { typed } from "../objects/cluster-view.ts";
 
-describe.each(GROUNDS)("on %s:", (ground) => {
+describe.each(TEST_SERVERS)("on %s:", (ground) => {
   const QUIET: SimulationOptions = { nodes: 3, containerEvents: false };
 
   async function started(options: SimulationOptions = QUIET): Promise<Lab> {

@@ -3,10 +3,10 @@ import { sweepSize } from "@oaas/testkit";
 import { expect, test } from "vitest";
 import { garbageCollector, namespaceController, workloadSimulation } from "../index.ts";
 import { DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS } from "../objects/resources.ts";
-import { deployment, Lab, template, type Ground } from "../testing/lab.ts";
+import { deployment, Lab, template, type TestServer } from "../testing/lab.ts";
 
 /** All changes of a busy minute as one hash. */
-async function minute(ground: Ground, seed: number): Promise<string> {
+async function minute(ground: TestServer, seed: number): Promise<string> {
   const lab = await Lab.on(ground, seed);
   const simulation = workloadSimulation(lab.ports, { nodes: 3 });
   await lab.start(garbageCollector(lab.ports), namespaceController(lab.ports), simulation);

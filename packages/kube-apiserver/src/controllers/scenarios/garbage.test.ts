@@ -16,9 +16,9 @@ import {
   type Resource,
 } from "../objects/resources.ts";
 import { workloadSimulation } from "../simulation.ts";
-import { conditionsText, deployment, GROUNDS, Lab } from "../testing/lab.ts";
+import { conditionsText, deployment, TEST_SERVERS, Lab } from "../testing/lab.ts";
 
-describe.each(GROUNDS)("on %s:", (ground) => {
+describe.each(TEST_SERVERS)("on %s:", (ground) => {
   async function started(): Promise<Lab> {
     const lab = await Lab.on(ground);
     await lab.start(garbageCollector(lab.ports), namespaceController(lab.ports));

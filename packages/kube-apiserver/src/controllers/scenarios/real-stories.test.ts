@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { applyMergePatch, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { garbageCollector, namespaceController, workloadSimulation } from "../index.ts";
 import { NAMESPACES, type Resource } from "../objects/resources.ts";
-import { STORIES } from "../testing/all-stories.ts";
+import { SCENARIOS } from "../testing/all-stories.ts";
 import { Lab } from "../testing/lab.ts";
-import { told, type Stage } from "../testing/story.ts";
+import { recordScenario, type Stage } from "../testing/story.ts";
 
 const NAMESPACE = "stories";
 
@@ -33,7 +33,7 @@ function stageOf(lab: Lab): Stage {
 
 /** Recorded by `test/real-stories.test.ts` from the real controllers. */
 describe("matches recordings of the real controllers", () => {
-  test.each(STORIES)("$name", async (story) => {
+  test.each(SCENARIOS)("$name", async (story) => {
     const lab = await Lab.on("server");
     await lab.start(
       garbageCollector(lab.ports),
@@ -42,7 +42,7 @@ describe("matches recordings of the real controllers", () => {
     );
     await lab.create(NAMESPACES, { metadata: { name: NAMESPACE } });
     const recorded = await readFile(join(import.meta.dirname, "..", "testing", "stories", `${story.name}.txt`), "utf8");
-    expect(await told(story, stageOf(lab))).toBe(recorded);
+    expect(await recordScenario(story, stageOf(lab))).toBe(recorded);
     expect(lab.problems).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import { roleAggregator } from "../index.ts";
 import { CLUSTER_ROLES } from "../objects/resources.ts";
-import { GROUNDS, Lab } from "../testing/lab.ts";
+import { TEST_SERVERS, Lab } from "../testing/lab.ts";
 
 const rule = (resource: string, ...verbs: readonly string[]): JsonObject => ({
   apiGroups: [""],
@@ -19,7 +19,7 @@ const gathered = (name: string, label: string, ...rules: readonly JsonObject[]):
   rules,
 });
 
-describe.each(GROUNDS)("on %s:", (ground) => {
+describe.each(TEST_SERVERS)("on %s:", (ground) => {
   async function labWith(...roles: readonly object[]): Promise<Lab> {
     const lab = await Lab.on(ground);
     for (const role of roles) await lab.create(CLUSTER_ROLES, role);

@@ -22,9 +22,9 @@ import {
 } from "../objects/resources.ts";
 import type { Claim, Pod } from "../objects/typed.ts";
 import { workloadSimulation, type SimulationOptions, type WorkloadSimulation } from "../simulation.ts";
-import { conditionsText, deployment, GROUNDS, Lab, template, type EventObject } from "../testing/lab.ts";
+import { conditionsText, deployment, TEST_SERVERS, Lab, template, type EventObject } from "../testing/lab.ts";
 
-describe.each(GROUNDS)("on %s:", (ground) => {
+describe.each(TEST_SERVERS)("on %s:", (ground) => {
   async function started(options: SimulationOptions = {}): Promise<{ lab: Lab; simulation: WorkloadSimulation }> {
     const lab = await Lab.on(ground);
     const simulation = workloadSimulation(lab.ports, { nodes: 3, containerEvents: false, ...options });

@@ -1,5 +1,5 @@
 import type { Stored } from "@oaas/kube-core";
-import { decision, tell, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { decision, recordEvent, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { isFinished } from "../objects/pods.ts";
 import { PODS } from "../objects/resources.ts";
@@ -121,7 +121,7 @@ function bound(pod: Stored<Pod>, node: Stored<Node>): Step[] {
         target: { apiVersion: "v1", kind: "Node", name: node.metadata.name },
       },
     },
-    tell({
+    recordEvent({
       about: pod,
       type: "Normal",
       reason: "Scheduled",
@@ -146,7 +146,7 @@ function refused(pod: Stored<Pod>, message: string, now: number): Step[] {
   return [
     ...(isGated
       ? []
-      : [tell({ about: pod, type: "Warning", reason: "FailedScheduling", message, action: "Scheduling" })]),
+      : [recordEvent({ about: pod, type: "Warning", reason: "FailedScheduling", message, action: "Scheduling" })]),
     updateStatus(PODS, { ...pod, status: { ...pod.status, conditions } }),
   ];
 }

@@ -17,7 +17,7 @@ export function schedulerController(rules: () => readonly FailureRule[]): Contro
     reporter: "default-scheduler",
     writer: "kube-scheduler",
     newStyleEvents: true,
-    follows: [
+    watches: [
       { kind: PODS, keys: (object, _, change) => (concerns(object, change) ? [QUEUE] : []) },
       { kind: NODES, keys: () => [QUEUE] },
       { kind: CLAIMS, keys: () => [QUEUE] },

@@ -13,7 +13,7 @@ import {
   STATEFUL_SETS,
   type Resource,
 } from "../objects/resources.ts";
-import type { Stage, Story } from "./story.ts";
+import type { Stage, Scenario } from "./story.ts";
 
 const template = (app: string, image: string, spec: object = {}): object => ({
   metadata: { labels: { app } },
@@ -44,10 +44,10 @@ const image = (app: string, tag: string): object => ({
 });
 
 /** Scenarios that run on a real and on the simulated cluster and must produce the same text. */
-export const STORIES: readonly Story[] = [
+export const SCENARIOS: readonly Scenario[] = [
   {
     name: "deployment",
-    tells: [DEPLOYMENTS, REPLICA_SETS],
+    kinds: [DEPLOYMENTS, REPLICA_SETS],
     steps: [
       ["created", apply(DEPLOYMENTS, workload("web", { replicas: 3 }))],
       ["scaled up", patch(DEPLOYMENTS, "web", { replicas: 5 })],
@@ -64,7 +64,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "broken-image",
-    tells: [DEPLOYMENTS, REPLICA_SETS],
+    kinds: [DEPLOYMENTS, REPLICA_SETS],
     steps: [
       ["created", apply(DEPLOYMENTS, workload("web", { replicas: 2, progressDeadlineSeconds: 3 }))],
       [
@@ -80,7 +80,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "stateful-set",
-    tells: [STATEFUL_SETS, REVISIONS, PODS],
+    kinds: [STATEFUL_SETS, REVISIONS, PODS],
     steps: [
       ["created", apply(STATEFUL_SETS, workload("db", { serviceName: "db", replicas: 3 }))],
       [
@@ -93,7 +93,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "daemon-set",
-    tells: [DAEMON_SETS, REVISIONS, PODS],
+    kinds: [DAEMON_SETS, REVISIONS, PODS],
     steps: [
       ["created", apply(DAEMON_SETS, workload("agent"))],
       ["rolled out", patch(DAEMON_SETS, "agent", image("agent", "2"))],
@@ -101,7 +101,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "job",
-    tells: [JOBS],
+    kinds: [JOBS],
     steps: [
       [
         "done",
@@ -118,7 +118,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "unschedulable",
-    tells: [PODS],
+    kinds: [PODS],
     steps: [
       [
         "too big",
@@ -167,7 +167,7 @@ export const STORIES: readonly Story[] = [
   },
   {
     name: "around",
-    tells: [DEPLOYMENTS, REPLICA_SETS, BUDGETS, ENDPOINTS, ENDPOINT_SLICES, QUOTAS],
+    kinds: [DEPLOYMENTS, REPLICA_SETS, BUDGETS, ENDPOINTS, ENDPOINT_SLICES, QUOTAS],
     steps: [
       [
         "a service without pods",

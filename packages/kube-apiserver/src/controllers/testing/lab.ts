@@ -16,8 +16,8 @@ export const ALL_KINDS: readonly ServedKind[] = Object.values(resources)
   .map(({ group, resource, kind }) => ({ group, resource, kind, isNamespaced: !CLUSTER_SCOPED.has(resource) }));
 
 /** The server under the controllers: a small stand-in, or the embedded server. */
-export const GROUNDS = ["memory", "server"] as const;
-export type Ground = (typeof GROUNDS)[number];
+export const TEST_SERVERS = ["memory", "server"] as const;
+export type TestServer = (typeof TEST_SERVERS)[number];
 
 /** A cluster on virtual time, with the controllers started in it. */
 export class Lab {
@@ -35,7 +35,7 @@ export class Lab {
     this.time = this.ambient.time;
   }
 
-  static async on(ground: Ground, seed = 1): Promise<Lab> {
+  static async on(ground: TestServer, seed = 1): Promise<Lab> {
     const lab = new Lab(seed);
     const { time, ambient } = lab;
     if (ground === "memory") {

@@ -15,20 +15,20 @@ export interface Stage {
 }
 
 /** One scenario: its steps. The state is recorded after each step. */
-export interface Story {
+export interface Scenario {
   readonly name: string;
-  readonly tells: readonly Resource[];
+  readonly kinds: readonly Resource[];
   readonly steps: readonly (readonly [title: string, act: (stage: Stage) => Promise<void>])[];
 }
 
 /** Runs the scenario and returns the recorded text, without names, times and ids that differ each time. */
-export async function told(story: Story, stage: Stage): Promise<string> {
+export async function recordScenario(story: Scenario, stage: Stage): Promise<string> {
   const parts: string[] = [];
   for (const [title, act] of story.steps) {
     await act(stage);
     await stage.settle();
     const objects = [];
-    for (const kind of story.tells)
+    for (const kind of story.kinds)
       objects.push(...grouped((await stage.list(kind)).map((one) => objectText(kind, one))));
     parts.push(`# ${title}`, ...objects);
   }

@@ -5,7 +5,7 @@ import {
   decision,
   remove,
   SETTLED,
-  tell,
+  recordEvent,
   update,
   updateStatus,
   type Decision,
@@ -45,7 +45,7 @@ export function decideClaim({ claim, volume, isUsed }: ClaimState): Decision {
     const message = `Successfully provisioned volume ${name}`;
     return decision([
       create(VOLUMES, volumeFor(claim, name)),
-      tell({ about: claim, type: "Normal", reason: "ProvisioningSucceeded", message }),
+      recordEvent({ about: claim, type: "Normal", reason: "ProvisioningSucceeded", message }),
     ]);
   }
   if (spec.volumeName === undefined) {
@@ -114,7 +114,7 @@ export function claimController(): Controller {
     name: "claims",
     reporter: "persistentvolume-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       own(CLAIMS),
       { kind: VOLUMES, isSecondary: true, keys: (object) => claimOf(typed(object)) },
       { kind: PODS, isSecondary: true, keys: (object, _, change) => (change?.object ? [] : claimsOf(typed(object))) },
@@ -139,7 +139,7 @@ export function volumeController(): Controller {
     name: "volumes",
     reporter: "persistentvolume-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       { kind: VOLUMES, keys: (object) => [objectKey("", typed(object).metadata.name)] },
       {
         kind: CLAIMS,

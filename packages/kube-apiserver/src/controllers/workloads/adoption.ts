@@ -8,7 +8,7 @@ import {
   type Stored,
 } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";
-import type { Follow } from "../loop/controller.ts";
+import type { WatchedKind } from "../loop/controller.ts";
 import { update, type WriteStep } from "../loop/decision.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { objectKey, type Resource } from "../objects/resources.ts";
@@ -33,7 +33,7 @@ export class Adoption {
   }
 
   /** Follows the objects: affects their controller, or for an orphan the owners whose selector matches it. */
-  follow(): Follow {
+  follow(): WatchedKind {
     return { kind: this.#kind, isSecondary: true, keys: (object, view) => this.#keys(object, view) };
   }
 

@@ -5,7 +5,7 @@ import { isAvailable, isFinished, isReady, isTerminating, nextAvailableInMs } fr
 import { DAEMON_SETS, PODS } from "../objects/resources.ts";
 import type { ControllerRevision, DaemonSet, Node, Pod, PodSpec, Toleration } from "../objects/typed.ts";
 import { matchesTerm } from "../scheduler/fits.ts";
-import { podFrom, toldOfCreation, toldOfDeletion } from "./pod-from-template.ts";
+import { podFrom, creationEvents, deletionEvents } from "./pod-from-template.ts";
 import { count } from "./replica-set.ts";
 import { isStep, truncation, updateRevision } from "./revisions.ts";
 
@@ -79,8 +79,8 @@ function placement({ set, pods }: DaemonSetState, wanted: readonly Stored<Node>[
   });
   const missing = wanted.filter(({ metadata }) => !pods.some((pod) => nodeOf(pod) === metadata.name));
   return [
-    ...surplus.map((pod) => remove(PODS, pod, {}, toldOfDeletion(set, pod))),
-    ...missing.map((node) => create(PODS, daemonPod(set, node, hash), toldOfCreation(set))),
+    ...surplus.map((pod) => remove(PODS, pod, {}, deletionEvents(set, pod))),
+    ...missing.map((node) => create(PODS, daemonPod(set, node, hash), creationEvents(set))),
   ];
 }
 
@@ -118,7 +118,7 @@ function rolling({ set, pods, now }: DaemonSetState, wanted: readonly Stored<Nod
   const useless = old.filter((pod) => !isServing(pod));
   const allowed = Math.max(0, (most.ok ? most.value : 1) - missing);
   const next = old.filter(isServing).slice(0, allowed);
-  return [...useless, ...next].map((pod) => remove(PODS, pod, {}, toldOfDeletion(set, pod)));
+  return [...useless, ...next].map((pod) => remove(PODS, pod, {}, deletionEvents(set, pod)));
 }
 
 function statusOf({ set, pods, now }: DaemonSetState, wanted: readonly Stored<Node>[], hash: string): object {

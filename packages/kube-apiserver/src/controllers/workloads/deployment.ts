@@ -1,5 +1,14 @@
 import { equalJson, ownerReferenceTo, type Status, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, tell, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import {
+  create,
+  decision,
+  remove,
+  recordEvent,
+  update,
+  updateStatus,
+  type Decision,
+  type Step,
+} from "../loop/decision.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { DEPLOYMENTS, REPLICA_SETS } from "../objects/resources.ts";
@@ -174,7 +183,7 @@ function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
 /** A new size with its Event; the annotations record the desired size. */
 function resized(deployment: Deployment, set: Stored<ReplicaSet>, size: number, isForced = false): Step[] {
   const before = sizeOf(set);
-  const annotations = { ...set.metadata.annotations, ...wishes(deployment) };
+  const annotations = { ...set.metadata.annotations, ...replicaAnnotations(deployment) };
   const isSameWish = equalJson(annotations, set.metadata.annotations ?? {});
   if (before === size && (!isForced || isSameWish)) return [];
   const metadata = { ...set.metadata, annotations };
@@ -182,10 +191,10 @@ function resized(deployment: Deployment, set: Stored<ReplicaSet>, size: number, 
   if (before === size) return [write];
   const direction = before < size ? "up" : "down";
   const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`;
-  return [write, tell({ about: deployment, type: "Normal", reason: "ScalingReplicaSet", message })];
+  return [write, recordEvent({ about: deployment, type: "Normal", reason: "ScalingReplicaSet", message })];
 }
 
-function wishes(deployment: Deployment): Readonly<Record<string, string>> {
+function replicaAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
   const wanted = wantedOf(deployment);
   return { [DESIRED]: String(wanted), [MOST]: String(wanted + fenceOf(deployment).surge) };
 }
@@ -243,7 +252,7 @@ function newSetStep({ deployment, old, replicaSets }: Rollout): Step {
   };
   const size = newSize(deployment, [...replicaSets, draft], draft);
   const revision = Math.max(0, ...old.map(revisionOf)) + 1;
-  const annotations = { ...setAnnotations(deployment, draft, revision), ...wishes(deployment) };
+  const annotations = { ...setAnnotations(deployment, draft, revision), ...replicaAnnotations(deployment) };
   const set = { ...draft, metadata: { ...draft.metadata, annotations }, spec: { ...draft.spec, replicas: size } };
   return create(
     REPLICA_SETS,
@@ -292,7 +301,7 @@ export function newSetRefused({ deployment, now }: DeploymentState, name: string
   const failed = claim("Progressing", "False", "ReplicaSetCreateError", message);
   const conditions = withDeploymentCondition(before.conditions ?? [], failed, now);
   return decision([
-    tell({ about: deployment, type: "Warning", reason: "ReplicaSetCreateError", message }),
+    recordEvent({ about: deployment, type: "Warning", reason: "ReplicaSetCreateError", message }),
     hasDeadline(deployment)
       ? updateStatus(DEPLOYMENTS, { ...deployment, status: { ...before, conditions } })
       : undefined,

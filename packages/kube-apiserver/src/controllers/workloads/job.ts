@@ -1,12 +1,21 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, sooner, tell, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import {
+  create,
+  decision,
+  remove,
+  earliestMs,
+  recordEvent,
+  updateStatus,
+  type Decision,
+  type Step,
+} from "../loop/decision.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import { isActive, isReady, isTerminating } from "../objects/pods.ts";
 import { JOBS, PODS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
 import type { Condition, Job, JobStatus, Pod } from "../objects/typed.ts";
 import { completedIndexes, indexedPods, indexesText, isIndexed } from "./job-index.ts";
-import { podFrom, toldOfCreation, toldOfDeletion } from "./pod-from-template.ts";
+import { podFrom, creationEvents, deletionEvents } from "./pod-from-template.ts";
 
 export interface JobState {
   readonly job: Stored<Job>;
@@ -37,14 +46,14 @@ export function decideJob(state: JobState): Decision {
   if (verdict) return concluded(state, counted, verdict);
   const active = pods.filter(isActive);
   if (job.spec.suspend === true) {
-    const stopping = active.map((pod) => remove(PODS, pod, {}, toldOfDeletion(job, pod)));
+    const stopping = active.map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod)));
     return stopping.length > 0 ? decision(stopping) : suspended(state, counted);
   }
   // The start time comes first: deadlines count from it.
   if (job.status?.startTime === undefined) return decision([statusStep(job, running(job, counted, now))]);
   const { steps, waitMs } = podSteps(state, counted, active);
   if (steps.length > 0) return decision(steps);
-  return decision([statusStep(job, running(job, counted, now))], sooner(waitMs, deadlineInMs(job, now)));
+  return decision([statusStep(job, running(job, counted, now))], earliestMs(waitMs, deadlineInMs(job, now)));
 }
 
 interface Counts {
@@ -121,7 +130,7 @@ function concluded(state: JobState, counted: Counts, verdict: Verdict): Decision
   const before = job.status?.conditions ?? [];
   const met = conditionIn(before, criterion) ? before : [...before, condition(criterion, why, now)];
   if (active.length > 0 || counted.terminating > 0) {
-    const stopping = active.map((pod) => remove(PODS, pod, {}, toldOfDeletion(job, pod)));
+    const stopping = active.map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod)));
     const failed = type === "Failed" && met !== before ? counted.failed + active.length : counted.failed;
     const status = { ...running(job, { ...counted, failed }, now), conditions: met };
     if (met !== before) return decision([statusStep(job, status)]);
@@ -134,8 +143,8 @@ function concluded(state: JobState, counted: Counts, verdict: Verdict): Decision
   };
   const event =
     type === "Complete"
-      ? tell({ about: job, type: "Normal", reason: "Completed", message: "Job completed" })
-      : tell({ about: job, type: "Warning", reason: why.reason, message: why.message });
+      ? recordEvent({ about: job, type: "Normal", reason: "Completed", message: "Job completed" })
+      : recordEvent({ about: job, type: "Warning", reason: why.reason, message: why.message });
   return decision([statusStep(job, status), event]);
 }
 
@@ -154,7 +163,7 @@ function podSteps(
     completions === undefined ? (counted.succeeded > 0 ? active.length : parallelism) : completions - counted.succeeded;
   const wanted = Math.max(0, Math.min(parallelism, left));
   if (active.length > wanted) {
-    return { steps: active.slice(wanted).map((pod) => remove(PODS, pod, {}, toldOfDeletion(job, pod))) };
+    return { steps: active.slice(wanted).map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod))) };
   }
   if (active.length === wanted) return { steps: [] };
   const waitMs = counted.failed === 0 ? 0 : counted.lastFailureMs + backoffMs(counted.failed) - now;
@@ -163,7 +172,7 @@ function podSteps(
   const made = isIndexed(job)
     ? indexedPods(job, pods, missing)
     : Array.from({ length: missing }, () => podFrom(job, job.spec.template));
-  return { steps: made.map((pod) => create(PODS, pod, toldOfCreation(job))) };
+  return { steps: made.map((pod) => create(PODS, pod, creationEvents(job))) };
 }
 
 function backoffMs(failures: number): number {
@@ -210,7 +219,7 @@ function suspended({ job, now }: JobState, counted: Counts): Decision {
   const conditions = [...others, condition("Suspended", { reason: "JobSuspended", message: "Job suspended" }, now)];
   return decision([
     statusStep(job, { ...status, conditions }),
-    tell({ about: job, type: "Normal", reason: "Suspended", message: "Job suspended" }),
+    recordEvent({ about: job, type: "Normal", reason: "Suspended", message: "Job suspended" }),
   ]);
 }
 

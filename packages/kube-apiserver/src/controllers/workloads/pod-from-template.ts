@@ -1,5 +1,5 @@
 import { type KubeObject, type ObjectMeta, ownerReferenceTo, type Stored } from "@oaas/kube-core";
-import type { Told } from "../loop/decision.ts";
+import type { WriteEvents } from "../loop/decision.ts";
 import { typed } from "../objects/cluster-view.ts";
 import type { Pod, PodTemplate } from "../objects/typed.ts";
 
@@ -24,7 +24,7 @@ export function podFrom(owner: Stored<KubeObject>, template: PodTemplate, more: 
 }
 
 /** Events of ReplicaSets, DaemonSets and Jobs about a pod. */
-export function toldOfCreation(owner: KubeObject): Told {
+export function creationEvents(owner: KubeObject): WriteEvents {
   return {
     done: (pod) => ({
       about: owner,
@@ -41,7 +41,7 @@ export function toldOfCreation(owner: KubeObject): Told {
   };
 }
 
-export function toldOfDeletion(owner: KubeObject, pod: KubeObject): Told {
+export function deletionEvents(owner: KubeObject, pod: KubeObject): WriteEvents {
   return {
     done: () => ({
       about: owner,

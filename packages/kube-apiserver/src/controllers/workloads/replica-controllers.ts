@@ -20,14 +20,14 @@ export function replicaSetController(): Controller {
     name: "replica-sets",
     reporter: "replicaset-controller",
     writer: "kube-controller-manager",
-    follows: [own(REPLICA_SETS), adoption.follow()],
+    watches: [own(REPLICA_SETS), adoption.follow()],
     decide(key, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
       const adopted = adoption.steps(state.replicaSet, view);
       return adopted.length > 0 ? decision(adopted) : decideReplicaSet(state);
     },
-    afterRefusal(key, { step, status }, { view, now }) {
+    afterError(key, { step, status }, { view, now }) {
       const state = stateOf(key, view, now);
       const isAboutPods = (step.do === "create" || step.do === "delete") && step.kind.resource === "pods";
       return state && isAboutPods ? replicaSetRefused(state, step.do, status) : SETTLED;
@@ -53,7 +53,7 @@ export function deploymentController(): Controller {
     name: "deployments",
     reporter: "deployment-controller",
     writer: "kube-controller-manager",
-    follows: [
+    watches: [
       own(DEPLOYMENTS),
       adoption.follow(),
       // Recreate waits for the last old pod to be gone, which its set's status may have reported before.
@@ -69,7 +69,7 @@ export function deploymentController(): Controller {
       const adopted = adoption.steps(state.deployment, view);
       return adopted.length > 0 ? decision(adopted) : decideDeployment(state);
     },
-    afterRefusal(key, { step, status }, { view, now }) {
+    afterError(key, { step, status }, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state || step.do !== "create") return SETTLED;
       return newSetRefused(state, typed<ReplicaSet>(step.object).metadata.name, status);

@@ -4,7 +4,7 @@ import { conditionIn, withCondition, withoutCondition } from "../objects/conditi
 import { isActive, isAvailable, isReady, isTerminating, nextAvailableInMs } from "../objects/pods.ts";
 import { PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Pod, ReplicaSet, ReplicaSetStatus } from "../objects/typed.ts";
-import { podFrom, toldOfCreation, toldOfDeletion } from "./pod-from-template.ts";
+import { podFrom, creationEvents, deletionEvents } from "./pod-from-template.ts";
 
 export interface ReplicaSetState {
   readonly replicaSet: Stored<ReplicaSet>;
@@ -39,11 +39,11 @@ function podChanges(replicaSet: Stored<ReplicaSet>, active: readonly Stored<Pod>
   const missing = (replicaSet.spec.replicas ?? 1) - active.length;
   if (missing > 0) {
     const pod = podFrom(replicaSet, replicaSet.spec.template);
-    return Array.from({ length: Math.min(missing, BURST) }, () => create(PODS, pod, toldOfCreation(replicaSet)));
+    return Array.from({ length: Math.min(missing, BURST) }, () => create(PODS, pod, creationEvents(replicaSet)));
   }
   return dispensable(active)
     .slice(0, Math.min(-missing, BURST))
-    .map((pod) => remove(PODS, pod, {}, toldOfDeletion(replicaSet, pod)));
+    .map((pod) => remove(PODS, pod, {}, deletionEvents(replicaSet, pod)));
 }
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";

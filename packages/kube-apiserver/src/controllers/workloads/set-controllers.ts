@@ -1,4 +1,4 @@
-import type { Controller, Follow } from "../loop/controller.ts";
+import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { decision, SETTLED } from "../loop/decision.ts";
 import { own } from "../loop/follows.ts";
 import { typed } from "../objects/cluster-view.ts";
@@ -28,7 +28,7 @@ export function statefulSetController(): Controller {
     name: "stateful-sets",
     reporter: "statefulset-controller",
     writer: WRITER,
-    follows: [own(STATEFUL_SETS), adoption.follow(), owned(STATEFUL_SETS, REVISIONS)],
+    watches: [own(STATEFUL_SETS), adoption.follow(), owned(STATEFUL_SETS, REVISIONS)],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const set = view.get<StatefulSet>(STATEFUL_SETS, namespace, name);
@@ -52,7 +52,7 @@ export function daemonSetController(): Controller {
     name: "daemon-sets",
     reporter: "daemonset-controller",
     writer: WRITER,
-    follows: [
+    watches: [
       own(DAEMON_SETS),
       adoption.follow(),
       owned(DAEMON_SETS, REVISIONS),
@@ -84,7 +84,7 @@ export function jobController(): Controller {
     name: "jobs",
     reporter: "job-controller",
     writer: WRITER,
-    follows: [own(JOBS), owned(JOBS, PODS)],
+    watches: [own(JOBS), owned(JOBS, PODS)],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const job = view.get<Job>(JOBS, namespace, name);
@@ -93,6 +93,6 @@ export function jobController(): Controller {
   };
 }
 
-function owned(owner: Resource, kind: Resource): Follow {
+function owned(owner: Resource, kind: Resource): WatchedKind {
   return { kind, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), owner, view) };
 }

@@ -1,5 +1,13 @@
 import { equalJson, ownerReferenceTo, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, updateStatus, type Decision, type Step, type Told } from "../loop/decision.ts";
+import {
+  create,
+  decision,
+  remove,
+  updateStatus,
+  type Decision,
+  type Step,
+  type WriteEvents,
+} from "../loop/decision.ts";
 import { isAvailable, isFinished, isReady, isTerminating, nextAvailableInMs } from "../objects/pods.ts";
 import { CLAIMS, PODS, STATEFUL_SETS } from "../objects/resources.ts";
 import type { Claim, ControllerRevision, Pod, PodTemplate, StatefulSet } from "../objects/typed.ts";
@@ -99,7 +107,7 @@ function replicaSteps(ordered: Ordered, pod: Stored<Pod> | undefined, ordinal: n
   if (!pod)
     return [
       ...claimSteps(ordered, ordinal),
-      create(PODS, newPod(ordered, ordinal), toldOf("Create", set, `${set.metadata.name}-${ordinal}`)),
+      create(PODS, newPod(ordered, ordinal), podEvents("Create", set, `${set.metadata.name}-${ordinal}`)),
     ];
   if (isFinished(pod) && !isTerminating(pod)) return [deletion(set, pod)];
   return pod.status?.phase === "Pending" ? claimSteps(ordered, ordinal) : [];
@@ -109,7 +117,7 @@ function claimSteps({ set, hasClaim }: Ordered, ordinal: number): Step[] {
   return (set.spec.volumeClaimTemplates ?? [])
     .map((template) => ({ template, name: claimName(set, template, ordinal) }))
     .filter(({ name }) => !hasClaim(name))
-    .map(({ template, name }) => create(CLAIMS, claimOf(set, template, name), toldOfClaim(set, name, ordinal)));
+    .map(({ template, name }) => create(CLAIMS, claimOf(set, template, name), claimEvents(set, name, ordinal)));
 }
 
 function claimName({ metadata }: StatefulSet, template: Claim, ordinal: number): string {
@@ -192,10 +200,10 @@ function updateSteps(ordered: Ordered): readonly Step[] {
 }
 
 function deletion(set: StatefulSet, pod: Stored<Pod>): Step {
-  return remove(PODS, pod, {}, toldOf("Delete", set, pod.metadata.name));
+  return remove(PODS, pod, {}, podEvents("Delete", set, pod.metadata.name));
 }
 
-function toldOf(verb: "Create" | "Delete", set: StatefulSet, pod: string): Told {
+function podEvents(verb: "Create" | "Delete", set: StatefulSet, pod: string): WriteEvents {
   const what = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name}`;
   return {
     done: () => ({ about: set, type: "Normal", reason: `Successful${verb}`, message: `${what} successful` }),
@@ -208,7 +216,7 @@ function toldOf(verb: "Create" | "Delete", set: StatefulSet, pod: string): Told 
   };
 }
 
-function toldOfClaim(set: StatefulSet, claim: string, ordinal: number): Told {
+function claimEvents(set: StatefulSet, claim: string, ordinal: number): WriteEvents {
   const { name } = set.metadata;
   const pod = `Pod ${name}-${ordinal} in StatefulSet ${name}`;
   return {

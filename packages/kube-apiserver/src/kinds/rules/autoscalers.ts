@@ -31,7 +31,7 @@ const CARRIED: readonly (readonly [annotation: string, part: string, member: str
 
 export const horizontalPodAutoscalers: BuiltInRule = {
   countsGenerations: false,
-  converted(object, apiVersion) {
+  convert(object, apiVersion) {
     if (textAt(object, "apiVersion") === apiVersion) return object;
     return apiVersion === V1 ? toV1(object) : fromV1(object, apiVersion);
   },

@@ -18,7 +18,7 @@ const NEW = "events.k8s.io/v1";
 
 export const events: BuiltInRule = {
   countsGenerations: false,
-  converted: convertedEvent,
+  convert: convertedEvent,
   selectableText(event, field) {
     if (field === "source")
       return textAt(objectAt(event, "source"), "component") || textAt(event, "reportingComponent");

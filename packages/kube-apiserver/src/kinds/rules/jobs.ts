@@ -1,11 +1,11 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { changedAt, isSet, numberAt, objectAt, textAt, withMember } from "../json-access.ts";
 import { invalid, NONE, notNegative, oneOf, required, type Errors } from "../validation/field-errors.ts";
 import { dnsSubdomainUpTo } from "../validation/names.ts";
 import { mismatch, podTemplateErrors } from "../validation/pod-spec.ts";
 import { podWarnings, templateWarnings } from "../validation/pod-warnings.ts";
-import { picks, selectorErrors, shownSelector } from "../validation/selectors.ts";
+import { matchesSelector, selectorErrors, shownSelector } from "../validation/selectors.ts";
 import { cronErrors } from "../validation/cron.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
 
@@ -16,8 +16,8 @@ export const jobs: BuiltInRule = {
   warnings: templateWarnings,
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
-  prepareCreate: (job, circumstances) =>
-    isSet(objectAt(job, "spec"), "manualSelector") ? job : withOwnSelector(job, circumstances),
+  prepareCreate: (job, context) =>
+    isSet(objectAt(job, "spec"), "manualSelector") ? job : withOwnSelector(job, context),
   selectableText: (job, field) =>
     field === "status.successful" ? String(numberAt(objectAt(job, "status"), "succeeded") ?? 0) : "",
   errors: (job) => [
@@ -61,9 +61,9 @@ export const cronJobs: BuiltInRule = {
 };
 
 /** A job selects its pods by its uid, which it writes to its template. */
-function withOwnSelector(job: JsonObject, circumstances: Circumstances): JsonObject {
+function withOwnSelector(job: JsonObject, context: AdmissionContext): JsonObject {
   const metadata = objectAt(job, "metadata");
-  const uid = textAt(metadata, "uid") || circumstances.uuid();
+  const uid = textAt(metadata, "uid") || context.uuid();
   const name = textAt(metadata, "name");
   const labels = { [UID]: uid, [NAME]: name, "controller-uid": uid, "job-name": name };
   const labelled = (object: JsonObject): JsonObject =>
@@ -123,7 +123,9 @@ function restartErrors(policy: string, field: string): Errors {
 function templateMismatch(job: JsonObject): Errors {
   const spec = objectAt(job, "spec");
   const labels = objectAt(spec, "template", "metadata", "labels");
-  return picks(objectAt(spec, "selector"), labels) ? NONE : [mismatch(objectAt(spec, "template"), "spec.template")];
+  return matchesSelector(objectAt(spec, "selector"), labels)
+    ? NONE
+    : [mismatch(objectAt(spec, "template"), "spec.template")];
 }
 
 function zoneErrors(zone: string): Errors {

@@ -1,5 +1,5 @@
 import { addQuantities, compareQuantities, formatQuantity, type JsonObject, type Quantity } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { changedAt, member, objectAt, objectsAt, textAt, withMember } from "../json-access.ts";
 import { amountsAt } from "../validation/resources.ts";
 
@@ -9,7 +9,7 @@ const ANNOTATION = "kubernetes.io/limit-ranger";
 type Amounts = ReadonlyMap<string, Quantity>;
 
 /** The limit ranges of the object's namespace. */
-export function limitsFor(object: JsonObject, { objects }: Pick<Circumstances, "objects">): readonly JsonObject[] {
+export function limitsFor(object: JsonObject, { objects }: Pick<AdmissionContext, "objects">): readonly JsonObject[] {
   const namespace = textAt(objectAt(object, "metadata"), "namespace");
   return objects(LIMIT_RANGES, namespace).flatMap((range) => objectsAt(objectAt(range, "spec"), "limits"));
 }

@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import {
   changedAt,
   filled,
@@ -27,19 +27,19 @@ export const pods: BuiltInRule = {
   warnings: (pod, isNew) => (isNew ? podWarnings(objectAt(pod, "spec"), "spec") : []),
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
-  prepareCreate: (sent, circumstances) => {
-    const pod = withDefaultLimits(sent, limitsFor(sent, circumstances));
+  prepareCreate: (sent, context) => {
+    const pod = withDefaultLimits(sent, limitsFor(sent, context));
     return withMember(
-      changedAt(pod, "spec", (spec) => withGrace(withTolerations(withPriority(spec, circumstances)))),
+      changedAt(pod, "spec", (spec) => withGrace(withTolerations(withPriority(spec, context)))),
       "status",
-      newStatus(objectAt(pod, "spec"), circumstances),
+      newStatus(objectAt(pod, "spec"), context),
     );
   },
-  refused(pod, circumstances) {
+  forbiddenReason(pod, context) {
     const name = textAt(objectAt(pod, "spec"), "priorityClassName");
-    const isKnown = name === "" || priorityClass(name, circumstances) !== undefined;
+    const isKnown = name === "" || priorityClass(name, context) !== undefined;
     if (!isKnown) return `no PriorityClass with name ${name} was found`;
-    const limits = limitsFor(pod, circumstances);
+    const limits = limitsFor(pod, context);
     return podLimitRefusal(withDefaultLimits(pod, limits), limits);
   },
   errors: (pod) => podSpecErrors(objectAt(pod, "spec"), "spec"),
@@ -62,7 +62,7 @@ function withGrace(spec: JsonObject): JsonObject {
   return isNegative ? withMember(spec, "terminationGracePeriodSeconds", 1) : spec;
 }
 
-function newStatus(spec: JsonObject, { time }: Circumstances): JsonObject {
+function newStatus(spec: JsonObject, { time }: AdmissionContext): JsonObject {
   const gated = {
     type: "PodScheduled",
     status: "False",
@@ -99,19 +99,19 @@ function isAsked(resources: JsonObject, part: string, name: string): boolean {
   return (amount(objectAt(resources, part)[name])?.nano ?? 0n) > 0n;
 }
 
-function priorityClass(name: string, circumstances: Circumstances): JsonObject | undefined {
+function priorityClass(name: string, context: AdmissionContext): JsonObject | undefined {
   const system = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 }[name];
-  const found = circumstances
+  const found = context
     .objects(PRIORITY_CLASSES)
     .find((object) => textAt(objectAt(object, "metadata"), "name") === name);
   return found ?? (system === undefined ? undefined : { value: system });
 }
 
-function withPriority(spec: JsonObject, circumstances: Circumstances): JsonObject {
+function withPriority(spec: JsonObject, context: AdmissionContext): JsonObject {
   const name = textAt(spec, "priorityClassName");
   const byDefault = (): JsonObject | undefined =>
-    circumstances.objects(PRIORITY_CLASSES).find((object) => isSet(object, "globalDefault"));
-  const priority = name === "" ? byDefault() : priorityClass(name, circumstances);
+    context.objects(PRIORITY_CLASSES).find((object) => isSet(object, "globalDefault"));
+  const priority = name === "" ? byDefault() : priorityClass(name, context);
   const defaultName =
     name === "" && priority !== undefined ? textAt(objectAt(priority, "metadata"), "name") : undefined;
   return filled(spec, {

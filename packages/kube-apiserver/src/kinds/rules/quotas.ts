@@ -1,7 +1,7 @@
 import { addQuantities, formatQuantity, type JsonObject, type KubeObject, type Quantity } from "@oaas/kube-core";
-import { quotaRefusal, quotaUsage } from "../../controllers/failures/quota.ts";
+import { exceededQuota, quotaUsage } from "../../controllers/failures/quota.ts";
 import type { Quota } from "../../controllers/objects/typed.ts";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { objectAt, textAt } from "../json-access.ts";
 
 const QUOTAS = { group: "", resource: "resourcequotas" };
@@ -10,17 +10,17 @@ const QUOTAS = { group: "", resource: "resourcequotas" };
  * Why a new object would exceed a quota of its namespace. Counted against current objects, because a quota's status may
  * be stale. Only objects of a kind use its quota.
  */
-export function quotaRefused(
+export function quotaError(
   kind: { readonly group: string; readonly resource: string },
   object: JsonObject,
-  circumstances: Pick<Circumstances, "objects">,
+  context: Pick<AdmissionContext, "objects">,
 ): string | undefined {
   const namespace = textAt(objectAt(object, "metadata"), "namespace");
   if (namespace === "") return undefined;
-  const quotas = circumstances.objects(QUOTAS, namespace);
+  const quotas = context.objects(QUOTAS, namespace);
   if (quotas.length === 0) return undefined;
   const used: Record<string, Quantity> = {};
-  for (const there of circumstances.objects(kind, namespace)) {
+  for (const there of context.objects(kind, namespace)) {
     for (const [name, amount] of Object.entries(quotaUsage(kind, asKubeObject(there)))) {
       const before = used[name];
       used[name] = before === undefined ? amount : addQuantities(before, amount);
@@ -30,7 +30,7 @@ export function quotaRefused(
   const counted = quotas.map(
     (quota) => ({ ...quota, status: { hard: objectAt(quota, "spec", "hard"), used: texts } }) as unknown as Quota,
   );
-  const refusal = quotaRefusal(kind, asKubeObject(object), counted);
+  const refusal = exceededQuota(kind, asKubeObject(object), counted);
   return refusal?.message?.split(" is forbidden: ")[1];
 }
 

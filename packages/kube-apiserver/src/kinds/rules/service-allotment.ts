@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { filled, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../json-access.ts";
 
 /** Cluster IPs and node ports, each allocated once. */
@@ -16,10 +16,10 @@ export function isInClusterRange(ip: string): boolean {
 }
 
 /** The spec with a cluster IP, or marked as having none. */
-export function withAddresses(spec: JsonObject, circumstances: Circumstances): JsonObject {
+export function allocateAddresses(spec: JsonObject, context: AdmissionContext): JsonObject {
   if (textAt(spec, "type") === "ExternalName") return spec;
   const given = textAt(spec, "clusterIP") || (textsAt(spec, "clusterIPs")[0] ?? "");
-  const ip = given === "" ? freeAddress(circumstances) : given;
+  const ip = given === "" ? freeAddress(context) : given;
   const isWithoutPods = ip === "None" && Object.keys(objectAt(spec, "selector")).length === 0;
   const families = isWithoutPods
     ? { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }
@@ -28,23 +28,23 @@ export function withAddresses(spec: JsonObject, circumstances: Circumstances): J
 }
 
 /** The spec with a node port per port, if its type has them. */
-export function withNodePorts(spec: JsonObject, circumstances: Circumstances): JsonObject {
+export function allocateNodePorts(spec: JsonObject, context: AdmissionContext): JsonObject {
   const isWanted = EXTERNAL.has(textAt(spec, "type")) && member(spec, "allocateLoadBalancerNodePorts") !== false;
   if (!isWanted) return spec;
   const taken = nodePorts(
-    circumstances.objects(SERVICES).flatMap((service) => objectsAt(objectAt(service, "spec"), "ports")),
+    context.objects(SERVICES).flatMap((service) => objectsAt(objectAt(service, "spec"), "ports")),
   );
   for (const port of nodePorts(objectsAt(spec, "ports"))) taken.add(port);
   const ports = objectsAt(spec, "ports").map((port) => {
     if ((numberAt(port, "nodePort") ?? 0) > 0) return port;
-    const free = firstFree(circumstances, NODE_PORTS, (candidate) => taken.has(candidate));
+    const free = firstFree(context, NODE_PORTS, (candidate) => taken.has(candidate));
     taken.add(free);
     return { ...port, nodePort: free };
   });
   const withPorts = withMember(spec, "ports", ports);
   const isChecked = textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
   return isChecked
-    ? filled(withPorts, { healthCheckNodePort: firstFree(circumstances, NODE_PORTS, (port) => taken.has(port)) })
+    ? filled(withPorts, { healthCheckNodePort: firstFree(context, NODE_PORTS, (port) => taken.has(port)) })
     : withPorts;
 }
 
@@ -52,11 +52,9 @@ function nodePorts(ports: readonly JsonObject[]): Set<number> {
   return new Set(ports.map((port) => numberAt(port, "nodePort") ?? 0));
 }
 
-function freeAddress(circumstances: Circumstances): string {
-  const taken = new Set(
-    circumstances.objects(SERVICES).map((service) => textAt(objectAt(service, "spec"), "clusterIP")),
-  );
-  return address(firstFree(circumstances, HOSTS, (host) => taken.has(address(host))));
+function freeAddress(context: AdmissionContext): string {
+  const taken = new Set(context.objects(SERVICES).map((service) => textAt(objectAt(service, "spec"), "clusterIP")));
+  return address(firstFree(context, HOSTS, (host) => taken.has(address(host))));
 }
 
 function address(host: number): string {
@@ -65,11 +63,11 @@ function address(host: number): string {
 
 /** A free one from a seeded position, as the real server chooses randomly. */
 function firstFree(
-  circumstances: Circumstances,
+  context: AdmissionContext,
   { first, count }: { first: number; count: number },
   isTaken: (n: number) => boolean,
 ): number {
-  const start = Number.parseInt(circumstances.uuid().slice(0, 8), 16) % count;
+  const start = Number.parseInt(context.uuid().slice(0, 8), 16) % count;
   for (let step = 0; step < count; step += 1) {
     const candidate = first + ((start + step) % count);
     if (!isTaken(candidate)) return candidate;

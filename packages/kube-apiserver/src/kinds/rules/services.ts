@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { hasObject, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../json-access.ts";
 import {
   duplicate,
@@ -14,7 +14,7 @@ import {
 } from "../validation/field-errors.ts";
 import { labelsErrors } from "../validation/metadata.ts";
 import { dnsLabel, dnsSubdomain, ipAddress, portNumber, portNumberOrName } from "../validation/names.ts";
-import { CLUSTER_RANGE, isInClusterRange, withAddresses, withNodePorts } from "./service-allotment.ts";
+import { CLUSTER_RANGE, isInClusterRange, allocateAddresses, allocateNodePorts } from "./service-allotment.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -23,9 +23,9 @@ const EXTERNAL: ReadonlySet<string> = new Set(["NodePort", "LoadBalancer"]);
 export const services: BuiltInRule = {
   name: dnsLabel,
   countsGenerations: false,
-  prepareCreate: (service, circumstances) => withSpec(service, (spec) => allotted(spec, circumstances)),
-  prepareUpdate: (next, live, circumstances) =>
-    withSpec(next, (spec) => allotted(kept(spec, objectAt(live, "spec")), circumstances)),
+  prepareCreate: (service, context) => withSpec(service, (spec) => allocateFields(spec, context)),
+  prepareUpdate: (next, live, context) =>
+    withSpec(next, (spec) => allocateFields(kept(spec, objectAt(live, "spec")), context)),
   errors: (service) => specErrors(objectAt(service, "spec")),
   updateErrors,
 };
@@ -34,9 +34,9 @@ function withSpec(service: JsonObject, change: (spec: JsonObject) => JsonObject)
   return withMember(service, "spec", change(objectAt(service, "spec")));
 }
 
-function allotted(spec: JsonObject, circumstances: Circumstances): JsonObject {
+function allocateFields(spec: JsonObject, context: AdmissionContext): JsonObject {
   // Invalid input is rejected as sent; nothing is allocated for it.
-  return specErrors(spec).length > 0 ? spec : withNodePorts(withAddresses(spec, circumstances), circumstances);
+  return specErrors(spec).length > 0 ? spec : allocateNodePorts(allocateAddresses(spec, context), context);
 }
 
 /** Allocated values stay unless the author changes them or they are no longer needed. */

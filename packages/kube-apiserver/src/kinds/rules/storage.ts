@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
-import type { Circumstances } from "../kind.ts";
+import type { AdmissionContext } from "../kind.ts";
 import { changedAt, filled, hasObject, member, objectAt, textAt, textsAt, withMember } from "../json-access.ts";
 import {
   forbidden,
@@ -34,14 +34,14 @@ const NOT_A_SOURCE: ReadonlySet<string> = new Set([
 
 export const persistentVolumeClaims: BuiltInRule = {
   countsGenerations: false,
-  prepareCreate: (claim, circumstances) => ({
+  prepareCreate: (claim, context) => ({
     ...withFinalizer(
-      changedAt(claim, "spec", (spec) => withDefaultClass(spec, circumstances)),
+      changedAt(claim, "spec", (spec) => withDefaultClass(spec, context)),
       "kubernetes.io/pvc-protection",
     ),
     status: { phase: "Pending" },
   }),
-  refused: (claim, circumstances) => claimLimitRefusal(claim, limitsFor(claim, circumstances)),
+  forbiddenReason: (claim, context) => claimLimitRefusal(claim, limitsFor(claim, context)),
   errors: (claim) => claimSpecErrors(objectAt(claim, "spec")),
   updateErrors(next, live) {
     const [now, before] = [objectAt(next, "spec"), objectAt(live, "spec")];
@@ -73,9 +73,9 @@ function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
 }
 
 /** A claim without a class gets the default class, if any. */
-function withDefaultClass(spec: JsonObject, circumstances: Circumstances): JsonObject {
+function withDefaultClass(spec: JsonObject, context: AdmissionContext): JsonObject {
   if (member(spec, "storageClassName") !== undefined) return spec;
-  const found = circumstances
+  const found = context
     .objects({ group: "storage.k8s.io", resource: "storageclasses" })
     .find((object) => objectAt(object, "metadata", "annotations")[DEFAULT_CLASS] === "true");
   return found === undefined ? spec : filled(spec, { storageClassName: textAt(objectAt(found, "metadata"), "name") });

@@ -2,30 +2,30 @@ import { formatApiVersion, type JsonObject } from "@oaas/kube-core";
 import { invalidStatus } from "../../schema/field-error.ts";
 import type { RecordedAnswer } from "../../../test/recording/kind-answers.ts";
 import { builtInKinds } from "../built-in-kinds.ts";
-import type { Circumstances, Kind } from "../kind.ts";
+import type { AdmissionContext, Kind } from "../kind.ts";
 import { objectAt, textAt, withMember } from "../json-access.ts";
 
 /** A short form of the verbs, for unit tests of rules. */
 
-const CIRCUMSTANCES: Circumstances = {
+const CONTEXT: AdmissionContext = {
   time: "2026-01-01T00:00:00Z",
   uuid: () => "00000000-0000-4000-8000-000000000000",
   objects: () => [],
 };
 
 /** A new object of `apiVersion/resource`. */
-export function admitCreate(of: string, sent: JsonObject, around: Partial<Circumstances> = {}): RecordedAnswer {
-  const circumstances = { ...CIRCUMSTANCES, ...around };
+export function admitCreate(of: string, sent: JsonObject, overrides: Partial<AdmissionContext> = {}): RecordedAnswer {
+  const context = { ...CONTEXT, ...overrides };
   const kind = kindOf(of);
-  const read = kind.rules.decoded(sent);
+  const read = kind.rules.decode(sent);
   if (!read.ok) return unreadable(sent, kind, read.error);
   const named = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
-  const withUid = withMetadata(named, { uid: CIRCUMSTANCES.uuid() });
-  const stored = kind.rules.converted(kind.rules.defaulted(withUid), storageOf(kind, of));
-  const refusal = kind.rules.refused(stored, circumstances);
+  const withUid = withMetadata(named, { uid: CONTEXT.uuid() });
+  const stored = kind.rules.convert(kind.rules.applyDefaults(withUid), storageOf(kind, of));
+  const refusal = kind.rules.forbiddenReason(stored, context);
   const name = textAt(objectAt(stored, "metadata"), "name");
   if (refusal !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${refusal}` };
-  const ready = kind.rules.prepareCreate(stored, circumstances);
+  const ready = kind.rules.prepareCreate(stored, context);
   const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
   return judged(kind, counted, kind.rules.errors(withRequestVersion(counted, of)), of);
 }
@@ -33,13 +33,13 @@ export function admitCreate(of: string, sent: JsonObject, around: Partial<Circum
 /** An update of the main resource. */
 export function admitUpdate(of: string, sent: JsonObject, before: JsonObject): RecordedAnswer {
   const kind = kindOf(of);
-  const read = kind.rules.decoded(sent);
+  const read = kind.rules.decode(sent);
   if (!read.ok) return unreadable(sent, kind, read.error);
   const storage = storageOf(kind, of);
-  const live = kind.rules.converted(before, storage);
-  const stored = kind.rules.converted(kind.rules.defaulted(read.value), storage);
+  const live = kind.rules.convert(before, storage);
+  const stored = kind.rules.convert(kind.rules.applyDefaults(read.value), storage);
   const withStatus = kind.versions[0]?.hasStatus === true ? withMember(stored, "status", live["status"]) : stored;
-  const ready = kind.rules.prepareUpdate(withStatus, live, CIRCUMSTANCES);
+  const ready = kind.rules.prepareUpdate(withStatus, live, CONTEXT);
   const generation = Number(objectAt(live, "metadata")["generation"] ?? 0);
   const next = kind.rules.startsGeneration(ready, live) ? generation + 1 : generation;
   const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: next }) : ready;
@@ -52,7 +52,7 @@ function judged(
   errors: ReturnType<Kind["rules"]["errors"]>,
   of: string,
 ): RecordedAnswer {
-  if (errors.length === 0) return { object: kind.rules.converted(object, of.slice(0, of.lastIndexOf("/"))) };
+  if (errors.length === 0) return { object: kind.rules.convert(object, of.slice(0, of.lastIndexOf("/"))) };
   const { code = 0, message = "", details } = invalidStatus(kind, textAt(objectAt(object, "metadata"), "name"), errors);
   return { code, message, causes: details?.causes as never };
 }

@@ -5,7 +5,7 @@ import { forbidden, invalid, invalidFor, NONE, oneOf, required, unsupported, typ
 import { annotationsErrors, labelsErrors } from "./metadata.ts";
 import { dnsLabel, dnsSubdomain } from "./names.ts";
 import { schedulingErrors } from "./scheduling.ts";
-import { isEmptySelector, picks, selectorErrors } from "./selectors.ts";
+import { isEmptySelector, matchesSelector, selectorErrors } from "./selectors.ts";
 import { volumesErrors } from "./volumes.ts";
 
 const DEADLINES = { least: 1, most: 2_147_483_647 };
@@ -89,7 +89,7 @@ export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | unde
   const restart = textAt(objectAt(template, "spec"), "restartPolicy");
   const hasDeadline = member(objectAt(template, "spec"), "activeDeadlineSeconds") !== undefined;
   return [
-    ...(isRefused(selector) || picks(selector, labels) ? NONE : [mismatch(template, field)]),
+    ...(isRefused(selector) || matchesSelector(selector, labels) ? NONE : [mismatch(template, field)]),
     ...podTemplateErrors(template, field),
     ...(restart === "Always" || restart === ""
       ? NONE

@@ -97,8 +97,8 @@ function podTermErrors(term: JsonObject, field: string): Errors {
   ];
 }
 
-function weightErrors(wish: JsonObject, field: string): Errors {
-  const weight = numberAt(wish, "weight") ?? 0;
+function weightErrors(preference: JsonObject, field: string): Errors {
+  const weight = numberAt(preference, "weight") ?? 0;
   return weight >= 1 && weight <= 100 ? NONE : [invalid(`${field}.weight`, weight, "must be in the range 1-100")];
 }
 

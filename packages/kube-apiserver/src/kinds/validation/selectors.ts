@@ -56,7 +56,7 @@ export function isEmptySelector(selector: JsonObject): boolean {
 }
 
 /** Whether a selector matches these labels; a missing one matches nothing. */
-export function picks(selector: JsonObject | undefined, labels: JsonObject): boolean {
+export function matchesSelector(selector: JsonObject | undefined, labels: JsonObject): boolean {
   if (selector === undefined || isEmptySelector(selector)) return false;
   return matchesLabels(requirementsOf(selector), labels as Readonly<Record<string, string>>);
 }
