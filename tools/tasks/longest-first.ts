@@ -19,7 +19,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/process.test.ts",
   "apps/class-runtime-manager/test/rights.test.ts",
   "apps/class-runtime-manager/test/kill-points.test.ts",
-  "packages/kube-apiserver/test/real-stories.test.ts",
+  "packages/kube-apiserver/test/real-scenarios.test.ts",
   "tests/one-process/test/determinism.test.ts",
   "apps/package-manager/test/process.test.ts",
   "packages/testkit/test/etcd.test.ts",

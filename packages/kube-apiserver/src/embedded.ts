@@ -13,7 +13,7 @@ import {
 } from "./controllers/index.ts";
 import type { ClusterObjects, ServerController } from "./controllers/cluster-objects.ts";
 import { discoveryPages } from "./discovery/discovery-pages.ts";
-import { builtInKinds } from "./kinds/built-in-kinds.ts";
+import { builtInKinds } from "./kinds/built-in/built-in-kinds.ts";
 import { openApiPages } from "./openapi/openapi-pages.ts";
 import { ApiServer } from "./server.ts";
 import type { Journal } from "./store/journal.ts";

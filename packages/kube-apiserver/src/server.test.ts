@@ -2,7 +2,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiResponse } from "./api.ts";
-import { builtInKinds } from "./kinds/built-in-kinds.ts";
+import { builtInKinds } from "./kinds/built-in/built-in-kinds.ts";
 import { ApiServer } from "./server.ts";
 
 const MIXES = "/apis/probe.test/v1/namespaces/default/mixes";

@@ -2,13 +2,13 @@ import type { Clock, Ids, Timers } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "./api.ts";
 import type { ClusterObjects, ServerController } from "./controllers/cluster-objects.ts";
-import { DefinitionController } from "./kinds/definition-controller.ts";
-import { withDefinitionRules } from "./kinds/definition-rules.ts";
+import { DefinitionController } from "./kinds/custom/definition-controller.ts";
+import { withDefinitionRules } from "./kinds/custom/definition-rules.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
-import { statusResponse } from "./request/answers.ts";
+import { statusResponse } from "./request/responses.ts";
 import { serverPages } from "./request/server-pages.ts";
-import { badRequest, internalError } from "./request/refusals.ts";
+import { badRequest, internalError } from "./request/status-errors.ts";
 import {
   Router,
   type RequestGuard,
@@ -18,11 +18,11 @@ import {
 } from "./request/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
-import { columnTables } from "./verbs/column-table.ts";
+import { columnTables } from "./verbs/read/column-table.ts";
 import { ServerObjects } from "./verbs/server-objects.ts";
-import { Presenter, type TableRenderer } from "./verbs/presenter.ts";
+import { Presenter, type TableRenderer } from "./verbs/read/presenter.ts";
 import { ResourceEndpoint } from "./verbs/resource-endpoint.ts";
-import type { VerbContext } from "./verbs/world.ts";
+import type { VerbContext } from "./verbs/verb-context.ts";
 
 /** Options of a server. Nothing starts before `start`. */
 export interface ApiServerOptions {

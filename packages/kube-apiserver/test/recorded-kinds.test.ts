@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import { bootstrapRoles } from "../src/access/bootstrap-roles.ts";
 import { embeddedServer } from "../src/embedded.ts";
-import { KIND_DATA } from "../src/kinds/kind-data.ts";
+import { KIND_DATA } from "../src/kinds/built-in/kind-data.ts";
 import access from "../testdata/recorded/access.json" with { type: "json" };
 import answers from "../testdata/recorded/kind-answers.json" with { type: "json" };
 import limits from "../testdata/recorded/limits.json" with { type: "json" };

@@ -25,18 +25,12 @@ export {
 } from "./client/resource-client.ts";
 export { Discovery, type ServedResource, type ServerVersion } from "./client/discovery.ts";
 export type { ListPage, WatchEvent, WatchSink, WatchSource } from "./watch/watch-source.ts";
-export { runWatcher, type WatcherEvent as WatcherNote, type WatcherOptions } from "./watch/watcher.ts";
+export { runWatcher, type WatcherEvent, type WatcherOptions } from "./watch/watcher.ts";
 export { Informer, type ChangeHandler, type InformerOptions, type InformerView } from "./cache/informer.ts";
 export { InformerPool, type InformerShape, type PoolOptions } from "./cache/informer-pool.ts";
 export type { IndexFunction } from "./cache/indexes.ts";
 export type { CacheReader, Change } from "./cache/store.ts";
-export {
-  PRIORITY,
-  WorkQueue,
-  type QueueObserver,
-  type QueueItem as Taken,
-  type WorkQueueOptions,
-} from "./queue/work-queue.ts";
+export { PRIORITY, WorkQueue, type QueueObserver, type QueueItem, type WorkQueueOptions } from "./queue/work-queue.ts";
 export { checkAgain, settled, waitForChange, type Outcome } from "./controller/outcome.ts";
 export {
   allOf,
@@ -58,7 +52,7 @@ export {
 } from "./controller/sources.ts";
 export { Controller, type ControllerOptions, type Reconcile, type ReconcileContext } from "./controller/controller.ts";
 export { withFinalizer, type FinalizerSteps } from "./finalizer/finalizer.ts";
-export { EVENTS, type EventInput as Happening, type KubeEvent } from "./events/event.ts";
+export { EVENTS, type EventInput, type KubeEvent } from "./events/event.ts";
 export { EventRecorder, type RecorderOptions } from "./events/recorder.ts";
 export { LEASES, type Lease } from "./leader/lease.ts";
 export { LeaseElector, type ElectorOptions } from "./leader/lease-elector.ts";

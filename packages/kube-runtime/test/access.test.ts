@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createUndiciTransport, loadAccess, type AccessOptions } from "../src/adapters/index.ts";
 import { KubeClient } from "../src/client/kube-client.ts";
 import { resourceType } from "../src/client/resource-type.ts";
-import { startMortalApiServer, type MortalApiServer } from "./mortal-api-server.ts";
+import { startKillableApiServer, type KillableApiServer } from "./killable-api-server.ts";
 import { NAMESPACES } from "./real-client.ts";
 
 interface Review extends KubeObject {
@@ -42,12 +42,12 @@ function movableClock(): Clock & { forwardMs: number } {
 }
 
 describeWith(["kubernetes"], "access to a real API server", () => {
-  let server: MortalApiServer;
+  let server: KillableApiServer;
   let folder: string;
   const clients: KubeClient[] = [];
 
   beforeAll(async () => {
-    server = await startMortalApiServer();
+    server = await startKillableApiServer();
     folder = join(server.folder, "access");
     mkdirSync(folder);
   });

@@ -16,8 +16,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeClient } from "../src/client/kube-client.ts";
 import type { ResourceClient } from "../src/client/resource-client.ts";
-import { clientOf, follow, type Followed } from "./followed.ts";
-import { startMortalApiServer, type MortalApiServer } from "./mortal-api-server.ts";
+import { clientOf, follow, type Followed } from "./followed-config-maps.ts";
+import { startKillableApiServer, type KillableApiServer } from "./killable-api-server.ts";
 import { CONFIG_MAPS, configMap, NAMESPACES, type ConfigMap } from "./real-client.ts";
 
 const NAMESPACE = "default";
@@ -49,7 +49,7 @@ const BAD_FATES: Readonly<Record<string, HttpFate>> = {
 const TCP_FAULTS: readonly TcpFault[] = ["swallow", "reset", "delay", "halve"];
 
 describeWith(["kubernetes"], "client and informer during faults of a real API server", () => {
-  let server: MortalApiServer;
+  let server: KillableApiServer;
   let straight: KubeClient;
   let maps: ResourceClient<ConfigMap>;
   let change: () => Promise<void>;
@@ -68,7 +68,7 @@ describeWith(["kubernetes"], "client and informer during faults of a real API se
   };
 
   beforeAll(async () => {
-    server = await startMortalApiServer();
+    server = await startKillableApiServer();
     straight = clientOf(server.access);
     maps = straight.resource(CONFIG_MAPS);
     change = await populate(NAMESPACE);

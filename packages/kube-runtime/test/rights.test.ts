@@ -17,7 +17,7 @@ import type { ClusterAccess } from "../src/client/access.ts";
 import type { KubeClient } from "../src/client/kube-client.ts";
 import type { ResourceClient } from "../src/client/resource-client.ts";
 import { resourceType } from "../src/client/resource-type.ts";
-import { follow } from "./followed.ts";
+import { follow } from "./followed-config-maps.ts";
 import { CONFIG_MAPS, configMap, realClient, type ConfigMap } from "./real-client.ts";
 
 const CRDS = resourceType<CustomResourceDefinition & KubeObject>({

@@ -3,7 +3,7 @@ import path from "node:path";
 import { loadConfig } from "@oaas/config";
 import type { Random } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import { embeddedServer, faultyApi, MemoryTransport, type ApiServer, type Fate } from "@oaas/kube-apiserver";
+import { embeddedServer, faultyApi, MemoryTransport, type ApiServer, type FaultAction } from "@oaas/kube-apiserver";
 import type { KubeObject } from "@oaas/kube-core";
 import { KubeClient, resourceType } from "@oaas/kube-runtime";
 import { parseAllDocuments } from "yaml";
@@ -38,7 +38,7 @@ const START_MS = 1_000;
 
 export interface ClassClusterOptions {
   /** Injects faults into the requests of the manager. */
-  readonly fateOf?: (random: Random) => Fate | undefined;
+  readonly fateOf?: (random: Random) => FaultAction | undefined;
   /** Records every request and response of the manager. */
   readonly record?: (text: string) => void;
 }

@@ -1,6 +1,6 @@
 import { randomInt, type Random } from "@oaas/foundation";
 import { seededRandom } from "@oaas/foundation/virtual";
-import type { Fate } from "@oaas/kube-apiserver";
+import type { FaultAction } from "@oaas/kube-apiserver";
 import type { DesiredClass } from "../../../apps/class-runtime-manager/test/support/namespace-snapshot.ts";
 import { ClassCluster } from "./class-cluster.ts";
 
@@ -58,7 +58,7 @@ export async function runScenario(seed: number): Promise<ScenarioResult> {
   return { trace: lines.join("\n"), phases: await cluster.phases(), expected: [...expected].toSorted() };
 }
 
-function fateOf(random: Random): Fate | undefined {
+function fateOf(random: Random): FaultAction | undefined {
   const draw = random.next();
   if (draw < 0.05) return { kind: "delay", ms: randomInt(random, 500) };
   if (draw < 0.08) return { kind: "drop", when: random.next() < 0.5 ? "before" : "after" };

@@ -2,7 +2,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
-import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
 import type { RequestAttributes, VirtualRequest } from "../request/router.ts";
 import { accessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
 import { bootstrapRoles } from "./bootstrap-roles.ts";

@@ -1,8 +1,8 @@
 import type { Clock, Ids } from "@oaas/foundation";
 import type { RequestGuard, EscalationGuard, VirtualResources } from "../request/router.ts";
-import { AccessGuard } from "./access-gate.ts";
-import { RoleEscalationGuard } from "./grants.ts";
-import { createVirtualResources } from "./access-questions.ts";
+import { AccessGuard } from "./access-guard.ts";
+import { RoleEscalationGuard } from "./role-escalation-guard.ts";
+import { createVirtualResources } from "./virtual-resources.ts";
 import { Authenticator } from "./authenticator.ts";
 import { Authorizer, type AccessObjects } from "./authorizer.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Api, ApiResponse } from "../api.ts";
 import { PROTOBUF } from "../request/body.ts";
-import { statusResponse } from "../request/answers.ts";
-import { tooLarge } from "../request/refusals.ts";
+import { statusResponse } from "../request/responses.ts";
+import { tooLarge } from "../request/status-errors.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
 /** Node's HTTP/2 responses are compatible with HTTP/1.1 ones, but not in their types. */

@@ -1,8 +1,8 @@
 import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { pruneObject } from "../schema/pruning.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { isBuiltIn } from "../verbs/world.ts";
-import type { KindInVersion } from "./admitted-body.ts";
+import { isBuiltIn } from "../verbs/verb-context.ts";
+import type { KindInVersion } from "./admit-body.ts";
 
 /** Strict decoding errors of a body, as the real server lists them: duplicate and unknown fields. */
 export function strictnessErrors(

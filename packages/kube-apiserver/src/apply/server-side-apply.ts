@@ -1,8 +1,8 @@
 import { equalJson, err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { limitUpdaters } from "./ancient-changes.ts";
-import { compareFields, setFields, type Comparison } from "./comparing.ts";
+import { limitUpdaters } from "./limit-updaters.ts";
+import { compareFields, setFields, type Comparison } from "./compare-fields.ts";
 import { configErrors } from "./config-errors.ts";
 import { conflictStatus, type ManagerConflict } from "./conflict-status.ts";
 import {
@@ -25,11 +25,11 @@ import {
   type FieldManagers,
 } from "./managed-fields.ts";
 import { lastApplied, withLastApplied } from "./last-applied.ts";
-import { mergeConfiguration } from "./merging.ts";
+import { mergeConfiguration } from "./merge-configuration.ts";
 import { objectSchema } from "./merge-shape.ts";
 import { ownedFields, withDeclaredFields } from "./owned-fields.ts";
 import { memberElement } from "./path-element.ts";
-import { removeFields } from "./removing.ts";
+import { removeFields } from "./remove-fields.ts";
 
 /** The writer: manager, version of the kind, subresource and time. */
 export interface FieldWriter {

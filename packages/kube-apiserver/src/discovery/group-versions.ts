@@ -1,5 +1,5 @@
 import type { Kind, KindVersion } from "../kinds/kind.ts";
-import { KIND_DATA } from "../kinds/kind-data.ts";
+import { KIND_DATA } from "../kinds/built-in/kind-data.ts";
 
 /** A kind in one version. */
 export interface ServedKind {

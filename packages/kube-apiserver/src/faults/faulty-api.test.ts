@@ -1,7 +1,7 @@
 import { Fault } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
-import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
 import { MemoryTransport } from "../memory-transport.ts";
 import { ApiServer } from "../server.ts";
 import { faultyApi, type FaultAction } from "./faulty-api.ts";

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "../api.ts";
-import { objectResponse, statusResponse } from "../request/answers.ts";
-import { notFound } from "../request/refusals.ts";
+import { objectResponse, statusResponse } from "../request/responses.ts";
+import { notFound } from "../request/status-errors.ts";
 import { parseResourcePath } from "../request/resource-path.ts";
 
 const PLAIN = { syntax: "json", isPretty: false } as const;

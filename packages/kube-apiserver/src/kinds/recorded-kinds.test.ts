@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { withoutNoise, type RecordedAnswer, type RecordedCase } from "../../test/recording/kind-answers.ts";
 import recorded from "../../testdata/recorded/kind-answers.json" with { type: "json" };
 import { textAt } from "./json-access.ts";
-import { builtInKinds } from "./built-in-kinds.ts";
+import { builtInKinds } from "./built-in/built-in-kinds.ts";
 import { admitCreate, admitUpdate } from "./testing/admit.ts";
 
 const CASES = recorded.cases as unknown as readonly RecordedCase[];

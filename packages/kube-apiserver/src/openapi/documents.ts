@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import type { Group, GroupVersionKinds } from "../discovery/group-versions.ts";
-import { KIND_DATA } from "../kinds/kind-data.ts";
+import { KIND_DATA } from "../kinds/built-in/kind-data.ts";
 import { kindPaths } from "./kind-paths.ts";
 import { kindSchemas } from "./kind-schemas.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { ServedKind } from "../discovery/group-versions.ts";
-import { KIND_DATA, type ResourceData } from "../kinds/kind-data.ts";
+import { KIND_DATA, type ResourceData } from "../kinds/built-in/kind-data.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const WITHOUT_PROSE =

@@ -5,7 +5,7 @@ import { duplicateFields } from "./duplicate-fields.ts";
 import { goSyntaxError, type GoSyntaxError } from "./go-json-error.ts";
 import { mediaRange } from "./media-types.ts";
 import { readProtobuf } from "./protobuf/protobuf-body.ts";
-import { badRequest, unknownBodyType } from "./refusals.ts";
+import { badRequest, unknownBodyType } from "./status-errors.ts";
 
 /** A decoded body. */
 export interface ReadBody {

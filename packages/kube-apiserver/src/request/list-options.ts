@@ -12,11 +12,11 @@ import {
 import type { FieldError } from "../schema/field-error.ts";
 import { metadataText } from "../admission/metadata.ts";
 import type { Kind } from "../kinds/kind.ts";
-import type { Target } from "../verbs/world.ts";
-import { isBuiltIn } from "../verbs/world.ts";
+import type { Target } from "../verbs/verb-context.ts";
+import { isBuiltIn } from "../verbs/verb-context.ts";
 import { selectorRefusal } from "./go-selector.ts";
 import { isGoInteger, notInteger } from "./options.ts";
-import { badRequest, invalidOptions } from "./refusals.ts";
+import { badRequest, invalidOptions } from "./status-errors.ts";
 
 /** Selection, version and page of a list. */
 export interface ListOptions {

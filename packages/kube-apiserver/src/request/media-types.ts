@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
-import { formNotAccepted, notAcceptable } from "./refusals.ts";
+import { formNotAccepted, notAcceptable } from "./status-errors.ts";
 
 /** The requested response form. */
 export interface Representation {

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
 import type { FieldError } from "../schema/field-error.ts";
-import { badRequest, invalidOptions } from "./refusals.ts";
+import { badRequest, invalidOptions } from "./status-errors.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 

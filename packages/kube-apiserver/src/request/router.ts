@@ -4,9 +4,9 @@ import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
 import type { Kind, KindVersion } from "../kinds/kind.ts";
 import type { ResourceEndpoint } from "../verbs/resource-endpoint.ts";
-import { isBuiltIn } from "../verbs/world.ts";
-import { pageNotFound, statusResponse } from "./answers.ts";
-import { badRequest, methodNotAllowed, notFound, unknownPath, verbNotSupported } from "./refusals.ts";
+import { isBuiltIn } from "../verbs/verb-context.ts";
+import { pageNotFound, statusResponse } from "./responses.ts";
+import { badRequest, methodNotAllowed, notFound, unknownPath, verbNotSupported } from "./status-errors.ts";
 import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
 
 /** A non-resource endpoint: responds when the path is its own. */

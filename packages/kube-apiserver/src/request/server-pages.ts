@@ -1,6 +1,6 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
-import { statusResponse, textResponse } from "./answers.ts";
-import { methodNotAllowed } from "./refusals.ts";
+import { statusResponse, textResponse } from "./responses.ts";
+import { methodNotAllowed } from "./status-errors.ts";
 import type { PathHandler } from "./router.ts";
 
 /** The Kubernetes release that this server reproduces; the build suffix marks it as embedded. */

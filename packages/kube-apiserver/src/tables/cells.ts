@@ -1,6 +1,6 @@
 import { formatLabelSelector, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import type { Column } from "../kinds/kind.ts";
-import { ageText } from "../kinds/crd-kinds.ts";
+import { ageText } from "../kinds/custom/crd-kinds.ts";
 import { member, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
 import { requirementsOf } from "../kinds/validation/selectors.ts";
 

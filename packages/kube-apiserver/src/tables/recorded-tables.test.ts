@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatApiVersion, type JsonValue } from "@oaas/kube-core";
 import type { RecordedRow } from "../../test/recording/table-answers.ts";
 import recorded from "../../testdata/recorded/tables.json" with { type: "json" };
-import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
 import type { Column } from "../kinds/kind.ts";
 
 const ROWS = recorded.rows as unknown as readonly RecordedRow[];

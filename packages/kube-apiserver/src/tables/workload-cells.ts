@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Column } from "../kinds/kind.ts";
 import { hasObject, isSet, member, numberAt, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
-import { ageText } from "../kinds/crd-kinds.ts";
+import { ageText } from "../kinds/custom/crd-kinds.ts";
 import {
   AGE,
   column,

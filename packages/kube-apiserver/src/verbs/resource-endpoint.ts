@@ -1,26 +1,26 @@
 import { err, ok } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
-import { admitBody } from "../admission/admitted-body.ts";
+import { admitBody } from "../admission/admit-body.ts";
 import { nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import type { ApiResponse } from "../api.ts";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
-import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/answers.ts";
+import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/responses.ts";
 import { readObject } from "../request/body.ts";
 import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
 import { representationOf, type Representation } from "../request/media-types.ts";
 import { writeOptions, type WriteOptions } from "../request/options.ts";
-import { badRequest, internalError, methodNotAllowed, notFound, tooLargeVersion } from "../request/refusals.ts";
+import { badRequest, internalError, methodNotAllowed, notFound, tooLargeVersion } from "../request/status-errors.ts";
 import type { EscalationGuard, VirtualResources } from "../request/router.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
-import { changeObject, type ObjectChange } from "./change-object.ts";
-import { nameMismatch } from "./change-refusals.ts";
-import { createObject } from "./create-object.ts";
-import { deleteObject } from "./delete-object.ts";
-import { evictPod } from "./eviction.ts";
-import { listObjects, versionOf } from "./list-objects.ts";
-import { applyChange, patchChange, patchTypeOf, readPatch } from "./patch-object.ts";
-import type { Presenter } from "./presenter.ts";
+import { changeObject, type ObjectChange } from "./change/change-object.ts";
+import { nameMismatch } from "./change/change-errors.ts";
+import { createObject } from "./change/create-object.ts";
+import { deleteObject } from "./change/delete-object.ts";
+import { evictPod } from "./subresources/eviction.ts";
+import { listObjects, versionOf } from "./read/list-objects.ts";
+import { applyChange, patchChange, patchTypeOf, readPatch } from "./change/patch-object.ts";
+import type { Presenter } from "./read/presenter.ts";
 import {
   objectWarnings,
   changeTarget,
@@ -28,11 +28,11 @@ import {
   type NamedRequest,
   type ResourceRequest,
 } from "./resource-request.ts";
-import { patchScale, scaleResponse, updateScale } from "./scale-endpoint.ts";
-import { readDeletionOptions, readRequestObject } from "./sent-body.ts";
-import { bindPod, finalizeNamespace } from "./special-subresources.ts";
-import { watchObjects } from "./watch-objects.ts";
-import { isBuiltIn, storeKindOf, type Target, type VerbContext } from "./world.ts";
+import { patchScale, scaleResponse, updateScale } from "./subresources/scale-endpoint.ts";
+import { readDeletionOptions, readRequestObject } from "./change/request-body.ts";
+import { bindPod, finalizeNamespace } from "./subresources/special-subresources.ts";
+import { watchObjects } from "./read/watch-objects.ts";
+import { isBuiltIn, storeKindOf, type Target, type VerbContext } from "./verb-context.ts";
 
 export interface EndpointDeps {
   readonly context: VerbContext;

@@ -2,8 +2,8 @@ import type { Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import { metadataOf } from "../admission/metadata.ts";
 import type { ApiRequest, ApiResponse } from "../api.ts";
-import type { ObjectChange } from "./change-object.ts";
-import type { Target } from "./world.ts";
+import type { ObjectChange } from "./change/change-object.ts";
+import type { Target } from "./verb-context.ts";
 
 /** A request about objects of a kind, from its path and query. */
 export interface ResourceRequest extends Target {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
-import { admitBody } from "../admission/admitted-body.ts";
+import { admitBody } from "../admission/admit-body.ts";
 import { metadataOf, nameOf } from "../admission/metadata.ts";
 import type {
   ClusterObjects,
@@ -13,13 +13,13 @@ import type {
 } from "../controllers/cluster-objects.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
 import type { WriteOptions } from "../request/options.ts";
-import { unknownPath } from "../request/refusals.ts";
+import { unknownPath } from "../request/status-errors.ts";
 import { objectKey } from "../store/stored-object.ts";
-import { changeObject } from "./change-object.ts";
-import { createObject } from "./create-object.ts";
-import { deleteObject } from "./delete-object.ts";
-import { bindPod, finalizeNamespace } from "./special-subresources.ts";
-import { storeKindOf, type Target, type VerbContext } from "./world.ts";
+import { changeObject } from "./change/change-object.ts";
+import { createObject } from "./change/create-object.ts";
+import { deleteObject } from "./change/delete-object.ts";
+import { bindPod, finalizeNamespace } from "./subresources/special-subresources.ts";
+import { storeKindOf, type Target, type VerbContext } from "./verb-context.ts";
 
 type Outcome = Promise<Result<JsonObject, Status>>;
 

@@ -1,6 +1,6 @@
 import { applyMergePatch, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { textAt } from "../../src/kinds/json-access.ts";
-import { KIND_DATA } from "../../src/kinds/kind-data.ts";
+import { KIND_DATA } from "../../src/kinds/built-in/kind-data.ts";
 import { KIND_CASES, type KindCase } from "./kind-cases.ts";
 import { MINIMAL } from "./minimal-objects.ts";
 import type { Answer, Ask } from "./real-server.ts";

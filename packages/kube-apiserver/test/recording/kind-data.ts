@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
-import type { KindData, ResourceData, SubresourceData } from "../../src/kinds/kind-data.ts";
+import type { KindData, ResourceData, SubresourceData } from "../../src/kinds/built-in/kind-data.ts";
 import { CATALOGUE, EXTRA_SCHEMAS, SUBRESOURCES } from "./catalogue.ts";
 
 /** Reads a path of the real server. */

@@ -4,7 +4,7 @@ import type { KubeClient } from "../client/kube-client.ts";
 import type { Selection } from "../client/resource-client.ts";
 import type { ResourceType } from "../client/resource-type.ts";
 import { Informer, type InformerOptions, type InformerView } from "./informer.ts";
-import { mergedView } from "./united-view.ts";
+import { mergedView } from "./merged-view.ts";
 
 /** Dependencies that all informers of a pool share. */
 export type PoolOptions = Pick<InformerOptions<KubeObject>, "ambient" | "logger" | "meter" | "watch">;

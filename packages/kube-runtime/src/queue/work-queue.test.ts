@@ -2,7 +2,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DueHeap } from "./due-heap.ts";
-import { FairQueue } from "./fair-lanes.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { PRIORITY, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function setUp(options: Partial<WorkQueueOptions<string>> = {}, seed = 1) {

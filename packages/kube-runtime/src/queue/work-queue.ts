@@ -1,6 +1,6 @@
 import type { BackoffPolicy, Clock, Random, Timer, Timers } from "@oaas/foundation";
 import { DueHeap } from "./due-heap.ts";
-import { FairQueue } from "./fair-lanes.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { FailureBackoff, TokenBucket } from "./rate-limiter.ts";
 
 /** Priorities: a user's change goes before routine work, a resync after it. */

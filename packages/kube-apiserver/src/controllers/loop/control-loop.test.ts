@@ -175,7 +175,10 @@ describe("events", () => {
   const about = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default", uid: "u" } };
   const event = (message: string) => recordEvent({ about, type: "Warning", reason: "Odd", message });
 
-  async function toldOf(messages: readonly string[], more: Partial<Controller> = {}): Promise<readonly JsonObject[]> {
+  async function recordEvents(
+    messages: readonly string[],
+    more: Partial<Controller> = {},
+  ): Promise<readonly JsonObject[]> {
     let next = 0;
     const { controller } = scripted((name) => (name === "a" ? decision([event(messages[next] ?? "")]) : SETTLED), more);
     const { cluster, loop } = await setUp(controller);
@@ -190,7 +193,7 @@ describe("events", () => {
   }
 
   test("counts repeats", async () => {
-    const [only, ...others] = await toldOf(["x", "x", "x"]);
+    const [only, ...others] = await recordEvents(["x", "x", "x"]);
     expect(others).toEqual([]);
     expect(only).toMatchObject({
       count: 3,
@@ -204,13 +207,13 @@ describe("events", () => {
   });
 
   test("writes newer events as a series", async () => {
-    const [only] = await toldOf(["x", "x"], { newStyleEvents: true });
+    const [only] = await recordEvents(["x", "x"], { newStyleEvents: true });
     expect(only).toMatchObject({ series: { count: 2 }, source: {}, eventTime: "2026-01-01T00:00:00.000000Z" });
     expect(only).not.toHaveProperty("count");
   });
 
   test("combines events of one reason from the tenth on", async () => {
-    const events = await toldOf(Array.from({ length: 13 }, (_, index) => `no. ${index}`));
+    const events = await recordEvents(Array.from({ length: 13 }, (_, index) => `no. ${index}`));
     expect(events).toHaveLength(10);
     expect(events.find(({ count }) => count === 4)).toMatchObject({
       message: "(combined from similar events): no. 12",

@@ -9,7 +9,7 @@ import { podsOn } from "../nodes/node-controller.ts";
 import { isNodeReachable } from "../nodes/node-state.ts";
 import type { Container, Node, Pod } from "../objects/typed.ts";
 import { allotAddress, hostAddress } from "./addresses.ts";
-import type { ContainerBehaviour } from "./container-life.ts";
+import type { ContainerBehaviour } from "./container-lifecycle.ts";
 import { completes, decidePod, type ContainerKnowledge } from "./kubelet.ts";
 
 export interface KubeletOptions {

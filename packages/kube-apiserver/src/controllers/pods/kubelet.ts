@@ -19,7 +19,7 @@ import {
   type ContainerEvent,
   type ContainerBehaviour,
   type ContainerStep,
-} from "./container-life.ts";
+} from "./container-lifecycle.ts";
 import { summarizeStatus, type PodAddresses } from "./pod-status.ts";
 
 /** A pod on a node with a working kubelet, and what the kubelet knows besides. */

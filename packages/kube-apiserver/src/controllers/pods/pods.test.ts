@@ -6,7 +6,7 @@ import { podRequests, qosClass } from "../objects/pods.ts";
 import { evictionTime } from "../nodes/eviction.ts";
 import { tolerates } from "../nodes/node-state.ts";
 import { firstFree } from "./addresses.ts";
-import { containerStep, waitingStatus, type ContainerBehaviour } from "./container-life.ts";
+import { containerStep, waitingStatus, type ContainerBehaviour } from "./container-lifecycle.ts";
 import { summarizeStatus } from "./pod-status.ts";
 
 const container: Container = { name: "web", image: "example.test/web:1" };

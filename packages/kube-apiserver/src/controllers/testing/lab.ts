@@ -5,7 +5,7 @@ import { typed } from "../objects/cluster-view.ts";
 import * as resources from "../objects/resources.ts";
 import type { Condition, Pod } from "../objects/typed.ts";
 import { ApiServer } from "../../server.ts";
-import { builtInKinds } from "../../kinds/built-in-kinds.ts";
+import { builtInKinds } from "../../kinds/built-in/built-in-kinds.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
 const CLUSTER_SCOPED = new Set(["clusterroles", "namespaces", "nodes", "persistentvolumes"]);

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { TYPE_DEFAULTS } from "../defaults/type-defaults.ts";
-import { KIND_DATA } from "../kind-data.ts";
+import { KIND_DATA } from "../built-in/kind-data.ts";
 import { elementOf } from "./open-api-type.ts";
 
 /** A member that leads to types with defaults. */

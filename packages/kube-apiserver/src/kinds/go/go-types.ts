@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { objectAt } from "../json-access.ts";
-import { KIND_DATA, type GoMark } from "../kind-data.ts";
+import { KIND_DATA, type GoMark } from "../built-in/kind-data.ts";
 import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
 import { referenceOf } from "./open-api-type.ts";
 import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";

@@ -14,7 +14,7 @@ import {
 } from "../validation/field-errors.ts";
 import { labelsErrors } from "../validation/metadata.ts";
 import { dnsLabel, dnsSubdomain, ipAddress, portNumber, portNumberOrName } from "../validation/names.ts";
-import { CLUSTER_RANGE, isInClusterRange, allocateAddresses, allocateNodePorts } from "./service-allotment.ts";
+import { CLUSTER_RANGE, isInClusterRange, allocateAddresses, allocateNodePorts } from "./service-allocation.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

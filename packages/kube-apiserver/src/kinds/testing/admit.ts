@@ -1,7 +1,7 @@
 import { formatApiVersion, type JsonObject } from "@oaas/kube-core";
 import { invalidStatus } from "../../schema/field-error.ts";
 import type { RecordedAnswer } from "../../../test/recording/kind-answers.ts";
-import { builtInKinds } from "../built-in-kinds.ts";
+import { builtInKinds } from "../built-in/built-in-kinds.ts";
 import type { AdmissionContext, Kind } from "../kind.ts";
 import { objectAt, textAt, withMember } from "../json-access.ts";
 

@@ -1,0 +1,72 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { admitCustomResource, customResourceErrors } from "../schema/custom-resource.ts";
+import { withDefaults } from "../schema/defaulting.ts";
+import type { FieldError } from "../schema/field-error.ts";
+import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
+import { valueAtPath } from "../kinds/create-kind-rules.ts";
+import { badRequest } from "../request/status-errors.ts";
+import { isBuiltIn } from "../verbs/verb-context.ts";
+import { embeddedMetadataErrors } from "./embedded-metadata.ts";
+import { metadataTypeError } from "./metadata-types.ts";
+
+/** A kind in one of its versions. */
+export interface KindInVersion {
+  readonly kind: Kind;
+  readonly version: KindVersion;
+}
+
+/** An object after admission: decoded by its type, with defaults, without unknown fields. */
+export function admitBody(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
+  const read = decodeBody(of, sent);
+  return read.ok ? ok(completeObject(of, read.value)) : read;
+}
+
+/** An object as its kind decodes it, before defaults; rejects values of the wrong type. */
+export function decodeBody({ kind, version }: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
+  const refused = (why: string): Result<JsonObject, Status> =>
+    err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
+  const wrongMetadata = isBuiltIn(kind) ? undefined : metadataTypeError(sent);
+  if (wrongMetadata !== undefined) return refused(wrongMetadata);
+  const decoded = kind.rules.decode(sent);
+  return decoded.ok ? decoded : refused(decoded.error);
+}
+
+/** Applies defaults, and removes unknown fields for custom kinds. */
+export function completeObject({ kind, version }: KindInVersion, object: JsonObject): JsonObject {
+  const whole = isBuiltIn(kind)
+    ? (withDefaults(object, version.schema) as JsonObject)
+    : admitCustomResource(object, version.schema);
+  return kind.rules.applyDefaults(whole);
+}
+
+/** All violations of an admitted object; `live` is the object it replaces, for transition rules. */
+export function objectErrors(
+  { kind, version }: KindInVersion,
+  object: JsonObject,
+  live?: JsonObject,
+): readonly FieldError[] {
+  return [
+    ...kind.rules.errors(object, live),
+    ...(kind.rules.isValidatedBySchema
+      ? [
+          ...customResourceErrors(object, version.schema, live),
+          ...embeddedMetadataErrors(object, version.schema),
+          ...scaleErrors(object, version.scale),
+        ]
+      : []),
+  ];
+}
+
+const MOST_REPLICAS = 2_147_483_647;
+
+/** Counts that `/scale` could not show. */
+function scaleErrors(object: JsonObject, scale: ScalePaths | undefined): readonly FieldError[] {
+  if (scale === undefined) return [];
+  return [scale.specReplicas, scale.statusReplicas].flatMap((field) => {
+    const count = valueAtPath(object, field.replace(/^\./, ""));
+    if (typeof count !== "number" || (count >= 0 && count <= MOST_REPLICAS)) return [];
+    const why = count < 0 ? "should be a non-negative integer" : `should be less than or equal to ${MOST_REPLICAS}`;
+    return [{ reason: "FieldValueInvalid", field, message: `Invalid value: ${count}: ${why}` }];
+  });
+}

@@ -1,0 +1,257 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Status,
+} from "@oaas/kube-core";
+import { applyConfiguration } from "../../apply/server-side-apply.ts";
+import { applyStrategicMergePatch } from "../../apply/strategic-merge-patch.ts";
+import { goText } from "../../schema/go-text.ts";
+import type { StructuralSchema } from "../../schema/structural-schema.ts";
+import { completeObject, decodeBody } from "../../admission/admit-body.ts";
+import { typedBody } from "../../admission/body-type.ts";
+import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
+import { textAt } from "../../kinds/json-access.ts";
+import { goTypeName, jsonValue, yamlValue } from "../../request/body.ts";
+import { mediaRange } from "../../request/media-types.ts";
+import type { WriteOptions } from "../../request/options.ts";
+import { badRequest, conflict, invalid, unknownBodyType, unknownPatchType } from "../../request/status-errors.ts";
+import type { ObjectChange } from "./change-object.ts";
+import { writerOf } from "./new-object.ts";
+import { apiVersionOf, isBuiltIn, type Target, type VerbContext } from "../verb-context.ts";
+
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+/** The patch type by content type. */
+export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Result<PatchType, Status> {
+  const { type } = mediaRange(contentType ?? "");
+  const patch = Object.hasOwn(PATCH_TYPES, type) ? PATCH_TYPES[type] : undefined;
+  if (patch === undefined) return err(unknownPatchType());
+  if (patch !== "strategic" || isOwn) return ok(patch);
+  const others = Object.keys(PATCH_TYPES).filter((name) => PATCH_TYPES[name] !== "strategic");
+  return err(unknownBodyType(others.join(", ")));
+}
+
+/** A parsed patch; rejected when it is invalid. */
+export function readPatch(type: PatchType, body: string): Result<JsonValue, Status> {
+  if (type === "apply") return readApplied(body);
+  const value = jsonValue(body);
+  const prefix = type === "strategic" ? "" : "error decoding patch: ";
+  if (!value.ok) return err(badRequest(prefix + value.error.message));
+  const found = value.value;
+  if (type === "json") {
+    const wrong = isJsonArray(found) ? found.find((step) => !isJsonObject(step)) : found;
+    if (wrong === undefined && isJsonArray(found)) return ok(found);
+    const wanted = isJsonArray(found) ? "handlers.jsonPatchOp" : "[]handlers.jsonPatchOp";
+    return err(
+      badRequest(`${prefix}json: cannot unmarshal ${goTypeName(wrong ?? null)} into Go value of type ${wanted}`),
+    );
+  }
+  if (isJsonObject(found)) return ok(found);
+  if (found === null && type === "merge") return err(badRequest("Invalid JSON Patch"));
+  return err(
+    badRequest(`${prefix}json: cannot unmarshal ${goTypeName(found)} into Go value of type map[string]interface {}`),
+  );
+}
+
+function readApplied(body: string): Result<JsonValue, Status> {
+  const value = yamlValue(body);
+  if (!value.ok) return err(badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${value.error}`));
+  if (isJsonObject(value.value)) return ok(value.value);
+  const why = `json: cannot unmarshal ${goTypeName(value.value)} into Go value of type map[string]interface {}`;
+  return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
+}
+
+/** The change of a JSON, merge or strategic merge patch. `strictRefusal` may report strict decoding errors. */
+export function patchChange(
+  target: Target,
+  place: Pick<ObjectChange, "name" | "subresource">,
+  type: Exclude<PatchType, "apply">,
+  patch: JsonValue,
+  strictRefusal: (object: JsonObject) => string | undefined,
+): ObjectChange {
+  return {
+    ...place,
+    next: (live) => {
+      const result = applyPatch(type, patch, live, target.version.schema);
+      if (!result.ok) return result;
+      const typed = typedBody(target, result.value);
+      if (!typed.ok) return typed;
+      const read = decodeBody(target, typed.value);
+      if (read.ok) {
+        const strict = strictRefusal(typed.value);
+        if (strict !== undefined) return err(invalidPatchResult(shownPatch(type, patch, typed.value), strict));
+        return ok(completeObject(target, read.value));
+      }
+      const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
+      return err(
+        invalidPatchResult(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
+      );
+    },
+  };
+}
+
+/** An object with a patch applied. */
+export function applyPatch(
+  type: Exclude<PatchType, "apply">,
+  patch: JsonValue,
+  live: JsonObject,
+  schema: StructuralSchema,
+): Result<JsonObject, Status> {
+  if (type === "strategic") return applyStrategicMergePatch(live, patch as JsonObject, schema);
+  if (type === "merge") return ok(applyMergePatch(live, patch) as JsonObject);
+  const result = applyJsonPatchTo(live, patch as readonly JsonObject[]);
+  return isJsonObject(result) ? ok(result) : err(rejected());
+}
+
+/** The real server's library adds a missing member on replace; undefined when the patch does not fit. */
+function applyJsonPatchTo(live: JsonObject, patch: readonly JsonObject[]): JsonValue | undefined {
+  let current: JsonValue = live;
+  for (const step of patch) {
+    let result = applyJsonPatch(current, [step]);
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember(textAt(step, "path"))) {
+      result = applyJsonPatch(current, [{ ...step, op: "add" }]);
+    }
+    // A copy of a missing value is a copy of null.
+    if (
+      !result.ok &&
+      result.error.reason === "missing" &&
+      step["op"] === "copy" &&
+      isAbsent(current, textAt(step, "from"))
+    ) {
+      result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
+    }
+    // A missing value equals null.
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "test") {
+      if ((step["value"] ?? null) === null && isAbsent(current, textAt(step, "path"))) continue;
+    }
+    if (!result.ok) return undefined;
+    current = result.value;
+  }
+  return current;
+}
+
+/** Whether a path leads to a missing member of an existing object; list items cannot be missing. */
+function isAbsent(document: JsonValue, path: string): boolean {
+  return isMember(path) && applyJsonPatch(document, [{ op: "add", path, value: null }]).ok;
+}
+
+/** Whether a path ends in an object member, not in a list item. */
+function isMember(path: string): boolean {
+  return !/\/(?:\d+|-)$/.test(path);
+}
+
+/** The real server's message for a patch that does not apply, for any reason. */
+function rejected(): Status {
+  const message = "the server rejected our request due to an error in our request";
+  return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
+}
+
+/** What such a rejection quotes: the patched object, or for a strategic merge patch the patch. */
+function shownPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
+  return type === "strategic" ? goText(patch) : object;
+}
+
+const MISTYPED = /cannot unmarshal (\S+) into Go .*of type (\S+)$/;
+const CONVERTED: Readonly<Record<string, string>> = {
+  object: "map[string]interface {}",
+  array: "[]interface {}",
+  number: "int64",
+};
+
+/** Translates JSON decoding errors to the words of the decoder for patched maps. */
+function converterWords(why: string): string {
+  const [, found = "", wanted = ""] = MISTYPED.exec(why) ?? [];
+  const from = CONVERTED[found] ?? found;
+  if (wanted === "") return why;
+  if (wanted.startsWith("map[")) return `cannot restore map from ${from}`;
+  if (wanted.startsWith("[]")) return `cannot restore slice from ${from}`;
+  if (wanted.includes(".") && !wanted.startsWith("v1.Time")) return `cannot restore struct from: ${from}`;
+  return wanted === "string" && found === "number"
+    ? `cannot convert ${from} to string`
+    : `unrecognized type: ${wanted}`;
+}
+
+/** The patched object cannot be decoded, or not strictly. */
+export function invalidPatchResult(object: JsonObject | string, why: string): Status {
+  const shown = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
+  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
+  return invalid({ group: "", kind: "" }, "", [error]);
+}
+
+/** The change of a server-side apply; rejected at once when it is invalid. */
+export function applyChange(
+  context: VerbContext,
+  target: Target,
+  place: Pick<ObjectChange, "name" | "subresource">,
+  config: JsonObject,
+  options: WriteOptions,
+): Result<ObjectChange, Status> {
+  const refusal = applyRefusal(target, place.name, config);
+  if (refusal !== undefined) return err(refusal);
+  const writer = writerOf(context, target, options.manager, place.subresource);
+  return ok({
+    ...place,
+    keepsManagers: true,
+    createsMissing: place.subresource === undefined,
+    next: (live) => {
+      const result = applyConfiguration({ live, schema: target.version.schema, writer }, config, options.isForced);
+      if (!result.ok) return result;
+      const unfounded = isNew(live) ? uidOfNothing(target, place.name, config) : undefined;
+      if (unfounded !== undefined) return err(unfounded);
+      const read = decodeBody(target, result.value);
+      if (!read.ok) return read;
+      const whole = completeObject(target, read.value);
+      return ok(isBuiltIn(target.kind) ? whole : withMetadata(whole, emptyMetadata(result.value)));
+    },
+  });
+}
+
+/**
+ * Empty lists and maps in the metadata. An apply to a custom kind stores them, although reads never show them: the next
+ * apply without changes is still a write.
+ */
+function emptyMetadata(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const names = ["labels", "annotations", "finalizers", "ownerReferences"];
+  const empty = names.filter((name) => Object.keys(metadata[name] ?? { set: true }).length === 0);
+  return Object.fromEntries(empty.map((name) => [name, metadata[name] ?? null]));
+}
+
+function isNew(live: JsonObject): boolean {
+  return Object.keys(live).length === 0;
+}
+
+/** An object with a uid must exist. */
+function uidOfNothing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
+  const uid = metadataText(config, "uid");
+  if (uid === "" || nameOf(config) === "") return undefined;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  return conflict(kind, name, why);
+}
+
+function applyRefusal(target: Target, name: string, config: JsonObject): Status | undefined {
+  const [apiVersion, kind] = [textAt(config, "apiVersion"), textAt(config, "kind")];
+  if (apiVersion !== apiVersionOf(target) || kind !== target.kind.kind) {
+    const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+    return badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
+  }
+  const metadata = metadataOf(config);
+  const said = nameOf(config);
+  if (said !== "" && said !== name) {
+    return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
+  }
+  const managers = metadata["managedFields"];
+  return isJsonArray(managers) && managers.length > 0 ? badRequest("metadata.managedFields must be nil") : undefined;
+}

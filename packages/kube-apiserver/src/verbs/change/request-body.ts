@@ -1,0 +1,70 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import { typedBody } from "../../admission/body-type.ts";
+import { strictnessErrors } from "../../admission/strictness.ts";
+import { jsonValue, PROTOBUF, readObject, yamlValue } from "../../request/body.ts";
+import { mediaRange } from "../../request/media-types.ts";
+import { deletionOptions, type FieldValidation } from "../../request/options.ts";
+import { badRequest, unknownBodyType } from "../../request/status-errors.ts";
+import type { ResourceRequest } from "../resource-request.ts";
+import { isBuiltIn } from "../verb-context.ts";
+
+/** The object in a request, and its decoding warnings. */
+export function readRequestObject(
+  asked: ResourceRequest,
+  validation: FieldValidation,
+): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
+  const { request, kind } = asked;
+  const contentType = request.headers["content-type"];
+  if (!isBuiltIn(kind) && mediaRange(contentType ?? "").type === PROTOBUF) return err(unknownBodyType());
+  const read = readObject(request.body, contentType, kind.kind);
+  if (!read.ok) return read;
+  const typed = typedBody(asked, read.value.object);
+  if (!typed.ok) return typed;
+  const strict = strictWarnings(asked, typed.value, read.value.duplicates, validation);
+  if (!strict.ok) return strict;
+  asked.warnings?.push(...strict.value);
+  return ok({ object: typed.value, warnings: strict.value });
+}
+
+/** Warnings about ignored fields, or the rejection in strict mode. */
+function strictWarnings(
+  asked: ResourceRequest,
+  object: JsonObject,
+  duplicates: readonly string[],
+  validation: FieldValidation,
+): Result<readonly string[], Status> {
+  if (validation === "Ignore") return ok([]);
+  const errors = strictnessErrors(asked, object, duplicates);
+  if (validation === "Warn" || errors.length === 0) return ok(errors);
+  const { kind } = asked.kind;
+  const why = `strict decoding error: ${errors.join(", ")}`;
+  return err(badRequest(`${kind} in version "${asked.version.name}" cannot be handled as a ${kind}: ${why}`));
+}
+
+/** The options of a deletion, from its query and body. */
+export function readDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
+  if (request.body === "") return deletionOptions(query, undefined);
+  const { type } = mediaRange(request.headers["content-type"] ?? "application/json");
+  if (type === PROTOBUF) {
+    const read = readObject(request.body, type, "DeleteOptions");
+    return read.ok ? deletionOptions(query, read.value.object) : read;
+  }
+  if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
+  const value = type === "application/yaml" ? yamlValue(request.body) : jsonValue(request.body);
+  if (!value.ok) {
+    const why = typeof value.error === "string" ? value.error : value.error.message;
+    return err(badRequest(`couldn't get version/kind; json parse error: ${why}`));
+  }
+  if (!isJsonObject(value.value)) return err(badRequest("the body of a deletion must be DeleteOptions"));
+  const { kind } = value.value;
+  if (typeof kind === "string" && kind !== "" && kind !== "DeleteOptions") {
+    const version = JSON.stringify(value.value["apiVersion"] ?? "v1");
+    return err(
+      badRequest(
+        `no kind ${JSON.stringify(kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,
+      ),
+    );
+  }
+  return deletionOptions(query, value.value);
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { metadataOf } from "../../admission/metadata.ts";
+import type { Representation } from "../../request/media-types.ts";
+import { StoredObject } from "../../store/stored-object.ts";
+import type { ListedObjects } from "./list-objects.ts";
+import type { EventText } from "./watch-objects.ts";
+import { apiVersionOf, isBuiltIn, convertToVersion, objectText, type Target } from "../verb-context.ts";
+
+/** Tables, which a client may request instead of objects. */
+export interface TableRenderer {
+  /**
+   * `includeObject` as clients write it: None, Metadata (default) or Object; other values were rejected. Columns may be
+   * omitted except in the first event of a watch.
+   */
+  table(request: {
+    readonly target: Target;
+    readonly objects: readonly JsonObject[];
+    readonly metadata: JsonObject;
+    readonly includeObject: string;
+    readonly withColumns: boolean;
+  }): JsonObject;
+}
+
+/** Lists of built-in kinds omit an empty token; those of custom kinds do not. */
+function continueOf({ continueToken }: ListedObjects, showsEmpty: boolean): { readonly continue?: string } {
+  if (continueToken !== undefined) return { continue: continueToken };
+  return showsEmpty ? { continue: "" } : {};
+}
+
+interface Shown extends Target {
+  readonly query: URLSearchParams;
+}
+
+const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
+
+/** Objects and lists in the requested form. */
+export class Presenter {
+  readonly #tables: TableRenderer;
+
+  constructor(tables: TableRenderer) {
+    this.#tables = tables;
+  }
+
+  one(asked: Shown, shown: StoredObject | JsonObject, { as }: Representation): string {
+    if (as === undefined) {
+      if (shown instanceof StoredObject) return objectText(asked, shown, false);
+      return JSON.stringify({
+        kind: asked.kind.kind,
+        apiVersion: apiVersionOf(asked),
+        ...convertToVersion(asked, shown),
+      });
+    }
+    const { metadata } = shown instanceof StoredObject ? shown.object : shown;
+    if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata });
+    const { resourceVersion } = metadata as JsonObject;
+    return this.#table(asked, [shown], resourceVersion === undefined ? {} : { resourceVersion }, true);
+  }
+
+  list(asked: Shown, listed: ListedObjects, { as }: Representation): string {
+    const metadata = {
+      resourceVersion: String(listed.revision),
+      ...continueOf(listed, as === undefined && !isBuiltIn(asked.kind)),
+      ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
+    };
+    if (as === "Table") {
+      return this.#table(asked, listed.items, metadata, true);
+    }
+    const isPartial = as !== undefined;
+    const items = listed.items.map((stored) =>
+      isPartial ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) }) : objectText(asked, stored, true),
+    );
+    const kind = isPartial ? "PartialObjectMetadataList" : asked.kind.listKind;
+    const apiVersion = isPartial ? PARTIAL.apiVersion : apiVersionOf(asked);
+    const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1);
+    return `${head},"items":[${items.join(",")}]}`;
+  }
+
+  /** How the objects of a watch are written; undefined for unchanged. */
+  event(asked: Shown, { as }: Representation): EventText | undefined {
+    if (as === undefined) return undefined;
+    if (as !== "Table") {
+      return ({ object }) => JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
+    }
+    let isFirst = true;
+    return (stored) => {
+      const text = this.#table(asked, [stored], { resourceVersion: String(stored.revision) }, isFirst);
+      isFirst = false;
+      return text;
+    };
+  }
+
+  #table(
+    asked: Shown,
+    objects: readonly (StoredObject | JsonObject)[],
+    metadata: JsonObject,
+    withColumns: boolean,
+  ): string {
+    const includeObject = asked.query.get("includeObject") ?? "";
+    const shown = objects.map((object) => convertToVersion(asked, object));
+    return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));
+  }
+}

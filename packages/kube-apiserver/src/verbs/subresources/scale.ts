@@ -1,0 +1,177 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import {
+  formatLabelSelector,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  selectorRequirements,
+  type Status,
+} from "@oaas/kube-core";
+import { managersOf } from "../../apply/managed-fields.ts";
+import { memberElement } from "../../apply/path-element.ts";
+import { type ScaledKind, scaleWithManagers, objectWithScaleManagers } from "../../apply/scale-managers.ts";
+import { applyConfiguration, type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
+import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
+import { unknownFields } from "../../admission/strictness.ts";
+import { builtInSchema } from "../../kinds/built-in/built-in-schemas.ts";
+import { goDecoded } from "../../kinds/go/go-decode.ts";
+import type { Kind, ScalePaths } from "../../kinds/kind.ts";
+import { badRequest, conflict, internalError, invalid } from "../../request/status-errors.ts";
+import { apiVersionOf, isBuiltIn, type Target } from "../verb-context.ts";
+
+/** What `/scale` shows of an object. */
+export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject): Result<JsonObject, Status> {
+  const replicas = valueAt(object, paths.specReplicas);
+  if (replicas === undefined && !isBuiltIn(kind)) {
+    const why = `the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`;
+    const message = `Internal error occurred: ${why}`;
+    return err({
+      status: "Failure",
+      message,
+      reason: "InternalError",
+      details: { causes: [{ message: why }] },
+      code: 500,
+    });
+  }
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
+  const selector = paths.labelSelector === undefined ? undefined : selectorText(valueAt(object, paths.labelSelector));
+  return ok({
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: numberOf(replicas) === 0 ? {} : { replicas: numberOf(replicas) },
+    status: defined({ replicas: numberOf(valueAt(object, paths.statusReplicas)), selector }),
+  });
+}
+
+/** How a Scale changes: by patch, apply, or replacement. */
+export type ScaleChange = (scale: JsonObject) => Result<JsonObject, Status>;
+
+/**
+ * The object after a write to its Scale: read with the owners of its count, changed, decoded, and written back.
+ * Ownership is computed on the Scale, as in the real server.
+ */
+export function changeScale(
+  target: Target,
+  paths: ScalePaths,
+  live: JsonObject,
+  writer: FieldWriter,
+  step: { readonly next: ScaleChange; readonly isApply: boolean },
+): Result<JsonObject, Status> {
+  const kind = scaledKind(target.kind, apiVersionOf(target));
+  const shown = scaleOf(target, paths, live);
+  const before = scaleWithManagers(live, shown.ok ? shown.value : missingScale(target, live), kind);
+  const next = step.next(before);
+  if (!next.ok) return next;
+  const context = { live: before, schema: builtInSchema(SCALE_TYPE), writer: { ...writer, apiVersion: SCALE_VERSION } };
+  const after = step.isApply ? next.value : trackUpdate(context, next.value);
+  const object = withScale(target, paths, live, after);
+  return object.ok ? ok(objectWithScaleManagers(object.value, after, kind)) : object;
+}
+
+const SCALE_VERSION = "autoscaling/v1";
+const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
+
+/** The real server cannot apply a Scale to a custom object whose count has no owner. */
+const UNOWNED = internalError(
+  "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
+);
+
+/** Applies a Scale; conflicts are those of the count. */
+export function applyScale(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleChange {
+  const own = { ...writer, apiVersion: SCALE_VERSION };
+  return (live) =>
+    !isBuiltIn(target.kind) && managersOf(live) === undefined
+      ? err(UNOWNED)
+      : applyConfiguration({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
+}
+
+/** A Scale as Go's type decodes it. Err: the decoder's message. */
+export function readScale(sent: JsonObject): Result<JsonObject, string> {
+  return goDecoded(sent, SCALE_TYPE);
+}
+
+/** Fields that a Scale does not have. */
+export function unknownScaleFields(sent: JsonObject): readonly string[] {
+  return unknownFields(sent, builtInSchema(SCALE_TYPE));
+}
+
+/** The Scale of a custom object without a count: it can be scaled too. */
+function missingScale({ kind }: Target, object: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
+  const metadata = defined({ name, namespace, uid, resourceVersion, creationTimestamp });
+  return { kind: "Scale", apiVersion: SCALE_VERSION, metadata, spec: isBuiltIn(kind) ? {} : UNSET, status: {} };
+}
+
+/** As the real server marks a count that was never set. */
+const UNSET = { replicas: -2_147_483_648 };
+
+function scaledKind(kind: Kind, apiVersion: string): ScaledKind {
+  return {
+    apiVersion,
+    replicas: new Map(
+      kind.versions.map((version) => [
+        apiVersionOf({ kind, version }),
+        version.scale === undefined ? undefined : segments(version.scale.specReplicas).map(memberElement),
+      ]),
+    ),
+  };
+}
+
+/** The object with the replicas of a Scale. */
+function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: JsonObject): Result<JsonObject, Status> {
+  const { kind } = target;
+  const spec = scale["spec"];
+  const replicas = isJsonObject(spec) ? numberOf(spec["replicas"]) : 0;
+  const name = nameOf(live);
+  const { resourceVersion, uid } = metadataOf(scale);
+  const before = metadataOf(live);
+  if (isBuiltIn(kind)) {
+    if (replicas < 0) {
+      const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+      const error = { reason: "FieldValueInvalid", field: "spec.replicas", message };
+      return err(invalid({ group: "autoscaling", kind: "Scale" }, name, [error]));
+    }
+    if (uid !== undefined && uid !== before["uid"]) {
+      const ids = `UID in precondition: ${metadataText(scale, "uid")}, UID in object meta: ${metadataText(live, "uid")}`;
+      const resource = { group: kind.group, resource: `${kind.resource}/scale` };
+      return err(conflict(resource, name, `Precondition failed: ${ids}`));
+    }
+  } else if (replicas === UNSET.replicas) {
+    return err(badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`));
+  }
+  const changed = withValueAt(live, segments(paths.specReplicas), replicas);
+  return ok(resourceVersion === undefined ? changed : withMetadata(changed, { resourceVersion }));
+}
+
+function segments(path: string): readonly string[] {
+  return path.split(".").filter((part) => part !== "");
+}
+
+function valueAt(object: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = object;
+  for (const name of segments(path)) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
+}
+
+function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
+  if (rest.length === 0) return { ...object, [first]: value };
+  const inner = object[first];
+  return { ...object, [first]: withValueAt(isJsonObject(inner) ? inner : {}, rest, value) };
+}
+
+function selectorText(selector: JsonValue | undefined): string | undefined {
+  if (typeof selector === "string") return selector;
+  if (!isJsonObject(selector)) return undefined;
+  const requirements = selectorRequirements(selector);
+  return requirements.ok ? formatLabelSelector(requirements.value) : undefined;
+}
+
+function numberOf(value: JsonValue | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function defined(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const kept = Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return Object.fromEntries(kept);
+}
