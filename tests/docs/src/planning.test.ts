@@ -14,6 +14,8 @@ import { ROOT } from "./pages.ts";
 import { tableRows } from "./tables.ts";
 
 const PAGE = readFileSync(path.join(ROOT, "docs", "how-it-works", "planning.md"), "utf8");
+/** The page without line breaks. */
+const TEXT = PAGE.replaceAll(/\s+/g, " ");
 const numbers = (cell: string): number[] => cell.split(",").map(Number);
 
 describe("the numbers on the page about planning", () => {
@@ -70,7 +72,7 @@ describe("numbers in the text", () => {
       const reached = quorumAvailability(Array.from({ length: count }, () => 0.99));
       return Number(reached.toFixed(12));
     });
-    expect(PAGE).toContain(`two replicas at 0.99 reach ${two}, one alone ${one}, three ${three}.`);
+    expect(TEXT).toContain(`two replicas at 0.99 reach ${two}, one alone ${one}, three ${three}.`);
   });
 
   test("a plan reports what its own placement reaches", () => {
@@ -80,7 +82,7 @@ describe("numbers in the text", () => {
       deployment: { nfr: { availability: 0.99999 } },
     });
     expect(plan.replicas).toBe(7);
-    const documented = /are placed on the best clusters and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
+    const documented = /are placed on the best clusters and reach ([\d.]+)\./.exec(TEXT)?.[1] ?? "";
     expect(documented).toHaveLength("0.".length + 9);
     // Truncated instead of rounded, so that the number is never too high.
     expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${documented}`));
