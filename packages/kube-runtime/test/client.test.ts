@@ -30,7 +30,7 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
   const warnings: string[] = [];
 
   beforeAll(async () => {
-    cluster = await startKubernetes({ users: [{ name: "nobody", token: "tok-nobody" }] });
+    cluster = await startKubernetes({ users: [{ name: "no-rights", token: "tok-no-rights" }] });
     client = realClient(cluster, { onWarning: (text) => warnings.push(text) });
     maps = client.resource(CONFIG_MAPS);
   });

@@ -210,7 +210,7 @@ export const schemas: Subject = {
           ip: { type: "string", format: "ipv4" },
           u: { type: "string", format: "uuid" },
           b: { type: "string", format: "byte" },
-          x: { type: "string", format: "nobody-knows" },
+          x: { type: "string", format: "unknown-format" },
         },
       },
       { ip: "1.2.3.4", x: "anything" },

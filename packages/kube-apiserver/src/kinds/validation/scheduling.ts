@@ -58,9 +58,9 @@ function nodeAffinityErrors(affinity: JsonObject, field: string): Errors {
       ? [required(`${field}.${REQUIRED}.nodeSelectorTerms`, "must have at least one node selector term")]
       : NONE),
     ...terms.flatMap((term, index) => nodeTermErrors(term, `${field}.${REQUIRED}.nodeSelectorTerms[${index}]`)),
-    ...objectsAt(affinity, PREFERRED).flatMap((wish, index) => {
+    ...objectsAt(affinity, PREFERRED).flatMap((preferred, index) => {
       const at = `${field}.${PREFERRED}[${index}]`;
-      return [...weightErrors(wish, at), ...nodeTermErrors(objectAt(wish, "preference"), `${at}.preference`)];
+      return [...weightErrors(preferred, at), ...nodeTermErrors(objectAt(preferred, "preference"), `${at}.preference`)];
     }),
   ];
 }
@@ -81,9 +81,12 @@ function nodeTermErrors(term: JsonObject, field: string): Errors {
 function podAffinityErrors(affinity: JsonObject, field: string): Errors {
   return [
     ...objectsAt(affinity, REQUIRED).flatMap((term, index) => podTermErrors(term, `${field}.${REQUIRED}[${index}]`)),
-    ...objectsAt(affinity, PREFERRED).flatMap((wish, index) => {
+    ...objectsAt(affinity, PREFERRED).flatMap((preferred, index) => {
       const at = `${field}.${PREFERRED}[${index}]`;
-      return [...weightErrors(wish, at), ...podTermErrors(objectAt(wish, "podAffinityTerm"), `${at}.podAffinityTerm`)];
+      return [
+        ...weightErrors(preferred, at),
+        ...podTermErrors(objectAt(preferred, "podAffinityTerm"), `${at}.podAffinityTerm`),
+      ];
     }),
   ];
 }
