@@ -98,13 +98,13 @@ export const bench: Bench = {
             name: "page of 100: sqlite / memory",
             value: ratio("page of 100", "sqlite", "memory"),
             floor: 0.8,
-            explains: "lists are served from memory whatever the store is",
+            explains: "lists are served from memory with every store",
           },
           {
             name: "page of 100: etcd / memory",
             value: ratio("page of 100", "etcd", "memory"),
             floor: 0.8,
-            explains: "lists are served from memory whatever the store is",
+            explains: "lists are served from memory with every store",
           },
           {
             name: "page of 100 packages: two workers / one, on etcd",

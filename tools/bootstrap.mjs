@@ -10,19 +10,19 @@ import { ensureInstalled } from "./bootstrap/install.mjs";
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** @param {string} line */
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 18) {
-  say(`Node 18 or later is required; this is ${process.version}. Install a current Node and run the command again.`);
+  print(`Node 18 or later is required; this is ${process.version}. Install a current Node and run the command again.`);
   process.exit(1);
 }
 
 try {
-  await ensureInstalled(root, say);
+  await ensureInstalled(root, print);
   const node = findNode(root);
   process.exit(await handOver(root, node, process.argv.slice(2)));
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   process.exit(1);
 }

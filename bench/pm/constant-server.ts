@@ -1,11 +1,11 @@
-/** Servers in a process of their own that answer every request with the same bytes: what ours is measured against. */
+/** Reference servers in another process that answer every request with the same bytes. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
 import { answerQuestions } from "./helper.ts";
 
-/** Which server shall answer what; or nothing, to learn the processor time so far. */
+/** The server to start and its response; nothing to query the CPU time. */
 export interface Constant {
   readonly by: "node:http" | "fastify";
   readonly status: number;
@@ -13,7 +13,7 @@ export interface Constant {
   readonly body: string;
 }
 
-/** A server that reads what it is sent and answers what it has. */
+/** A server that reads the request and sends a constant response. */
 async function bare({ status, headers, body }: Constant): Promise<number> {
   const server = createServer((request, response) => {
     const answer = (): void => void response.writeHead(status, headers).end(body);

@@ -12,7 +12,7 @@ const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "package-mana
 const PROBE = fileURLToPath(import.meta.resolve("./probe.ts"));
 const START_MS = 120_000;
 
-/** The package manager as an operator runs it, in a process of its own. */
+/** The package manager in its own process. */
 export interface MeasuredPm extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -80,7 +80,7 @@ const TICK_MS = 10;
 function childrenCpuMs(parent: number | undefined): number {
   const statsOf = (pid: string): readonly string[] => {
     try {
-      // The name stands in parentheses and may hold anything; behind it are state, parent, …
+      // The name is in parentheses and may contain any character; state, parent and more follow.
       return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     } catch {
       return [];
@@ -105,7 +105,7 @@ function troublesIn(log: string): string {
   return lines.join("\n");
 }
 
-/** Waits until all of its workers say in their log that they listen; answers the port. */
+/** Waits until the log shows that all workers listen; returns the port. */
 async function listening(child: ChildProcess, log: string, workers: number): Promise<number> {
   const until = performance.now() + START_MS;
   for (;;) {

@@ -99,7 +99,7 @@ test("only adapters create the current date", () => {
 });
 
 describe("every package", () => {
-  test.each(Object.values(PACKAGES).map(({ folder }) => folder))("%s says what it is", (folder) => {
+  test.each(Object.values(PACKAGES).map(({ folder }) => folder))("%s has a description", (folder) => {
     expect(existsSync(path.join(ROOT, folder, "README.md"))).toBe(true);
     const manifest = JSON.parse(readFileSync(path.join(ROOT, folder, "package.json"), "utf8")) as Record<
       string,

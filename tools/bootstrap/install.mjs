@@ -12,16 +12,16 @@ import { explainInstallFailure } from "./explain.mjs";
 /**
  * Installs from the lockfile if the installed packages differ. Concurrent runs install once.
  * @param {string} root
- * @param {(line: string) => void} say
+ * @param {(line: string) => void} print
  */
-export async function ensureInstalled(root, say) {
+export async function ensureInstalled(root, print) {
   if (whyInstall(root) === undefined) return;
-  const release = await lock(path.join(root, ".oaas"), say);
+  const release = await lock(path.join(root, ".oaas"), print);
   try {
     const why = whyInstall(root);
     if (why === undefined) return;
-    say(`Installing packages (${why}). This happens once; later runs start at once.`);
-    await runNpmCi(root, say);
+    print(`Installing packages (${why}). This happens once; later runs start at once.`);
+    await runNpmCi(root, print);
     const still = whyInstall(root);
     if (still !== undefined)
       throw new Error(`npm ci succeeded, but ${still}. Delete node_modules and run the command again.`);
@@ -78,10 +78,10 @@ function readLockfile(file) {
 
 /**
  * @param {string} root
- * @param {(line: string) => void} say
+ * @param {(line: string) => void} print
  * @returns {Promise<void>}
  */
-function runNpmCi(root, say) {
+function runNpmCi(root, print) {
   const npm = process.env["npm_execpath"];
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const child = npm?.endsWith(".js")
@@ -91,7 +91,7 @@ function runNpmCi(root, say) {
   const keep = /** @param {Buffer} chunk */ (chunk) => void (output += chunk.toString());
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
-  const stopProgress = showProgress(root, say);
+  const stopProgress = showProgress(root, print);
   return new Promise((resolve, reject) => {
     child.on("error", (error) => {
       stopProgress();
@@ -110,10 +110,10 @@ function runNpmCi(root, say) {
 /**
  * Prints the number of installed packages until it is stopped.
  * @param {string} root
- * @param {(line: string) => void} say
+ * @param {(line: string) => void} print
  * @returns {() => void}
  */
-function showProgress(root, say) {
+function showProgress(root, print) {
   const lockfile = readLockfile(path.join(root, "package-lock.json"));
   const places = Object.entries(lockfile?.packages ?? {})
     .filter(([place, entry]) => place.startsWith("node_modules/") && !entry.optional)
@@ -124,24 +124,24 @@ function showProgress(root, say) {
     const done = places.filter((place) => existsSync(path.join(place, "package.json"))).length;
     return `  ${done} of ${places.length} packages, ${Math.round((Date.now() - started) / 1000)} s`;
   };
-  const timer = setInterval(() => (live ? process.stderr.write(`\r${line()} `) : say(line())), live ? 500 : 10_000);
+  const timer = setInterval(() => (live ? process.stderr.write(`\r${line()} `) : print(line())), live ? 500 : 10_000);
   return () => {
     clearInterval(timer);
     if (live) process.stderr.write("\r");
-    say(line());
+    print(line());
   };
 }
 
 /**
  * Acquires the install lock; waits for another process that holds it, and takes over the lock of a dead process.
  * @param {string} folder
- * @param {(line: string) => void} say
+ * @param {(line: string) => void} print
  * @returns {Promise<() => void>}
  */
-async function lock(folder, say) {
+async function lock(folder, print) {
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, "install.lock");
-  let said = false;
+  let hasPrinted = false;
   for (;;) {
     try {
       writeFileSync(file, String(process.pid), { flag: "wx" });
@@ -150,8 +150,8 @@ async function lock(folder, say) {
       const holder = Number(readFileSync(file, "utf8").trim() || "0");
       if (!isAlive(holder)) rmSync(file, { force: true });
       else {
-        if (!said) say(`Another process (${holder}) is installing; waiting for it.`);
-        said = true;
+        if (!hasPrinted) print(`Another process (${holder}) is installing; waiting for it.`);
+        hasPrinted = true;
         await new Promise((resolve) => void setTimeout(resolve, 300));
       }
     }

@@ -22,9 +22,9 @@ describe("npx oaas", () => {
     cpSync(path.join(ROOT, "apps/cli/src/root-help.cjs"), path.join(root, "apps/cli/src/root-help.cjs"));
     for (const folder of [...SOURCES, "dist"]) mkdirSync(path.join(root, folder), { recursive: true });
     writeFileSync(path.join(root, "package.json"), '{ "type": "module" }');
-    const says = (who: string): string => `console.log("${who}", ...process.argv.slice(2));\n`;
-    writeFileSync(main, says("sources"));
-    writeFileSync(bundle, says("bundle"));
+    const printName = (who: string): string => `console.log("${who}", ...process.argv.slice(2));\n`;
+    writeFileSync(main, printName("sources"));
+    writeFileSync(bundle, printName("bundle"));
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 

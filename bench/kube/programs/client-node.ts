@@ -3,7 +3,7 @@
  * file to import the library from, then those of `client-go/main.go` (sync, replay).
  */
 import { createInterface } from "node:readline";
-import { measureReplay, measureSync, say } from "./process-figures.ts";
+import { measureReplay, measureSync, printResult } from "./process-figures.ts";
 
 interface Listed {
   readonly items: readonly object[];
@@ -57,7 +57,7 @@ async function sync(): Promise<void> {
 
 async function replay(): Promise<void> {
   const held = await api.listNamespacedConfigMap({ namespace });
-  say({ held: held.items.length });
+  printResult({ held: held.items.length });
   for await (const _go of createInterface({ input: process.stdin })) {
     await measureReplay(Number(third), (seen) => {
       const informer = informerOf(namespace, () => Promise.resolve(held));

@@ -8,7 +8,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { Informer, KubeClient, resourceType, type ListPage, type ResourceClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { cpuMillis, measureReplay, measureSync, peakRssBytes, say } from "./process-figures.ts";
+import { cpuMillis, measureReplay, measureSync, peakRssBytes, printResult } from "./process-figures.ts";
 
 const DEPLOYMENTS = resourceType<KubeObject>({
   group: "apps",
@@ -34,7 +34,7 @@ async function apply(client: KubeClient, file: string, concurrency: number, warm
   const start = performance.now();
   await applyAll(deployments, measured, concurrency);
   const ms = performance.now() - start;
-  say({ applied: measured.length, ms, cpuMs: cpuMillis() - cpu, peakRssBytes: peakRssBytes() });
+  printResult({ applied: measured.length, ms, cpuMs: cpuMillis() - cpu, peakRssBytes: peakRssBytes() });
 }
 
 async function applyAll(
@@ -75,7 +75,7 @@ async function sync(client: KubeClient, namespace: string, warmUp: string): Prom
 async function replay(client: KubeClient, namespace: string, events: number): Promise<void> {
   const source = client.resource(CONFIG_MAPS).source({ namespace });
   const held = await source.list({}, new AbortController().signal);
-  say({ held: held.items.length });
+  printResult({ held: held.items.length });
   for await (const _go of createInterface({ input: process.stdin })) {
     await measureReplay(events, (seen) => replayOnce(source, held, seen));
   }

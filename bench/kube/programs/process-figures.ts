@@ -21,7 +21,7 @@ export function peakRssBytes(): number {
 }
 
 /** Prints one result line for the benchmark. */
-export function say(result: object): void {
+export function printResult(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
@@ -35,7 +35,7 @@ export async function measureSync(fill: () => Promise<{ count(): number; stop():
   const ms = performance.now() - start;
   const cpuMs = cpuMillis() - cpu;
   const heapAfter = await heapBytes();
-  say({
+  printResult({
     objects: filled.count(),
     ms,
     cpuMs,
@@ -61,6 +61,6 @@ export async function measureReplay(events: number, start: (seen: () => void) =>
   });
   await promise;
   clearTimeout(timer);
-  say({ events: events - 1, ms: performance.now() - first.at, cpuMs: cpuMillis() - first.cpu });
+  printResult({ events: events - 1, ms: performance.now() - first.at, cpuMs: cpuMillis() - first.cpu });
   await stop();
 }

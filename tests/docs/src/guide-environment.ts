@@ -104,7 +104,7 @@ function pathWith(programs: string): string {
 
 /** Links a program under its usual name. */
 function linkIfPresent(name: string, component: (typeof PROGRAMS)[keyof typeof PROGRAMS], folder: string): void {
-  if (missingComponents([component]).length > 0) return; // Pages that need it are skipped, and say so; in CI they fail.
+  if (missingComponents([component]).length > 0) return; // Pages that need it are skipped; in CI they fail.
   const file = path.join(folder, name);
   writeFileSync(file, `#!/bin/sh\nexec "${componentFile(component)}" "$@"\n`);
   chmodSync(file, 0o755);

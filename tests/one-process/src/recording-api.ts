@@ -23,10 +23,10 @@ export function createRecordingApi(api: Api, record: (text: string) => void): Ap
 async function* recordChunks(
   chunks: AsyncIterable<string>,
   name: string,
-  tell: (text: string) => void,
+  record: (text: string) => void,
 ): AsyncGenerator<string> {
   for await (const chunk of chunks) {
-    tell(`${name} … ${chunk.trim()}`);
+    record(`${name} … ${chunk.trim()}`);
     yield chunk;
   }
 }

@@ -28,7 +28,7 @@ describe("componentFolder", () => {
     purpose: "this test",
     recipe: { kind: "debian-extract", packages, commands: {} },
     files: {},
-    proof: { file: "tool", args: [], says: "" },
+    proof: { file: "tool", args: [], contains: "" },
   });
 
   it("is the same for the same recipe", () => {

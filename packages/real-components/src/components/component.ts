@@ -55,5 +55,5 @@ export interface Component<Name extends string = string, File extends string = s
    * Verification after obtaining: the output of the file must contain the text. Not needed for files of Go modules,
    * because Go verifies their checksums.
    */
-  readonly proof?: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly says: string };
+  readonly proof?: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly contains: string };
 }

@@ -17,7 +17,7 @@ const DECLARED = [
       binaries: { etcd: "go.etcd.io/etcd/server/v3", etcdctl: "go.etcd.io/etcd/etcdctl/v3" },
     },
     files: { etcd: "bin/etcd", etcdctl: "bin/etcdctl" },
-    proof: { file: "etcd", args: ["--version"], says: "3.6.8" },
+    proof: { file: "etcd", args: ["--version"], contains: "3.6.8" },
   }),
   declare({
     name: "kubernetes",
@@ -40,7 +40,7 @@ const DECLARED = [
       "kube-scheduler": "bin/kube-scheduler",
       kubectl: "bin/kubectl",
     },
-    proof: { file: "kubectl", args: ["version", "--client"], says: "v1.36.3" },
+    proof: { file: "kubectl", args: ["version", "--client"], contains: "v1.36.3" },
   }),
   declare({
     name: "kwok",
@@ -63,7 +63,7 @@ const DECLARED = [
       },
     },
     files: { kwok: "bin/kwok", "kwok-stages": "files/kustomize/stage" },
-    proof: { file: "kwok", args: ["--help"], says: "--manage-all-nodes" },
+    proof: { file: "kwok", args: ["--help"], contains: "--manage-all-nodes" },
   }),
   declare({
     name: "prometheus",
@@ -76,7 +76,7 @@ const DECLARED = [
       commands: { prometheus: "usr/bin/prometheus", promtool: "usr/bin/promtool" },
     },
     files: { prometheus: "bin/prometheus", promtool: "bin/promtool" },
-    proof: { file: "prometheus", args: ["--version"], says: "version 2.42" },
+    proof: { file: "prometheus", args: ["--version"], contains: "version 2.42" },
   }),
   declare({
     name: "etcd34",
@@ -89,7 +89,7 @@ const DECLARED = [
       commands: { etcd34: "usr/bin/etcd", etcdctl34: "usr/bin/etcdctl" },
     },
     files: { etcd34: "bin/etcd34", etcdctl34: "bin/etcdctl34" },
-    proof: { file: "etcd34", args: ["--version"], says: "3.4.23" },
+    proof: { file: "etcd34", args: ["--version"], contains: "3.4.23" },
   }),
   declare({
     name: "protoc",
@@ -102,7 +102,7 @@ const DECLARED = [
       commands: { protoc: "usr/bin/protoc" },
     },
     files: { protoc: "bin/protoc", "protoc-include": "usr/include" },
-    proof: { file: "protoc", args: ["--version"], says: "libprotoc 3.21.12" },
+    proof: { file: "protoc", args: ["--version"], contains: "libprotoc 3.21.12" },
   }),
   declare({
     name: "chromium",
@@ -111,7 +111,7 @@ const DECLARED = [
     purpose: "browser for the console",
     recipe: { kind: "host-command", command: "chromium", debianPackage: "chromium" },
     files: { chromium: "" },
-    proof: { file: "chromium", args: ["--version"], says: "Chromium" },
+    proof: { file: "chromium", args: ["--version"], contains: "Chromium" },
   }),
   declare({
     name: "knative-manifests",
@@ -141,7 +141,7 @@ const DECLARED = [
       "knative-autoscaler": "bin/knative-autoscaler",
       "knative-controller": "bin/knative-controller",
     },
-    proof: { file: "knative-controller", args: ["--help"], says: "-kubeconfig" },
+    proof: { file: "knative-controller", args: ["--help"], contains: "-kubeconfig" },
   }),
   declare({
     name: "etcd-bench",
@@ -155,7 +155,7 @@ const DECLARED = [
       ownSources: ["etcdbench"],
     },
     files: { "etcd-bench": "bin/etcd-bench" },
-    proof: { file: "etcd-bench", args: ["--help"], says: "-endpoints" },
+    proof: { file: "etcd-bench", args: ["--help"], contains: "-endpoints" },
   }),
 ] as const;
 

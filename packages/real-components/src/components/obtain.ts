@@ -81,16 +81,16 @@ async function executeRecipe({ recipe }: Component, context: RecipeContext): Pro
 /** Rejects a program that does not run or has another version than declared. */
 async function verify(component: Component, context: RecipeContext): Promise<void> {
   if (component.proof === undefined) return;
-  const { file, args, says } = component.proof;
+  const { file, args, contains } = component.proof;
   const path =
     component.recipe.kind === "host-command"
       ? fileIn(component, file)
       : join(context.folder, component.files[file] ?? "");
   if (path === undefined) throw new ObtainError(`${file} is still not on PATH`, "check the log of the installation");
   const output = await runStep(context, { title: `trying ${file}`, command: path, args, cwd: context.folder });
-  if (output.includes(says)) return;
+  if (output.includes(contains)) return;
   throw new ObtainError(
-    `the output of ${file} does not contain "${says}": ${output.trim().slice(0, 200)}`,
+    `the output of ${file} does not contain "${contains}": ${output.trim().slice(0, 200)}`,
     "another version is available now: update the version in the manifest after the tests pass with it",
   );
 }

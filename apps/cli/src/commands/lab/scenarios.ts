@@ -25,7 +25,7 @@ export interface Scenario {
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "cluster-down",
-    brief: "A whole cluster goes down and comes back",
+    brief: "A whole cluster goes down and recovers",
     expectations: [
       "the package manager reports the cluster as unreachable, with the reason",
       "the class keeps running in the other clusters",

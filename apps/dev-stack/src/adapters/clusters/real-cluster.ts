@@ -39,10 +39,10 @@ async function startRealCluster(
     context: `oaas-${plan.name}`,
     kubeconfig: cluster.kubeconfig,
     connect: () => createUndiciTransport(access, realAmbient),
-    onLoss: (tell) => {
+    onLoss: (report) => {
       for (const { name, exited, logFile } of cluster.processes) {
         void exited.then((exit) => {
-          if (!isClosing) tell(`${name} ended with ${exitText(exit)}; see ${logFile}`);
+          if (!isClosing) report(`${name} ended with ${exitText(exit)}; see ${logFile}`);
         });
       }
     },

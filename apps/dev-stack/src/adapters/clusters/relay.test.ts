@@ -40,8 +40,8 @@ test("forwards data, drops it silently while cut, and forwards new connections a
   socket.write("lost");
   late.write("lost");
   // A direct round trip: any forwarded data would have arrived by now.
-  const beside = await dial(echo.url);
-  expect(await answer(beside, "here")).toBe("here");
+  const direct = await dial(echo.url);
+  expect(await answer(direct, "here")).toBe("here");
   expect({ heard, isOpen: !socket.destroyed && !late.destroyed }).toEqual({ heard: [], isOpen: true });
 
   const ended = Promise.all([once(socket, "close"), once(late, "close")]);
@@ -53,7 +53,7 @@ test("forwards data, drops it silently while cut, and forwards new connections a
   expect(await answer(last, "x")).toBe("x");
   relay.setTarget(undefined);
   await once(last, "close");
-  beside.destroy();
+  direct.destroy();
   await relay.close();
   echo.close();
 });
