@@ -247,6 +247,18 @@ describe("closing", () => {
   });
 });
 
+test("joins the lines of a list header, and reads the first line of any other", async () => {
+  const { socket } = await open();
+  const lines = ['If-Match: "1"', 'if-match: "2", "3"', "if-matches: no", "X-One: a", "x-one: b"];
+  socket.write(`GET /api/v1/packages/${SLOW} HTTP/1.1\r\nhost: x\r\n${lines.join("\r\n")}\r\n\r\n`);
+  await eventually(() => pending.length === 1);
+  const [{ incoming, answer }] = pending as [Pending];
+  expect(incoming.list("if-match")).toBe('"1", "2", "3"');
+  expect(incoming.list("if-none-match")).toBeUndefined();
+  expect([incoming.header("if-match"), incoming.header("x-one")]).toEqual(['"1"', "a"]);
+  answer(json({}));
+});
+
 test("a header with a line break is not sent", async () => {
   const { socket, received } = await open();
   socket.write(get(SLOW));

@@ -16,15 +16,13 @@ type BodyOf<Id extends OperationId> = (typeof ROUTES)[Id] extends { readonly bod
   ? z.output<B>
   : undefined;
 
-/** The caller of a use case over HTTP; the signal aborts when the client disconnects. */
-export type HttpCall = Call & { readonly signal: AbortSignal };
-
 /** A validated request. */
 export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
-  readonly call: HttpCall;
+  /** The signal aborts when the client disconnects. */
+  readonly call: Call & { readonly signal: AbortSignal };
   /** From If-Match and If-None-Match. */
   readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
@@ -36,8 +34,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Serialised JSON. */
-  readonly json?: string;
+  /** Serialised JSON, as text or UTF-8. */
+  readonly json?: string | Buffer;
   /** A body of another media type. */
   readonly content?: { readonly type: string; readonly text: string };
   /** Server-sent events, one text each, until the client disconnects. */

@@ -7,7 +7,6 @@ import type { Authenticator } from "../access/authenticator.ts";
 import { assertRole, type Caller } from "../access/caller.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
-import { httpMetrics } from "./http-metrics.ts";
 import { problemReply } from "./problem-reply.ts";
 import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
 import { readBody, readQuery } from "./request/read-request.ts";
@@ -42,15 +41,21 @@ export interface PipelineOptions {
 }
 
 /** A route of the contract with its handler. */
-export interface Operation<Id extends OwnOperation = OwnOperation> {
+export interface Operation {
   readonly id: OperationId;
   readonly route: Route;
-  readonly handler: Handler<Id>;
+  readonly handler: Handler<OwnOperation>;
 }
 
 const ANONYMOUS: Caller = { name: "anonymous", role: "public" };
 /** POST requests that change nothing. */
 const READ_ONLY: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
+
+/** The result of a request; with the fault of a rejected one. */
+interface Attempt {
+  readonly reply: HttpReply;
+  readonly fault?: Fault;
+}
 
 /** What is known of a request while it is served. */
 interface Progress {
@@ -75,7 +80,7 @@ export class Pipeline {
     this.#countRequest = httpMetrics(options.meter);
   }
 
-  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<HttpReply> {
+  serve(operation: Operation, incoming: Incoming): Promise<HttpReply> {
     const { ambient, context } = this.#options;
     const header = (name: string): string | undefined =>
       name === HEADERS.correlationId ? incoming.correlationId : incoming.header(name);
@@ -83,14 +88,14 @@ export class Pipeline {
   }
 
   /** The problem document for an error; logs internal errors. */
-  refuse(thrown: unknown, url: string, correlationId: string): { readonly fault: Fault; readonly reply: HttpReply } {
+  refuse(thrown: unknown, url: string, correlationId: string): Required<Attempt> {
     const problem = problemReply(thrown, { instance: url, correlationId });
     if (isFault(problem.fault, "internal"))
       this.#options.logger.error("serve request failed", { fault: problem.fault, url, correlation_id: correlationId });
     return problem;
   }
 
-  async #serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<HttpReply> {
+  async #serve(operation: Operation, incoming: Incoming): Promise<HttpReply> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
     const isChange = operation.route.method !== "GET" && !READ_ONLY.has(operation.id);
@@ -103,11 +108,7 @@ export class Pipeline {
     return reply;
   }
 
-  async #attempt<Id extends OwnOperation>(
-    operation: Operation<Id>,
-    incoming: Incoming,
-    progress: Progress,
-  ): Promise<{ readonly reply: HttpReply; readonly fault?: Fault }> {
+  async #attempt(operation: Operation, incoming: Incoming, progress: Progress): Promise<Attempt> {
     try {
       await this.#admit(operation, incoming, progress);
       return { reply: await this.#handle(operation, incoming, progress) };
@@ -126,15 +127,11 @@ export class Pipeline {
     assertRole(caller, role, id);
   }
 
-  async #handle<Id extends OwnOperation>(
-    { id, route, handler }: Operation<Id>,
-    incoming: Incoming,
-    progress: Progress,
-  ): Promise<HttpReply> {
+  async #handle({ id, route, handler }: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
     const caller = progress.caller.name;
     const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
     progress.isChange &&= query?.dry_run !== true;
-    const request = readRequest<Id>(route, incoming, caller, query);
+    const request = readRequest(route, incoming, caller, query);
     progress.isRead = true;
     const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
@@ -177,27 +174,41 @@ interface CommonQuery {
   readonly reason?: string;
 }
 
-function readRequest<Id extends OwnOperation>(
+function readRequest(
   route: Route,
   incoming: Incoming,
   caller: string,
   query: CommonQuery | undefined,
-): HttpRequest<Id> {
+): HttpRequest<OwnOperation> {
   const { correlationId, parameters } = incoming;
   const isRead = route.method === "GET";
   const request = {
     parameters,
     query,
     body: route.body && readBody(route.body, incoming),
-    call: {
-      ...omitUndefined({ caller, correlationId, reason: query?.reason }),
-      get signal() {
-        return incoming.signal;
-      },
-    },
+    call: omitUndefined({ caller, correlationId, signal: incoming.signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(incoming) : undefined,
     lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
     idempotency: undefined,
   };
-  return request as unknown as HttpRequest<Id>;
+  return request as unknown as HttpRequest<OwnOperation>;
+}
+
+/** Registers the metrics of HTTP requests; returns the function that counts one. */
+function httpMetrics(meter: Meter): (operation: string, status: number, seconds: number) => void {
+  const requests = meter.counter({
+    name: "pm_http_requests_total",
+    help: "Requests by operation and response status.",
+    labels: ["operation", "status"],
+  });
+  const durations = meter.histogram({
+    name: "pm_http_request_seconds",
+    help: "Time from receiving a request to sending its response.",
+    labels: ["operation"],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+  });
+  return (operation, status, seconds) => {
+    requests.add(1, { operation, status: String(status) });
+    durations.observe(seconds, { operation });
+  };
 }

@@ -1,12 +1,5 @@
 import { Fault, ROOT_PATH, invalidArgumentMessage } from "@oaas/foundation";
-import {
-  faultToProblem,
-  HEADERS,
-  omitUndefined,
-  PROBLEM_TYPE,
-  RefusedRequest,
-  retryAfterHeader,
-} from "@oaas/contracts/rest";
+import { faultToProblem, HEADERS, PROBLEM_TYPE, RefusedRequest, retryAfterHeader } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 
 /** Violations per problem document; the rest is counted. */
@@ -21,7 +14,7 @@ export function problemReply(
 ): { readonly fault: Fault; readonly reply: HttpReply } {
   const refused = thrown instanceof RefusedRequest ? thrown : undefined;
   const fault = bounded(refused?.fault ?? Fault.from(thrown)).withCorrelationId(correlationId);
-  const problem = faultToProblem(fault, omitUndefined({ instance, refusal: refused?.refusal }));
+  const problem = faultToProblem(fault, refused ? { instance, refusal: refused.refusal } : { instance });
   const isTransient = problem.status === 503 || problem.status === 429 || fault.code === "OAAS_REQUEST_RUNNING";
   const retryAfter = retryAfterHeader(fault) ?? (isTransient ? "1" : undefined);
   const headers = {

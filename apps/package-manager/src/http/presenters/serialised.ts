@@ -1,19 +1,33 @@
 import { classDeploymentToWire, classToWire, functionToWire } from "@oaas/contracts/rest";
 import type { ClassDefinition, FunctionDefinition, ObservedDeployment } from "@oaas/models";
 
-/** A deployment as JSON. */
+const MAX_PAGES = 32;
+
+/*
+ * Views keep immutable values, and each state is a new value: a value is serialised once, and a page of the same values is the same bytes.
+ * Serialising a page of 100 packages for each request would take twice as long as sending it.
+ */
+
 export const deploymentJson: (deployment: ObservedDeployment) => string = serialiseOnce(classDeploymentToWire);
-/** A class as JSON. */
 export const classJson: (definition: ClassDefinition) => string = serialiseOnce(classToWire);
-/** A function as JSON. */
 export const functionJson: (definition: FunctionDefinition) => string = serialiseOnce(functionToWire);
 
-/** A JSON array of serialised items. */
-export function jsonArray(items: readonly string[]): string {
-  return `[${items.join(",")}]`;
+/** Returns a function that serialises a list of values as a JSON array and keeps the latest pages. */
+export function pageSerialiser<T extends object>(textOf: (value: T) => string): (values: readonly T[]) => Buffer {
+  const pages = new Map<T | undefined, { readonly values: readonly T[]; readonly bytes: Buffer }>();
+  return (values) => {
+    const [first] = values;
+    const kept = pages.get(first);
+    if (kept?.values.length === values.length && kept.values.every((value, at) => value === values[at]))
+      return kept.bytes;
+    const bytes = Buffer.from(`[${values.map(textOf).join(",")}]`);
+    pages.delete(first);
+    pages.set(first, { values, bytes });
+    if (pages.size > MAX_PAGES) pages.delete(pages.keys().next().value);
+    return bytes;
+  };
 }
 
-/** Views keep immutable values and each state is a new one: a page of 100 joins texts and serialises nothing again. */
 function serialiseOnce<T extends object>(toWire: (value: T) => unknown): (value: T) => string {
   const texts = new WeakMap<T, string>();
   return (value) => {

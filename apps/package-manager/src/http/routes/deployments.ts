@@ -10,7 +10,7 @@ import {
   diffToWire,
   explanationToWire,
 } from "../presenters/wire-views.ts";
-import { deploymentJson, jsonArray } from "../presenters/serialised.ts";
+import { deploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders } from "./replies.ts";
@@ -21,6 +21,7 @@ export function deploymentHandlers(
   status: StatusReader,
 ): HandlersOf<"deployments" | "plans"> {
   const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
+  const deploymentPage = pageSerialiser(deploymentJson);
   return {
     createPlan: async ({ body, call }) => {
       const { deployment, what_if: assumed } = body;
@@ -76,7 +77,7 @@ export function deploymentHandlers(
         sort: query.sort,
       });
       const page = await deployments.list({ ...pageRequestOf(query), ...filter });
-      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(deploymentJson)) };
+      return { status: 200, headers: pageHeaders(page), json: deploymentPage(page.items) };
     },
     getEnvMappings: async ({ parameters }) => {
       const key = keyIn(parameters);

@@ -1,10 +1,10 @@
 import { HEADERS, packageToWire, omitUndefined, topologyToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Registry, StatusReader } from "../../use-cases.ts";
+import type { RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
 import { diffToWire, revisionToWire } from "../presenters/wire-views.ts";
-import { classJson, functionJson, jsonArray } from "../presenters/serialised.ts";
+import { classJson, functionJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";
@@ -12,6 +12,7 @@ import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts"
 /** Handlers of packages and their history. */
 export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
+  const packagePage = pageSerialiser(({ json: text }: RegisteredPackage) => text);
   return {
     createPackage: async ({ body, query, call, idempotency }) => {
       const options = omitUndefined({ applyDeployments: query.apply_deployments });
@@ -41,7 +42,7 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
         ...pageRequestOf(query),
         ...omitUndefined({ namePattern, disabled, tags, sort }),
       });
-      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map((item) => item.json)) };
+      return { status: 200, headers: pageHeaders(page), json: packagePage(page.items) };
     },
     listPackageRevisions: async ({ parameters, query }) => {
       const page = await registry.revisions(nameIn(parameters), pageRequestOf(query));
@@ -67,14 +68,16 @@ function packageUrl(name: PackageName): string {
 
 /** Handlers of the classes, functions and topology of all packages. */
 export function catalogueHandlers(registry: Registry, status: StatusReader): HandlersOf<"catalogue"> {
+  const classPage = pageSerialiser(classJson);
+  const functionPage = pageSerialiser(functionJson);
   return {
     listClasses: async ({ query }) => {
       const page = await registry.classes({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
-      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(classJson)) };
+      return { status: 200, headers: pageHeaders(page), json: classPage(page.items) };
     },
     listFunctions: async ({ query }) => {
       const page = await registry.functions({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
-      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(functionJson)) };
+      return { status: 200, headers: pageHeaders(page), json: functionPage(page.items) };
     },
     getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
   };

@@ -1,8 +1,7 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument, notFound } from "@oaas/foundation";
 import { DeploymentCondition, type ClusterName } from "@oaas/models";
-import type { PageRequest } from "../../use-cases.ts";
-import type { HttpCall } from "../handler.ts";
+import type { Call, PageRequest } from "../../use-cases.ts";
 
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -45,6 +44,6 @@ export function clusterIn(query: {
 }
 
 /** The call with the reason from the body, if it has one. */
-export function withReason(call: HttpCall, reason: string | undefined): HttpCall {
+export function withReason(call: Call, reason: string | undefined): Call {
   return reason === undefined ? call : { ...call, reason };
 }

@@ -14,7 +14,7 @@ const MIN_LENGTH = 4096;
 
 export type Encoding = "br" | "gzip";
 
-export function isCompressible(body: string): boolean {
+export function isCompressible(body: string | Buffer): boolean {
   return body.length >= MIN_LENGTH;
 }
 
@@ -38,6 +38,6 @@ function parsePreference(element: string): [encoding: string, quality: number] {
   return [encoding, quality >= 0 && quality <= 1 ? quality : 0];
 }
 
-export function compress(body: string, encoding: Encoding): Promise<Buffer> {
+export function compress(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === "br" ? brotliBody(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : gzipBody(body);
 }

@@ -3,6 +3,9 @@ import { deadlineExceeded, Fault, invalidArgument, type Violation } from "@oaas/
 import { RefusedRequest, type HttpRefusal } from "@oaas/contracts/rest";
 import { unsupportedMediaType } from "../request/read-request.ts";
 
+/** For requests after which the connection cannot be trusted, or is not worth reading. */
+const CLOSE = { connection: "close" };
+
 /** An error of Fastify, or of anything else, as a fault or a refused request. */
 export function refusalOf(thrown: unknown, request: IncomingMessage, maxBodyBytes: number): unknown {
   switch ((thrown as { readonly code?: unknown } | undefined)?.code) {
@@ -28,32 +31,25 @@ export function parserRefusal(code: string | undefined, requestTimeoutMs: number
   return refused("bad-request", { message: "is not valid HTTP", fix: "send HTTP/1.1" });
 }
 
-/** Rejects a request of HTTP/1.1 without exactly one host (RFC 9112, 3.2): a proxy may have routed it by another. */
-export function assertHost({ httpVersion, headersDistinct }: IncomingMessage): void {
+/**
+ * Why the head of a request is rejected. HTTP/1.1 requires exactly one host (RFC 9112, 3.2): a proxy may have routed by another. The only
+ * expectation that HTTP defines is 100-continue.
+ */
+export function invalidHead({ httpVersion, headersDistinct }: IncomingMessage): RefusedRequest | undefined {
   const hosts = headersDistinct["host"]?.length ?? 0;
-  if (hosts === 1 || (hosts === 0 && httpVersion === "1.0")) return;
-  throw refused("bad-request", { message: `has ${hosts} host headers`, fix: "send one" });
-}
-
-/** Rejects every expectation except 100-continue, the only one that HTTP defines. */
-export function assertExpectation({ headers: { expect } }: IncomingMessage): void {
-  if (expect === undefined || expect.toLowerCase() === "100-continue") return;
-  throw refused("expectation-failed", { message: `expects "${expect}"`, fix: "expect 100-continue, or nothing" });
-}
-
-const CLOSING: ReadonlySet<HttpRefusal> = new Set(["bad-request", "expectation-failed", "payload-too-large"]);
-
-/** Whether the rest of the connection cannot be trusted, or is not worth reading. */
-export function closesConnection(thrown: unknown): boolean {
-  return thrown instanceof RefusedRequest && CLOSING.has(thrown.refusal);
+  if (hosts > 1 || (hosts === 0 && httpVersion !== "1.0"))
+    return refused("bad-request", { message: `has ${hosts} host headers`, fix: "send one" });
+  const [expectation = "100-continue"] = headersDistinct["expect"] ?? [];
+  if (expectation.toLowerCase() === "100-continue") return undefined;
+  return refused("expectation-failed", { message: `expects "${expectation}"`, fix: "expect 100-continue, or nothing" });
 }
 
 function tooLarge(maxBytes: number): RefusedRequest {
   const message = `is larger than this server accepts (${maxBytes} bytes)`;
   const violation = { path: "$", message, fix: "send less, or raise SERVER_MAX_BODY_BYTES" };
-  return new RefusedRequest(invalidArgument("the body", [violation]), "payload-too-large");
+  return new RefusedRequest(invalidArgument("the body", [violation]), "payload-too-large", CLOSE);
 }
 
 function refused(refusal: HttpRefusal, violation: Omit<Violation, "path">): RefusedRequest {
-  return new RefusedRequest(invalidArgument("the request", [{ path: "$", ...violation }]), refusal);
+  return new RefusedRequest(invalidArgument("the request", [{ path: "$", ...violation }]), refusal, CLOSE);
 }

@@ -8,7 +8,7 @@ import type { Clock, Timers } from "@oaas/foundation";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Operation, Pipeline } from "../pipeline.ts";
-import { assertExpectation, assertHost, closesConnection, parserRefusal, refusalOf } from "./framework-errors.ts";
+import { invalidHead, parserRefusal, refusalOf } from "./framework-errors.ts";
 import { incomingOf, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
@@ -45,7 +45,7 @@ export class HttpServer {
     const server = {
       headersTimeout: Math.min(requestTimeoutMs, 60_000),
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
-      // assertHost rejects these requests with a problem document.
+      // invalidHead rejects these requests with a problem document.
       requireHostHeader: false,
     };
     this.#options = options;
@@ -57,7 +57,7 @@ export class HttpServer {
       // HEAD shares the route of GET, also for event streams.
       exposeHeadRoutes: false,
       return503OnClosing: false,
-      genReqId: ({ headers }) => options.ensureCorrelationId(headers[HEADERS.correlationId]?.toString()),
+      genReqId: ({ headersDistinct }) => options.ensureCorrelationId(headersDistinct[HEADERS.correlationId]?.[0]),
       rewriteUrl: ({ url = "" }) => originForm(url),
       frameworkErrors: (error, _request, reply) => void this.#refuse(error, reply),
       clientErrorHandler: ({ code }, socket) =>
@@ -114,14 +114,13 @@ export class HttpServer {
       this.#unused.add(socket);
       socket.once("close", () => this.#unused.delete(socket));
     });
-    app.addHook("onRequest", async ({ raw }) => {
+    app.addHook("onRequest", ({ raw }, _reply, done) => {
       this.#unused.delete(raw.socket);
-      assertHost(raw);
-      assertExpectation(raw);
+      done(invalidHead(raw));
     });
     if (corsOrigins.length > 0) void app.register(cors, corsOptions(corsOrigins));
-    app.addHook("onRequest", async (request) => {
-      if (request.is404) throw unroutedRequest(request);
+    app.addHook("onRequest", (request, _reply, done) => {
+      done(request.is404 ? unroutedRequest(request) : undefined);
     });
     app.setNotFoundHandler((request, reply) => this.#refuse(unroutedRequest(request), reply));
     app.setErrorHandler((error, _request, reply) => this.#refuse(error, reply));
@@ -139,7 +138,6 @@ export class HttpServer {
   async #refuse(thrown: unknown, reply: FastifyReply): Promise<FastifyReply> {
     const { id, originalUrl, raw } = reply.request;
     const refusal = refusalOf(thrown, raw, this.#options.maxBodyBytes);
-    if (closesConnection(refusal)) reply.header("connection", "close");
     return this.#send(this.#options.pipeline.refuse(refusal, originForm(originalUrl), id).reply, reply);
   }
 

@@ -7,7 +7,7 @@ const NO_BODY = Buffer.alloc(0);
 
 /** A request of Fastify as the pipeline reads it. */
 export function incomingOf(request: FastifyRequest, { raw: response }: FastifyReply): Incoming {
-  let signal: AbortSignal | undefined;
+  const headers = request.raw.headersDistinct;
   return {
     url: request.url,
     address: request.ip,
@@ -15,11 +15,9 @@ export function incomingOf(request: FastifyRequest, { raw: response }: FastifyRe
     parameters: parametersOf(request),
     query: request.query as Incoming["query"],
     body: (request.body as Buffer | undefined) ?? NO_BODY,
-    header: (name) => request.raw.headersDistinct[name]?.[0],
-    list: (name) => request.raw.headersDistinct[name]?.join(", "),
-    get signal() {
-      return (signal ??= disconnectSignal(response));
-    },
+    header: (name) => headers[name]?.[0],
+    list: (name) => headers[name]?.join(", "),
+    signal: disconnectSignal(response),
   };
 }
 

@@ -27,7 +27,10 @@ export function parametersOf({ params, url }: FastifyRequest): Readonly<Record<s
 export function unroutedRequest({ method, url }: FastifyRequest): Fault | RefusedRequest {
   const path = pathOf(url);
   const methods = allowedMethods(path);
-  return methods.length === 0 ? unknownPath(path) : methodNotAllowed(method, methods);
+  if (methods.length === 0) return unknownPath(path);
+  const message = `${method} is not offered here; use ${methods.join(" or ")}`;
+  const fault = new Fault({ kind: "unimplemented", feature: `${method} here` }, message);
+  return new RefusedRequest(fault, "method-not-allowed", { allow: methods.join(", ") });
 }
 
 /** The handler of a route: its own, the one it is an alias of, or a refusal. */
@@ -48,7 +51,7 @@ const TEMPLATES = [...Map.groupBy(allRoutes(), ({ path }) => path)].map(([path, 
 }));
 
 /** The methods of a path; none for an unknown path. A path that is spelled out wins over one with parameters. */
-export function allowedMethods(path: string): readonly string[] {
+function allowedMethods(path: string): readonly string[] {
   const decoded = decodeURI(path);
   const [best] = TEMPLATES.filter(({ pattern }) => pattern.test(decoded)).sort((a, b) => a.parameters - b.parameters);
   return best?.methods ?? [];
@@ -56,12 +59,6 @@ export function allowedMethods(path: string): readonly string[] {
 
 function pathOf(url: string): string {
   return url.split("?", 1)[0] as string;
-}
-
-function methodNotAllowed(method: string, methods: readonly string[]): RefusedRequest {
-  const message = `${method} is not offered here; use ${methods.join(" or ")}`;
-  const fault = new Fault({ kind: "unimplemented", feature: `${method} here` }, message);
-  return new RefusedRequest(fault, "method-not-allowed", { allow: methods.join(", ") });
 }
 
 function unknownPath(path: string): Fault {

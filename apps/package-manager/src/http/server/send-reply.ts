@@ -35,7 +35,7 @@ export async function sendReply(content: HttpReply, reply: FastifyReply, options
 }
 
 /** The body in the encoding that the client prefers. Each encoding has its own ETag (RFC 9110, 8.8.3.3). */
-async function negotiated(text: string, reply: FastifyReply): Promise<string | Buffer> {
+async function negotiated(text: string | Buffer, reply: FastifyReply): Promise<string | Buffer> {
   reply.header("vary", [reply.getHeader("vary"), "accept-encoding"].filter(Boolean).join(", "));
   const encoding = encodingFor(reply.request.headers["accept-encoding"]?.toString());
   if (encoding === undefined) return text;
