@@ -5,7 +5,7 @@ const FILE = join(import.meta.dirname, "..", "..", "..", "docs", "apiserver-diff
 
 /** The ids of the table in docs/apiserver-differences.md: the first cell of each row, in backquotes. */
 export function listedDifferences(markdown = readFileSync(FILE, "utf8")): readonly string[] {
-  return [...markdown.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, id = ""]) => id);
+  return [...markdown.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, id = ""]) => id);
 }
 
 /** Mismatches between the listed and the observed differences, as text. */
