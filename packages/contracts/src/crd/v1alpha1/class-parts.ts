@@ -60,8 +60,10 @@ export const classRequests = {
   odgm_config: odgmConfig.optional().describe("State store settings."),
   state_spec: stateSpec.optional().describe("State of the class, from its package."),
   nfr_requirements: nfrRequirements.optional().describe("Non-functional requirements of the class."),
-  enforcement: enforcement.optional().describe("Whether recommendations are observed or enforced."),
-  nfr: nfr.optional().describe("Deprecated location of enforcement."),
+  enforcement: enforcement
+    .optional()
+    .describe("Whether recommendations are observed or enforced. Accepted, not used yet."),
+  nfr: nfr.optional().describe("Deprecated location of enforcement. Accepted, not used yet."),
   telemetry: telemetry.optional().describe("OpenTelemetry settings."),
   function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Methods of the class, by name."),
   resource_allocation: resourceAllocation.optional().describe("Sizing computed by the package manager."),

@@ -114,13 +114,13 @@ export const classStatusFields = {
     .max(64)
     .optional()
     .describe("Zenoh routers configured in its pods."),
-  nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer."),
-  nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements."),
+  nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer. Not set yet."),
+  nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements. Not set yet."),
   last_applied_recommendations: keyedList(recommendation, ["component", "dimension"], 256)
     .optional()
-    .describe("Last applied recommendations."),
-  last_applied_at: timestamp.optional().describe("Time of the last applied recommendation."),
+    .describe("Last applied recommendations. Not set yet."),
+  last_applied_at: timestamp.optional().describe("Time of the last applied recommendation. Not set yet."),
   enforcement_state: keyedList(enforcementState, ["component", "dimension"], 256)
     .optional()
-    .describe("Stability windows and cooldowns, kept across restarts."),
+    .describe("Stability windows and cooldowns, kept across restarts. Not set yet."),
 };
