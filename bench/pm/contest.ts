@@ -53,7 +53,7 @@ export async function contest(
   );
   const ask = async (contender: Contender): Promise<Loaded & { readonly cpuMicros: number }> => {
     const before = await contender.cpuMs();
-    const load: Load = { port: contender.port, request: contender.request, connections, durationMs: roundMs };
+    const load: Load = { port: contender.port, requests: [contender.request], connections, durationMs: roundMs };
     const loaded = await loader.ask<Loaded>(load);
     const cpuMicros = ((await contender.cpuMs()) - before) * (1000 / loaded.answers);
     if (loaded.refused > 0) throw new Error(`${contender.name} refused ${loaded.refused} of ${loaded.answers}`);

@@ -1,32 +1,32 @@
 /**
- * A client of many connections in a process of its own: each sends its next request when it has the whole answer to the
+ * A load generator with many connections, in its own process. Each connection sends its next request after the complete response to the
  * one before.
  */
 import { createConnection, type Socket } from "node:net";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
 import { answerQuestions } from "./helper.ts";
 
-/** What to send, to whom, how long. */
 export interface Load {
   readonly port: number;
   /**
-   * A whole request of HTTP/1.1; each `########` in it becomes another number of that width every time, each `@@` the
-   * connection's.
+   * Complete HTTP/1.1 requests, sent in turn. Each `########` becomes a number of that width that is different every time, each `@@` the
+   * number of the connection.
    */
-  readonly request: string;
+  readonly requests: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
+  /** Requests per second in all. Latency counts from the time a request is due. Without it: as fast as possible. */
+  readonly perSecond?: number;
 }
 
-/** What came of it. */
 export interface Loaded {
   readonly answers: number;
-  /** Answers with another status than 2xx. */
+  /** Responses with another status than 2xx. */
   readonly refused: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the client itself for each answer: on a small machine it takes its share of what is measured. */
+  /** CPU time of the client per response: on a small machine the client takes its share. */
   readonly clientMicros: number;
 }
 
@@ -34,31 +34,44 @@ const NUMBER = "########";
 const CONNECTION = "@@";
 let last = 0;
 
-async function load({ port, request, connections, durationMs }: Load): Promise<Loaded> {
+async function load({ port, requests, connections, durationMs, perSecond }: Load): Promise<Loaded> {
   const tookMs: number[] = [];
   let refused = 0;
+  let sent = 0;
   const start = performance.now();
   const cpuBefore = cpuMillis();
   const until = start + durationMs;
+  const dueAt = (nth: number): number =>
+    perSecond === undefined ? performance.now() : start + (nth * 1000) / perSecond;
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
       const socket = await connected(port);
-      const next = requests(request.replaceAll(CONNECTION, String(index).padStart(CONNECTION.length, "0")));
+      const texts = requests.map((request) => writer(request, index));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      let sentAt = 0;
-      const send = (): void => {
-        sentAt = performance.now();
-        if (sentAt >= until) resolve();
-        else socket.write(next());
+      let due = 0;
+      const sendNext = (): void => {
+        const nth = sent;
+        due = dueAt(nth);
+        if (due >= until) return resolve();
+        sent += 1;
+        const write = (): void => {
+          // Timers may fire early by a fraction of a millisecond.
+          due = Math.min(due, performance.now());
+          socket.write(texts[nth % texts.length]?.() ?? "");
+        };
+        const waitMs = due - performance.now();
+        if (waitMs > 0) setTimeout(write, waitMs);
+        else write();
+        return undefined;
       };
       socket.on("error", reject);
       socket.on("close", () => reject(new Error("the server closed a connection")));
       onAnswers(socket, (status) => {
-        tookMs.push(performance.now() - sentAt);
+        tookMs.push(performance.now() - due);
         if (status < 200 || status > 299) refused += 1;
-        send();
+        sendNext();
       });
-      send();
+      sendNext();
       await promise.finally(() => socket.destroy());
     }),
   );
@@ -75,9 +88,10 @@ async function load({ port, request, connections, durationMs }: Load): Promise<L
   };
 }
 
-function requests(request: string): () => Buffer {
-  const parts = request.split(NUMBER);
-  const fixed = Buffer.from(request);
+function writer(request: string, connection: number): () => Buffer {
+  const text = request.replaceAll(CONNECTION, String(connection).padStart(CONNECTION.length, "0"));
+  const parts = text.split(NUMBER);
+  const fixed = Buffer.from(text);
   return () => (parts.length === 1 ? fixed : Buffer.from(parts.join(String((last += 1)).padStart(NUMBER.length, "0"))));
 }
 
@@ -106,7 +120,7 @@ function onAnswers(socket: Socket, answered: (status: number) => void): void {
       head = "";
     }
     if (missing === 0) answered(status);
-    else if (missing < 0) socket.destroy(new Error("more than one answer to one request"));
+    else if (missing < 0) socket.destroy(new Error("more than one response to one request"));
   });
 }
 
