@@ -100,6 +100,9 @@ describe("normalises server responses", () => {
   it("drops kubectl logs about a watch that its deadline ended, and keeps its error", () => {
     const log = 'E1115 16:40:22.287034    2913 reflector.go:227] "Failed to watch" err="context deadline exceeded"\n';
     expect(new Normaliser().text(`${log}error: timed out\n`)).toBe("error: timed out\n");
+    const short =
+      'I1116 14:51:29.832178  6259 reflector.go:664] "watch ended with error" err="very short watch: closed"\n';
+    expect(new Normaliser().text(`${short}error: timed out\n`)).toBe("error: timed out\n");
     const refused = log.replace("context deadline exceeded", "forbidden");
     expect(new Normaliser().text(refused)).toContain("forbidden");
   });

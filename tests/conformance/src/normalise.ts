@@ -18,8 +18,11 @@ const UNREADABLE = /(failed to create typed patch object \([^)]*\): )(?:errors:\
 const UNDECLARED = "field not declared in schema";
 const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
 
-/** kubectl logs the end of a watch by its deadline only if one of its goroutines notices first. */
-const CUT_WATCH = /^E\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*context deadline exceeded.*\n/gm;
+/**
+ * kubectl logs the end of a watch by its deadline only if one of its goroutines notices first, and calls the watch short
+ * if a busy machine opened it just before the deadline.
+ */
+const CUT_WATCH = /^[EI]\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*(?:context deadline exceeded|very short watch).*\n/gm;
 
 /** The length of the suffix of a generated name. */
 const MADE_LENGTH = 5;
