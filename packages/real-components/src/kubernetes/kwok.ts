@@ -46,18 +46,23 @@ export function startKwok(api: ApiServer, folder: string): Promise<RunningProces
 }
 
 /** Adds simulated nodes, node-0 and so on, and waits until all are Ready. */
-export async function addNodes(kubectl: Kubectl, count: number): Promise<void> {
+export async function addNodes(kubectl: Kubectl, count: number, { untainted }: { untainted: boolean }): Promise<void> {
   const items = Array.from({ length: count }, (_, index) => nodeManifest(`node-${index}`));
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const applied = await kubectl(["apply", "--server-side", "-f", "-"], { stdin });
   if (applied.exitCode !== 0) throw internal(`creating the nodes failed: ${applied.stderr}`);
-  await eventually(() => allReady(kubectl, count), { what: `${count} nodes to be Ready`, timeoutMs: 60_000 });
+  await eventually(async () => (await schedulableNodes(kubectl, untainted)) >= count, {
+    what: `${count} nodes to be Ready`,
+    timeoutMs: 60_000,
+  });
 }
 
-async function allReady(kubectl: Kubectl, count: number): Promise<boolean> {
-  const path = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+/** A node is Ready before the controller manager removes its `not-ready` taint; until then no pod is scheduled on it. */
+async function schedulableNodes(kubectl: Kubectl, untainted: boolean): Promise<number> {
+  const path = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status} {.spec.taints[*].key}{"\\n"}{end}';
   const { stdout } = await kubectl(["get", "nodes", "-o", `jsonpath=${path}`]);
-  return stdout.split("\n").filter((status) => status === "True").length >= count;
+  const states = stdout.split("\n").map((line) => line.split(" "));
+  return states.filter(([ready, taint]) => ready === "True" && !(untainted && taint)).length;
 }
 
 function nodeManifest(name: string): object {

@@ -116,7 +116,9 @@ async function startClients({ options, api, kubectl, started, onProgress }: Clie
   const [crds, ...clients] = await Promise.allSettled([applyCrds(kubectl, options.crdFiles ?? []), ...wanted]);
   for (const client of clients) if (client.status === "fulfilled") started.push(client.value);
   for (const part of [crds, ...clients]) if (part.status === "rejected") throw part.reason;
-  if (options.kwokNodes) await addNodes(kubectl, options.kwokNodes);
+  if (options.kwokNodes) {
+    await addNodes(kubectl, options.kwokNodes, { untainted: options.controllerManager === true });
+  }
 }
 
 async function stopAll(started: Started, graceMs: number): Promise<void> {
