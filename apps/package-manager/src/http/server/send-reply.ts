@@ -25,12 +25,11 @@ export interface SendOptions {
 /** Sends a reply of the pipeline with Fastify. */
 export async function sendReply(content: HttpReply, reply: FastifyReply, options: SendOptions): Promise<FastifyReply> {
   const { status, headers, events } = content;
-  reply.code(status).headers(COMMON_HEADERS).header(HEADERS.correlationId, reply.request.id);
-  if (headers !== undefined) reply.headers(headers);
+  reply.code(status).headers({ ...COMMON_HEADERS, [HEADERS.correlationId]: reply.request.id, ...headers });
   if (events !== undefined) return sendStream(events, reply, options);
   const text = content.json ?? content.content?.text;
   if (text === undefined) return reply.send();
-  reply.type(content.content?.type ?? JSON_TYPE);
+  reply.header("content-type", content.content?.type ?? JSON_TYPE);
   return reply.send(isCompressible(text) ? await negotiated(text, reply) : text);
 }
 
