@@ -1,26 +1,16 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { failedPrecondition, Fault, type Clock } from "@oaas/foundation";
 
 /** Reads credential files that may be replaced at run time: certificates, keys, tokens. */
 export interface SecretFiles {
-  /** The contents in order, and a stamp that changes with any file. Throws failed-precondition with the name of an unreadable file. */
-  read(paths: readonly string[]): { readonly texts: readonly string[]; readonly stamp: string };
-  /** The stamp alone. */
-  stamp(paths: readonly string[]): string;
+  /** The contents in order. Throws failed-precondition with the name of an unreadable file. */
+  read(paths: readonly string[]): readonly string[];
 }
 
 /** The files of the local file system. */
 export const nodeSecretFiles: SecretFiles = {
-  read: (paths) => ({
-    stamp: stampOf(paths),
-    texts: paths.map((path) => reading(path, () => readFileSync(path, "utf8"))),
-  }),
-  stamp: stampOf,
+  read: (paths) => paths.map((path) => reading(path, () => readFileSync(path, "utf8"))),
 };
-
-function stampOf(paths: readonly string[]): string {
-  return paths.map((path) => reading(path, () => statSync(path, { bigint: true }).mtimeNs)).join();
-}
 
 function reading<T>(path: string, read: () => T): T {
   try {
@@ -50,7 +40,7 @@ export class ReloadedFiles {
   readonly #clock: Clock;
   readonly #paths: readonly string[];
   readonly #options: ReloadOptions;
-  #read: { readonly texts: readonly string[]; readonly stamp: string } | undefined;
+  #texts: readonly string[] | undefined;
   #checkedAtMs = 0;
   #fault: Fault | undefined;
 
@@ -64,23 +54,26 @@ export class ReloadedFiles {
   /** The latest contents; the same object until they change. */
   texts(): readonly string[] {
     const now = this.#clock.monotonic();
-    if (this.#read !== undefined && now - this.#checkedAtMs < CHECK_INTERVAL_MS) return this.#read.texts;
+    if (this.#texts !== undefined && now - this.#checkedAtMs < CHECK_INTERVAL_MS) return this.#texts;
     this.#checkedAtMs = now;
     try {
-      if (this.#read?.stamp !== this.#files.stamp(this.#paths)) this.#read = this.#readAll();
+      this.#texts = this.#readChanged();
       this.#report(undefined);
     } catch (thrown) {
-      if (this.#read === undefined) throw thrown;
+      if (this.#texts === undefined) throw thrown;
       this.#report(Fault.from(thrown));
     }
-    return (this.#read as { readonly texts: readonly string[] }).texts;
+    return this.#texts;
   }
 
-  #readAll(): ReturnType<SecretFiles["read"]> {
-    const read = this.#files.read(this.#paths);
-    const problem = this.#options.check?.(read.texts);
+  /** Compares contents: two writes within the resolution of the modification time leave it unchanged. */
+  #readChanged(): readonly string[] {
+    const known = this.#texts;
+    const texts = this.#files.read(this.#paths);
+    if (known?.every((text, index) => text === texts[index])) return known;
+    const problem = this.#options.check?.(texts);
     if (problem !== undefined) throw problem;
-    return read;
+    return texts;
   }
 
   #report(fault: Fault | undefined): void {

@@ -1,5 +1,5 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { TlsOptions } from "node:tls";
 import { Fault, invalidArgument, type Timers, type Violation } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
@@ -31,15 +31,15 @@ export function openServerTls(
     clientCaFile === undefined ? undefined : { setting: "OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE", file: clientCaFile };
   const load = (): TlsOptions => loadTls(cert, key, ca);
   const files = [certFile, keyFile, clientCaFile ?? []].flat();
-  const stamp = (): string => files.map(changeTime).join();
-  const initial = { stamp: stamp(), options: load() };
+  const digest = (): string => files.map(contentDigest).join();
+  const initial = { digest: digest(), options: load() };
   return {
     options: initial.options,
     follow: (apply) => {
-      let applied = initial.stamp;
+      let applied = initial.digest;
       const check = (): void => {
         try {
-          const current = stamp();
+          const current = digest();
           if (current !== applied) {
             applied = current;
             apply(load());
@@ -56,8 +56,13 @@ export function openServerTls(
   };
 }
 
-function changeTime(file: string): bigint | undefined {
-  return statSync(file, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+/** The digest of the contents; "unreadable" for a file that cannot be read, which `load` then reports. */
+function contentDigest(file: string): string {
+  try {
+    return createHash("sha256").update(readFileSync(file)).digest("hex");
+  } catch {
+    return "unreadable";
+  }
 }
 
 function loadTls(certFile: TlsFile, keyFile: TlsFile, caFile: TlsFile | undefined): TlsOptions {

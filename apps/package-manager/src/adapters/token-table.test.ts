@@ -15,7 +15,7 @@ function world(first: string) {
     if (text === undefined) throw failedPrecondition("tokens", "tokens cannot be read: ENOENT");
     return text;
   };
-  const files = { stamp: read, read: () => ({ texts: [read()], stamp: read() }) };
+  const files = { read: () => [read()] };
   const tokens = followTokens("tokens", time, recorded.log, files);
   const write = async (next: string | undefined): Promise<void> => {
     text = next;
