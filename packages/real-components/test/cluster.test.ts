@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { describeWith, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canBind, freePorts, startCluster } from "../src/index.ts";
-import { processIdentity } from "../src/process/process-identity.ts";
-import { endRegistered, register } from "../src/process/register.ts";
+import { processIdentity } from "../src/process/warden/register.ts";
+import { endRegistered, register } from "../src/process/warden/register.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "oaas-cluster-"))));

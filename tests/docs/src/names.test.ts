@@ -25,7 +25,7 @@ const ROUTE = /^(?<method>GET|POST|PUT|DELETE) (?<path>\/\S*)$/;
 
 /** Sources that read settings of programs other than the services. */
 const READERS = [
-  "packages/real-components/src/components/cache.ts",
+  "packages/real-components/src/components/cache/cache.ts",
   "packages/kube-apiserver/test/real-scenarios.test.ts",
 ];
 /** Settings that contain a cluster name, such as `CRM_CLUSTER_<NAME>_URL`. */

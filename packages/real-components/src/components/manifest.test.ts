@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { GO_MODULES } from "./cache.ts";
+import { GO_MODULES } from "./cache/cache.ts";
 import { COMPONENTS, componentOf } from "./manifest.ts";
 
 describe("the manifest", () => {

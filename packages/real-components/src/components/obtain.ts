@@ -1,9 +1,9 @@
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unreachable } from "@oaas/foundation";
-import { cacheDir, componentFolder, fileIn, isPresent } from "./cache.ts";
+import { cacheDir, componentFolder, fileIn, isPresent } from "./cache/cache.ts";
 import type { Component } from "./component.ts";
-import { takeLock } from "./lock.ts";
+import { takeLock } from "./cache/lock.ts";
 import type { ComponentName } from "./manifest.ts";
 import { explainSystemError, ObtainError, type ComponentReport, type ComponentState } from "./obtain-error.ts";
 import { makeDebianExtract } from "./recipes/debian-extract.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { startProcess } from "../process/running-process.ts";
-import { warden } from "../process/warden.ts";
+import { warden } from "../process/warden/warden.ts";
 import { explainFailure } from "./obtain-error.ts";
 
 /** The folders and the progress callback of a recipe. */

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { componentFile } from "../components/component-file.ts";
+import { componentFile } from "../components/cache/component-file.ts";
 import type { ComponentFileName } from "../components/manifest.ts";
 import { untilReady } from "../process/ready.ts";
-import { endRegistered } from "../process/register.ts";
+import { endRegistered } from "../process/warden/register.ts";
 import { startProcess, type RunningProcess } from "../process/running-process.ts";
 
 /** Port and token of an earlier start in the same folder, which clients may still use. */

@@ -1,5 +1,5 @@
 import { internal } from "@oaas/foundation";
-import { componentFile } from "../components/component-file.ts";
+import { componentFile } from "../components/cache/component-file.ts";
 import { eventually } from "../process/eventually.ts";
 import { runCommand, type CommandOptions, type CommandResult } from "../process/client-command.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
-import { componentFile } from "../components/component-file.ts";
+import { componentFile } from "../components/cache/component-file.ts";
 import { onFreePorts } from "../process/free-ports.ts";
 import { probe } from "../process/http-probe.ts";
 import type { RunningProcess } from "../process/running-process.ts";

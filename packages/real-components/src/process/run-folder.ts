@@ -1,6 +1,6 @@
 import { unavailable } from "@oaas/foundation";
 import { PortInUse } from "./ready.ts";
-import { warden } from "./warden.ts";
+import { warden } from "./warden/warden.ts";
 
 /** A temporary folder of one component. */
 export interface RunFolder {

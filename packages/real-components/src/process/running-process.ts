@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unavailable } from "@oaas/foundation";
 import { baseEnvironment } from "./base-environment.ts";
-import type { Exit } from "./warden-protocol.ts";
-import { warden } from "./warden.ts";
+import type { Exit } from "./warden/warden-protocol.ts";
+import { warden } from "./warden/warden.ts";
 
 /** A process to start. Output goes to `logFile`; without `env` it gets only `baseEnvironment` and HOME. */
 export interface ProcessOptions {

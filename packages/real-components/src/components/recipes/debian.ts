@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onPath } from "../cache.ts";
-import { takeLock } from "../lock.ts";
+import { onPath } from "../cache/cache.ts";
+import { takeLock } from "../cache/lock.ts";
 import { ObtainError } from "../obtain-error.ts";
 import { runStep, type RecipeContext } from "../step.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { GO_MODULES, onPath } from "../cache.ts";
+import { GO_MODULES, onPath } from "../cache/cache.ts";
 import { ObtainError } from "../obtain-error.ts";
 
 /** Makes builds independent of the machine. */

@@ -1,5 +1,5 @@
 import type { HostCommand } from "../component.ts";
-import { onPath } from "../cache.ts";
+import { onPath } from "../cache/cache.ts";
 import { ObtainError } from "../obtain-error.ts";
 import { runStep, type RecipeContext } from "../step.ts";
 import { requireDebian12 } from "./debian.ts";

@@ -12,7 +12,7 @@ import { closeSync, mkdtempSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processIdentity } from "./process-identity.ts";
+import { processIdentity } from "./register.ts";
 import { killGroup, register } from "./register.ts";
 import type { StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 

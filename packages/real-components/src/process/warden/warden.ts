@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { internal } from "@oaas/foundation";
-import { baseEnvironment } from "./base-environment.ts";
+import { baseEnvironment } from "../base-environment.ts";
 import { killGroup } from "./register.ts";
 import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { failedPrecondition } from "@oaas/foundation";
 import { fileIn, isPresent } from "./cache.ts";
-import { componentOf, type ComponentFileName, type ComponentName } from "./manifest.ts";
+import { componentOf, type ComponentFileName, type ComponentName } from "../manifest.ts";
 
 /** The path of a program or folder of a component; throws a fault with the fix if the component is missing. */
 export function componentFile(name: ComponentFileName): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cacheDir, componentFolder } from "./cache.ts";
-import type { Component } from "./component.ts";
+import type { Component } from "../component.ts";
 
 describe("cacheDir", () => {
   it.each([

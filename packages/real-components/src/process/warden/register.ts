@@ -1,7 +1,7 @@
-import { appendFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
-import { eventually } from "./eventually.ts";
-import { processIdentity } from "./process-identity.ts";
+import { eventually } from "../eventually.ts";
 
 /** Records a started process, so that `endRegistered` can stop it if its owner is gone. */
 export function register(file: string, pid: number): void {
@@ -36,4 +36,28 @@ export function killGroup(pid: number): void {
   } catch {
     // The group has already ended.
   }
+}
+
+/**
+ * Distinguishes a process from a later one with the same id: its start time and, on Linux, the boot id. Undefined if
+ * the process does not exist.
+ */
+export function processIdentity(pid: number): string | undefined {
+  try {
+    if (process.platform !== "linux") return startedAt(pid);
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    const [state, startTime] = [fields[0], fields[19]];
+    // A zombie has ended.
+    if (state === "Z" || startTime === undefined) return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${startTime}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function startedAt(pid: number): string | undefined {
+  const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+  return text === "" ? undefined : text.replaceAll(/\s+/g, "_");
 }

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Component } from "./component.ts";
+import type { Component } from "../component.ts";
 
 /** The folder of the Go modules of the recipes. */
-export const GO_MODULES = join(import.meta.dirname, "../../components");
+export const GO_MODULES = join(import.meta.dirname, "../../../components");
 
 /** The folder of all obtained components; outside the repository, so that clones share it. */
 export function cacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
