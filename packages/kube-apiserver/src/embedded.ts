@@ -1,7 +1,7 @@
 import type { Clock, Ids, Timers } from "@oaas/foundation";
 import { accessControl, ADMINISTRATOR } from "./access/access-control.ts";
-import { ensureBootstrapRoles } from "./access/bootstrap-roles.ts";
-import type { User } from "./access/user.ts";
+import { ensureBootstrapRoles } from "./access/authorization/bootstrap-roles.ts";
+import type { User } from "./access/authentication/user.ts";
 import {
   garbageCollector,
   namespaceController,

@@ -4,7 +4,7 @@ export { ApiServer, type ApiServerOptions } from "./server.ts";
 export { embeddedServer, type EmbeddedOptions, type EmbeddedServer } from "./embedded.ts";
 export { KeyValueJournal } from "./store/key-value-journal.ts";
 export { builtInKinds } from "./kinds/built-in/built-in-kinds.ts";
-export type { User } from "./access/user.ts";
+export type { User } from "./access/authentication/user.ts";
 export type { Kind, KindRules, KindVersion } from "./kinds/kind.ts";
 export type { KindRegistry } from "./kinds/kind-registry.ts";
 export type {
@@ -13,7 +13,7 @@ export type {
   PathHandler,
   VirtualRequest,
   VirtualResources,
-} from "./request/router.ts";
+} from "./request/routing/router.ts";
 export type { ClusterObjects, ObjectName, ResourceName, ServerController } from "./controllers/cluster-objects.ts";
 export { MemoryTransport } from "./memory-transport.ts";
 export { faultyApi, type FaultAction, type FaultSelector } from "./faults/faulty-api.ts";

@@ -6,16 +6,16 @@ import { DefinitionController } from "./kinds/custom/definition-controller.ts";
 import { withDefinitionRules } from "./kinds/custom/definition-rules.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
-import { statusResponse } from "./request/responses.ts";
-import { serverPages } from "./request/server-pages.ts";
-import { badRequest, internalError } from "./request/status-errors.ts";
+import { statusResponse } from "./request/response/responses.ts";
+import { serverPages } from "./request/routing/server-pages.ts";
+import { badRequest, internalError } from "./request/response/status-errors.ts";
 import {
   Router,
   type RequestGuard,
   type EscalationGuard,
   type PathHandler,
   type VirtualResources,
-} from "./request/router.ts";
+} from "./request/routing/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
 import { columnTables } from "./verbs/read/column-table.ts";

@@ -2,7 +2,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
-import { bootstrapRoles } from "../src/access/bootstrap-roles.ts";
+import { bootstrapRoles } from "../src/access/authorization/bootstrap-roles.ts";
 import { embeddedServer } from "../src/embedded.ts";
 import { KIND_DATA } from "../src/kinds/built-in/kind-data.ts";
 import access from "../testdata/recorded/access.json" with { type: "json" };

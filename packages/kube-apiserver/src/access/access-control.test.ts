@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
-import type { RequestAttributes, VirtualRequest } from "../request/router.ts";
+import type { RequestAttributes, VirtualRequest } from "../request/routing/router.ts";
 import { accessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
-import { bootstrapRoles } from "./bootstrap-roles.ts";
+import { bootstrapRoles } from "./authorization/bootstrap-roles.ts";
 import { fakeAccessObjects } from "./testing/fake-access-objects.ts";
 
 const LIST_PODS: RequestAttributes = {

@@ -1,12 +1,12 @@
 import type { Clock, Ids } from "@oaas/foundation";
-import type { RequestGuard, EscalationGuard, VirtualResources } from "../request/router.ts";
+import type { RequestGuard, EscalationGuard, VirtualResources } from "../request/routing/router.ts";
 import { AccessGuard } from "./access-guard.ts";
 import { RoleEscalationGuard } from "./role-escalation-guard.ts";
 import { createVirtualResources } from "./virtual-resources.ts";
-import { Authenticator } from "./authenticator.ts";
-import { Authorizer, type AccessObjects } from "./authorizer.ts";
-import { ServiceAccountTokens } from "./service-account-tokens.ts";
-import { AUTHENTICATED, MASTERS, type User } from "./user.ts";
+import { Authenticator } from "./authentication/authenticator.ts";
+import { Authorizer, type AccessObjects } from "./authorization/authorizer.ts";
+import { ServiceAccountTokens } from "./authentication/service-account-tokens.ts";
+import { AUTHENTICATED, MASTERS, type User } from "./authentication/user.ts";
 
 /** A user that may do everything. */
 export const ADMINISTRATOR: User = { name: "admin", uid: "admin", groups: [MASTERS, AUTHENTICATED] };

@@ -1,12 +1,12 @@
 import type { Status } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
-import type { RequestAttributes, RequestGuard } from "../request/router.ts";
-import type { Authenticator } from "./authenticator.ts";
-import type { Authorizer } from "./authorizer.ts";
-import { forbiddenPath, forbiddenResource, UNAUTHORIZED } from "./forbidden.ts";
+import type { RequestAttributes, RequestGuard } from "../request/routing/router.ts";
+import type { Authenticator } from "./authentication/authenticator.ts";
+import type { Authorizer } from "./authorization/authorizer.ts";
+import { forbiddenPath, forbiddenResource, UNAUTHORIZED } from "./authorization/forbidden.ts";
 import { impersonateUser } from "./impersonation.ts";
-import type { ResourceAttempt } from "./policy-rule.ts";
-import type { User } from "./user.ts";
+import type { ResourceAttempt } from "./authorization/policy-rule.ts";
+import type { User } from "./authentication/user.ts";
 
 /** Authenticates and authorizes requests: tokens, impersonation, roles. */
 export class AccessGuard implements RequestGuard {

@@ -1,9 +1,9 @@
 import type { Status } from "@oaas/kube-core";
-import type { RequestAttributes } from "../request/router.ts";
-import type { Authorizer } from "./authorizer.ts";
-import { forbiddenPath, forbiddenResource } from "./forbidden.ts";
-import type { ResourceAttempt } from "./policy-rule.ts";
-import { AUTHENTICATED, type User } from "./user.ts";
+import type { RequestAttributes } from "../request/routing/router.ts";
+import type { Authorizer } from "./authorization/authorizer.ts";
+import { forbiddenPath, forbiddenResource } from "./authorization/forbidden.ts";
+import type { ResourceAttempt } from "./authorization/policy-rule.ts";
+import { AUTHENTICATED, type User } from "./authentication/user.ts";
 
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const NODE = /^system:node:(.+)$/;

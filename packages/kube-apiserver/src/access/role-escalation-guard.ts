@@ -1,12 +1,12 @@
 import { equalJson, type JsonObject, type Status } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { hasObject, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
-import { forbidden, notFound } from "../request/status-errors.ts";
-import type { RoleWrite, EscalationGuard } from "../request/router.ts";
+import { forbidden, notFound } from "../request/response/status-errors.ts";
+import type { RoleWrite, EscalationGuard } from "../request/routing/router.ts";
 import type { AccessGuard } from "./access-guard.ts";
-import type { Authorizer } from "./authorizer.ts";
-import { quotedList, rightsNotHeld } from "./escalation.ts";
-import { MASTERS, type User } from "./user.ts";
+import type { Authorizer } from "./authorization/authorizer.ts";
+import { quotedList, rightsNotHeld } from "./authorization/escalation.ts";
+import { MASTERS, type User } from "./authentication/user.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const EVERYTHING: readonly JsonObject[] = [

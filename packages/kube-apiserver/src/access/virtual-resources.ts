@@ -4,13 +4,13 @@ import { type FieldError, invalidStatus } from "../schema/field-error.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
 import { hasObject, numberAt, objectAt, textAt, textsAt } from "../kinds/json-access.ts";
 import { invalid } from "../kinds/validation/field-errors.ts";
-import { badRequest, notFound } from "../request/status-errors.ts";
-import type { VirtualRequest, VirtualResources } from "../request/router.ts";
+import { badRequest, notFound } from "../request/response/status-errors.ts";
+import type { VirtualRequest, VirtualResources } from "../request/routing/router.ts";
 import type { AccessGuard } from "./access-guard.ts";
-import type { Authenticator, ReadObject } from "./authenticator.ts";
-import type { Authorizer } from "./authorizer.ts";
-import { ISSUER, type ServiceAccountTokens } from "./service-account-tokens.ts";
-import { userInfo, type User } from "./user.ts";
+import type { Authenticator, ReadObject } from "./authentication/authenticator.ts";
+import type { Authorizer } from "./authorization/authorizer.ts";
+import { ISSUER, type ServiceAccountTokens } from "./authentication/service-account-tokens.ts";
+import { userInfo, type User } from "./authentication/user.ts";
 
 export interface VirtualResourceDeps {
   readonly clock: Clock;

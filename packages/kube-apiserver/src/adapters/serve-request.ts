@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Api, ApiResponse } from "../api.ts";
-import { PROTOBUF } from "../request/body.ts";
-import { statusResponse } from "../request/responses.ts";
-import { tooLarge } from "../request/status-errors.ts";
+import { PROTOBUF } from "../request/body/body.ts";
+import { statusResponse } from "../request/response/responses.ts";
+import { tooLarge } from "../request/response/status-errors.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
 /** Node's HTTP/2 responses are compatible with HTTP/1.1 ones, but not in their types. */

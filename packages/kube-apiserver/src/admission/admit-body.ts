@@ -5,7 +5,7 @@ import { withDefaults } from "../schema/defaulting.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
 import { valueAtPath } from "../kinds/create-kind-rules.ts";
-import { badRequest } from "../request/status-errors.ts";
+import { badRequest } from "../request/response/status-errors.ts";
 import { isBuiltIn } from "../verbs/verb-context.ts";
 import { embeddedMetadataErrors } from "./embedded-metadata.ts";
 import { metadataTypeError } from "./metadata-types.ts";

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { formatApiVersion, type JsonObject, type Status } from "@oaas/kube-core";
 import { KIND_DATA } from "../kinds/built-in/kind-data.ts";
-import { badRequest, invalid } from "../request/status-errors.ts";
+import { badRequest, invalid } from "../request/response/status-errors.ts";
 import { apiVersionOf, isBuiltIn } from "../verbs/verb-context.ts";
 import type { KindInVersion } from "./admit-body.ts";
 import { textAt } from "../kinds/json-access.ts";

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
-import { goTypeName } from "../request/body.ts";
+import { goTypeName } from "../request/body/body.ts";
 
 /** Go types of metadata fields. */
 const TEXTS: ReadonlySet<string> = new Set(["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"]);

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { fieldConflictsIn, type JsonObject } from "@oaas/kube-core";
 import recorded from "../../testdata/recorded/server-side-apply.json" with { type: "json" };
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { isEmptySet, union } from "./field-set.ts";
-import { compareFields } from "./compare-fields.ts";
-import { managersOf } from "./managed-fields.ts";
-import { mergedOrder } from "./merge-configuration.ts";
+import { isEmptySet, union } from "./fields/field-set.ts";
+import { compareFields } from "./merge/compare-fields.ts";
+import { managersOf } from "./managers/managed-fields.ts";
+import { mergedOrder } from "./merge/merge-configuration.ts";
 import { applyConfiguration, trackUpdate } from "./server-side-apply.ts";
 
 const schema = recorded.schema as unknown as StructuralSchema;

@@ -1,10 +1,10 @@
 import { equalJson, err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
-import { limitUpdaters } from "./limit-updaters.ts";
-import { compareFields, setFields, type Comparison } from "./compare-fields.ts";
-import { configErrors } from "./config-errors.ts";
-import { conflictStatus, type ManagerConflict } from "./conflict-status.ts";
+import { limitUpdaters } from "./managers/limit-updaters.ts";
+import { compareFields, setFields, type Comparison } from "./merge/compare-fields.ts";
+import { configErrors } from "./merge/config-errors.ts";
+import { conflictStatus, type ManagerConflict } from "./managers/conflict-status.ts";
 import {
   difference,
   differenceBelow,
@@ -14,7 +14,7 @@ import {
   NO_FIELDS,
   union,
   type FieldSet,
-} from "./field-set.ts";
+} from "./fields/field-set.ts";
 import {
   forgetsManagers,
   managerKey,
@@ -23,13 +23,13 @@ import {
   withoutManagers,
   type FieldManager,
   type FieldManagers,
-} from "./managed-fields.ts";
-import { lastApplied, withLastApplied } from "./last-applied.ts";
-import { mergeConfiguration } from "./merge-configuration.ts";
-import { objectSchema } from "./merge-shape.ts";
-import { ownedFields, withDeclaredFields } from "./owned-fields.ts";
-import { memberElement } from "./path-element.ts";
-import { removeFields } from "./remove-fields.ts";
+} from "./managers/managed-fields.ts";
+import { lastApplied, withLastApplied } from "./managers/last-applied.ts";
+import { mergeConfiguration } from "./merge/merge-configuration.ts";
+import { objectSchema } from "./merge/merge-shape.ts";
+import { ownedFields, withDeclaredFields } from "./merge/owned-fields.ts";
+import { memberElement } from "./fields/path-element.ts";
+import { removeFields } from "./merge/remove-fields.ts";
 
 /** The writer: manager, version of the kind, subresource and time. */
 export interface FieldWriter {

@@ -8,7 +8,7 @@ import {
   type Status,
   withoutMember,
 } from "@oaas/kube-core";
-import { goText } from "../schema/go-text.ts";
+import { goText } from "../go-format.ts";
 import { memberSchema, type StructuralSchema } from "../schema/structural-schema.ts";
 
 /**

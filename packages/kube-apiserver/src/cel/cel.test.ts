@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import recorded from "../../testdata/recorded/cel-rules.json" with { type: "json" };
 import { customResourceErrors } from "../schema/custom-resource.ts";
-import { structuralityErrors } from "../schema/structurality.ts";
+import { structuralityErrors } from "../schema/definition/structurality.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import type { FieldError } from "../schema/field-error.ts";
-import { compileRule } from "./compiled-rule.ts";
+import { compileRule } from "./rules/compiled-rule.ts";
 import { evaluateCel } from "./evaluator.ts";
-import { CelError, fromJson, type CelValue } from "./values.ts";
+import { CelError, fromJson, type CelValue } from "./values/values.ts";
 
 interface Expression {
   readonly group: string;

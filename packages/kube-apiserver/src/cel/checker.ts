@@ -1,6 +1,6 @@
-import { LIBRARY, NOT_SUPPORTED, TYPE_NAMES } from "./library.ts";
-import type { Overload } from "./overload.ts";
-import type { CelProblem, Expr } from "./syntax.ts";
+import { LIBRARY, NOT_SUPPORTED, TYPE_NAMES } from "./functions/library.ts";
+import type { Overload } from "./functions/overload.ts";
+import type { CelProblem, Expr } from "./syntax/syntax.ts";
 import {
   BOOL,
   BYTES,
@@ -18,8 +18,8 @@ import {
   unify,
   type Bindings,
   type CelType,
-} from "./types.ts";
-import { CelError, type CelValue } from "./values.ts";
+} from "./values/types.ts";
+import { CelError, type CelValue } from "./values/values.ts";
 
 /** The meaning of names in an expression. */
 export type Scope = ReadonlyMap<string, CelType>;

@@ -1,9 +1,9 @@
-import { LIBRARY, TYPE_NAMES } from "./library.ts";
-import { memberOfValue, missingKey } from "./operators.ts";
-import type { Overload } from "./overload.ts";
-import type { Comprehension, Expr, Literal } from "./syntax.ts";
-import type { CelType } from "./types.ts";
-import { CelError, CelList, CelMap, keyValue, TypeName, typeNameOf, Uint, type CelValue } from "./values.ts";
+import { LIBRARY, TYPE_NAMES } from "./functions/library.ts";
+import { memberOfValue, missingKey } from "./functions/operators.ts";
+import type { Overload } from "./functions/overload.ts";
+import type { Comprehension, Expr, Literal } from "./syntax/syntax.ts";
+import type { CelType } from "./values/types.ts";
+import { CelError, CelList, CelMap, keyValue, TypeName, typeNameOf, Uint, type CelValue } from "./values/values.ts";
 
 /** The variables of an expression. */
 export type Values = ReadonlyMap<string, CelValue>;

@@ -3,9 +3,9 @@ import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
 import { KIND_DATA } from "../kinds/built-in/kind-data.ts";
-import { statusResponse } from "../request/responses.ts";
-import { unknownPath } from "../request/status-errors.ts";
-import type { PathHandler } from "../request/router.ts";
+import { statusResponse } from "../request/response/responses.ts";
+import { unknownPath } from "../request/response/status-errors.ts";
+import type { PathHandler } from "../request/routing/router.ts";
 import { groupsOf, type Group } from "./group-versions.ts";
 import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
 

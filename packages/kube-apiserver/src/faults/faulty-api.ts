@@ -2,8 +2,8 @@ import { sleep, type Timers } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "../api.ts";
 import { ConnectionLost } from "../memory-transport.ts";
-import { statusResponse } from "../request/responses.ts";
-import { expired, statusObject } from "../request/status-errors.ts";
+import { statusResponse } from "../request/response/responses.ts";
+import { expired, statusObject } from "../request/response/status-errors.ts";
 import { staleAnswer } from "./stale-read.ts";
 
 /** Injected fault of a request. */

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import type { Api, ApiRequest, ApiResponse } from "../api.ts";
-import { objectResponse, statusResponse } from "../request/responses.ts";
-import { notFound } from "../request/status-errors.ts";
-import { parseResourcePath } from "../request/resource-path.ts";
+import { objectResponse, statusResponse } from "../request/response/responses.ts";
+import { notFound } from "../request/response/status-errors.ts";
+import { parseResourcePath } from "../request/routing/resource-path.ts";
 
 const PLAIN = { syntax: "json", isPretty: false } as const;
 

@@ -5,7 +5,7 @@ import { discoveryPages } from "../discovery/discovery-pages.ts";
 import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
 import { customKind } from "../kinds/custom/crd-kinds.ts";
 import { KindRegistry } from "../kinds/kind-registry.ts";
-import type { PathHandler } from "../request/router.ts";
+import type { PathHandler } from "../request/routing/router.ts";
 import { openApiPages } from "./openapi-pages.ts";
 
 const GADGETS: CustomResourceDefinition = {

@@ -1,7 +1,7 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import { groupsOf, type Group } from "../discovery/group-versions.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
-import type { PathHandler } from "../request/router.ts";
+import type { PathHandler } from "../request/routing/router.ts";
 import { openApiDocuments, swagger, type OpenApiDocument } from "./documents.ts";
 
 const JSON_TYPE = "application/json";

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@oaas/kube-core";
-import { hasRules, ruleErrors } from "../cel/rule-validation.ts";
+import { hasRules, ruleErrors } from "../cel/rules/rule-validation.ts";
 import { withDefaults, withoutForbiddenNulls } from "./defaulting.ts";
-import { embeddedResourceErrors } from "./embedded-resource.ts";
+import { embeddedResourceErrors } from "./validation/embedded-resource.ts";
 import { invalidSomewhere, type FieldError } from "./field-error.ts";
-import { listTypeErrors } from "./list-type-validation.ts";
+import { listTypeErrors } from "./validation/list-type-validation.ts";
 import { pruneObject } from "./pruning.ts";
-import { schemaErrors } from "./schema-validation.ts";
+import { schemaErrors } from "./validation/schema-validation.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /** A custom resource after admission: with defaults, without unknown fields and forbidden nulls. */

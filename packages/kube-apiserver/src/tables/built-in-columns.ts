@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Column } from "../kinds/kind.ts";
-import { horizontalPodAutoscalers } from "../kinds/rules/autoscalers.ts";
+import { horizontalPodAutoscalers } from "../kinds/rules/workloads/autoscalers.ts";
 import { events } from "../kinds/rules/events.ts";
 import { autoscalerColumns } from "./autoscaler-cells.ts";
 import * as cluster from "./cluster-cells.ts";

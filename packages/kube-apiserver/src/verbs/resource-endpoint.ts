@@ -5,13 +5,19 @@ import { nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import type { ApiResponse } from "../api.ts";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
-import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/responses.ts";
-import { readObject } from "../request/body.ts";
-import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
-import { representationOf, type Representation } from "../request/media-types.ts";
-import { writeOptions, type WriteOptions } from "../request/options.ts";
-import { badRequest, internalError, methodNotAllowed, notFound, tooLargeVersion } from "../request/status-errors.ts";
-import type { EscalationGuard, VirtualResources } from "../request/router.ts";
+import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/response/responses.ts";
+import { readObject } from "../request/body/body.ts";
+import { isTrue, listOptions, type ListOptions } from "../request/query/list-options.ts";
+import { representationOf, type Representation } from "../request/body/media-types.ts";
+import { writeOptions, type WriteOptions } from "../request/query/options.ts";
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  tooLargeVersion,
+} from "../request/response/status-errors.ts";
+import type { EscalationGuard, VirtualResources } from "../request/routing/router.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { changeObject, type ObjectChange } from "./change/change-object.ts";
 import { nameMismatch } from "./change/change-errors.ts";

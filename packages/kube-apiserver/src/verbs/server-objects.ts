@@ -12,8 +12,8 @@ import type {
   ServedKind,
 } from "../controllers/cluster-objects.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
-import type { WriteOptions } from "../request/options.ts";
-import { unknownPath } from "../request/status-errors.ts";
+import type { WriteOptions } from "../request/query/options.ts";
+import { unknownPath } from "../request/response/status-errors.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { changeObject } from "./change/change-object.ts";
 import { createObject } from "./change/create-object.ts";

@@ -14,8 +14,8 @@ import { admitCustomResource, customResourceErrors } from "../../src/schema/cust
 import { withDefaults } from "../../src/schema/defaulting.ts";
 import { invalidStatus } from "../../src/schema/field-error.ts";
 import type { StructuralSchema } from "../../src/schema/structural-schema.ts";
-import { fieldSetOf } from "../../src/apply/field-set.ts";
-import { memberElement } from "../../src/apply/path-element.ts";
+import { fieldSetOf } from "../../src/apply/fields/field-set.ts";
+import { memberElement } from "../../src/apply/fields/path-element.ts";
 import {
   applyConfiguration,
   trackUpdate,

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { ObjectChange } from "../../controllers/cluster-objects.ts";
 import { objectAt, textAt } from "../../kinds/json-access.ts";
-import type { AccessObjects } from "../authorizer.ts";
+import type { AccessObjects } from "../authorization/authorizer.ts";
 
 /** Objects in a list, for unit tests of access. */
 export function fakeAccessObjects(initial: readonly JsonObject[]): AccessObjects & { add(object: JsonObject): void } {

@@ -1,6 +1,8 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { ObjectChange, ResourceName } from "../cluster-objects.ts";
-import type { ClusterView } from "../objects/cluster-view.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { keyOf, PODS, type Resource } from "../objects/resources.ts";
+import type { Pod } from "../objects/typed.ts";
 import type { Decision, WriteStep } from "./decision.ts";
 
 /** The inputs of a decision. */
@@ -49,4 +51,20 @@ export interface WatchedKinds {
 export interface WriteError {
   readonly step: WriteStep;
   readonly status: Status;
+}
+
+/** The objects of a controller, each by its own key. */
+export function own(kind: Resource): WatchedKind {
+  return { kind, keys: (object) => [keyOf(typed(object))] };
+}
+
+/** Pods with a node. */
+export function placedPods(): WatchedKind {
+  return {
+    kind: PODS,
+    keys: (object) => {
+      const pod = typed<Pod>(object);
+      return pod.spec?.nodeName === undefined ? [] : [keyOf(pod)];
+    },
+  };
 }

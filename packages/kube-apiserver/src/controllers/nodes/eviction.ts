@@ -1,7 +1,7 @@
 import type { Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, remove, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
-import { placedPods } from "../loop/follows.ts";
+import { placedPods } from "../loop/controller.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";

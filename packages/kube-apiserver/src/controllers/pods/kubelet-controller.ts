@@ -2,7 +2,7 @@ import { canonicalJson, type Stored } from "@oaas/kube-core";
 import { failureOf, failuresOf, startDelayOf, type FailureRule } from "../failures/failure.ts";
 import type { Controller } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
-import { placedPods } from "../loop/follows.ts";
+import { placedPods } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, NODES, PODS } from "../objects/resources.ts";
 import { podsOn } from "../nodes/node-controller.ts";

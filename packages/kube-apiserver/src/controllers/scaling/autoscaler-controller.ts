@@ -1,7 +1,7 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import {
   AUTOSCALERS,

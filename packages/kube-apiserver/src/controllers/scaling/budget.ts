@@ -1,7 +1,7 @@
 import { controllerOf, equalJson, type IntOrString, scaledCount, selectsLabels, type Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
 import { BUDGETS, DEPLOYMENTS, keyOf, nameOfKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";

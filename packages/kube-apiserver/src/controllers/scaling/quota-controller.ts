@@ -3,7 +3,7 @@ import type { ObjectChange } from "../cluster-objects.ts";
 import { usageIn } from "../failures/quota.ts";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, updateStatus } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, QUOTAS } from "../objects/resources.ts";
 import type { Quota } from "../objects/typed.ts";

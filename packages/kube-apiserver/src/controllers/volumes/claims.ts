@@ -11,7 +11,7 @@ import {
   type Decision,
   type Step,
 } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { CLAIMS, nameOfKey, objectKey, PODS, VOLUMES } from "../objects/resources.ts";

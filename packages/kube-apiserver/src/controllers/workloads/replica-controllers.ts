@@ -1,12 +1,12 @@
 import type { Controller } from "../loop/controller.ts";
 import { SETTLED, decision } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { DEPLOYMENTS, nameOfKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Deployment, Pod, ReplicaSet } from "../objects/typed.ts";
 import { Adoption, ownerKeys } from "./adoption.ts";
-import { decideDeployment, newSetRefused, type DeploymentState } from "./deployment.ts";
+import { decideDeployment, newSetRefused, type DeploymentState } from "./deployments/deployment.ts";
 import { decideReplicaSet, replicaSetRefused, type ReplicaSetState } from "./replica-set.ts";
 
 export function replicaSetController(): Controller {

@@ -1,6 +1,6 @@
 import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { decision, SETTLED } from "../loop/decision.ts";
-import { own } from "../loop/follows.ts";
+import { own } from "../loop/controller.ts";
 import { typed } from "../objects/cluster-view.ts";
 import {
   CLAIMS,
@@ -17,7 +17,7 @@ import {
 import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from "../objects/typed.ts";
 import { Adoption, ownerKeys } from "./adoption.ts";
 import { decideDaemonSet } from "./daemon-set.ts";
-import { decideJob } from "./job.ts";
+import { decideJob } from "./jobs/job.ts";
 import { decideStatefulSet } from "./stateful-set.ts";
 
 const WRITER = "kube-controller-manager";

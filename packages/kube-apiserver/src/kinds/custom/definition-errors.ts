@@ -8,9 +8,9 @@ import {
   type JsonValue,
 } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
-import { schemaErrors as valueErrors } from "../../schema/schema-validation.ts";
+import { schemaErrors as valueErrors } from "../../schema/validation/schema-validation.ts";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
-import { structuralityErrors } from "../../schema/structurality.ts";
+import { structuralityErrors } from "../../schema/definition/structurality.ts";
 import { parseJsonPath } from "../json-path.ts";
 
 type Errors = readonly FieldError[];

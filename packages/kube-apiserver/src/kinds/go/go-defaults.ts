@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { TYPE_DEFAULTS } from "../defaults/type-defaults.ts";
 import { KIND_DATA } from "../built-in/kind-data.ts";
-import { elementOf } from "./open-api-type.ts";
+import { elementOf } from "./go-types.ts";
 
 /** A member that leads to types with defaults. */
 interface Way {

@@ -1,8 +1,8 @@
+import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { objectAt } from "../json-access.ts";
 import { KIND_DATA, type GoMark } from "../built-in/kind-data.ts";
 import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
-import { referenceOf } from "./open-api-type.ts";
 import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";
 
 /** Types with custom encoding. */
@@ -163,4 +163,31 @@ function map(item: GoType): GoType {
       return Object.fromEntries(members) as JsonObject;
     },
   };
+}
+
+const REFERENCE = "#/components/schemas/";
+
+/** The type name a schema refers to, directly or as the only part of allOf. */
+export function referenceOf(schema: JsonObject): string | undefined {
+  const only = isJsonArray(schema["allOf"]) ? schema["allOf"][0] : schema;
+  const reference = isJsonObject(only) ? only["$ref"] : undefined;
+  return typeof reference === "string" ? reference.slice(REFERENCE.length) : undefined;
+}
+
+/** The type of a schema: its own, or that of list items or map values. */
+export function elementOf(schema: JsonObject): string | undefined {
+  const inner = schema["items"] ?? schema["additionalProperties"];
+  return referenceOf(schema) ?? (isJsonObject(inner) ? elementOf(inner) : undefined);
+}
+
+/**
+ * Decodes a body as Go's types do and encodes it again: unknown fields, nulls, and omitted zeros and empty lists are
+ * dropped; always-written fields are added; quantities, times and base64 are normalized. Err: the decoder's message for
+ * the first value of a wrong type.
+ */
+export function goDecoded(object: JsonObject, openApiName: string): Result<JsonObject, string> {
+  const refusal: { text?: string } = {};
+  const value = goType(openApiName).read(object, { struct: "", path: "", refusal });
+  if (refusal.text !== undefined) return err(refusal.text);
+  return ok(isJsonObject(value) ? value : {});
 }

@@ -15,7 +15,7 @@ import { dnsSubdomain } from "../validation/names.ts";
 import { amount } from "../validation/resources.ts";
 import { selectorErrors } from "../validation/selectors.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
-import { claimLimitRefusal, limitsFor } from "./limit-ranges.ts";
+import { claimLimitRefusal, limitsFor } from "./quotas/limit-ranges.ts";
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";

@@ -1,8 +1,8 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, metadataText, nameOf } from "../../admission/metadata.ts";
-import { isGoInteger, notInteger } from "../../request/options.ts";
-import { badRequest, conflict, internalError, invalid, MODIFIED } from "../../request/status-errors.ts";
+import { isGoInteger, notInteger } from "../../request/query/options.ts";
+import { badRequest, conflict, internalError, invalid, MODIFIED } from "../../request/response/status-errors.ts";
 import type { Target } from "../verb-context.ts";
 
 /** Why an object cannot be in the namespace of the path. */

@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
-import { isReadableAs } from "../../apply/config-errors.ts";
-import { managersOf } from "../../apply/managed-fields.ts";
+import { isReadableAs } from "../../apply/merge/config-errors.ts";
+import { managersOf } from "../../apply/managers/managed-fields.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import type { FieldError } from "../../schema/field-error.ts";
 import { objectErrors } from "../../admission/admit-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../../admission/metadata.ts";
-import type { WriteOptions } from "../../request/options.ts";
-import { invalid, notFound } from "../../request/status-errors.ts";
+import type { WriteOptions } from "../../request/query/options.ts";
+import { invalid, notFound } from "../../request/response/status-errors.ts";
 import type { Decision, Written } from "../../store/object-store.ts";
 import { objectKey, type StoredObject } from "../../store/stored-object.ts";
 import { metadataChangeErrors, nameMismatch, namespaceMismatch, versionConflict } from "./change-errors.ts";

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import { metadataOf, nameOf } from "../../admission/metadata.ts";
-import { alreadyExists } from "../../request/status-errors.ts";
-import type { WriteOptions } from "../../request/options.ts";
+import { alreadyExists } from "../../request/response/status-errors.ts";
+import type { WriteOptions } from "../../request/query/options.ts";
 import type { Written } from "../../store/object-store.ts";
 import { objectKey } from "../../store/stored-object.ts";
 import { newObject } from "./new-object.ts";

@@ -8,8 +8,8 @@ import {
   nameOf,
   withMetadata,
 } from "../../admission/metadata.ts";
-import type { DeletionOptions } from "../../request/options.ts";
-import { conflict, forbidden, notFound } from "../../request/status-errors.ts";
+import type { DeletionOptions } from "../../request/query/options.ts";
+import { conflict, forbidden, notFound } from "../../request/response/status-errors.ts";
 import type { Decision, Written } from "../../store/object-store.ts";
 import { objectKey } from "../../store/stored-object.ts";
 import { wholeSeconds } from "../../controllers/objects/time.ts";

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { type FieldSet, fieldSetOf } from "../../apply/field-set.ts";
-import { memberElement } from "../../apply/path-element.ts";
+import { type FieldSet, fieldSetOf } from "../../apply/fields/field-set.ts";
+import { memberElement } from "../../apply/fields/path-element.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import { objectErrors } from "../../admission/admit-body.ts";
 import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../../admission/metadata.ts";
-import { forbidden, internalError, invalid, notFound } from "../../request/status-errors.ts";
-import type { WriteOptions } from "../../request/options.ts";
+import { forbidden, internalError, invalid, notFound } from "../../request/response/status-errors.ts";
+import type { WriteOptions } from "../../request/query/options.ts";
 import { objectKey } from "../../store/stored-object.ts";
 import { namespaceMismatch } from "./change-errors.ts";
 import { admissionContextOf } from "../verb-context.ts";

@@ -10,16 +10,22 @@ import {
 } from "@oaas/kube-core";
 import { applyConfiguration } from "../../apply/server-side-apply.ts";
 import { applyStrategicMergePatch } from "../../apply/strategic-merge-patch.ts";
-import { goText } from "../../schema/go-text.ts";
+import { goText } from "../../go-format.ts";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
 import { completeObject, decodeBody } from "../../admission/admit-body.ts";
 import { typedBody } from "../../admission/body-type.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { textAt } from "../../kinds/json-access.ts";
-import { goTypeName, jsonValue, yamlValue } from "../../request/body.ts";
-import { mediaRange } from "../../request/media-types.ts";
-import type { WriteOptions } from "../../request/options.ts";
-import { badRequest, conflict, invalid, unknownBodyType, unknownPatchType } from "../../request/status-errors.ts";
+import { goTypeName, jsonValue, yamlValue } from "../../request/body/body.ts";
+import { mediaRange } from "../../request/body/media-types.ts";
+import type { WriteOptions } from "../../request/query/options.ts";
+import {
+  badRequest,
+  conflict,
+  invalid,
+  unknownBodyType,
+  unknownPatchType,
+} from "../../request/response/status-errors.ts";
 import type { ObjectChange } from "./change-object.ts";
 import { writerOf } from "./new-object.ts";
 import { apiVersionOf, isBuiltIn, type Target, type VerbContext } from "../verb-context.ts";

@@ -2,10 +2,10 @@ import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
 import { typedBody } from "../../admission/body-type.ts";
 import { strictnessErrors } from "../../admission/strictness.ts";
-import { jsonValue, PROTOBUF, readObject, yamlValue } from "../../request/body.ts";
-import { mediaRange } from "../../request/media-types.ts";
-import { deletionOptions, type FieldValidation } from "../../request/options.ts";
-import { badRequest, unknownBodyType } from "../../request/status-errors.ts";
+import { jsonValue, PROTOBUF, readObject, yamlValue } from "../../request/body/body.ts";
+import { mediaRange } from "../../request/body/media-types.ts";
+import { deletionOptions, type FieldValidation } from "../../request/query/options.ts";
+import { badRequest, unknownBodyType } from "../../request/response/status-errors.ts";
 import type { ResourceRequest } from "../resource-request.ts";
 import { isBuiltIn } from "../verb-context.ts";
 

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type Status } from "@oaas/kube-core";
-import { selectionOf, type ListOptions } from "../../request/list-options.ts";
-import { jsonValue } from "../../request/body.ts";
-import { isGoInteger, notInteger } from "../../request/options.ts";
-import { badRequest, expired, tooLargeVersion } from "../../request/status-errors.ts";
+import { selectionOf, type ListOptions } from "../../request/query/list-options.ts";
+import { jsonValue } from "../../request/body/body.ts";
+import { isGoInteger, notInteger } from "../../request/query/options.ts";
+import { badRequest, expired, tooLargeVersion } from "../../request/response/status-errors.ts";
 import type { SortedObjects } from "../../store/sorted-objects.ts";
 import type { StoredObject } from "../../store/stored-object.ts";
 import { storeKindOf, type Target, type VerbContext } from "../verb-context.ts";

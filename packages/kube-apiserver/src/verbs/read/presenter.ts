@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { metadataOf } from "../../admission/metadata.ts";
-import type { Representation } from "../../request/media-types.ts";
+import type { Representation } from "../../request/body/media-types.ts";
 import { StoredObject } from "../../store/stored-object.ts";
 import type { ListedObjects } from "./list-objects.ts";
 import type { EventText } from "./watch-objects.ts";

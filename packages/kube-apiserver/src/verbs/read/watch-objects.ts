@@ -1,11 +1,10 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { Kind } from "../../kinds/kind.ts";
-import { selectionOf, type ListOptions } from "../../request/list-options.ts";
-import { expired, statusObject } from "../../request/status-errors.ts";
+import { selectionOf, type ListOptions } from "../../request/query/list-options.ts";
+import { expired, statusObject } from "../../request/response/status-errors.ts";
 import type { Change } from "../../store/change-history.ts";
 import type { StoredObject } from "../../store/stored-object.ts";
 import { versionOf } from "./list-objects.ts";
-import { Wakeup } from "./wakeup.ts";
 import { apiVersionOf, objectText, storeKindOf, type Target, type VerbContext } from "../verb-context.ts";
 
 const BOOKMARK_INTERVAL_MS = 60_000;
@@ -194,5 +193,23 @@ class EventStream {
   #failure(status: Status): string {
     this.isEnded = true;
     return `{"type":"ERROR","object":${JSON.stringify(statusObject(status))}}\n`;
+  }
+}
+
+/** Lets one reader wait until something happened, however often. */
+export class Wakeup {
+  #isDue = false;
+  #resolve: (() => void) | undefined;
+
+  readonly wake = (): void => {
+    this.#isDue = true;
+    this.#resolve?.();
+    this.#resolve = undefined;
+  };
+
+  /** Resolves at once when woken since the last time. */
+  async wait(): Promise<void> {
+    if (!this.#isDue) await new Promise<void>((resolve) => (this.#resolve = resolve));
+    this.#isDue = false;
   }
 }

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, JsonValue, Status } from "@oaas/kube-core";
-import { jsonResponse } from "../../request/responses.ts";
-import { readObject } from "../../request/body.ts";
-import type { Representation } from "../../request/media-types.ts";
-import type { FieldValidation, WriteOptions } from "../../request/options.ts";
-import { badRequest, methodNotAllowed } from "../../request/status-errors.ts";
+import { jsonResponse } from "../../request/response/responses.ts";
+import { readObject } from "../../request/body/body.ts";
+import type { Representation } from "../../request/body/media-types.ts";
+import type { FieldValidation, WriteOptions } from "../../request/query/options.ts";
+import { badRequest, methodNotAllowed } from "../../request/response/status-errors.ts";
 import { changeObject, type ObjectChange } from "../change/change-object.ts";
 import { nameMismatch } from "../change/change-errors.ts";
 import { writerOf } from "../change/new-object.ts";

@@ -7,16 +7,16 @@ import {
   selectorRequirements,
   type Status,
 } from "@oaas/kube-core";
-import { managersOf } from "../../apply/managed-fields.ts";
-import { memberElement } from "../../apply/path-element.ts";
-import { type ScaledKind, scaleWithManagers, objectWithScaleManagers } from "../../apply/scale-managers.ts";
+import { managersOf } from "../../apply/managers/managed-fields.ts";
+import { memberElement } from "../../apply/fields/path-element.ts";
+import { type ScaledKind, scaleWithManagers, objectWithScaleManagers } from "../../apply/managers/scale-managers.ts";
 import { applyConfiguration, type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { unknownFields } from "../../admission/strictness.ts";
 import { builtInSchema } from "../../kinds/built-in/built-in-schemas.ts";
-import { goDecoded } from "../../kinds/go/go-decode.ts";
+import { goDecoded } from "../../kinds/go/go-types.ts";
 import type { Kind, ScalePaths } from "../../kinds/kind.ts";
-import { badRequest, conflict, internalError, invalid } from "../../request/status-errors.ts";
+import { badRequest, conflict, internalError, invalid } from "../../request/response/status-errors.ts";
 import { apiVersionOf, isBuiltIn, type Target } from "../verb-context.ts";
 
 /** What `/scale` shows of an object. */

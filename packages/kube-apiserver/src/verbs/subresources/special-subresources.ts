@@ -3,8 +3,8 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status
 import { isBeingDeleted, metadataOf } from "../../admission/metadata.ts";
 import { wholeSeconds } from "../../controllers/objects/time.ts";
 import { objectAt } from "../../kinds/json-access.ts";
-import type { WriteOptions } from "../../request/options.ts";
-import { badRequest, conflict } from "../../request/status-errors.ts";
+import type { WriteOptions } from "../../request/query/options.ts";
+import { badRequest, conflict } from "../../request/response/status-errors.ts";
 import type { Written } from "../../store/object-store.ts";
 import { changeObject } from "../change/change-object.ts";
 import type { Target, VerbContext } from "../verb-context.ts";

@@ -1,0 +1,71 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { textAt, textsAt } from "../../kinds/json-access.ts";
+
+/** A requested action on objects. */
+export interface ResourceAttempt {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** A requested action on a non-resource path. */
+export interface PathAttempt {
+  readonly verb: string;
+  readonly path: string;
+}
+
+/** Whether a rule of a role allows the action. */
+export function allowsResource(
+  rule: JsonObject,
+  { verb, group, resource, subresource, name = "" }: ResourceAttempt,
+): boolean {
+  const names = textsAt(rule, "resourceNames");
+  return (
+    hasOr(textsAt(rule, "verbs"), verb) &&
+    hasOr(textsAt(rule, "apiGroups"), group) &&
+    hasResource(textsAt(rule, "resources"), resource, subresource) &&
+    (names.length === 0 || names.includes(name))
+  );
+}
+
+function hasResource(resources: readonly string[], resource: string, subresource: string | undefined): boolean {
+  if (resources.includes("*")) return true;
+  if (subresource === undefined || subresource === "") return resources.includes(resource);
+  return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`);
+}
+
+/** Whether a rule of a cluster role allows the path; a trailing star is a wildcard. */
+export function allowsPath(rule: JsonObject, { verb, path }: PathAttempt): boolean {
+  return (
+    hasOr(textsAt(rule, "verbs"), verb) &&
+    textsAt(rule, "nonResourceURLs").some(
+      (url) => url === path || (url.endsWith("*") && path.startsWith(url.slice(0, -1))),
+    )
+  );
+}
+
+function hasOr(list: readonly string[], wanted: string): boolean {
+  return list.includes("*") || list.includes(wanted);
+}
+
+/** Whether a subject of a binding is this user; service accounts without a namespace belong to the binding's. */
+export function isSubject(
+  subject: JsonObject,
+  user: { name: string; groups: readonly string[] },
+  namespace: string,
+): boolean {
+  const name = textAt(subject, "name");
+  switch (textAt(subject, "kind")) {
+    case "User":
+      return user.name === name;
+    case "Group":
+      return user.groups.includes(name);
+    case "ServiceAccount":
+      return user.name === `system:serviceaccount:${textAt(subject, "namespace") || namespace}:${name}`;
+    default:
+      return false;
+  }
+}

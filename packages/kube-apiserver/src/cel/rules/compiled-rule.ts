@@ -1,0 +1,98 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import type { StructuralSchema, ValidationRule } from "../../schema/structural-schema.ts";
+import { checkCel } from "../checker.ts";
+import { declaredType } from "../values/declared-type.ts";
+import { evaluateCel } from "../evaluator.ts";
+import { parseCel } from "../syntax/parser.ts";
+import { problemsText, type Expr } from "../syntax/syntax.ts";
+import type { CelType } from "../values/types.ts";
+import { CelError, type CelValue } from "../values/values.ts";
+
+/** A compiled rule. */
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly test: Expr;
+  readonly message?: Expr;
+  /** Whether it uses oldSelf; without an old value it is skipped. */
+  readonly usesOldSelf: boolean;
+}
+
+/** Why a rule does not compile, and in which of its two expressions. */
+export interface CompileFailure {
+  readonly member: "rule" | "messageExpression";
+  readonly reason: string;
+}
+
+/** Compiles a rule for values of this schema. */
+export function compileRule(
+  rule: ValidationRule,
+  schema: StructuralSchema,
+  isRoot: boolean,
+): Result<CompiledRule, CompileFailure> {
+  const self = declaredType(schema, isRoot);
+  const scope = new Map<string, CelType>(
+    self
+      ? [
+          ["self", self],
+          ["oldSelf", self],
+        ]
+      : [],
+  );
+  const test = expression(rule.rule, scope, "bool", "cel expression must evaluate to a bool", "");
+  if (!test.ok) return err({ member: "rule", reason: test.error });
+  const { messageExpression = "" } = rule;
+  const usesOldSelf = mentions(test.value, "oldSelf");
+  if (messageExpression.trim() === "") return ok({ rule, test: test.value, usesOldSelf });
+  const refusal = "messageExpression must evaluate to a string";
+  const message = expression(messageExpression, scope, "string", refusal, "messageExpression ");
+  if (!message.ok) return err({ member: "messageExpression", reason: message.error });
+  return ok({ rule, test: test.value, message: message.value, usesOldSelf });
+}
+
+function expression(
+  source: string,
+  scope: ReadonlyMap<string, CelType>,
+  wanted: string,
+  refusal: string,
+  what: string,
+): Result<Expr, string> {
+  const read = parseCel(source);
+  if (!read.ok) return err(`${what}compilation failed: ${problemsText(source, read.error)}`);
+  const { type, problems } = checkCel(read.value, scope);
+  if (problems.length > 0) return err(`${what}compilation failed: ${problemsText(source, problems)}`);
+  if (type.name !== wanted && type.name !== "dyn") return err(refusal);
+  const [broken] = constantErrors(read.value);
+  return broken ? err(`${what}program instantiation failed: ${broken.message}`) : ok(read.value);
+}
+
+/** Conversions of literals run once, at compile time. */
+const FOLDED: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "string", "bytes"]);
+
+function constantErrors(expr: Expr): readonly CelError[] {
+  const isFolded = expr.is === "call" && FOLDED.has(expr.name) && expr.args.every(({ is }) => is === "literal");
+  const value: CelValue | undefined = isFolded ? evaluateCel(expr, new Map()) : undefined;
+  return [...(value instanceof CelError ? [value] : []), ...partsOf(expr).flatMap(constantErrors)];
+}
+
+function mentions(expr: Expr, name: string): boolean {
+  return (expr.is === "name" && expr.name === name) || partsOf(expr).some((part) => mentions(part, name));
+}
+
+function partsOf(expr: Expr): readonly Expr[] {
+  switch (expr.is) {
+    case "literal":
+    case "name":
+      return [];
+    case "select":
+    case "has":
+      return [expr.of];
+    case "call":
+      return [...(expr.target ? [expr.target] : []), ...expr.args];
+    case "list":
+      return expr.items;
+    case "map":
+      return expr.entries.flat();
+    case "loop":
+      return [expr.over, ...(expr.test ? [expr.test] : []), ...(expr.made ? [expr.made] : [])];
+  }
+}

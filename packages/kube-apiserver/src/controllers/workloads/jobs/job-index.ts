@@ -1,0 +1,77 @@
+import type { Stored } from "@oaas/kube-core";
+import { isActive } from "../../objects/pods.ts";
+import type { Container, Job, Pod } from "../../objects/typed.ts";
+import { podFrom } from "../pod-from-template.ts";
+
+const INDEX = "batch.kubernetes.io/job-completion-index";
+const VARIABLE = "JOB_COMPLETION_INDEX";
+
+export function isIndexed({ spec }: Job): boolean {
+  return spec.completionMode === "Indexed";
+}
+
+function indexOf({ metadata }: Pod): number {
+  return Number(metadata.annotations?.[INDEX] ?? -1);
+}
+
+/** Succeeded indexes, including those whose pods are gone. */
+export function completedIndexes({ status }: Job, pods: readonly Pod[]): readonly number[] {
+  const done = new Set(parsed(status?.completedIndexes ?? ""));
+  for (const pod of pods) if (pod.status?.phase === "Succeeded") done.add(indexOf(pod));
+  return [...done].filter((index) => index >= 0).sort((a, b) => a - b);
+}
+
+/** `0,1,4-7`: runs of three and more are shortened. */
+export function indexesText(indexes: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const index of indexes) {
+    const last = runs.at(-1);
+    if (last && last[1] === index - 1) last[1] = index;
+    else runs.push([index, index]);
+  }
+  return runs
+    .map(([from, to]) => (from === to ? `${from}` : to === from + 1 ? `${from},${to}` : `${from}-${to}`))
+    .join(",");
+}
+
+function parsed(text: string): readonly number[] {
+  if (text === "") return [];
+  return text.split(",").flatMap((part) => {
+    const [from = 0, to = from] = part.split("-").map(Number);
+    return Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
+  });
+}
+
+/** The pods of the lowest indexes that are neither finished nor active. */
+export function indexedPods(job: Stored<Job>, pods: readonly Stored<Pod>[], count: number): readonly Pod[] {
+  const busy = new Set([...completedIndexes(job, pods), ...pods.filter(isActive).map(indexOf)]);
+  const all = Array.from({ length: job.spec.completions ?? 0 }, (_, index) => index);
+  return all
+    .filter((index) => !busy.has(index))
+    .slice(0, count)
+    .map((index) => indexedPod(job, index));
+}
+
+function indexedPod(job: Stored<Job>, index: number): Pod {
+  const { template } = job.spec;
+  const pod = podFrom(job, template, {
+    generateName: `${job.metadata.name}-${index}-`,
+    annotations: { ...template.metadata?.annotations, [INDEX]: String(index) },
+    labels: { ...template.metadata?.labels, [INDEX]: String(index) },
+  });
+  const { containers = [], initContainers } = pod.spec ?? {};
+  const spec = {
+    ...pod.spec,
+    hostname: `${job.metadata.name}-${index}`,
+    containers: containers.map(withIndex),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(withIndex) }),
+  };
+  return { ...pod, spec };
+}
+
+function withIndex(container: Container): Container {
+  const { env = [] } = container;
+  if (env.some(({ name }) => name === VARIABLE)) return container;
+  const fieldPath = `metadata.labels['${INDEX}']`;
+  return { ...container, env: [...env, { name: VARIABLE, valueFrom: { fieldRef: { fieldPath } } }] };
+}

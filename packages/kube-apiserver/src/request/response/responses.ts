@@ -1,0 +1,88 @@
+import { stringify as yamlText } from "yaml";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import type { ApiResponse } from "../../api.ts";
+import type { Representation } from "../body/media-types.ts";
+import { statusObject } from "./status-errors.ts";
+
+const JSON_TYPE = "application/json";
+/** YAML as Go writes it: sorted, lists not indented, quoted where YAML 1.1 would not read a string. */
+const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" } as const;
+const NO_CACHE = { "cache-control": "no-cache, private" };
+
+/** A JSON body in the requested form. */
+export function jsonResponse(
+  code: number,
+  text: string,
+  form: Pick<Representation, "syntax" | "isPretty">,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const isYaml = form.syntax === "yaml";
+  const body = isYaml ? yamlText(JSON.parse(text), YAML_STYLE) : prettyOr(text, form);
+  return {
+    status: code,
+    headers: {
+      ...NO_CACHE,
+      "content-type": isYaml ? "application/yaml" : JSON_TYPE,
+      ...(warnings.length === 0 ? {} : { warning: warnings.map(warningText).join(", ") }),
+    },
+    body,
+  };
+}
+
+function prettyOr(text: string, { isPretty }: Pick<Representation, "isPretty">): string {
+  return isPretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`;
+}
+
+/** An object response. */
+export function objectResponse(
+  code: number,
+  object: JsonObject,
+  form: Pick<Representation, "syntax" | "isPretty">,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  return jsonResponse(code, JSON.stringify(object), form, warnings);
+}
+
+const PLAIN: Pick<Representation, "syntax" | "isPretty"> = { syntax: "json", isPretty: false };
+
+/** A status response: an error, or a success without an object. */
+export function statusResponse(
+  status: Status,
+  form: Pick<Representation, "syntax" | "isPretty"> = PLAIN,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const answer = objectResponse(status.code ?? 200, statusObject(status), form, warnings);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
+}
+
+/** The response for unknown paths. */
+export function pageNotFound(): ApiResponse {
+  return textResponse(404, "404 page not found\n");
+}
+
+export function textResponse(code: number, text: string): ApiResponse {
+  return {
+    status: code,
+    headers: { ...NO_CACHE, "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+    body: text,
+  };
+}
+
+/** A stream of JSON lines. */
+export function streamResponse(lines: AsyncIterable<string>): ApiResponse {
+  return { status: 200, headers: { ...NO_CACHE, "content-type": JSON_TYPE }, body: lines };
+}
+
+/** Prepends a warning to the response. */
+export function withWarning(answer: ApiResponse, text: string): ApiResponse {
+  const { warning } = answer.headers;
+  const all = warning === undefined ? warningText(text) : `${warningText(text)}, ${warning}`;
+  return { ...answer, headers: { ...answer.headers, warning: all } };
+}
+
+/** A warning header (RFC 7234). */
+function warningText(text: string): string {
+  return `299 - "${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
+}
