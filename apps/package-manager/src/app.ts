@@ -12,7 +12,7 @@ import type { TokenTable } from "./access/token-file.ts";
 import { createHttpFallback } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
-import { isAuthenticationOff, listenHost, servesMetrics, type PmConfig } from "./config.ts";
+import { isAuthenticationOff, listenHost, sendsTokensInClear, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
@@ -191,11 +191,14 @@ function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
 }
 
 function warningsOf(config: PmConfig): readonly string[] {
-  const open = `authentication is off: every client that reaches ${listenHost(config)} is admin; set AUTH_TOKENS_FILE or OIDC_ISSUER`;
+  const host = listenHost(config);
+  const open = `authentication is off: every client that reaches ${host} is admin; set AUTH_TOKENS_FILE or OIDC_ISSUER`;
+  const clear = `bearer tokens cross the network in clear text on ${host}; set OPRC_PM_SECURITY_TLS_CERT_FILE and OPRC_PM_SECURITY_TLS_KEY_FILE, or set SERVER_HOST to a loopback address behind a proxy with TLS`;
   return [
     ...(config.storage.type === "memory"
       ? ["storage is in memory: everything is lost when the process ends; set STORAGE_TYPE=sqlite or etcd"]
       : []),
     ...(isAuthenticationOff(config) ? [open] : []),
+    ...(sendsTokensInClear(config) ? [clear] : []),
   ];
 }

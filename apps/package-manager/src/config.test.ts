@@ -1,6 +1,6 @@
 import { parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, it } from "vitest";
-import { isAuthenticationOff, listenHost, pmConfig, servesMetrics } from "./config.ts";
+import { isAuthenticationOff, listenHost, pmConfig, sendsTokensInClear, servesMetrics } from "./config.ts";
 
 const read = (env: Readonly<Record<string, string>>) => parseConfig(pmConfig, { env });
 
@@ -111,12 +111,30 @@ describe("the address and authentication", () => {
     { env: { AUTH_TOKENS_FILE: "/t", SERVER_HOST: "10.0.0.1" }, host: "10.0.0.1", open: false },
     { env: { OIDC_ISSUER: "https://i", OIDC_AUDIENCE: "pm" }, host: "0.0.0.0", open: false },
     { env: { AUTH_MODE: "off", SERVER_HOST: "0.0.0.0" }, host: "0.0.0.0", open: true },
-    { env: { AUTH_MODE: "off", AUTH_TOKENS_FILE: "/t" }, host: "0.0.0.0", open: true },
+    { env: { AUTH_MODE: "off", AUTH_TOKENS_FILE: "/t" }, host: "127.0.0.1", open: true },
     { env: { SERVER_HOST: "::1" }, host: "::1", open: true },
   ])("$env", ({ env, host, open }) => {
     const parsed = read(env);
     if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
     return expect([listenHost(parsed.value), isAuthenticationOff(parsed.value)]).toEqual([host, open]);
+  });
+});
+
+describe("tokens in clear text", () => {
+  const TOKENS = { AUTH_TOKENS_FILE: "/t" };
+  const TLS = { OPRC_PM_SECURITY_TLS_CERT_FILE: "/c", OPRC_PM_SECURITY_TLS_KEY_FILE: "/k" };
+  it.each([
+    { env: TOKENS, clear: true },
+    { env: { ...TOKENS, SERVER_HOST: "10.0.0.1" }, clear: true },
+    { env: { OIDC_ISSUER: "https://i", OIDC_AUDIENCE: "pm" }, clear: true },
+    { env: { ...TOKENS, SERVER_HOST: "127.0.0.1" }, clear: false },
+    { env: { ...TOKENS, ...TLS }, clear: false },
+    { env: { AUTH_MODE: "off", SERVER_HOST: "0.0.0.0" }, clear: false },
+    { env: {}, clear: false },
+  ])("$env", ({ env, clear }) => {
+    const parsed = read(env);
+    if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
+    return expect(sendsTokensInClear(parsed.value)).toBe(clear);
   });
 });
 

@@ -9,7 +9,7 @@ const variables = {
       .string()
       .optional()
       .doc(
-        "Address to listen on. Default: all addresses with credentials, loopback without. Other addresses without credentials require AUTH_MODE=off.",
+        "Address to listen on. Default: all addresses with authentication, loopback without. Other addresses without authentication require AUTH_MODE=off.",
       )
       .example("0.0.0.0"),
     port: env("SERVER_PORT").port().default(8080).doc("Port of the REST listener; 0 selects a free port."),
@@ -53,7 +53,9 @@ const variables = {
     mode: env("AUTH_MODE")
       .oneOf(["required", "off"])
       .optional()
-      .doc("off: every client is admin, on any address. Default: required when credentials are configured."),
+      .doc(
+        "off: every client is admin, even when credentials are configured. Listens on loopback unless SERVER_HOST is set. Default: required when credentials are configured.",
+      ),
     tokensFile: env("AUTH_TOKENS_FILE")
       .path()
       .optional()
@@ -223,7 +225,12 @@ export function isAuthenticationOff(config: PmConfig): boolean {
 
 /** The address to listen on. */
 export function listenHost(config: PmConfig): string {
-  return config.server.host ?? (hasCredentials(config) ? "0.0.0.0" : "127.0.0.1");
+  return config.server.host ?? (isAuthenticationOff(config) ? "127.0.0.1" : "0.0.0.0");
+}
+
+/** Whether bearer tokens cross the network in clear text. */
+export function sendsTokensInClear(config: PmConfig): boolean {
+  return !isAuthenticationOff(config) && config.security.certFile === undefined && !LOOPBACK.test(listenHost(config));
 }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;

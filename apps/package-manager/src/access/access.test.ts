@@ -68,6 +68,30 @@ describe("a rate limit", () => {
     for (let index = 0; index < 3; index += 1) limiter.admit("ann");
     expect(() => limiter.admit("ann"), "the bucket holds no more than the burst").toThrow();
   });
+
+  test("forgets the caller that was idle longest when the table is full, never a throttled one", async () => {
+    const time = new VirtualTime(0);
+    const limiter = new RateLimiter({ perSecond: 0.1, burst: 2, maxCallers: 3 }, time);
+    const isThrottled = (caller: string): boolean => {
+      try {
+        limiter.admit(caller);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    for (const caller of ["attacker", "attacker", "idle", "busy", "busy"]) limiter.admit(caller);
+    expect(isThrottled("attacker")).toBe(true);
+    limiter.admit("idle");
+    for (const caller of ["new-1", "new-2", "new-3"]) expect(isThrottled(caller), caller).toBe(true);
+    expect(isThrottled("attacker"), "new callers do not reset a throttled one").toBe(true);
+    await time.advance(10_000);
+    limiter.admit("busy");
+    expect(isThrottled("new-4"), "takes the place of the caller that was idle longest").toBe(false);
+    expect(isThrottled("busy"), "is still known").toBe(true);
+    limiter.admit("attacker");
+    expect(isThrottled("attacker"), "is still known, without a new burst").toBe(true);
+  });
 });
 
 describe("JWTs of an issuer", () => {

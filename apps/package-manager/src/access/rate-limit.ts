@@ -5,9 +5,10 @@ export interface RateLimit {
   readonly perSecond: number;
   /** Requests in a burst. */
   readonly burst: number;
+  /** Tracked callers; 10,000 by default. */
+  readonly maxCallers?: number;
 }
 
-/** Tracked callers; beyond that the oldest one starts with a full bucket again. */
 const MAX_CALLERS = 10_000;
 
 interface Bucket {
@@ -15,10 +16,16 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** A token bucket for each caller. */
+/**
+ * A token bucket for each caller.
+ *
+ * *Guarantees*: when the table is full, a new caller replaces the least recently used one that is not throttled. A caller
+ * cannot reset its bucket by filling the table with other names.
+ */
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
+  /** The least recently used caller first. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(limit: RateLimit, clock: Clock) {
@@ -30,27 +37,40 @@ export class RateLimiter {
   admit(caller: string): void {
     const now = this.#clock.monotonic();
     const bucket = this.#buckets.get(caller) ?? this.#newBucket(caller, now);
-    const { perSecond, burst } = this.#limit;
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAtMs) / 1000) * perSecond);
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, bucket);
+    bucket.tokens = this.#tokensIn(bucket, now);
     bucket.filledAtMs = now;
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1;
-      return;
-    }
-    const retryAfterMs = Math.ceil(((1 - bucket.tokens) / perSecond) * 1000);
-    throw new Fault(
-      { kind: "resource-exhausted", limit: "requests per caller", retryAfterMs },
-      `${caller} exceeds ${perSecond} requests per second; retry in ${retryAfterMs} ms`,
-    );
+    if (bucket.tokens < 1) throw this.#exhausted(caller, bucket);
+    bucket.tokens -= 1;
+  }
+
+  #tokensIn({ tokens, filledAtMs }: Bucket, now: number): number {
+    const { perSecond, burst } = this.#limit;
+    return Math.min(burst, tokens + ((now - filledAtMs) / 1000) * perSecond);
   }
 
   #newBucket(caller: string, now: number): Bucket {
-    if (this.#buckets.size >= MAX_CALLERS) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
+    const { burst, maxCallers = MAX_CALLERS } = this.#limit;
+    if (this.#buckets.size >= maxCallers) this.#makeRoom(caller, now);
+    return { tokens: burst, filledAtMs: now };
+  }
+
+  #makeRoom(caller: string, now: number): void {
+    for (const [other, bucket] of this.#buckets) {
+      if (this.#tokensIn(bucket, now) < 1) continue;
+      this.#buckets.delete(other);
+      return;
     }
-    const bucket = { tokens: this.#limit.burst, filledAtMs: now };
-    this.#buckets.set(caller, bucket);
-    return bucket;
+    throw this.#exhausted(caller, { tokens: 0, filledAtMs: now });
+  }
+
+  #exhausted(caller: string, { tokens }: Bucket): Fault {
+    const { perSecond } = this.#limit;
+    const retryAfterMs = Math.ceil(((1 - tokens) / perSecond) * 1000);
+    return new Fault(
+      { kind: "resource-exhausted", limit: "requests per caller", retryAfterMs },
+      `${caller} exceeds ${perSecond} requests per second; retry in ${retryAfterMs} ms`,
+    );
   }
 }

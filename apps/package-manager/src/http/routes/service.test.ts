@@ -19,6 +19,22 @@ const cases = [
   },
 ];
 
+test("builds the API description and its page once", async () => {
+  const { getOpenApi, getReferencePage } = serviceHandlers({
+    version: "1.0.0",
+    ambient: virtualAmbient(1),
+    storage: async () => 1,
+    warnings: () => [],
+    checks: () => ({}),
+    metrics: async () => "",
+    metricsType: "text/plain",
+  });
+  const [page, again] = [await getReferencePage({} as never), await getReferencePage({} as never)];
+  expect(page.content?.text).toContain("<html");
+  expect(again.content, "the same object, not an equal one").toBe(page.content);
+  expect(JSON.parse(String((await getOpenApi({} as never)).json))).toMatchObject({ info: { version: "1.0.0" } });
+});
+
 test.each(cases)("health and readiness: $why", async ({ storage, status, message }) => {
   const { time, ...ambient } = virtualAmbient(1);
   const { getHealth, getReadiness } = serviceHandlers({

@@ -1,6 +1,6 @@
 import { openApiDocument, referencePage } from "@oaas/contracts/rest";
 import { orAbort, startDeadline, timestamp, type Ambient } from "@oaas/foundation";
-import { json, type HandlersOf } from "../handler.ts";
+import { json, type HandlersOf, type HttpReply } from "../handler.ts";
 
 export interface ServiceState {
   readonly version: string;
@@ -20,8 +20,9 @@ const STORAGE_TIMEOUT_MS = 3_000;
 
 /** Handlers of health, readiness, metrics and the API description. */
 export function serviceHandlers(state: ServiceState): HandlersOf<"service"> {
-  // Generated on demand: it takes a fifth of the start-up time, and few processes serve it.
+  // Generated on demand, once: it takes a fifth of the start-up time, and few processes serve it.
   let document: string | undefined;
+  let page: HttpReply["content"];
   return {
     getHealth: async () => {
       const problem = await storageProblem(state);
@@ -48,10 +49,10 @@ export function serviceHandlers(state: ServiceState): HandlersOf<"service"> {
     },
     getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
     getOpenApi: async () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
-    getReferencePage: async () => ({
-      status: 200,
-      content: { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) },
-    }),
+    getReferencePage: async () => {
+      page ??= { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) };
+      return { status: 200, content: page };
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Timers } from "@oaas/foundation";
 
@@ -25,7 +24,7 @@ export async function sendEvents(
   try {
     for await (const event of events) {
       if (response.destroyed) break;
-      if (!response.write(event)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(event)) await drained(response);
     }
   } catch {
     // The client sees the end of the stream and resumes after the last event it received.
@@ -33,4 +32,15 @@ export async function sendEvents(
     heartbeat.cancel();
     response.end();
   }
+}
+
+/** Resolves when the client has read what was written, or has disconnected. Removes its listeners. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
 }
