@@ -1,7 +1,8 @@
 import type { PackageName } from "@oaas/models";
 import { retryOnConflict } from "../concurrency.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
-import { isOpen, restoreFault } from "../saga-engine/saga.ts";
+import { isOpen } from "../saga-engine/saga.ts";
+import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type { SagaReference } from "../saga-engine/waiters.ts";
 import { cascadeSaga, cascadeSubject } from "../sagas/remove-package-cascade.ts";
 import type { Call } from "../use-cases.ts";

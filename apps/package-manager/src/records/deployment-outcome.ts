@@ -1,13 +1,8 @@
 import { timestamp } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, PackageName, UnitId } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import {
-  restoreFault,
-  type SagaOutcome,
-  type SagaRecord,
-  type SagaStep,
-  type StoredFault,
-} from "../saga-engine/saga.ts";
+import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
+import { restoreFault, type StoredFault } from "../saga-engine/stored-fault.ts";
 import {
   conditionOf,
   placementEntries,

@@ -10,7 +10,7 @@ import {
   type UnitId,
 } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import type { StoredFault } from "../saga-engine/saga.ts";
+import type { StoredFault } from "../saga-engine/stored-fault.ts";
 import type { DeploymentRevision } from "../use-cases.ts";
 
 /**

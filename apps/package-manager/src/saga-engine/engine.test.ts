@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { failedPrecondition, sleep, unavailable, type Ambient } from "@oaas/foundation";
+import { failedPrecondition, invalidArgument, notFound, sleep, unavailable, type Ambient } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { NOOP_LOGGER } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
@@ -167,6 +167,33 @@ describe("a saga", () => {
     };
     expect(await run(a, toy(["1"]))).toBe("failed");
     expect(effects).toEqual(["A does 1", "A does 1", "A does 1"]);
+  });
+
+  test.each([
+    { why: "long messages", thrown: () => failedPrecondition("it", "\u0001é".repeat(300_000)) },
+    {
+      why: "many violations",
+      thrown: () =>
+        invalidArgument(
+          "the unit",
+          Array.from({ length: 10_000 }, (_, at) => ({ path: `$.functions[${at}]`, message: "is invalid" })),
+        ),
+    },
+    { why: "long names", thrown: () => notFound("cluster", "x".repeat(2_000_000)) },
+  ])("ends although the faults of its steps exceed a transaction: $why", async ({ thrown }) => {
+    const a = await engineOf("A");
+    perform = async () => {
+      throw thrown();
+    };
+    const ids = ["1", "2", "3", "4"];
+    expect(await run(a, toy(ids, { parallel: 4, onFailure: "go-on" }))).toBe("failed");
+    const { steps } = (await a.engine.get("thing"))!.record;
+    for (const { fault } of steps) {
+      expect(fault).toMatchObject({ code: thrown().code, detail: { kind: thrown().kind } });
+      expect(JSON.stringify(fault).length).toBeLessThan(10_000);
+      expect(fault!.message.slice(0, 5)).toBe(thrown().message.slice(0, 5));
+    }
+    expect(effects.filter((effect) => effect.startsWith("A does"))).toHaveLength(4);
   });
 
   test("does not wait for a target with a long retry-after", async () => {

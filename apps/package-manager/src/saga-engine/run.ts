@@ -10,16 +10,8 @@ import {
 import { SagaOwnershipLost, type Journal } from "./journal.ts";
 import type { SagaWork } from "./kind.ts";
 import type { RetryBudget } from "./retry-budget.ts";
-import {
-  mustUndo,
-  outcomeOf,
-  type SagaRecord,
-  type SagaStep,
-  stepsToPerform,
-  stepsToUndo,
-  storeFault,
-  withSteps,
-} from "./saga.ts";
+import { mustUndo, outcomeOf, type SagaRecord, type SagaStep, stepsToPerform, stepsToUndo, withSteps } from "./saga.ts";
+import { faultBytes, storeFault, type StoredFault } from "./stored-fault.ts";
 
 export interface RunDeps {
   readonly ambient: Ambient;
@@ -134,7 +126,7 @@ export class SagaRun {
     } catch (thrown) {
       // The step may have been performed: it stays `started`.
       if (signal.aborted) return;
-      this.#recordStep(step, { state: "failed", fault: storeFault(Fault.from(thrown)) });
+      this.#recordStep(step, { state: "failed", fault: this.#storeFault(thrown) });
       if (mustUndo(this.#journal.record)) this.#halt.abort(cancelled());
     }
   }
@@ -156,7 +148,7 @@ export class SagaRun {
     } catch (thrown) {
       if (signal.aborted) return;
       const note = step.fault === undefined ? "" : `failed before: ${step.fault.message}`;
-      this.#recordStep(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)), note });
+      this.#recordStep(step, { state: "undo-failed", fault: this.#storeFault(thrown), note });
     }
   }
 
@@ -173,6 +165,10 @@ export class SagaRun {
         return work();
       }),
     );
+  }
+
+  #storeFault(thrown: unknown): StoredFault {
+    return storeFault(Fault.from(thrown), faultBytes(this.#journal.record.steps.length));
   }
 
   #recordStep(step: SagaStep, change: Partial<SagaStep>): void {

@@ -5,7 +5,7 @@ import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
-import { restoreFault } from "../saga-engine/saga.ts";
+import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type {
   Call,
   DeploymentStatus,
