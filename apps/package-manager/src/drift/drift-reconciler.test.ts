@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { DeploymentUnitSchema } from "@oaas/contracts/grpc";
 import { sleep } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import { createRecordingLogger } from "@oaas/observability/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -38,6 +39,12 @@ const foreign = (id: string, managedBy?: string) =>
 /** A unit that reached its cluster after its deployment had left or ended. */
 const strayOf = (cluster: ClusterName, key: DeploymentKey = KEY) => unitsIn(cluster).get(unitIdOf(key, cluster))!;
 
+const putText = async (key: string, value: string): Promise<void> => {
+  const store = await fixture.at.connect();
+  expect(await store.get(key), `${key} exists`).toBeDefined();
+  await store.commit({ writes: [{ op: "put", key, value }] });
+};
+
 describe("reported units compared with the desired state", () => {
   test("match: recorded once, then nothing is written or sent", async () => {
     expect(await sweep()).toEqual({
@@ -60,6 +67,37 @@ describe("reported units compared with the desired state", () => {
     expect((await sweep()).repaired).toEqual([KEY]);
     expect(fixture.clusters.calls).toMatchObject([{ op: "deploy", cluster: "a" }]);
     expect(manager.service.operation(KEY)).toMatchObject({ kind: "repair", state: "succeeded" });
+  });
+
+  test("one unreadable saga: logged, and all other deployments are repaired", async () => {
+    const others = Array.from({ length: 3 }, (_, at) => `other-${at}` as DeploymentKey);
+    for (const key of others) {
+      await fixture.drive(manager.service.apply({ deployment: deploymentFor(["a"], { key }) }, CALL, {}));
+    }
+    const logs = createRecordingLogger();
+    fixture.driftOptions = { logger: logs.log };
+    await fixture.drive(manager.close());
+    manager = await fixture.manager();
+    await putText(`c/sagas/deployment/${KEY}`, "{}");
+    unitsIn(A).clear();
+    const { repaired } = await fixture.drive(manager.drift.sweep());
+    expect(repaired.toSorted()).toEqual(others);
+    const { fields } = logs.only("repair deployment failed");
+    expect(fields).toMatchObject({ deployment_id: KEY });
+    expect(JSON.stringify(fields)).toContain("OAAS_STORE_VALUE_INVALID");
+  });
+
+  test("an unreadable deployment: its units are left alone, and surplus units of others are removed", async () => {
+    const late = strayOf(A);
+    const other = "other" as DeploymentKey;
+    await fixture.drive(manager.service.apply({ deployment: deploymentFor(["a"], { key: other }) }, CALL, {}));
+    await fixture.drive(manager.service.remove(KEY, CALL, {}));
+    unitsIn(A).set(UNIT, late);
+    await putText(`c/deployments/${other}`, "{}");
+    await fixture.advance(1_000);
+    expect(await fixture.drive(manager.drift.sweep())).toMatchObject({ removed: [], suspected: [UNIT] });
+    expect(await fixture.drive(manager.drift.sweep())).toMatchObject({ removed: [UNIT], unaccounted: [] });
+    expect([...unitsIn(A).keys()]).toEqual([unitIdOf(other, A)]);
   });
 
   test("changed: repaired", async () => {

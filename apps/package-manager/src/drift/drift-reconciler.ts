@@ -1,6 +1,6 @@
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
-import type { Logger } from "@oaas/observability";
+import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { acquire, type CollectionView, type KeyValueStore, type Ownership } from "@oaas/storage";
 import { isCallable } from "../clusters/cluster-health.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
@@ -186,7 +186,7 @@ export class DriftReconciler {
     });
     // Read from the store: the view may lag behind the end of the saga.
     const afterSagas = ended.map(async (key): Promise<Finding[]> => {
-      const stored = await deployments.get(key);
+      const stored = await deployments.get(key).catch((thrown: unknown) => this.#skipUnreadable(key, thrown));
       if (stored === undefined) return [];
       const reports = this.#lastReports(stored.record);
       const returned = this.#pending.afterSaga(key, stored.record);
@@ -195,6 +195,13 @@ export class DriftReconciler {
     });
     const findings = [...changed, ...(await Promise.all(afterSagas)).flat(), ...this.#pending.takeDue()];
     await repairAll(this.#repairs, findings);
+  }
+
+  /** Logs a deployment that this version cannot read; other faults concern the store and are thrown. */
+  #skipUnreadable(key: DeploymentKey, thrown: unknown): undefined {
+    const error = Fault.from(thrown);
+    if (error.retryable) throw error;
+    this.#options.logger.error("read deployment failed", { [LOG_FIELDS.deploymentId]: key, error });
   }
 
   /** The last reports about the accepted units. A report with another digest may be older than the acceptance. */

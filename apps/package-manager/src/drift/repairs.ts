@@ -1,4 +1,4 @@
-import { isFault, type Ids } from "@oaas/foundation";
+import { Fault, isFault, type Ids } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
@@ -36,7 +36,8 @@ export interface Finding {
  * the deployments for which a repair was started.
  *
  * *Guarantees*: a deployment with a running saga, or changed since it was read, is left alone; nothing is written when
- * nothing changed.
+ * nothing changed. A deployment that cannot be repaired, for example because its saga is unreadable, is logged and does
+ * not affect the others; only a fault of the store ends the call.
  */
 export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): Promise<readonly DeploymentKey[]> {
   const due = [...findings].filter(({ stored: { record }, reports, excluded }) => {
@@ -48,11 +49,22 @@ export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): 
   const queue = due.values();
   const worker = async (): Promise<void> => {
     for (const finding of queue) {
-      if (await repair(deps, finding)) repaired.push(finding.stored.id as DeploymentKey);
+      if (await tryRepair(deps, finding)) repaired.push(finding.stored.id as DeploymentKey);
     }
   };
   await Promise.all(Array.from({ length: MAX_PARALLEL }, worker));
   return repaired;
+}
+
+async function tryRepair(deps: RepairDeps, finding: Finding): Promise<boolean> {
+  try {
+    return await repair(deps, finding);
+  } catch (thrown) {
+    const error = Fault.from(thrown);
+    if (error.retryable) throw error;
+    deps.logger.error("repair deployment failed", { [LOG_FIELDS.deploymentId]: finding.stored.id, error });
+    return false;
+  }
 }
 
 /** False when no repair was needed, or the deployment was changed by another writer: the next sweep handles it. */

@@ -1,7 +1,7 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
-import type { Logger } from "@oaas/observability";
+import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import type { CollectionView } from "@oaas/storage";
 import type { CrmGateway, UnitReport } from "../ports.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
@@ -86,7 +86,8 @@ export class SurplusUnits {
           continue;
         }
         if (report.phase === LifecyclePhase.deleting) continue;
-        const known = await this.#lookUp(cluster, report);
+        const known = await this.#lookUp(cluster, report).catch((thrown: unknown) => this.#skip(report, thrown));
+        if (known === undefined) continue;
         const kind = classifyUnit(cluster, report, known);
         if (kind === "unaccounted" || kind === "elsewhere") {
           const home = known.record && homeOf(report.unitId, known.record);
@@ -113,6 +114,17 @@ export class SurplusUnits {
     return stored === undefined
       ? { endedWith: await deployments.ended.lastUnitRevision(key) }
       : { record: stored.record };
+  }
+
+  /** Leaves the unit of an unreadable deployment alone; other faults concern the store and are thrown. */
+  #skip({ unitId, deploymentKey }: UnitReport, thrown: unknown): undefined {
+    const error = Fault.from(thrown);
+    if (error.retryable) throw error;
+    this.#options.logger.error("look up deployment of unit failed", {
+      [LOG_FIELDS.deploymentId]: deploymentKey,
+      unitId,
+      error,
+    });
   }
 
   /** Sends the reported revision, so that the cluster rejects the removal of a newer unit. */
