@@ -5,7 +5,7 @@ import { ensureCorrelationId } from "@oaas/observability";
 import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, acceptEveryCaller, type Authenticator } from "./access/authenticator.ts";
-import type { Caller } from "./access/caller.ts";
+import { callerId, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
@@ -59,7 +59,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
     { perSecond: config.server.callerRate, burst: config.server.callerBurst },
     ports.ambient.clock,
   );
-  const edge: Edge = { authenticate, audit, admit: ({ name }) => rates.admit(name) };
+  const edge: Edge = { authenticate, audit, admit: (caller) => rates.admit(callerId(caller)) };
   const http = httpServer(config, ports, platform, { ...edge, warnings, tls: tls?.options });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
@@ -182,11 +182,18 @@ async function noMetrics(): Promise<never> {
 
 function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
   if (isAuthenticationOff(config)) return acceptEveryCaller();
-  const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim } = config.auth;
+  const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim, oidcRoleMapping } = config.auth;
   const oidc =
     issuer === undefined || audience === undefined
       ? undefined
-      : new OidcCallers({ issuer, audience, roleClaim, clock: ports.ambient.clock, fetchJson: ports.fetchJson });
+      : new OidcCallers({
+          issuer,
+          audience,
+          roleClaim,
+          roleMapping: oidcRoleMapping,
+          clock: ports.ambient.clock,
+          fetchJson: ports.fetchJson,
+        });
   return bearerAuthenticator(ports.tokens, oidc);
 }
 

@@ -22,6 +22,12 @@ describe("invalid settings", () => {
     },
     { why: "clusters that are not JSON", env: { CRM_CLUSTERS_JSON: "{" }, message: /CRM_CLUSTERS_JSON must be JSON/ },
     { why: "an issuer without an audience", env: { OIDC_ISSUER: "https://i" }, message: /OIDC_AUDIENCE is required/ },
+    {
+      why: "a group without a role",
+      env: { OIDC_ROLE_MAPPING: '{"ops":"root"}' },
+      message: /OIDC_ROLE_MAPPING\.ops must be viewer, deployer or admin/,
+    },
+    { why: "groups that are a list", env: { OIDC_ROLE_MAPPING: "[]" }, message: /OIDC_ROLE_MAPPING must be an object/ },
     { why: "a user without a password", env: { ETCD_USERNAME: "pm" }, message: /ETCD_PASSWORD is missing/ },
     { why: "a certificate without its key", env: { ETCD_CLIENT_CERT_PATH: "/c" }, message: /ETCD_CLIENT_KEY_PATH is/ },
   ])("$why", ({ env, message }) => {

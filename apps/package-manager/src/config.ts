@@ -1,5 +1,6 @@
 import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import type { Violation } from "@oaas/foundation";
+import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { checkClusters } from "./clusters/configuration/configured-clusters.ts";
 import { clusterVariables } from "./clusters/configuration/cluster-variables.ts";
 
@@ -73,7 +74,16 @@ const variables = {
     oidcRoleClaim: env("OIDC_ROLE_CLAIM")
       .string()
       .default("oaas_role")
-      .doc("Claim with the role, or a list of roles of which the highest counts; dots separate nested members."),
+      .doc(
+        "Claim with the role or group, or a list of them of which the highest counts; dots separate nested members. A caller without a mapped value is rejected with 403.",
+      ),
+    oidcRoleMapping: env("OIDC_ROLE_MAPPING")
+      .json("roles by value of the claim", roleMappingFromJson)
+      .default(DEFAULT_ROLE_MAPPING)
+      .doc(
+        "Role (viewer, deployer or admin) for each value of OIDC_ROLE_CLAIM. Replaces the default, in which the claim contains the names of the roles.",
+      )
+      .example('{"platform-admins":"admin","developers":"deployer"}'),
   },
   security: {
     certFile: env("OPRC_PM_SECURITY_TLS_CERT_FILE")

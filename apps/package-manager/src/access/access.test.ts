@@ -4,8 +4,8 @@ import { createRecordingLogger } from "@oaas/observability/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { auditToLog, type AuditEntry } from "./audit.ts";
 import { bearerAuthenticator, acceptEveryCaller } from "./authenticator.ts";
-import { assertRole } from "./caller.ts";
-import { OidcCallers } from "./oidc.ts";
+import { assertRole, callerId, callerLabel } from "./caller.ts";
+import { DEFAULT_ROLE_MAPPING, OidcCallers, type OidcOptions } from "./oidc.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import { readTokens } from "./token-file.ts";
 
@@ -123,25 +123,69 @@ describe("JWTs of an issuer", () => {
     first = generateKeyPairSync("ec", { namedCurve: "P-256" });
     served = { keys: [jwkOf(first.publicKey, "one")] };
     fetched = [];
-    oidc = new OidcCallers({
-      issuer,
-      audience: "oaas",
-      roleClaim: "oaas_role",
-      clock: time,
-      fetchJson: async (url) => {
-        fetched.push(url);
-        return url.endsWith("openid-configuration") ? { jwks_uri: `${issuer}/keys` } : served;
-      },
-    });
+    oidc = new OidcCallers(options());
   });
 
+  const options = (): OidcOptions => ({
+    issuer,
+    audience: "oaas",
+    roleClaim: "oaas_role",
+    roleMapping: DEFAULT_ROLE_MAPPING,
+    clock: time,
+    fetchJson: async (url) => {
+      fetched.push(url);
+      return url.endsWith("openid-configuration") ? { jwks_uri: `${issuer}/keys` } : served;
+    },
+  });
+
+  const identity = (subject: string): object => ({ oidc: { issuer, subject } });
+
   test("are accepted with a valid signature, issuer, audience and time; the highest role counts", async () => {
-    expect(await oidc.callerOf(signed(first.privateKey, claims()))).toEqual({ name: "u1", role: "deployer" });
-    expect(
-      await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "admin", preferred_username: "ann" }))),
-    ).toEqual({ name: "ann", role: "admin" });
-    expect((await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "nonsense" })))).role).toBe("viewer");
+    expect(await oidc.callerOf(signed(first.privateKey, claims()))).toEqual({
+      name: "u1",
+      role: "deployer",
+      ...identity("u1"),
+    });
     expect(fetched, "the keys are fetched once").toHaveLength(2);
+  });
+
+  test("identify the caller by issuer and subject; a name that the user can choose is shown only", async () => {
+    const callerOf = (more: object) => oidc.callerOf(signed(first.privateKey, claims(more)));
+    const ann = await callerOf({ preferred_username: "ann" });
+    const impostor = await callerOf({ sub: "u2", preferred_username: "ann" });
+    expect(ann).toEqual({ name: "ann", role: "deployer", ...identity("u1") });
+    expect([callerId(ann), callerId(impostor)]).toEqual([`${issuer}#u1`, `${issuer}#u2`]);
+    expect([callerLabel(ann), callerLabel(impostor)]).toEqual(["u1 (ann)", "u2 (ann)"]);
+    expect((await callerOf({ email: "ann@id.example" })).name).toBe("ann@id.example");
+    expect((await callerOf({ preferred_username: "a\u001b[2Jnn\u202e" + "x".repeat(200) })).name).toBe(
+      `a[2Jnn${"x".repeat(122)}`,
+    );
+  });
+
+  test.each([
+    { why: "no role claim", more: { oaas_role: undefined }, message: 'the claim "oaas_role" of the JWT is missing' },
+    { why: "an unknown role", more: { oaas_role: "root" }, message: 'no value of the claim "oaas_role"' },
+    { why: "the role public", more: { oaas_role: "public" }, message: 'no value of the claim "oaas_role"' },
+  ])("get no role with $why, and the refusal names the claim", async ({ more, message }) => {
+    const caller = await oidc.callerOf(signed(first.privateKey, claims(more)));
+    expect(caller).toMatchObject({ role: "public", ...identity("u1") });
+    expect(() => assertRole(caller, "viewer", "listPackages")).toThrow(
+      expect.objectContaining({ kind: "permission-denied", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("get the roles that groups are mapped to; unmapped values give none, also those named like a role", async () => {
+    const mapped = new OidcCallers({
+      ...options(),
+      roleClaim: "realm.groups",
+      roleMapping: { "platform-admins": "admin", everyone: "viewer" },
+    });
+    const roleOf = async (groups: unknown) =>
+      (await mapped.callerOf(signed(first.privateKey, claims({ realm: { groups } })))).role;
+    expect(await roleOf(["everyone", "platform-admins"])).toBe("admin");
+    expect(await roleOf("everyone")).toBe("viewer");
+    for (const groups of [["admin"], "constructor", { everyone: true }, [["everyone"]], undefined, 5])
+      expect(await roleOf(groups)).toBe("public");
   });
 
   test.each([
@@ -149,6 +193,10 @@ describe("JWTs of an issuer", () => {
     { why: "another audience", more: { aud: "other" } },
     { why: "expired", more: { exp: NOW / 1000 - 61 } },
     { why: "without an end", more: { exp: undefined } },
+    { why: "without a subject", more: { sub: undefined } },
+    { why: "an empty subject", more: { sub: "" } },
+    { why: "a subject that is not printable ASCII", more: { sub: "u1\n" } },
+    { why: "a subject of more than 255 characters", more: { sub: "u".repeat(256) } },
     { why: "not valid yet", more: { nbf: NOW / 1000 + 120 } },
     { why: "valid from something that is not a time", more: { nbf: "later" } },
   ])("are rejected: $why", async ({ more }) => {
@@ -219,6 +267,7 @@ describe("JWTs of an issuer", () => {
       issuer,
       audience: "oaas",
       roleClaim: "r",
+      roleMapping: DEFAULT_ROLE_MAPPING,
       clock: time,
       fetchJson: async (url) => {
         if (!isReachable) throw new Error("away");

@@ -3,16 +3,35 @@ import { ROLES, type Role } from "@oaas/contracts/rest";
 
 /** An authenticated caller. */
 export interface Caller {
+  /** For people. The user may have chosen it when `oidc` is set. */
   readonly name: string;
   readonly role: Role;
+  /** The identity of a caller with a JWT. */
+  readonly oidc?: { readonly issuer: string; readonly subject: string };
+  /** Why a caller with the role `public` has no other role. */
+  readonly withoutRole?: string;
+}
+
+/**
+ * Identifies the caller, for limits and idempotency keys. Names of the token file contain no colon, so that they never equal the id of
+ * a JWT.
+ */
+export function callerId({ name, oidc }: Caller): string {
+  return oidc === undefined ? name : `${oidc.issuer}#${oidc.subject}`;
+}
+
+/** Shows the caller in messages and histories: the subject of a JWT before the name that its user may have chosen. */
+export function callerLabel({ name, oidc }: Caller): string {
+  return oidc === undefined || oidc.subject === name ? name : `${oidc.subject} (${name})`;
 }
 
 /** Throws permission-denied unless the caller has this role or a higher one. */
 export function assertRole(caller: Caller, role: Role, action: string): void {
   if (ROLES.indexOf(caller.role) >= ROLES.indexOf(role)) return;
+  const has = caller.withoutRole === undefined ? `is a ${caller.role}` : `has no role, because ${caller.withoutRole}`;
   throw new Fault(
     { kind: "permission-denied", action },
-    `${caller.name} is a ${caller.role}; ${action} needs the role ${role}`,
+    `${callerLabel(caller)} ${has}; ${action} needs the role ${role}`,
   );
 }
 

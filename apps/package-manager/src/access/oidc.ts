@@ -1,5 +1,5 @@
 import { ROLES, type Role } from "@oaas/contracts/rest";
-import { unavailable, type Clock } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, unavailable, type Clock, type Result, type Violation } from "@oaas/foundation";
 import {
   createLocalJWKSet,
   errors,
@@ -15,12 +15,34 @@ export interface OidcOptions {
   readonly audience: string;
   /** The claim that holds the role; dots lead into objects. */
   readonly roleClaim: string;
+  /** From values of that claim to roles. */
+  readonly roleMapping: RoleMapping;
   readonly clock: Clock;
   readonly fetchJson: (url: string) => Promise<unknown>;
 }
 
+export type RoleMapping = Readonly<Record<string, GrantedRole>>;
+type GrantedRole = Exclude<Role, "public">;
+
+/** The claim contains the names of the roles. */
+export const DEFAULT_ROLE_MAPPING: RoleMapping = { viewer: "viewer", deployer: "deployer", admin: "admin" };
+
+/** Checks a mapping from values of the role claim to roles. */
+export function roleMappingFromJson(value: unknown): Result<RoleMapping, readonly Violation[]> {
+  const fix = 'write for example {"platform-admins":"admin","developers":"deployer"}';
+  if (!isObject(value)) return err([{ path: ROOT_PATH, message: "must be an object", fix }]);
+  const violations = Object.entries(value)
+    .filter(([, role]) => !GRANTED_ROLES.has(role))
+    .map(([name]) => ({ path: pathOf(ROOT_PATH, name), message: "must be viewer, deployer or admin", fix }));
+  return violations.length > 0 ? err(violations) : ok(value as RoleMapping);
+}
+
+const GRANTED_ROLES: ReadonlySet<unknown> = new Set(ROLES.filter((role) => role !== "public"));
+
 /** Asymmetric signatures only: neither `none` nor shared secrets. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+/** As OpenID Connect Core limits it: ASCII, at most 255 characters. */
+const SUBJECT = /^[ -~]{1,255}$/;
 const CLOCK_TOLERANCE_S = 60;
 const KEYS_MAX_AGE_MS = 3_600_000;
 /** Minimum time between two requests for the keys. */
@@ -49,11 +71,21 @@ export class OidcCallers {
     this.#options = options;
   }
 
-  /** The caller of a token; throws unauthenticated with the reason. */
+  /** The caller of a token, with the role `public` when no other is mapped; throws unauthenticated with the reason. */
   async callerOf(token: string): Promise<Caller> {
     const claims = await this.#verify(token);
-    const { sub, preferred_username: name } = claims;
-    return { name: typeof name === "string" ? name : (sub ?? "unnamed"), role: this.#roleOf(claims) };
+    const { sub: subject = "" } = claims;
+    if (!SUBJECT.test(subject)) throw unauthenticated('The claim "sub" of the JWT is not accepted');
+    const identity = { name: displayName(claims) ?? subject, oidc: { issuer: this.#options.issuer, subject } };
+    const { roleClaim } = this.#options;
+    const value = claimAt(claims, roleClaim);
+    const role = this.#roleOf(value);
+    if (role !== undefined) return { ...identity, role };
+    const withoutRole =
+      value === undefined
+        ? `the claim "${roleClaim}" of the JWT is missing`
+        : `no value of the claim "${roleClaim}" of the JWT is mapped to a role by OIDC_ROLE_MAPPING`;
+    return { ...identity, role: "public", withoutRole };
   }
 
   async #verify(token: string): Promise<JWTPayload> {
@@ -77,7 +109,7 @@ export class OidcCallers {
       algorithms: ALGORITHMS,
       clockTolerance: CLOCK_TOLERANCE_S,
       currentDate: new Date(clock.now()),
-      requiredClaims: ["exp"],
+      requiredClaims: ["exp", "sub"],
     };
     try {
       return (await jwtVerify(token, this.#keys as JWTVerifyGetKey, options)).payload;
@@ -120,14 +152,36 @@ export class OidcCallers {
     this.#keys = createLocalJWKSet({ keys: keys.filter(isObject) });
   }
 
-  /** The highest role that the claim names; viewer by default. */
-  #roleOf(claims: JWTPayload): Role {
-    const value = this.#options.roleClaim
-      .split(".")
-      .reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name], claims);
-    const named = new Set(Array.isArray(value) ? value : [value]);
-    return ROLES.findLast((role) => role !== "public" && named.has(role)) ?? "viewer";
+  /** The highest role that a value of the claim is mapped to. */
+  #roleOf(value: unknown): Role | undefined {
+    const { roleMapping } = this.#options;
+    const values = [value].flat().filter((each) => typeof each === "string");
+    const mapped = new Set(values.map((each) => ownMember(roleMapping, each)));
+    return ROLES.findLast((role) => mapped.has(role));
   }
+}
+
+/** The claim at a path with dots; undefined where it is missing. */
+function claimAt(claims: JWTPayload, path: string): unknown {
+  return path.split(".").reduce<unknown>(ownMember, claims);
+}
+
+function ownMember(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** A name for people: printable, of at most 128 characters. */
+function displayName({ preferred_username: name, email }: JWTPayload): string | undefined {
+  return [name, email].map(printable).find((text) => text !== "");
+}
+
+function printable(value: unknown): string {
+  if (typeof value !== "string") return "";
+  const text = value
+    .slice(0, 1024)
+    .replaceAll(/\p{C}/gu, "")
+    .replaceAll(/\p{Z}+/gu, " ");
+  return text.trim().slice(0, 128).toWellFormed();
 }
 
 function isUnknownKey(thrown: unknown): boolean {
@@ -146,6 +200,6 @@ function rejection(thrown: unknown): Error {
   return unauthenticated("The bearer token is not a valid JWT");
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

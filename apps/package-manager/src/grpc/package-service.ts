@@ -5,7 +5,7 @@ import type { ClassDeployment, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole, type Caller } from "../access/caller.ts";
+import { assertRole, callerLabel, type Caller } from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
 import type { Call, Deployments, Registry } from "../use-cases.ts";
 import { packageOf, packageToProto } from "./package-wire.ts";
@@ -30,10 +30,10 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     onCaller?: (name: string) => void,
   ): Promise<Call> => {
     const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
-    onCaller?.(caller.name);
+    onCaller?.(callerLabel(caller));
     deps.admit(caller);
     assertRole(caller, role, action);
-    return { caller: caller.name, correlationId: call.correlationId, signal: call.signal };
+    return { caller: callerLabel(caller), correlationId: call.correlationId, signal: call.signal };
   };
   /** Serves a write and records it in the audit trail, also when it fails. */
   const change = async <T>(

@@ -4,7 +4,7 @@ import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole, type Caller } from "../access/caller.ts";
+import { assertRole, callerId, callerLabel, type Caller } from "../access/caller.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { problemReply } from "./problem-reply.ts";
@@ -128,15 +128,15 @@ export class Pipeline {
   }
 
   async #handle({ id, route, handler }: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
-    const caller = progress.caller.name;
+    const { caller } = progress;
     const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
     progress.isChange &&= query?.dry_run !== true;
-    const request = readRequest(route, incoming, caller, query);
+    const request = readRequest(route, incoming, callerLabel(caller), query);
     progress.isRead = true;
     const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, (idempotency) =>
+    return this.#options.idempotency.once({ key, caller: callerId(caller), operation: id, url, body }, (idempotency) =>
       handler({ ...request, idempotency }),
     );
   }
@@ -164,7 +164,7 @@ function auditEntry(
   // The response to a POST names the resource; elsewhere a location is where to follow the work.
   const created =
     route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
-  const entry = { caller: caller.name, action: id, target: created ?? url, status, correlationId };
+  const entry = { caller: callerLabel(caller), action: id, target: created ?? url, status, correlationId };
   return fault === undefined ? entry : { ...entry, refused: fault.message };
 }
 
