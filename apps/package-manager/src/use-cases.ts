@@ -4,16 +4,17 @@ import type {
   ClassDeployment,
   ClassRuntime,
   ClusterName,
-  DeploymentCondition,
   DeploymentKey,
   FunctionDefinition,
-  FunctionStatus,
-  LifecyclePhase,
   ObservedDeployment,
   Package,
   PackageName,
   Topology,
   UnitId,
+  DeploymentRevision,
+  DeploymentStatus,
+  PackageRevision,
+  Revision,
 } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import type { DeploymentPlan } from "./planner/plan-types.ts";
@@ -95,16 +96,6 @@ export interface Acknowledgement {
   readonly version?: number;
 }
 
-/** One immutable entry of a history. */
-export interface Revision {
-  readonly revision: number;
-  readonly digest: string;
-  readonly author?: string;
-  readonly reason?: string;
-  /** RFC 3339. */
-  readonly createdAt: string;
-}
-
 /** One difference between two revisions, by JSON path of the contract. */
 export interface Change {
   readonly path: string;
@@ -171,7 +162,7 @@ export interface Registry {
   get(name: PackageName): Promise<WithVersion<RegisteredPackage>>;
   list(query: PackageQuery): Promise<ListPage<RegisteredPackage>>;
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
-  revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }>;
+  revision(name: PackageName, revision: number): Promise<PackageRevision>;
   diff(name: PackageName, from?: number, to?: number): Promise<Diff>;
   rollBack(name: PackageName, revision: number, call: Call, options: Versioned & Idempotent): Promise<Acknowledgement>;
   /** Classes with the key `package.Class`. */
@@ -206,15 +197,6 @@ export interface Deletion {
   readonly message: string;
 }
 
-/** One entry of a deployment's history. */
-export interface DeploymentRevision extends Revision {
-  readonly deployment: ClassDeployment;
-  readonly planDigest?: string;
-  readonly outcome: "running" | "succeeded" | "failed" | "compensated" | "cancelled";
-  /** A description of the result, by cluster. */
-  readonly clusters: Readonly<Record<string, string>>;
-}
-
 export interface DeploymentRequest {
   readonly deployment: ClassDeployment;
   readonly planDigest?: string;
@@ -237,40 +219,6 @@ export interface Deployments {
   diff(key: DeploymentKey, from?: number, to?: number): Promise<Diff>;
   /** Unit ids by cluster; empty for an unknown key. */
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
-}
-
-export interface ClusterDeploymentStatus {
-  readonly cluster: ClusterName;
-  readonly unitId: UnitId;
-  readonly reachable: boolean;
-  readonly condition: DeploymentCondition;
-  readonly phase?: LifecyclePhase;
-  readonly message?: string;
-  readonly functions: readonly FunctionStatus[];
-  readonly error?: string;
-  readonly observedAt?: string;
-}
-
-/** The progress of the saga that rolls out a deployment. */
-export interface OperationStatus {
-  readonly id: string;
-  readonly kind: "deploy" | "delete" | "roll_back" | "repair";
-  readonly state: "running" | "succeeded" | "failed" | "compensating" | "compensated" | "cancelled";
-  readonly done: number;
-  readonly total: number;
-  readonly message?: string;
-}
-
-export interface DeploymentStatus {
-  readonly key: DeploymentKey;
-  readonly condition: DeploymentCondition;
-  readonly message?: string;
-  /** The revision in force, or the last one. */
-  readonly revision: number;
-  readonly clusters: readonly ClusterDeploymentStatus[];
-  readonly operation?: OperationStatus;
-  readonly achievedQuorumAvailability?: number;
-  readonly updatedAt: string;
 }
 
 export interface Explanation {

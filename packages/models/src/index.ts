@@ -2,7 +2,7 @@
  * Domain model. Pure, without input or output; runs in a browser.
  *
  * Reading order: fields (ids, names and validation rules of single fields), package (packages, classes, functions),
- * deployment (desired state), observed (clusters, class runtimes, topology).
+ * deployment (desired state), history (revisions), observed (status, clusters, class runtimes, topology).
  */
 export {
   qualifyClassKey,
@@ -74,6 +74,8 @@ export {
   type ObservedDeployment,
   type Rollout,
 } from "./deployment/deployment.ts";
+export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
+export type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "./observed/deployment-status.ts";
 export { clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {
   LifecyclePhase,

@@ -1,10 +1,10 @@
 import type { Fault } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
+import type { ClusterName, DeploymentKey, PackageName, OperationStatus } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import type { ClusterDirectory } from "../ports.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import { operationStatus, subjectOf } from "../records/deployment-saga.ts";
-import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
+import type { Call, Deployments } from "../use-cases.ts";
 import { abandonRemovals } from "./abandon-removals.ts";
 import { applyDeployment, rollBackDeployment } from "./apply-deployment.ts";
 import { cancelDeployment } from "./cancel-deployment.ts";

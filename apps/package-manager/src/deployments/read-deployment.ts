@@ -6,13 +6,14 @@ import {
   type DeploymentKey,
   type ObservedDeployment,
   type UnitId,
+  type DeploymentRevision,
 } from "@oaas/models";
 import type { CollectionView, Stored, ViewQuery } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
 import { boundedPage, sortOrder } from "../paging.ts";
 import { observedDeployment, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
-import type { DeploymentQuery, DeploymentRevision, Diff, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
+import type { DeploymentQuery, Diff, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
 
 type DeploymentReader = Pick<DeploymentStore, "get" | "revision">;
 

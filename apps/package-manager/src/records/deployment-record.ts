@@ -8,10 +8,10 @@ import {
   type ObservedDeployment,
   type PackageName,
   type UnitId,
+  type DeploymentRevision,
 } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { StoredFault } from "../saga-engine/stored-fault.ts";
-import type { DeploymentRevision } from "../use-cases.ts";
 
 /**
  * The role of a cluster in a deployment.

@@ -1,6 +1,5 @@
-import type { DeploymentKey, RolloutGate } from "@oaas/models";
+import type { DeploymentKey, RolloutGate, OperationStatus } from "@oaas/models";
 import type { SagaRecord, SagaState } from "../saga-engine/saga.ts";
-import type { OperationStatus } from "../use-cases.ts";
 import type { DesiredRevision } from "./deployment-record.ts";
 
 /** The data of a saga that changes a deployment. */

@@ -1,8 +1,8 @@
 import { invalidArgument, notFound } from "@oaas/foundation";
-import type { Package, PackageName } from "@oaas/models";
+import type { Package, PackageName, Revision } from "@oaas/models";
 import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
-import type { Diff, ListPage, PackagePreview, PageRequest, Revision } from "../use-cases.ts";
+import type { Diff, ListPage, PackagePreview, PageRequest } from "../use-cases.ts";
 import { boundedPage } from "../paging.ts";
 import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 

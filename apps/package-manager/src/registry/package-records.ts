@@ -1,9 +1,9 @@
 import { equalMembers } from "@oaas/foundation";
 import { digestJson } from "@oaas/foundation/hash";
 import { packageToWire } from "@oaas/contracts/rest";
-import type { Package } from "@oaas/models";
+import type { Package, Revision } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
-import type { RegisteredPackage, Revision } from "../use-cases.ts";
+import type { RegisteredPackage } from "../use-cases.ts";
 
 /** A stored package revision. The digest is computed from the content when it is needed. */
 export interface PackageRecord extends Omit<Revision, "digest"> {

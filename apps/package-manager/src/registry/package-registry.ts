@@ -1,5 +1,12 @@
 import { failedPrecondition, Fault, notFound, timestamp, type Ambient } from "@oaas/foundation";
-import { checkPackage, type ClassDefinition, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
+import {
+  checkPackage,
+  type ClassDefinition,
+  type ClassDeployment,
+  type Package,
+  type PackageName,
+  type Revision,
+} from "@oaas/models";
 import {
   Collection,
   CollectionView,
@@ -21,7 +28,6 @@ import type {
   RegisteredPackage,
   Registry,
   Idempotent,
-  Revision,
   VersionCondition,
   Versioned,
   WithVersion,

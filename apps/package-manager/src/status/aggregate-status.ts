@@ -1,8 +1,15 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
-import { DeploymentCondition, worstCondition, type ClusterName, type DeploymentKey } from "@oaas/models";
+import {
+  DeploymentCondition,
+  worstCondition,
+  type ClusterName,
+  type DeploymentKey,
+  type ClusterDeploymentStatus,
+  type DeploymentStatus,
+  type OperationStatus,
+} from "@oaas/models";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
-import type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "../use-cases.ts";
 import type { ObservedUnit } from "./runtime-view.ts";
 
 /** The observed state of a unit in one cluster. */

@@ -1,7 +1,7 @@
 import type { FindingWire } from "@oaas/contracts/rest";
-import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey, UnitId, OperationStatus } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
-import type { Explanation, OperationStatus } from "../use-cases.ts";
+import type { Explanation } from "../use-cases.ts";
 
 /** The explanation of a unit by one cluster. */
 export interface ClusterFinding {

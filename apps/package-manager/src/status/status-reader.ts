@@ -1,20 +1,21 @@
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
-import type { ClassDefinition, ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
+import type {
+  ClassDefinition,
+  ClassRuntime,
+  ClusterName,
+  DeploymentKey,
+  Topology,
+  UnitId,
+  DeploymentStatus,
+  OperationStatus,
+} from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
-import type {
-  Call,
-  DeploymentStatus,
-  Explanation,
-  ListPage,
-  OperationStatus,
-  PageRequest,
-  StatusReader,
-} from "../use-cases.ts";
+import type { Call, Explanation, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
 import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";

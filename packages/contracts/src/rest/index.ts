@@ -45,12 +45,7 @@ export {
 } from "./resources/deployment/class-deployment.ts";
 export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
-export {
-  classRuntimeInput,
-  classRuntimeToWire,
-  classRuntimeView,
-  functionStatusToWire,
-} from "./resources/cluster/class-runtime.ts";
+export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/cluster/class-runtime.ts";
 export {
   clusterHealthInput,
   clusterHealthToWire,
@@ -59,18 +54,25 @@ export {
   clusterRegistrationView,
   clusterView,
 } from "./resources/cluster/cluster.ts";
-export { deploymentStatusView, unitStatusView } from "./resources/deployment/deployment-status.ts";
+export {
+  deploymentStatusToWire,
+  deploymentStatusView,
+  unitStatusView,
+} from "./resources/deployment/deployment-status.ts";
 export { explanationView, type FindingWire } from "./resources/deployment/explanation.ts";
 export {
+  deploymentRevisionToWire,
   deploymentRevisionView,
   diffView,
+  packageRevisionToWire,
   packageRevisionView,
+  revisionToWire,
   revisionView,
   rollbackInput,
 } from "./resources/service/revision.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
 export { readinessView, serviceHealthView } from "./resources/service/service-health.ts";
-export { topologyFromWire, topologyToWire, topologyView } from "./resources/cluster/topology.ts";
+export { topologyToWire, topologyView } from "./resources/cluster/topology.ts";
 export {
   acceptedView,
   acknowledgementView,

@@ -1,15 +1,10 @@
-import { HEADERS, omitUndefined } from "@oaas/contracts/rest";
+import { deploymentRevisionToWire, deploymentStatusToWire, HEADERS, omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
-import {
-  deploymentRevisionToWire,
-  deploymentStatusToWire,
-  diffToWire,
-  explanationToWire,
-} from "../presenters/wire-views.ts";
+import { explanationToWire } from "../presenters/wire-views.ts";
 import { deploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
@@ -94,7 +89,7 @@ export function deploymentHandlers(
     getDeploymentRevision: async ({ parameters }) =>
       json(deploymentRevisionToWire(await deployments.revision(keyIn(parameters), revisionIn(parameters)))),
     diffDeployment: async ({ parameters, query }) =>
-      json(diffToWire(await deployments.diff(keyIn(parameters), query.from, query.to))),
+      json(await deployments.diff(keyIn(parameters), query.from, query.to)),
   };
 }
 

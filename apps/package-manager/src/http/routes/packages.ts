@@ -1,9 +1,8 @@
-import { HEADERS, packageToWire, omitUndefined, topologyToWire } from "@oaas/contracts/rest";
+import { HEADERS, omitUndefined, packageRevisionToWire, revisionToWire, topologyToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 import type { RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
-import { diffToWire, revisionToWire } from "../presenters/wire-views.ts";
 import { classJson, functionJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
@@ -48,12 +47,9 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
       const page = await registry.revisions(nameIn(parameters), pageRequestOf(query));
       return json(page.items.map(revisionToWire), pageHeaders(page));
     },
-    getPackageRevision: async ({ parameters }) => {
-      const found = await registry.revision(nameIn(parameters), revisionIn(parameters));
-      return json({ ...revisionToWire(found), package: packageToWire(found.package) });
-    },
-    diffPackage: async ({ parameters, query }) =>
-      json(diffToWire(await registry.diff(nameIn(parameters), query.from, query.to))),
+    getPackageRevision: async ({ parameters }) =>
+      json(packageRevisionToWire(await registry.revision(nameIn(parameters), revisionIn(parameters)))),
+    diffPackage: async ({ parameters, query }) => json(await registry.diff(nameIn(parameters), query.from, query.to)),
     rollBackPackage: async ({ parameters, body, call, ifVersion, idempotency }) => {
       const reasoned = withReason(call, body.reason);
       const ack = await registry.rollBack(nameIn(parameters), body.revision, reasoned, { ifVersion, idempotency });

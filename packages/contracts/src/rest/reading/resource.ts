@@ -61,6 +61,12 @@ export function enumeration<T extends string>(
   return { read: fields.choice(values, spell, aliases), view: z.enum(Object.values(values).map(spell)), write: spell };
 }
 
+/** One of the given strings. */
+export function oneOf<const T extends string>(values: readonly T[]): Codec<T, z.ZodEnum<{ [Value in T]: Value }>> {
+  const view = z.enum(values);
+  return { read: view, view, write: unchanged };
+}
+
 export function array<Value, View extends z.ZodType>(
   item: Codec<Value, View>,
 ): Codec<readonly Value[], z.ZodReadonly<z.ZodArray<View>>> {

@@ -44,7 +44,7 @@ export const functionStatus = resource<FunctionStatus>()({
 });
 
 /** Responses about class runtimes spell conditions in PascalCase. */
-const condition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
+export const runtimeCondition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
   read: conditionInput,
   view: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
   write: pascalCase,
@@ -59,7 +59,7 @@ const phase = enumeration(RuntimePhase, screamingSnakeCase, {
 
 /** The status of a class runtime. */
 export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
-  condition: required("condition", "Condition.", condition),
+  condition: required("condition", "Condition.", runtimeCondition),
   phase: required("phase", "Deployment phase.", phase),
   message: nullable("message", "Human-readable message.", string()),
   lastUpdated: required("last_updated", "Time of the cluster's last report.", string()),
@@ -119,7 +119,6 @@ const classRuntime = resource<ClassRuntime>()({
 });
 
 export const functionStatusView = functionStatus.view;
-export const functionStatusToWire = functionStatus.toJson;
 export const resourceReferenceView = resourceReference.view;
 /** Reads a class runtime from a response. */
 export const classRuntimeInput = classRuntime.input;

@@ -1,31 +1,26 @@
 import { timestamp } from "@oaas/foundation";
-import { TopologyNodeType, type Topology } from "@oaas/models";
+import { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "@oaas/models";
 import { z } from "zod";
 import { view } from "../../reading/fields.ts";
+import { array, enumeration, map, nested, required, resource, string, type Codec } from "../../reading/resource.ts";
 
-const metadata = z.record(z.string(), z.string()).readonly();
+const metadata = required("metadata", "Further attributes, by name.", map(string()));
 
-export const topologyNodeView = view(
-  {
-    id: z.string(),
-    node_type: z.enum(TopologyNodeType),
-    status: z.string(),
-    metadata,
-    deployed_classes: z.array(z.string()).readonly(),
-  },
-  {
-    id: "Node id, unique in this snapshot.",
-    node_type: "Node type.",
-    status: "Node status.",
-    metadata: "Further attributes, by name.",
-    deployed_classes: "Classes deployed on the node.",
-  },
-);
+const topologyNode = resource<TopologyNode>()({
+  id: required("id", "Node id, unique in this snapshot.", string()),
+  nodeType: required("node_type", "Node type.", enumeration(TopologyNodeType)),
+  status: required("status", "Node status.", string()),
+  metadata,
+  deployedClasses: required("deployed_classes", "Classes deployed on the node.", array(string())),
+});
+export const topologyNodeView = topologyNode.view;
 
-export const topologyEdgeView = view(
-  { from_id: z.string(), to_id: z.string(), metadata },
-  { from_id: "Id of the source node.", to_id: "Id of the target node.", metadata: "Further attributes, by name." },
-);
+const topologyEdge = resource<TopologyEdge>()({
+  from: required("from_id", "Id of the source node.", string()),
+  to: required("to_id", "Id of the target node.", string()),
+  metadata,
+});
+export const topologyEdgeView = topologyEdge.view;
 
 /** A point in time in the protobuf form. */
 export const topologyTimeView = view(
@@ -33,43 +28,24 @@ export const topologyTimeView = view(
   { seconds: "Seconds since the Unix epoch.", nanos: "Nanoseconds within the second." },
 );
 
-/** The topology. Its timestamp is the only one in the protobuf form. */
-export const topologyView = view(
-  {
-    nodes: z.array(topologyNodeView),
-    edges: z.array(topologyEdgeView),
-    timestamp: topologyTimeView.nullable(),
+const topologyTime: Codec<string, z.ZodNullable<typeof topologyTimeView>> = {
+  read: topologyTimeView
+    .nullable()
+    .transform((time) => timestamp((time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1_000_000)),
+  view: topologyTimeView.nullable(),
+  write: (time) => {
+    const at = Date.parse(time);
+    return Number.isNaN(at) ? null : { seconds: Math.floor(at / 1000), nanos: (at % 1000) * 1_000_000 };
   },
-  { nodes: "Nodes.", edges: "Edges.", timestamp: "Time of the snapshot." },
-);
+};
 
-/** Converts a topology to JSON. */
-export function topologyToWire(topology: Topology): z.output<typeof topologyView> {
-  const at = Date.parse(topology.timestamp);
-  return {
-    nodes: topology.nodes.map((node) => ({
-      id: node.id,
-      node_type: node.nodeType,
-      status: node.status,
-      metadata: node.metadata,
-      deployed_classes: node.deployedClasses,
-    })),
-    edges: topology.edges.map((edge) => ({ from_id: edge.from, to_id: edge.to, metadata: edge.metadata })),
-    timestamp: Number.isNaN(at) ? null : { seconds: Math.floor(at / 1000), nanos: (at % 1000) * 1_000_000 },
-  };
-}
-
-/** Converts a response to a topology. */
-export function topologyFromWire(wire: z.output<typeof topologyView>): Topology {
-  return {
-    nodes: wire.nodes.map((node) => ({
-      id: node.id,
-      nodeType: node.node_type,
-      status: node.status,
-      metadata: node.metadata,
-      deployedClasses: node.deployed_classes,
-    })),
-    edges: wire.edges.map((edge) => ({ from: edge.from_id, to: edge.to_id, metadata: edge.metadata })),
-    timestamp: timestamp((wire.timestamp?.seconds ?? 0) * 1000 + (wire.timestamp?.nanos ?? 0) / 1_000_000),
-  };
-}
+/** The topology. Its timestamp is the only one in the protobuf form. */
+const topology = resource<Topology>()({
+  nodes: required("nodes", "Nodes.", array(nested(topologyNode))),
+  edges: required("edges", "Edges.", array(nested(topologyEdge))),
+  timestamp: required("timestamp", "Time of the snapshot.", topologyTime),
+});
+/** Reads a topology from a response. */
+export const topologyInput = topology.input;
+export const topologyView = topology.view;
+export const topologyToWire = topology.toJson;

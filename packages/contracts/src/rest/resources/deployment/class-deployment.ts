@@ -269,3 +269,10 @@ export function classDeploymentToWire({
 }: ObservedDeployment): z.output<typeof classDeploymentView> {
   return { ...desired.toJson(deployment), ...observation.toJson(observed) };
 }
+
+/** A deployment in another document, without an observed state. */
+export const desiredDeployment: Codec<ClassDeployment, typeof classDeploymentView> = {
+  read: classDeploymentInput,
+  view: classDeploymentView,
+  write: (deployment) => classDeploymentToWire({ deployment, condition: DeploymentCondition.pending }),
+};

@@ -1,8 +1,33 @@
-import { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
+import {
+  COUNT_RANGE,
+  DeploymentCondition,
+  LifecyclePhase,
+  RuntimePhase,
+  type ClusterDeploymentStatus,
+  type ClusterName,
+  type DeploymentKey,
+  type DeploymentStatus,
+  type OperationStatus,
+  type UnitId,
+} from "@oaas/models";
 import { z } from "zod";
 import { view } from "../../reading/fields.ts";
+import {
+  array,
+  boolean,
+  enumeration,
+  fraction,
+  integer,
+  nested,
+  nullable,
+  oneOf,
+  required,
+  resource,
+  string,
+  timestamp,
+} from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
-import { functionStatusView } from "../cluster/class-runtime.ts";
+import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
 
 /** The status of one deployment unit. */
 export const unitStatusView = view(
@@ -22,72 +47,54 @@ export const unitStatusView = view(
   },
 );
 
-/** The status of a deployment in one cluster. */
-export const clusterDeploymentStatusView = view(
-  {
-    cluster: z.string(),
-    unit_id: z.string(),
-    reachable: z.boolean(),
-    condition: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
-    phase: z.enum(LifecyclePhase).nullable(),
-    message: z.string().nullable(),
-    functions: z.array(functionStatusView),
-    error: z.string().nullable(),
-    observed_at: z.string().nullable(),
-  },
-  {
-    cluster: "Cluster name.",
-    unit_id: "Deployment unit id.",
-    reachable: "Whether the cluster responds. When false, the other fields are its last report.",
-    condition: "Condition of the unit.",
-    phase: "Lifecycle phase; null when unknown.",
-    message: "Human-readable message.",
-    functions: "Status of each function.",
-    error: "Error that prevents reading or applying the unit; null if none.",
-    observed_at: "Time of the cluster's last report; null if it has never reported.",
-  },
-);
+const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
+  cluster: required("cluster", "Cluster name.", string<ClusterName>()),
+  unitId: required("unit_id", "Deployment unit id.", string<UnitId>()),
+  reachable: required(
+    "reachable",
+    "Whether the cluster responds. When false, the other fields are its last report.",
+    boolean(),
+  ),
+  condition: required("condition", "Condition of the unit.", runtimeCondition),
+  phase: nullable("phase", "Lifecycle phase; null when unknown.", enumeration(LifecyclePhase)),
+  message: nullable("message", "Human-readable message.", string()),
+  functions: required("functions", "Status of each function.", array(nested(functionStatus))),
+  error: nullable("error", "Error that prevents reading or applying the unit; null if none.", string()),
+  observedAt: nullable("observed_at", "Time of the cluster's last report; null if it has never reported.", timestamp()),
+});
+export const clusterDeploymentStatusView = clusterDeploymentStatus.view;
 
-/** The saga of a deployment and its progress. */
-export const operationView = view(
-  {
-    id: z.string(),
-    kind: z.enum(["deploy", "delete", "roll_back", "repair"]),
-    state: z.enum(["running", "succeeded", "failed", "compensating", "compensated", "cancelled"]),
-    done: z.int(),
-    total: z.int(),
-    message: z.string().nullable(),
-  },
-  {
-    id: "Operation id.",
-    kind: "Operation type.",
-    state: "Operation state.",
-    done: "Completed steps.",
-    total: "Total steps.",
-    message: "The failed step and its error; null if none.",
-  },
-);
+const operation = resource<OperationStatus>()({
+  id: required("id", "Operation id.", string()),
+  kind: required("kind", "Operation type.", oneOf(["deploy", "delete", "roll_back", "repair"])),
+  state: required(
+    "state",
+    "Operation state.",
+    oneOf(["running", "succeeded", "failed", "compensating", "compensated", "cancelled"]),
+  ),
+  done: required("done", "Completed steps.", integer(COUNT_RANGE)),
+  total: required("total", "Total steps.", integer(COUNT_RANGE)),
+  message: nullable("message", "The failed step and its error; null if none.", string()),
+});
+export const operationView = operation.view;
 
-/** The status of a deployment across all its clusters. */
-export const deploymentStatusView = view(
-  {
-    key: z.string(),
-    condition: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
-    message: z.string().nullable(),
-    revision: z.int(),
-    clusters: z.array(clusterDeploymentStatusView),
-    operation: operationView.nullable(),
-    achieved_quorum_availability: z.number().nullable(),
-    updated_at: z.string(),
-  },
-  {
-    key: "Deployment key.",
-    condition: "The worst condition across its clusters.",
-    message: "Human-readable message.",
-    revision: "Revision in force; the history may contain newer revisions that were rolled back.",
-    clusters: "Status of each unit.",
-    operation: "The current or last operation.",
-    achieved_quorum_availability: "Availability of the plan in force.",
-    updated_at: "Time of the last change or cluster report, whichever is later.",
-  },
-);
+const deploymentStatus = resource<DeploymentStatus>()({
+  key: required("key", "Deployment key.", string<DeploymentKey>()),
+  condition: required("condition", "The worst condition across its clusters.", runtimeCondition),
+  message: nullable("message", "Human-readable message.", string()),
+  revision: required(
+    "revision",
+    "Revision in force; the history may contain newer revisions that were rolled back.",
+    integer(COUNT_RANGE),
+  ),
+  clusters: required("clusters", "Status of each unit.", array(nested(clusterDeploymentStatus))),
+  operation: nullable("operation", "The current or last operation.", nested(operation)),
+  achievedQuorumAvailability: nullable(
+    "achieved_quorum_availability",
+    "Availability of the plan in force.",
+    fraction(),
+  ),
+  updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
+});
+export const deploymentStatusView = deploymentStatus.view;
+export const deploymentStatusToWire = deploymentStatus.toJson;

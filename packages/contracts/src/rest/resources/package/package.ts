@@ -1,13 +1,5 @@
 import type { Result, Violation } from "@oaas/foundation";
-import {
-  checkPackage,
-  DeploymentCondition,
-  PACKAGE_NAME,
-  type ClassDeployment,
-  type Package,
-  type PackageMetadata,
-  type PackageName,
-} from "@oaas/models";
+import { checkPackage, PACKAGE_NAME, type Package, type PackageMetadata, type PackageName } from "@oaas/models";
 import { z } from "zod";
 import {
   array,
@@ -21,10 +13,9 @@ import {
   string,
   timestamp,
   viewedAs,
-  type Codec,
 } from "../../reading/resource.ts";
 import { addDocumentRules, readBy } from "../../reading/violations.ts";
-import { classDeploymentInput, classDeploymentToWire, classDeploymentView } from "../deployment/class-deployment.ts";
+import { desiredDeployment } from "../deployment/class-deployment.ts";
 import { classDefinition } from "./class.ts";
 import { functionDefinition } from "./function.ts";
 import { packageOutline } from "./package-outline.ts";
@@ -38,16 +29,9 @@ export const packageMetadata = resource<PackageMetadata>()({
   updatedAt: optional("updated_at", "Time of the last change; set by the package manager.", timestamp()),
 });
 
-/** A deployment inside a package has no condition of its own. */
-const packagedDeployment: Codec<ClassDeployment, typeof classDeploymentView> = {
-  read: classDeploymentInput,
-  view: classDeploymentView,
-  write: (deployment) => classDeploymentToWire({ deployment, condition: DeploymentCondition.pending }),
-};
-
 const packageName = string<PackageName>(PACKAGE_NAME);
 
-const packageDefinition = resource<Package>()({
+export const packageDefinition = resource<Package>()({
   name: required("name", "Unique name of the package.", packageName),
   version: nullable(
     "version",
@@ -66,7 +50,7 @@ const packageDefinition = resource<Package>()({
   deployments: defaulted(
     "deployments",
     "Deployments stored with the package; applied only on request (`apply_deployments`, `PACKAGE_AUTO_DEPLOY`).",
-    array(packagedDeployment),
+    array(desiredDeployment),
     [],
   ),
   disabled: viewedAs(

@@ -1,56 +1,57 @@
+import type { DeploymentRevision, PackageRevision, Revision } from "@oaas/models";
 import { z } from "zod";
 import { input, optional, readText, view, readInteger } from "../../reading/fields.ts";
-import { classDeploymentView } from "../deployment/class-deployment.ts";
-import { packageView } from "../package/package.ts";
+import {
+  integer,
+  map,
+  nested,
+  nullable,
+  oneOf,
+  required,
+  resource,
+  string,
+  timestamp,
+} from "../../reading/resource.ts";
+import { desiredDeployment } from "../deployment/class-deployment.ts";
+import { packageDefinition } from "../package/package.ts";
 
-const revisionMembers = {
-  revision: z.int(),
-  digest: z.string(),
-  author: z.string().nullable(),
-  reason: z.string().nullable(),
-  created_at: z.string(),
-};
+const REVISION_RANGE = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
-const REVISION = {
-  revision: "Revision number, starting at 1.",
-  digest: "Digest of the content.",
-  author: "Author of the change; null when unknown.",
-  reason: "Reason given by the author; null if none.",
-  created_at: "Creation time.",
-};
+const revisionProperties = (digest: string) => ({
+  revision: required("revision", "Revision number, starting at 1.", integer(REVISION_RANGE)),
+  digest: required("digest", digest, string()),
+  author: nullable("author", "Author of the change; null when unknown.", string()),
+  reason: nullable("reason", "Reason given by the author; null if none.", string()),
+  createdAt: required("created_at", "Creation time.", timestamp()),
+});
 
-const PACKAGE_REVISION = {
-  ...REVISION,
-  digest:
-    "Digest of the content: `sha256:` and the hash of the package in canonical JSON (RFC 8785), without `created_at` and `updated_at`.",
-};
+const packageRevisionProperties = revisionProperties(
+  "Digest of the content: `sha256:` and the hash of the package in canonical JSON (RFC 8785), without `created_at` and `updated_at`.",
+);
 
 /** Metadata of one immutable revision. */
-export const revisionView = view(revisionMembers, PACKAGE_REVISION);
+const revision = resource<Revision>()(packageRevisionProperties);
+export const revisionView = revision.view;
+export const revisionToWire = revision.toJson;
 
 /** One immutable revision of a package. */
-export const packageRevisionView = view(
-  { ...revisionMembers, package: packageView },
-  { ...PACKAGE_REVISION, package: "Package at this revision." },
-);
+const packageRevision = resource<PackageRevision>()({
+  ...packageRevisionProperties,
+  package: required("package", "Package at this revision.", nested(packageDefinition)),
+});
+export const packageRevisionView = packageRevision.view;
+export const packageRevisionToWire = packageRevision.toJson;
 
 /** One revision of a deployment: the desired state, the plan and the outcome per cluster. */
-export const deploymentRevisionView = view(
-  {
-    ...revisionMembers,
-    deployment: classDeploymentView,
-    plan_digest: z.string().nullable(),
-    outcome: z.enum(["running", "succeeded", "failed", "compensated", "cancelled"]),
-    clusters: z.record(z.string(), z.string()),
-  },
-  {
-    ...REVISION,
-    deployment: "Deployment at this revision.",
-    plan_digest: "Digest of the resulting plan; null if none.",
-    outcome: "Outcome.",
-    clusters: "Outcome by cluster.",
-  },
-);
+const deploymentRevision = resource<DeploymentRevision>()({
+  ...revisionProperties("Digest of the content."),
+  deployment: required("deployment", "Deployment at this revision.", desiredDeployment),
+  planDigest: nullable("plan_digest", "Digest of the resulting plan; null if none.", string()),
+  outcome: required("outcome", "Outcome.", oneOf(["running", "succeeded", "failed", "compensated", "cancelled"])),
+  clusters: required("clusters", "Outcome by cluster.", map(string())),
+});
+export const deploymentRevisionView = deploymentRevision.view;
+export const deploymentRevisionToWire = deploymentRevision.toJson;
 
 /** One difference. */
 export const changeView = view(
@@ -70,7 +71,7 @@ export const changeView = view(
 
 /** The differences between two revisions. */
 export const diffView = view(
-  { from: z.int(), to: z.int(), changes: z.array(changeView) },
+  { from: z.int(), to: z.int(), changes: z.array(changeView).readonly() },
   {
     from: "Earlier revision.",
     to: "Later revision.",
@@ -81,7 +82,7 @@ export const diffView = view(
 /** The revision to restore and the reason. */
 export const rollbackInput = input(
   {
-    revision: readInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    revision: readInteger(REVISION_RANGE),
     reason: optional(readText()),
   },
   { revision: "Revision to restore.", reason: "Reason; stored in the history." },

@@ -1,0 +1,39 @@
+import type { DeploymentCondition } from "../deployment/deployment.ts";
+import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
+import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
+
+/** The status of a deployment in one cluster. */
+export interface ClusterDeploymentStatus {
+  readonly cluster: ClusterName;
+  readonly unitId: UnitId;
+  readonly reachable: boolean;
+  readonly condition: DeploymentCondition;
+  readonly phase?: LifecyclePhase;
+  readonly message?: string;
+  readonly functions: readonly FunctionStatus[];
+  readonly error?: string;
+  readonly observedAt?: string;
+}
+
+/** The progress of the saga that rolls out a deployment. */
+export interface OperationStatus {
+  readonly id: string;
+  readonly kind: "deploy" | "delete" | "roll_back" | "repair";
+  readonly state: "running" | "succeeded" | "failed" | "compensating" | "compensated" | "cancelled";
+  readonly done: number;
+  readonly total: number;
+  readonly message?: string;
+}
+
+/** The status of a deployment across all its clusters. */
+export interface DeploymentStatus {
+  readonly key: DeploymentKey;
+  readonly condition: DeploymentCondition;
+  readonly message?: string;
+  /** The revision in force, or the last one. */
+  readonly revision: number;
+  readonly clusters: readonly ClusterDeploymentStatus[];
+  readonly operation?: OperationStatus;
+  readonly achievedQuorumAvailability?: number;
+  readonly updatedAt: string;
+}
