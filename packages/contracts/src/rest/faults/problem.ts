@@ -7,17 +7,18 @@ import {
   type FaultKind,
 } from "@oaas/foundation";
 import { z } from "zod";
-import { omitUndefined, view } from "../reading/fields.ts";
+import { field, omitUndefined, view } from "../reading/fields.ts";
 import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
 import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, type HttpRefusal } from "./http-status.ts";
 
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
 
 /** A validation error in a response. */
-export const violationView = view(
-  { path: z.string(), message: z.string(), fix: z.string().optional() },
-  { path: "JSONPath of the field.", message: "Description of the error.", fix: "How to fix it." },
-);
+export const violationView = view({
+  path: field("JSONPath of the field.", z.string()),
+  message: field("Description of the error.", z.string()),
+  fix: field("How to fix it.", z.string().optional()),
+});
 
 /**
  * The body of an error response: RFC 9457 with extensions. `error` repeats the message for earlier clients; `evidence` has
@@ -49,46 +50,34 @@ export interface ProblemPart {
 }
 
 /** The schema of `Problem`. */
-export const problemView = view(
-  {
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string().optional(),
-    error: z.string(),
-    code: z.string(),
-    kind: z.enum(FAULT_KINDS),
-    retryable: z.boolean(),
-    correlationId: z.string().optional(),
-    details: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-    violations: z.array(violationView).optional(),
-    parts: z.lazy(() => z.array(problemPartView)).optional(),
-    evidence: planRefusalView.optional(),
-  },
-  {
-    type: "URN of the error code; not a link.",
-    title: "Meaning of the error code.",
-    status: "HTTP status of the response.",
-    detail: "Description of this occurrence.",
-    instance: "Request path.",
-    error: "Same as `detail`.",
-    code: "Stable error code; see the list of errors.",
-    kind: "Error category for programs.",
-    retryable: "Whether retrying the same request may succeed.",
-    correlationId: "Correlation id of the request in all logs.",
-    details: "Attributes of the kind: resource and name, limit, dependency, …",
-    violations: "All validation errors of the request.",
-    parts: "Errors of the parts of a partial failure.",
-    evidence: "For a deployment that cannot be planned: the candidates and possible remedies.",
-  },
-);
+export const problemView = view({
+  type: field("URN of the error code; not a link.", z.string()),
+  title: field("Meaning of the error code.", z.string()),
+  status: field("HTTP status of the response.", z.int()),
+  detail: field("Description of this occurrence.", z.string()),
+  instance: field("Request path.", z.string().optional()),
+  error: field("Same as `detail`.", z.string()),
+  code: field("Stable error code; see the list of errors.", z.string()),
+  kind: field("Error category for programs.", z.enum(FAULT_KINDS)),
+  retryable: field("Whether retrying the same request may succeed.", z.boolean()),
+  correlationId: field("Correlation id of the request in all logs.", z.string().optional()),
+  details: field(
+    "Attributes of the kind: resource and name, limit, dependency, …",
+    z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  ),
+  violations: field("All validation errors of the request.", z.array(violationView).optional()),
+  parts: field("Errors of the parts of a partial failure.", z.lazy(() => z.array(problemPartView)).optional()),
+  evidence: field(
+    "For a deployment that cannot be planned: the candidates and possible remedies.",
+    planRefusalView.optional(),
+  ),
+});
 
 /** The schema of `ProblemPart`. */
-export const problemPartView: z.ZodType = view(
-  { name: z.string(), problem: problemView },
-  { name: "Part name, such as a cluster.", problem: "Error of the part." },
-);
+export const problemPartView: z.ZodType = view({
+  name: field("Part name, such as a cluster.", z.string()),
+  problem: field("Error of the part.", problemView),
+});
 
 /** What the HTTP server adds to a fault. */
 export interface ProblemOptions {

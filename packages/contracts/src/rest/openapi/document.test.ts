@@ -121,7 +121,7 @@ describe("the document", () => {
       ...tags.map((tag) => [`tag ${String(tag["name"])}`, tag] as const),
     ];
     expect(said.filter(([, part]) => !isSaid(part)).map(([name]) => name)).toEqual([]);
-    expect(JSON.stringify(document)).not.toContain("x-meanings");
+    expect(JSON.stringify(document)).not.toContain("x-descriptions");
   });
 
   test("describes fields separately when they share a schema", () => {

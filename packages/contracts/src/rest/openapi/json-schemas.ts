@@ -48,12 +48,12 @@ export function jsonSchemasOf(
 function addDescriptions(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(addDescriptions);
   if (typeof node !== "object" || node === null) return node;
-  const { [DESCRIPTIONS]: meanings, ...rest } = node as Record<string, unknown>;
+  const { [DESCRIPTIONS]: descriptions, ...rest } = node as Record<string, unknown>;
   const schema = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, addDescriptions(value)]));
-  if (meanings === undefined) return schema;
+  if (descriptions === undefined) return schema;
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(([name, member]) => {
-    const meaning = (meanings as Readonly<Record<string, string>>)[name];
-    return [name, meaning === undefined ? member : { ...member, description: meaning }];
+    const description = (descriptions as Readonly<Record<string, string>>)[name];
+    return [name, description === undefined ? member : { ...member, description }];
   });
   return { ...schema, properties: Object.fromEntries(members) as JsonSchema };
 }

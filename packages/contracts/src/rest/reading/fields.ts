@@ -94,28 +94,41 @@ export function choice<T extends string>(
 /** Rules across the fields of an object. Violation paths are relative to the object. */
 export type Rules = (members: Readonly<Record<string, unknown>>) => readonly Violation[];
 
-/** The description of each field, for the OpenAPI document and the reference. */
-export type Descriptions<Shape> = { readonly [Member in keyof Shape]: string };
-
-/** Carries descriptions from a schema to openapi/json-schemas.ts. */
-export const DESCRIPTIONS = "x-meanings";
-
-/** An object in a request, with the description of each field. */
-export function input<Shape extends z.ZodRawShape>(shape: Shape, meanings: Descriptions<Shape>, violationsOf?: Rules) {
-  return reading(withDescriptions(z.object(shape), meanings), violationsOf);
+/** A field of a document: its schema, and its description for the OpenAPI document and the reference. */
+export interface Field<Schema extends z.ZodType = z.ZodType> {
+  readonly description: string;
+  readonly schema: Schema;
 }
 
-/** An object that is read by clients or inside another object and is not documented. */
-export function object<Shape extends z.ZodRawShape>(shape: Shape, violationsOf?: Rules) {
-  return reading(z.object(shape), violationsOf);
+export function field<Schema extends z.ZodType>(description: string, schema: Schema): Field<Schema> {
+  return { description, schema };
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+type ShapeOf<Declared extends Fields> = { readonly [Name in keyof Declared]: Declared[Name]["schema"] };
+
+/** Carries descriptions from a schema to openapi/json-schemas.ts. */
+export const DESCRIPTIONS = "x-descriptions";
+
+/** An object in a request. */
+export function input<Declared extends Fields>(declared: Declared, violationsOf?: Rules) {
+  return reading(withDescriptions(z.object(shapeOf(declared)), declared), violationsOf);
+}
+
+/** An object in a response. Readers keep unknown fields, which later versions may add. */
+export function view<Declared extends Fields>(declared: Declared): z.ZodObject<ShapeOf<Declared>> {
+  return withDescriptions(z.looseObject(shapeOf(declared)), declared);
+}
+
+function shapeOf<Declared extends Fields>(declared: Declared): ShapeOf<Declared> {
+  return Object.fromEntries(Object.entries(declared).map(([name, { schema }]) => [name, schema])) as ShapeOf<Declared>;
 }
 
 /** Attaches field descriptions to a schema, in place: copying schemas is expensive. */
-export function withDescriptions<Shape extends z.ZodRawShape>(
-  schema: z.ZodObject<Shape>,
-  meanings: Descriptions<Shape>,
-) {
-  return schema.register(z.globalRegistry, { [DESCRIPTIONS]: meanings });
+function withDescriptions<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, declared: Fields) {
+  const descriptions = Object.fromEntries(Object.entries(declared).map(([name, each]) => [name, each.description]));
+  return schema.register(z.globalRegistry, { [DESCRIPTIONS]: descriptions });
 }
 
 function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
@@ -194,9 +207,4 @@ function withoutUndefined(members: object): object {
     if (value !== undefined) present[name] = value;
   }
   return present;
-}
-
-/** An object in a response. Readers keep unknown fields, which later versions may add. */
-export function view<Shape extends z.ZodRawShape>(shape: Shape, meanings: Descriptions<Shape>): z.ZodObject<Shape> {
-  return withDescriptions(z.looseObject(shape), meanings);
 }

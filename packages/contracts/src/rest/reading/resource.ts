@@ -250,6 +250,7 @@ type AllFields<Declared> = UnionToIntersection<
     [Name in keyof Declared]: Declared[Name] extends { readonly fields: infer Fields } ? Fields : never;
   }[keyof Declared]
 >;
+type ViewFields<Fields> = { readonly [Name in ViewNames<Fields>]: fields.Field<ViewOf<Fields[Name]>> };
 type ViewShape<Fields> = { readonly [Name in ViewNames<Fields>]: ViewOf<Fields[Name]> };
 
 /** What a declaration provides. */
@@ -260,9 +261,8 @@ export interface Resource<Model, Fields> {
   readonly view: z.ZodObject<ViewShape<Fields>>;
   readonly toJson: (model: Model) => z.output<z.ZodObject<ViewShape<Fields>>>;
   /** The parts of the above, for documents with further fields. */
-  readonly inputShape: Readonly<Record<string, z.ZodType>>;
-  readonly viewShape: ViewShape<Fields>;
-  readonly descriptions: Readonly<Record<string, string>>;
+  readonly inputFields: fields.Fields;
+  readonly viewFields: ViewFields<Fields>;
   readonly fromFields: (json: object) => Model;
 }
 
@@ -275,11 +275,14 @@ export function resource<Model extends object>() {
     type Fields = AllFields<Declared>;
     const declared = Object.entries(properties) as [keyof Model & string, Property<unknown>][];
     const all = declared.flatMap(([, { fields: own }]) => Object.entries(own));
-    const inputShape = Object.fromEntries(all.map(([name, { input }]) => [name, input]));
-    const viewShape = Object.fromEntries(
-      all.flatMap(([name, { view }]) => (view === undefined ? [] : [[name, view]])),
-    ) as unknown as ViewShape<Fields>;
-    const descriptions = Object.fromEntries(all.map(([name, { description }]) => [name, description]));
+    const inputFields = Object.fromEntries(
+      all.map(([name, { input, description }]) => [name, fields.field(description, input)]),
+    );
+    const viewFields = Object.fromEntries(
+      all.flatMap(([name, { view, description }]) =>
+        view === undefined ? [] : [[name, fields.field(description, view)]],
+      ),
+    ) as unknown as ViewFields<Fields>;
     const fromFields = (json: object): Model => {
       const model: Record<string, unknown> = {};
       for (const [name, each] of declared) {
@@ -300,12 +303,11 @@ export function resource<Model extends object>() {
       return json as z.output<z.ZodObject<ViewShape<Fields>>>;
     };
     return {
-      input: fields.input(inputShape, descriptions, rules).transform(fromFields),
-      view: fields.view(viewShape, descriptions as fields.Descriptions<ViewShape<Fields>>),
+      input: fields.input(inputFields, rules).transform(fromFields),
+      view: fields.view(viewFields),
       toJson,
-      inputShape,
-      viewShape,
-      descriptions,
+      inputFields,
+      viewFields,
       fromFields,
     };
   };

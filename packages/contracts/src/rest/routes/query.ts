@@ -2,7 +2,7 @@ import type { Violation } from "@oaas/foundation";
 import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type TextProblem, type WholeRange } from "@oaas/models";
 import { z } from "zod";
 import { formatValue } from "../reading/violations.ts";
-import { input, readRuledText, integerSchema, type Descriptions, type Rules } from "../reading/fields.ts";
+import { field, input, readRuledText, integerSchema, type Field, type Rules } from "../reading/fields.ts";
 
 /**
  * Query parameters arrive as strings, or as lists of strings when repeated; these readers convert them.
@@ -49,8 +49,14 @@ type Explained<Shape> = {
 };
 
 /** The schema of a query; every parameter must have a description above. */
-export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained<Shape>, violationsOf?: Rules) {
-  return input<Shape>(shape, QUERY_PARAMETERS as unknown as Descriptions<Shape>, violationsOf);
+export function parameters<Shape extends Readonly<Record<string, z.ZodType>>>(
+  shape: Shape & Explained<Shape>,
+  violationsOf?: Rules,
+) {
+  type Parameters = { readonly [Name in keyof Shape]: Field<Shape[Name]> };
+  const descriptions: Readonly<Record<string, string>> = QUERY_PARAMETERS;
+  const described = Object.entries(shape).map(([name, schema]) => [name, field(descriptions[name] ?? "", schema)]);
+  return input<Parameters>(Object.fromEntries(described) as Parameters, violationsOf);
 }
 
 /** An integer in a query. Numbers of any size are parsed, so that the range check reports them. */

@@ -9,14 +9,15 @@ import {
 } from "@oaas/models";
 import { z } from "zod";
 import {
-  readBoolean,
+  field,
   input,
   mapOf,
   optional,
-  readText,
-  readRuledText,
-  view,
+  readBoolean,
   readInteger,
+  readRuledText,
+  readText,
+  view,
   withDefault,
 } from "../../reading/fields.ts";
 import { fraction, integer, nullable, required, resource, string, type Codec } from "../../reading/resource.ts";
@@ -49,13 +50,10 @@ const clusterHealth = resource<ClusterHealth>()({
 export const clusterHealthInput = clusterHealth.input;
 
 /** The observed health of a cluster. */
-export const clusterHealthView = view(
-  { ...clusterHealth.viewShape, error: z.string().optional() },
-  {
-    ...(clusterHealth.descriptions as Record<keyof typeof clusterHealth.viewShape, string>),
-    error: "Error of the last health check; absent when it succeeded.",
-  },
-);
+export const clusterHealthView = view({
+  ...clusterHealth.viewFields,
+  error: field("Error of the last health check; absent when it succeeded.", z.string().optional()),
+});
 
 /** Writes the health of a cluster and the error of the last check. */
 export function clusterHealthToWire(health: ClusterHealth, error?: string): z.output<typeof clusterHealthView> {
@@ -63,28 +61,20 @@ export function clusterHealthToWire(health: ClusterHealth, error?: string): z.ou
 }
 
 /** A cluster in the list of clusters. */
-export const clusterView = view(
-  { name: z.string(), health: clusterHealthView },
-  { name: "Cluster name.", health: "Health of the cluster." },
-);
+export const clusterView = view({
+  name: field("Cluster name.", z.string()),
+  health: field("Health of the cluster.", clusterHealthView),
+});
 
 const file = () => optional(readRuledText(FILE_PATH));
 
 /** TLS settings for calls to a cluster. */
-export const clusterTlsInput = input(
-  {
-    ca_cert: file(),
-    client_cert: file(),
-    client_key: file(),
-    insecure: withDefault(readBoolean(), false),
-  },
-  {
-    ca_cert: "CA certificate that verifies the cluster's certificate. Default: the system's CA store.",
-    client_cert: "Client certificate.",
-    client_key: "Private key of the client certificate.",
-    insecure: "Skip certificate verification; for development only.",
-  },
-);
+export const clusterTlsInput = input({
+  ca_cert: field("CA certificate that verifies the cluster's certificate. Default: the system's CA store.", file()),
+  client_cert: field("Client certificate.", file()),
+  client_key: field("Private key of the client certificate.", file()),
+  insecure: field("Skip certificate verification; for development only.", withDefault(readBoolean(), false)),
+});
 
 const CLUSTER = {
   name: "Cluster name.",
@@ -95,41 +85,28 @@ const CLUSTER = {
 };
 
 /** A cluster to register at run time; same fields as in CRM_CLUSTERS_JSON. */
-export const clusterRegistrationInput = input(
-  {
-    name: readRuledText<ClusterName>(CLUSTER_NAME),
-    url: readRuledText(ENDPOINT_URL),
-    labels: mapOf(readText()),
-    timeout: optional(readInteger({ min: 0, max: 3600 })),
-    retry_attempts: withDefault(readInteger({ min: 0, max: 100 }), 3),
-    api_key: optional(readText()),
-    api_key_file: file(),
-    tls: optional(clusterTlsInput),
-  },
-  {
-    ...CLUSTER,
-    api_key: "Bearer token sent with every call; never returned by the API.",
-    api_key_file: "File with the token, in `CRM_SECRETS_DIR`.",
-    tls: "TLS files, in `CRM_SECRETS_DIR`.",
-  },
-);
+export const clusterRegistrationInput = input({
+  name: field(CLUSTER.name, readRuledText<ClusterName>(CLUSTER_NAME)),
+  url: field(CLUSTER.url, readRuledText(ENDPOINT_URL)),
+  labels: field(CLUSTER.labels, mapOf(readText())),
+  timeout: field(CLUSTER.timeout, optional(readInteger({ min: 0, max: 3600 }))),
+  retry_attempts: field(CLUSTER.retry_attempts, withDefault(readInteger({ min: 0, max: 100 }), 3)),
+  api_key: field("Bearer token sent with every call; never returned by the API.", optional(readText())),
+  api_key_file: field("File with the token, in `CRM_SECRETS_DIR`.", file()),
+  tls: field("TLS files, in `CRM_SECRETS_DIR`.", optional(clusterTlsInput)),
+});
 
 /** A registered cluster, without secrets and file paths. */
-export const clusterRegistrationView = view(
-  {
-    name: z.string(),
-    url: z.string(),
-    labels: z.record(z.string(), z.string()),
-    timeout: z.int().nullable(),
-    retry_attempts: z.int(),
-    tls: z.boolean(),
-    origin: z.enum(["configuration", "api"]),
-    health: clusterHealthView,
-  },
-  {
-    ...CLUSTER,
-    tls: "Whether calls use TLS.",
-    origin: "Whether the cluster comes from the configuration or was registered with the API.",
-    health: "Health of the cluster.",
-  },
-);
+export const clusterRegistrationView = view({
+  name: field(CLUSTER.name, z.string()),
+  url: field(CLUSTER.url, z.string()),
+  labels: field(CLUSTER.labels, z.record(z.string(), z.string())),
+  timeout: field(CLUSTER.timeout, z.int().nullable()),
+  retry_attempts: field(CLUSTER.retry_attempts, z.int()),
+  tls: field("Whether calls use TLS.", z.boolean()),
+  origin: field(
+    "Whether the cluster comes from the configuration or was registered with the API.",
+    z.enum(["configuration", "api"]),
+  ),
+  health: field("Health of the cluster.", clusterHealthView),
+});

@@ -1,7 +1,7 @@
 import { timestamp } from "@oaas/foundation";
 import { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "@oaas/models";
 import { z } from "zod";
-import { view } from "../../reading/fields.ts";
+import { field, view } from "../../reading/fields.ts";
 import { array, enumeration, map, nested, required, resource, string, type Codec } from "../../reading/resource.ts";
 
 const metadata = required("metadata", "Further attributes, by name.", map(string()));
@@ -23,10 +23,10 @@ const topologyEdge = resource<TopologyEdge>()({
 export const topologyEdgeView = topologyEdge.view;
 
 /** A point in time in the protobuf form. */
-export const topologyTimeView = view(
-  { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
-  { seconds: "Seconds since the Unix epoch.", nanos: "Nanoseconds within the second." },
-);
+export const topologyTimeView = view({
+  seconds: field("Seconds since the Unix epoch.", z.int().min(0).max(253_402_300_799)),
+  nanos: field("Nanoseconds within the second.", z.int().min(0).max(999_999_999)),
+});
 
 const topologyTime: Codec<string, z.ZodNullable<typeof topologyTimeView>> = {
   read: topologyTimeView

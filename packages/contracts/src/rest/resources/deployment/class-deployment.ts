@@ -22,8 +22,8 @@ import {
 import { z } from "zod";
 import {
   choice,
+  field,
   input,
-  object,
   omitUndefined,
   readText,
   readRuledText,
@@ -185,17 +185,16 @@ function namesIn(list: unknown): ReadonlySet<unknown> {
 }
 
 /** A deployment in a request; fields that only the server sets (condition, status, times) are ignored. */
-export const classDeploymentInput = input(desired.inputShape, desired.descriptions, checkClusterAliases).transform(
-  desired.fromFields,
-);
+export const classDeploymentInput = input(desired.inputFields, checkClusterAliases).transform(desired.fromFields);
 
 /** The body of a deploy request: the deployment and the digest of the plan it must produce. */
 export const deploymentRequestInput = input(
-  { ...desired.inputShape, plan_digest: optionalUnlessEmpty(readText()) },
   {
-    ...desired.descriptions,
-    plan_digest:
+    ...desired.inputFields,
+    plan_digest: field(
       "Digest of a plan from `POST /api/v1/plans`. The request fails with 409 when the deployment would produce another plan.",
+      optionalUnlessEmpty(readText()),
+    ),
   },
   checkClusterAliases,
 ).transform((json) => omitUndefined({ deployment: desired.fromFields(json), planDigest: json.plan_digest }));
@@ -243,14 +242,11 @@ const observation = resource<Omit<ObservedDeployment, "deployment">>()({
 });
 
 /** A deployment in a response, with both aliases of its clusters. */
-export const classDeploymentView = view({ ...desired.viewShape, ...observation.viewShape }, {
-  ...desired.descriptions,
-  ...observation.descriptions,
-} as Record<keyof typeof desired.viewShape | keyof typeof observation.viewShape, string>);
+export const classDeploymentView = view({ ...desired.viewFields, ...observation.viewFields });
 
 /** Reads a deployment from a response. */
-export const observedDeploymentInput = object(
-  { ...desired.inputShape, ...observation.inputShape },
+export const observedDeploymentInput = input(
+  { ...desired.inputFields, ...observation.inputFields },
   checkClusterAliases,
 ).transform((json): ObservedDeployment => ({
   ...observation.fromFields(json),

@@ -11,7 +11,7 @@ import {
   type UnitId,
 } from "@oaas/models";
 import { z } from "zod";
-import { view } from "../../reading/fields.ts";
+import { field, view } from "../../reading/fields.ts";
 import {
   array,
   boolean,
@@ -30,22 +30,13 @@ import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
 
 /** The status of one deployment unit. */
-export const unitStatusView = view(
-  {
-    id: z.string(),
-    status: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
-    phase: z.enum(Object.values(RuntimePhase).map(pascalCase)),
-    message: z.string().nullable(),
-    last_updated: z.string(),
-  },
-  {
-    id: "Deployment unit id.",
-    status: "Condition.",
-    phase: "Deployment phase.",
-    message: "Human-readable message.",
-    last_updated: "Time of the cluster's last report.",
-  },
-);
+export const unitStatusView = view({
+  id: field("Deployment unit id.", z.string()),
+  status: field("Condition.", z.enum(Object.values(DeploymentCondition).map(pascalCase))),
+  phase: field("Deployment phase.", z.enum(Object.values(RuntimePhase).map(pascalCase))),
+  message: field("Human-readable message.", z.string().nullable()),
+  last_updated: field("Time of the cluster's last report.", z.string()),
+});
 
 const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
   cluster: required("cluster", "Cluster name.", string<ClusterName>()),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { view } from "../../reading/fields.ts";
+import { field, view } from "../../reading/fields.ts";
 import { resourceReferenceView } from "../cluster/class-runtime.ts";
 
 const VERDICTS = ["healthy", "transient", "permanent"] as const;
@@ -21,60 +21,36 @@ export interface FindingWire {
 }
 
 /** The schema of `FindingWire`. */
-export const findingView: z.ZodType<FindingWire> = view(
-  {
-    level: z.enum(LEVELS),
-    name: z.string(),
-    resource: resourceReferenceView.nullable(),
-    verdict: z.enum(VERDICTS),
-    reason: z.string(),
-    message: z.string(),
-    suggested_action: z.string(),
-    since: z.string().nullable(),
-    count: z.int().nullable(),
-    causes: z.lazy(() => z.array(findingView)),
-  },
-  {
-    level: "Kind of the inspected object.",
-    name: "Name of the inspected object.",
-    resource: "Kubernetes object; null when the finding is not about one.",
-    verdict: "`healthy`, `transient` (resolves by itself) or `permanent` (needs action).",
-    reason: "Machine-readable reason (one CamelCase word).",
-    message: "Human-readable message.",
-    suggested_action: "Suggested action.",
-    since: "Start time; null when unknown.",
-    count: "Number of occurrences; null when not counted.",
-    causes: "Causes of this finding, recursively.",
-  },
-);
+export const findingView: z.ZodType<FindingWire> = view({
+  level: field("Kind of the inspected object.", z.enum(LEVELS)),
+  name: field("Name of the inspected object.", z.string()),
+  resource: field("Kubernetes object; null when the finding is not about one.", resourceReferenceView.nullable()),
+  verdict: field("`healthy`, `transient` (resolves by itself) or `permanent` (needs action).", z.enum(VERDICTS)),
+  reason: field("Machine-readable reason (one CamelCase word).", z.string()),
+  message: field("Human-readable message.", z.string()),
+  suggested_action: field("Suggested action.", z.string()),
+  since: field("Start time; null when unknown.", z.string().nullable()),
+  count: field("Number of occurrences; null when not counted.", z.int().nullable()),
+  causes: field(
+    "Causes of this finding, recursively.",
+    z.lazy(() => z.array(findingView)),
+  ),
+});
 
 /** Findings in one cluster. */
-export const clusterFindingView = view(
-  { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
-  {
-    cluster: "Cluster name.",
-    unit_id: "Deployment unit id.",
-    finding: "Root finding; null when the cluster is unreachable.",
-    error: "Error of the request to the cluster; null if none.",
-  },
-);
+export const clusterFindingView = view({
+  cluster: field("Cluster name.", z.string()),
+  unit_id: field("Deployment unit id.", z.string()),
+  finding: field("Root finding; null when the cluster is unreachable.", findingView.nullable()),
+  error: field("Error of the request to the cluster; null if none.", z.string().nullable()),
+});
 
 /** Why a deployment is not ready, per cluster, with suggested actions. */
-export const explanationView = view(
-  {
-    key: z.string(),
-    summary: z.string(),
-    verdict: z.enum(VERDICTS),
-    suggested_action: z.string(),
-    clusters: z.array(clusterFindingView),
-    observed_at: z.string(),
-  },
-  {
-    key: "Deployment key.",
-    summary: "The root cause in one sentence.",
-    verdict: "The worst verdict across its clusters.",
-    suggested_action: "Suggested action.",
-    clusters: "Findings per cluster, from the class down to pod events.",
-    observed_at: "Time of the observation.",
-  },
-);
+export const explanationView = view({
+  key: field("Deployment key.", z.string()),
+  summary: field("The root cause in one sentence.", z.string()),
+  verdict: field("The worst verdict across its clusters.", z.enum(VERDICTS)),
+  suggested_action: field("Suggested action.", z.string()),
+  clusters: field("Findings per cluster, from the class down to pod events.", z.array(clusterFindingView)),
+  observed_at: field("Time of the observation.", z.string()),
+});

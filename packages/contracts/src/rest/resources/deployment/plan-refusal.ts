@@ -1,19 +1,17 @@
 import { z } from "zod";
-import { view } from "../../reading/fields.ts";
+import { field, view } from "../../reading/fields.ts";
 import { candidateView } from "./plan.ts";
 
-export const lowerTargetView = view(
-  { subject: z.string(), availability: z.number() },
-  {
-    subject: "`class`, or the key of the function with its own target.",
-    availability: "Highest reachable availability.",
-  },
-);
+export const lowerTargetView = view({
+  subject: field("`class`, or the key of the function with its own target.", z.string()),
+  availability: field("Highest reachable availability.", z.number()),
+});
 
 /** One sufficient change; the kind determines the other fields. */
-export const remedyView = view(
-  {
-    kind: z.enum([
+export const remedyView = view({
+  kind: field(
+    "Kind of change.",
+    z.enum([
       "lower-target",
       "raise-cap",
       "add-cluster",
@@ -22,50 +20,36 @@ export const remedyView = view(
       "lower-replica-count",
       "allow-best-effort",
     ]),
-    text: z.string(),
-    targets: z.array(lowerTargetView).readonly().optional(),
-    max_replicas: z.int().optional(),
-    availability: z.number().optional(),
-    clusters: z.array(z.string()).readonly().optional(),
-    replica_count: z.int().optional(),
-  },
-  {
-    kind: "Kind of change.",
-    text: "Human-readable description.",
-    targets: "For `lower-target`: every missed target.",
-    max_replicas: "For `raise-cap`: the minimum `PLANNER_MAX_REPLICAS`.",
-    availability: "For `add-cluster`: the availability the new cluster must have.",
-    clusters: "For `restore-cluster` and `leave-out`: the clusters.",
-    replica_count: "For `lower-replica-count`: the maximum `odgm.replica_count`.",
-  },
-);
+  ),
+  text: field("Human-readable description.", z.string()),
+  targets: field("For `lower-target`: every missed target.", z.array(lowerTargetView).readonly().optional()),
+  max_replicas: field("For `raise-cap`: the minimum `PLANNER_MAX_REPLICAS`.", z.int().optional()),
+  availability: field("For `add-cluster`: the availability the new cluster must have.", z.number().optional()),
+  clusters: field("For `restore-cluster` and `leave-out`: the clusters.", z.array(z.string()).readonly().optional()),
+  replica_count: field("For `lower-replica-count`: the maximum `odgm.replica_count`.", z.int().optional()),
+});
 
-export const bestReachedView = view(
-  { availability: z.number(), replicas: z.int() },
-  { availability: "Reachable availability.", replicas: "Replicas it requires." },
-);
+export const bestReachedView = view({
+  availability: field("Reachable availability.", z.number()),
+  replicas: field("Replicas it requires.", z.int()),
+});
 
 /** Why planning failed, for programs; the problem's `detail` has the text. */
-export const planRefusalView = view(
-  {
-    reason: z.enum(["disabled", "no-cluster", "no-usable-cluster", "out-of-reach", "throughput-out-of-reach"]),
-    target_availability: z.number().optional(),
-    best: bestReachedView.optional(),
-    remedies: z.array(remedyView),
-    needed_replicas: z.int().optional(),
-    max_replicas: z.int().optional(),
-    clusters: z.array(candidateView),
-  },
-  {
-    reason: "Why planning failed.",
-    target_availability: "For `out-of-reach`: the requested availability.",
-    best: "For `out-of-reach`: the best reachable result; absent when no replica count within the cap is allowed.",
-    remedies: "Changes that are each sufficient, verified by planning with them.",
-    needed_replicas: "For `throughput-out-of-reach`: the required replicas.",
-    max_replicas: "For `throughput-out-of-reach`: the allowed replicas.",
-    clusters: "Every candidate cluster.",
-  },
-);
+export const planRefusalView = view({
+  reason: field(
+    "Why planning failed.",
+    z.enum(["disabled", "no-cluster", "no-usable-cluster", "out-of-reach", "throughput-out-of-reach"]),
+  ),
+  target_availability: field("For `out-of-reach`: the requested availability.", z.number().optional()),
+  best: field(
+    "For `out-of-reach`: the best reachable result; absent when no replica count within the cap is allowed.",
+    bestReachedView.optional(),
+  ),
+  remedies: field("Changes that are each sufficient, verified by planning with them.", z.array(remedyView)),
+  needed_replicas: field("For `throughput-out-of-reach`: the required replicas.", z.int().optional()),
+  max_replicas: field("For `throughput-out-of-reach`: the allowed replicas.", z.int().optional()),
+  clusters: field("Every candidate cluster.", z.array(candidateView)),
+});
 
 export type PlanRefusalWire = z.output<typeof planRefusalView>;
 export type RemedyWire = z.output<typeof remedyView>;

@@ -1,6 +1,6 @@
 import { CONFIG_KEY, FUNCTION_KEY, FunctionType, type FunctionDefinition, type FunctionKey } from "@oaas/models";
 import { z } from "zod";
-import { input, optional as orAbsent, readText, withDefault } from "../../reading/fields.ts";
+import { field, input, optional as orAbsent, readText, withDefault } from "../../reading/fields.ts";
 import {
   boolean,
   defaulted,
@@ -18,16 +18,13 @@ import { provisionConfig, resourceRequirements, withDeprecatedFields } from "./p
 /** Where peers of August 2025 put the description and the resources of a function. */
 const metadata = {
   input: orAbsent(
-    input(
-      {
-        description: orAbsent(readText()),
-        resource_requirements: withDefault(resourceRequirements.input, {}),
-      },
-      {
-        description: "Deprecated location of `description`.",
-        resource_requirements: "Deprecated location of the resources in `provision_config`.",
-      },
-    ),
+    input({
+      description: field("Deprecated location of `description`.", orAbsent(readText())),
+      resource_requirements: field(
+        "Deprecated location of the resources in `provision_config`.",
+        withDefault(resourceRequirements.input, {}),
+      ),
+    }),
   ),
   view: undefined,
   description: "Deprecated location of description and resources; accepted, never returned.",

@@ -1,6 +1,6 @@
 import type { DeploymentRevision, PackageRevision, Revision } from "@oaas/models";
 import { z } from "zod";
-import { input, optional, readText, view, readInteger } from "../../reading/fields.ts";
+import { field, input, optional, readInteger, readText, view } from "../../reading/fields.ts";
 import {
   integer,
   map,
@@ -54,36 +54,22 @@ export const deploymentRevisionView = deploymentRevision.view;
 export const deploymentRevisionToWire = deploymentRevision.toJson;
 
 /** One difference. */
-export const changeView = view(
-  {
-    path: z.string(),
-    change: z.enum(["added", "removed", "changed"]),
-    before: z.unknown().optional(),
-    after: z.unknown().optional(),
-  },
-  {
-    path: "JSONPath of the field.",
-    change: "Kind of change.",
-    before: "Value before the change; absent when added.",
-    after: "Value after the change; absent when removed.",
-  },
-);
+export const changeView = view({
+  path: field("JSONPath of the field.", z.string()),
+  change: field("Kind of change.", z.enum(["added", "removed", "changed"])),
+  before: field("Value before the change; absent when added.", z.unknown().optional()),
+  after: field("Value after the change; absent when removed.", z.unknown().optional()),
+});
 
 /** The differences between two revisions. */
-export const diffView = view(
-  { from: z.int(), to: z.int(), changes: z.array(changeView).readonly() },
-  {
-    from: "Earlier revision.",
-    to: "Later revision.",
-    changes: "Changed fields; empty when the revisions are equal.",
-  },
-);
+export const diffView = view({
+  from: field("Earlier revision.", z.int()),
+  to: field("Later revision.", z.int()),
+  changes: field("Changed fields; empty when the revisions are equal.", z.array(changeView).readonly()),
+});
 
 /** The revision to restore and the reason. */
-export const rollbackInput = input(
-  {
-    revision: readInteger(REVISION_RANGE),
-    reason: optional(readText()),
-  },
-  { revision: "Revision to restore.", reason: "Reason; stored in the history." },
-);
+export const rollbackInput = input({
+  revision: field("Revision to restore.", readInteger(REVISION_RANGE)),
+  reason: field("Reason; stored in the history.", optional(readText())),
+});
