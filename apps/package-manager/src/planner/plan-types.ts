@@ -2,21 +2,20 @@ import type { Violation } from "@oaas/foundation";
 import {
   DEFAULT_AVAILABILITY,
   type ClassDeployment,
-  type ClassKey,
   type ClusterName,
   type DeploymentKey,
-  type Enforcement,
   type FunctionBinding,
+  type FunctionDeployment,
   type FunctionKey,
   type FunctionType,
   type NfrRequirements,
+  type OdgmSpec,
   type Package,
   type PackageName,
   type ProvisionConfig,
   type Rollout,
   type ShardType,
   type StateSpecification,
-  type TelemetryConfig,
   type UnitId,
 } from "@oaas/models";
 import type { HealthFacts } from "../clusters/cluster-health.ts";
@@ -104,32 +103,31 @@ export interface Decision {
   readonly wouldChange?: string;
 }
 
-/** The part of a function that is the same in every cluster. */
-export interface FunctionSpec {
-  readonly functionKey: FunctionKey;
+/** The part of a function that is the same in every cluster: its definition, merged with the deployment's settings. */
+export interface FunctionSpec extends Omit<FunctionDeployment, "qos" | "nfr" | "provision"> {
   readonly functionType: FunctionType;
-  readonly description?: string;
-  readonly availableLocation?: string;
   readonly nfr: NfrRequirements;
   readonly provision: ProvisionConfig;
-  readonly config: Readonly<Record<string, string>>;
 }
 
-/** The content that all units of a deployment share, stored once. */
-export interface SharedSpec {
+/** Fields of a deployment that decide placement, scale and order, and do not reach the units as they are. */
+type PlacementField =
+  | "targetClusters"
+  | "availableClusters"
+  | "clusterTemplates"
+  | "functions"
+  | "odgm"
+  | "allowBestEffort"
+  | "rollout";
+
+/** The content that all units of a deployment share, stored once: every field of a deployment except its placement. */
+export interface SharedSpec extends Omit<ClassDeployment, PlacementField | "key" | "packageName"> {
   readonly deploymentKey: DeploymentKey;
   readonly packageName: PackageName;
   readonly packageRevision: number;
-  readonly classKey: ClassKey;
   readonly functions: readonly FunctionSpec[];
   readonly bindings: readonly FunctionBinding[];
-  readonly nfr: NfrRequirements;
   readonly state?: StateSpecification;
-  readonly enforcement?: Enforcement;
-  readonly addons?: readonly string[];
-  readonly templateHint?: string;
-  readonly telemetry?: TelemetryConfig;
-  readonly environmentKind?: string;
 }
 
 /** The requirement that determines a scale. */
@@ -160,13 +158,9 @@ export interface ShardAssignment {
 }
 
 /** The object data grid of a deployment over all its clusters. */
-export interface PlannedOdgm {
-  readonly collections: readonly string[];
-  readonly partitionCount: number;
-  readonly replicaCount: number;
+export interface PlannedOdgm extends Required<Omit<OdgmSpec, "shardType" | "nodeIds">> {
   /** If absent, each class runtime manager derives the same type from the shared content. */
   readonly shardType?: ShardType;
-  readonly log: string;
   readonly nodeIds: Readonly<Record<string, readonly number[]>>;
   readonly assignments: Readonly<Record<string, readonly ShardAssignment[]>>;
 }

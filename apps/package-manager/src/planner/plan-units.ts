@@ -1,3 +1,5 @@
+import type { EveryField } from "@oaas/contracts/grpc";
+import { omitUndefined } from "@oaas/contracts/rest";
 import type { ClassDefinition, Rollout } from "@oaas/models";
 import { compareNames, type Candidate } from "./placement/candidates.ts";
 import { scaleFunction } from "./sizing/function-scale.ts";
@@ -19,8 +21,7 @@ export function sharedSpec(
   definition: ClassDefinition,
   functions: readonly RequestedFunction[],
 ): SharedSpec {
-  const { enforcement, addons, templateHint, telemetry, environmentKind } = deployment;
-  return {
+  return omitUndefined({
     deploymentKey: deployment.key,
     packageName: from.name,
     packageRevision,
@@ -28,13 +29,13 @@ export function sharedSpec(
     functions: functions.map(({ spec }) => spec),
     bindings: definition.bindings,
     nfr: deployment.nfr,
-    ...(definition.stateSpec === undefined ? {} : { state: definition.stateSpec }),
-    ...(enforcement === undefined ? {} : { enforcement }),
-    ...(addons === undefined ? {} : { addons }),
-    ...(templateHint === undefined ? {} : { templateHint }),
-    ...(telemetry === undefined ? {} : { telemetry }),
-    ...(environmentKind === undefined ? {} : { environmentKind }),
-  };
+    state: definition.stateSpec,
+    enforcement: deployment.enforcement,
+    addons: deployment.addons,
+    templateHint: deployment.templateHint,
+    telemetry: deployment.telemetry,
+    environmentKind: deployment.environmentKind,
+  } satisfies EveryField<SharedSpec>);
 }
 
 /** The units of the chosen clusters, by name. Clusters without measurements share the same scales. */

@@ -1,6 +1,23 @@
 import { create, equals, toJson } from "@bufbuild/protobuf";
 import { classRuntime } from "@oaas/contracts/crd";
-import { ConsistencyModel, DeploymentUnitSchema, FunctionType, StateShape } from "@oaas/contracts/grpc";
+import {
+  ConsistencyModel,
+  DeploymentUnitSchema,
+  FunctionType,
+  StateShape,
+  type ClassFunctionBinding,
+  type DeploymentUnit,
+  type EnforcementSpec,
+  type EveryField,
+  type FunctionDeploymentSpec,
+  type FunctionRoute,
+  type NfrRequirements,
+  type OdgmConfig,
+  type OdgmEventConfig,
+  type ProvisionConfig,
+  type StateSpec,
+  type TelemetrySpec,
+} from "@oaas/contracts/grpc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { classRuntimeToUnit } from "./class-runtime-to-unit.ts";
@@ -8,7 +25,7 @@ import { unitToClassRuntime } from "./unit-to-class-runtime.ts";
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
-/** Undefined members are omitted, as a sender would do. */
+/** Undefined fields are omitted, as a sender would do. `satisfies EveryField` rejects a generator that misses a field. */
 const sparse = <T extends object>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc
     .record(members)
@@ -35,7 +52,7 @@ const nfr = sparse({
   availability: optional(share),
   cpuUtilizationTarget: optional(share),
   consistency: optional(consistency),
-});
+} satisfies EveryField<NfrRequirements>);
 
 const provision = fc
   .tuple(
@@ -49,7 +66,7 @@ const provision = fc
       memoryLimit: optional(fc.constantFrom("1Gi", "1G")),
       minScale: optional(fc.integer({ min: 0, max: 3 })),
       maxScale: optional(fc.integer({ min: 3, max: 9 })),
-    }),
+    } satisfies EveryField<Omit<ProvisionConfig, "containerImage" | "wasmModuleUrl">>),
     fc.boolean(),
   )
   .map(([one, wasm]) => ({
@@ -66,7 +83,7 @@ const functions = fc.uniqueArray(
     provisionConfig: provision,
     config: texts,
     functionType: optional(fc.constantFrom(FunctionType.CUSTOM, FunctionType.WASM, FunctionType.BUILTIN)),
-  }),
+  } satisfies EveryField<FunctionDeploymentSpec>),
   { maxLength: 4, selector: ({ functionKey }) => functionKey },
 );
 
@@ -79,7 +96,7 @@ const bindings = fc.uniqueArray(
     parameters: fc.array(word, { maxLength: 2 }),
     triggerOnStateChange: optional(fc.boolean()),
     asyncExecution: optional(fc.boolean()),
-  }),
+  } satisfies EveryField<ClassFunctionBinding>),
   { maxLength: 3, selector: ({ name: own }) => own },
 );
 
@@ -98,7 +115,7 @@ const odgm = sparse({
           standby: optional(fc.boolean()),
           activeGroup: fc.array(gridId, { maxLength: 2 }),
           functionKey: optional(name),
-        }),
+        } satisfies EveryField<FunctionRoute>),
         { maxKeys: 3 },
       ),
       disabledFn: fc.array(word, { maxLength: 2 }),
@@ -120,9 +137,13 @@ const odgm = sparse({
     { maxKeys: 2 },
   ),
   events: optional(
-    sparse({ enabled: fc.boolean(), maxTriggerDepth: optional(positive), triggerTimeoutMs: optional(positive) }),
+    sparse({
+      enabled: fc.boolean(),
+      maxTriggerDepth: optional(positive),
+      triggerTimeoutMs: optional(positive),
+    } satisfies EveryField<OdgmEventConfig>),
   ),
-});
+} satisfies EveryField<OdgmConfig>);
 
 const unit = sparse({
   id: name,
@@ -142,10 +163,12 @@ const unit = sparse({
     sparse({
       enabled: fc.boolean(),
       traces: optional(fc.boolean()),
+      metrics: optional(fc.boolean()),
+      logs: optional(fc.boolean()),
       samplingRate: optional(share),
       serviceName: optional(word),
       resourceAttributes: texts,
-    }),
+    } satisfies EveryField<TelemetrySpec>),
   ),
   nfrRequirements: optional(nfr),
   state: optional(
@@ -157,13 +180,13 @@ const unit = sparse({
       defaultProvider: optional(word),
       keySpecs: fc.array(sparse({ name: word, keyType: word, nullable: optional(fc.boolean()) }), { maxLength: 2 }),
       storageRequest: optional(fc.constant("10Gi")),
-    }),
+    } satisfies EveryField<StateSpec>),
   ),
   enforcement: optional(
     fc.record({
       mode: fc.constantFrom(1, 2, 3),
       dimensions: fc.uniqueArray(fc.constantFrom(1, 2, 3), { maxLength: 3 }),
-    }),
+    } satisfies EveryField<EnforcementSpec>),
   ),
   addons: optional(fc.record({ names: fc.uniqueArray(word, { maxLength: 2 }) })),
   templateHint: optional(name),
@@ -173,7 +196,7 @@ const unit = sparse({
   deploymentKey: optional(name),
   managedBy: optional(word),
   environment: optional(word),
-});
+} satisfies EveryField<DeploymentUnit>);
 
 test("round-trips a unit through an object and the storage of the API server", () => {
   fc.assert(

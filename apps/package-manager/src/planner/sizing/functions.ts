@@ -1,3 +1,5 @@
+import type { EveryField } from "@oaas/contracts/grpc";
+import { omitUndefined } from "@oaas/contracts/rest";
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import {
   checkProvisionBounds,
@@ -89,18 +91,16 @@ function resolveFunction(
 ): RequestedFunction {
   const provision = mergeProvision(defined.provision, listed.provision);
   const own = ownRequirements(listed);
-  const description = listed.description ?? defined.description;
-  const { availableLocation } = listed;
   return {
-    spec: {
+    spec: omitUndefined({
       functionKey: defined.key,
       functionType: defined.functionType,
-      ...(description === undefined ? {} : { description }),
-      ...(availableLocation === undefined ? {} : { availableLocation }),
+      description: listed.description ?? defined.description,
+      availableLocation: listed.availableLocation,
       nfr: { ...ofClass, ...own },
       provision,
       config: { ...defined.config, ...listed.config },
-    },
+    } satisfies EveryField<FunctionSpec>),
     ...(listedAt === undefined ? {} : { listedAt }),
     ...(own.availability === undefined ? {} : { ownAvailability: own.availability }),
     hasReplicas: isCode(defined.functionType) && provision.wasmModuleUrl === undefined,

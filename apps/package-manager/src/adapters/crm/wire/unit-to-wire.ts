@@ -92,7 +92,8 @@ function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
     packageRevision: String(shared.packageRevision),
     deploymentKey: shared.deploymentKey,
     environment: shared.environmentKind,
-  } satisfies EveryField<Omit<DeploymentUnit, "revision" | "managedBy" | "createdAt" | "digest">>);
+  } satisfies EveryField<Omit<DeploymentUnit, "revision" | "managedBy" | "createdAt" | "digest">> &
+    EveryField<Omit<SharedSpec, "bindings" | "nfr" | "environmentKind">>);
 }
 
 /** The digest of the desired content of a unit. */
@@ -123,7 +124,7 @@ function functionToWire(
       ...(scale === undefined ? {} : omitUndefined({ minScale: scale.minScale, maxScale: scale.maxScale })),
     },
     config: { ...spec.config },
-  } satisfies EveryField<FunctionDeploymentSpec>);
+  } satisfies EveryField<FunctionDeploymentSpec> & EveryField<Omit<FunctionSpec, "nfr" | "provision">>);
 }
 
 function provisionToWire(provision: ProvisionConfig): MessageInitShape<typeof ProvisionConfigSchema> {
@@ -197,7 +198,8 @@ function odgmToWire(
     envNodeIds: mapValues(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
     odgmNodeId: own === undefined ? undefined : BigInt(own),
     collectionAssignments: mapValues(odgm.assignments, assignmentsToWire),
-  } satisfies EveryField<Omit<OdgmConfig, "options" | "events">>);
+  } satisfies EveryField<Omit<OdgmConfig, "options" | "events">> &
+    EveryField<Omit<PlannedOdgm, "nodeIds" | "assignments">>);
 }
 
 function assignmentsToWire(
@@ -228,7 +230,7 @@ function enforcementToWire({ mode, dimensions }: Enforcement) {
   return {
     mode: enforcementModeWords.toWire(mode),
     dimensions: dimensions.map((dimension) => enforcementDimensionWords.toWire(dimension)),
-  };
+  } satisfies EveryField<Enforcement>;
 }
 
 function mapValues<A, B>(entries: Readonly<Record<string, A>>, convert: (value: A) => B): Record<string, B> {
