@@ -112,7 +112,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["concurrency.ts", "paging.ts"] },
     { folders: ["idempotency"] },
     { folders: ["history"], pure: true },
-    { folders: ["saga-engine/saga.ts"], pure: true },
+    { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
     { folders: ["saga-engine"] },
     { folders: ["records"], pure: true },
     { folders: ["stores"] },

@@ -1,3 +1,4 @@
+import { generator as access } from "./reference/access.ts";
 import { generator as cli } from "./reference/cli.ts";
 import { generator as configuration } from "./reference/configuration.ts";
 import { generator as crdReference } from "./reference/crd.ts";
@@ -29,4 +30,5 @@ export const GENERATORS: readonly Generator[] = [
   rest,
   grpc,
   cli,
+  access,
 ];

@@ -26,30 +26,23 @@ export interface AccessOptions {
 
 /** Authentication, authorization, and the review APIs. */
 export interface AccessControl {
-  readonly guard: RequestGuard;
-  readonly virtualResources: VirtualResources;
-  readonly escalationGuard: EscalationGuard;
+  readonly gate: RequestGuard;
+  readonly questions: VirtualResources;
+  readonly grants: EscalationGuard;
 }
 
 /** Access by tokens and roles. */
-export function createAccessControl(options: AccessOptions): AccessControl {
-  let cached: AccessControl | undefined;
-  const control = (): AccessControl => (cached ??= buildAccessControl(options));
+export function accessControl(options: AccessOptions): AccessControl {
+  let made: AccessControl | undefined;
+  const control = (): AccessControl => (made ??= assembled(options));
   return {
-    guard: { check: (request, attempt) => control().guard.check(request, attempt) },
-    virtualResources: { handle: (request) => control().virtualResources.handle(request) },
-    escalationGuard: { check: (request, roleWrite) => control().escalationGuard.check(request, roleWrite) },
+    gate: { refusal: (request, attempt) => control().gate.refusal(request, attempt) },
+    questions: { answer: (question) => control().questions.answer(question) },
+    grants: { refusal: (request, grant) => control().grants.refusal(request, grant) },
   };
 }
 
-function buildAccessControl({
-  clock,
-  ids,
-  key,
-  users = new Map(),
-  withoutCredentials,
-  objects,
-}: AccessOptions): AccessControl {
+function assembled({ clock, ids, key, users = new Map(), withoutCredentials, objects }: AccessOptions): AccessControl {
   const tokens = new ServiceAccountTokens(key);
   const cluster = objects();
   const read = cluster.get.bind(cluster);
@@ -61,10 +54,10 @@ function buildAccessControl({
     ...(withoutCredentials === undefined ? {} : { withoutCredentials }),
   });
   const authorizer = new Authorizer(cluster);
-  const guard = new AccessGuard(authenticator, authorizer);
+  const gate = new AccessGuard(authenticator, authorizer);
   return {
-    guard,
-    virtualResources: createVirtualResources({ clock, ids, guard, authenticator, authorizer, tokens, read }),
-    escalationGuard: new RoleEscalationGuard(guard, authorizer),
+    gate,
+    questions: createVirtualResources({ clock, ids, gate, authenticator, authorizer, tokens, read }),
+    grants: new RoleEscalationGuard(gate, authorizer),
   };
 }

@@ -13,35 +13,33 @@ export class AccessGuard implements RequestGuard {
   readonly #authenticator: Authenticator;
   readonly #authorizer: Authorizer;
   /** The user of a running request, for later authorization checks. */
-  readonly #users = new WeakMap<object, User>();
+  readonly #known = new WeakMap<object, User>();
 
   constructor(authenticator: Authenticator, authorizer: Authorizer) {
     this.#authenticator = authenticator;
     this.#authorizer = authorizer;
   }
 
-  check(request: ApiRequest, attempt: RequestAttributes): Status | undefined {
-    const user = this.#authenticate(request, attempt);
+  refusal(request: ApiRequest, attempt: RequestAttributes): Status | undefined {
+    const user = this.#identified(request, attempt);
     if ("status" in user) return user;
-    this.#users.set(request, user);
+    this.#known.set(request, user);
     const { group, resource } = attempt;
     if (group === undefined || resource === undefined) {
-      const pathAttempt = { verb: attempt.verb, path: attempt.path };
-      return this.#authorizer.canAccessPath(user, pathAttempt) ? undefined : forbiddenPath(user, pathAttempt);
+      const visit = { verb: attempt.verb, path: attempt.path };
+      return this.#authorizer.mayVisit(user, visit) ? undefined : forbiddenPath(user, visit);
     }
-    const resourceAttempt: ResourceAttempt = { ...attempt, group, resource };
-    return this.#authorizer.canAccessResource(user, resourceAttempt)
-      ? undefined
-      : forbiddenResource(user, resourceAttempt);
+    const wanted: ResourceAttempt = { ...attempt, group, resource };
+    return this.#authorizer.mayDo(user, wanted) ? undefined : forbiddenResource(user, wanted);
   }
 
   /** The user for whom a request was admitted; without a gate, the user who sent it. */
   identify(request: Pick<ApiRequest, "headers">): User | Status {
-    return this.#users.get(request) ?? this.#authenticator.authenticate(request) ?? UNAUTHORIZED;
+    return this.#known.get(request) ?? this.#authenticator.userOf(request) ?? UNAUTHORIZED;
   }
 
-  #authenticate(request: ApiRequest, attempt: RequestAttributes): User | Status {
-    const user = this.#authenticator.authenticate(request);
+  #identified(request: ApiRequest, attempt: RequestAttributes): User | Status {
+    const user = this.#authenticator.userOf(request);
     if (user === undefined) return UNAUTHORIZED;
     const { "impersonate-user": name = "" } = request.headers;
     return name === "" ? user : impersonateUser(this.#authorizer, user, request.headers, attempt);

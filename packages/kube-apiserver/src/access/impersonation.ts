@@ -25,14 +25,12 @@ export function impersonateUser(
   headers: Readonly<Record<string, string>>,
   attempt: RequestAttributes,
 ): User | Status {
-  const requested = readImpersonation(headers);
-  const denial = checkConstrainedImpersonation(authorizer, user, requested, attempt);
-  if (denial === undefined) return createImpersonatedUser(requested);
-  const deniedAlways = listAttempts(requested, "impersonate", "").find(
-    (one) => !authorizer.canAccessResource(user, one),
-  );
-  if (deniedAlways === undefined) return createImpersonatedUser(requested);
-  return denial === "another way" ? forbiddenResource(user, deniedAlways) : denial;
+  const wanted = readImpersonation(headers);
+  const refusal = refusalOnRequest(authorizer, user, wanted, attempt);
+  if (refusal === undefined) return become(wanted);
+  const refusedAlways = identities(wanted, "impersonate", "").find((one) => !authorizer.mayDo(user, one));
+  if (refusedAlways === undefined) return become(wanted);
+  return refusal === "another way" ? forbiddenResource(user, refusedAlways) : refusal;
 }
 
 function readImpersonation(headers: Readonly<Record<string, string>>): ImpersonationRequest {
@@ -43,38 +41,38 @@ function readImpersonation(headers: Readonly<Record<string, string>>): Impersona
   return { name: headers["impersonate-user"] ?? "", groups };
 }
 
-function checkConstrainedImpersonation(
+function refusalOnRequest(
   authorizer: Authorizer,
   user: User,
-  requested: ImpersonationRequest,
+  wanted: ImpersonationRequest,
   attempt: RequestAttributes,
 ): Status | "another way" | undefined {
-  const mode = getMode(requested);
+  const mode = modeOf(wanted);
   if (mode === undefined) return "another way";
   const verb = `impersonate-on:${mode}:${attempt.verb}`;
   const { group, resource } = attempt;
   if (group === undefined || resource === undefined) {
-    const pathAttempt = { verb, path: attempt.path };
-    if (!authorizer.canAccessPath(user, pathAttempt)) return forbiddenPath(user, pathAttempt);
+    const visit = { verb, path: attempt.path };
+    if (!authorizer.mayVisit(user, visit)) return forbiddenPath(user, visit);
   } else {
-    const resourceAttempt: ResourceAttempt = { ...attempt, verb, group, resource };
-    if (!authorizer.canAccessResource(user, resourceAttempt)) return forbiddenResource(user, resourceAttempt);
+    const on: ResourceAttempt = { ...attempt, verb, group, resource };
+    if (!authorizer.mayDo(user, on)) return forbiddenResource(user, on);
   }
-  const denied = listAttempts(requested, `impersonate:${mode}`, "authentication.k8s.io").find(
-    (one) => !authorizer.canAccessResource(user, one),
+  const refused = identities(wanted, `impersonate:${mode}`, "authentication.k8s.io").find(
+    (one) => !authorizer.mayDo(user, one),
   );
-  return denied === undefined ? undefined : forbiddenResource(user, denied);
+  return refused === undefined ? undefined : forbiddenResource(user, refused);
 }
 
 /** The type of user, for rules about one request; nodes and service accounts have fixed groups. */
-function getMode({ name, groups }: ImpersonationRequest): string | undefined {
+function modeOf({ name, groups }: ImpersonationRequest): string | undefined {
   if (!NODE.test(name) && !ACCOUNT.test(name)) return "user-info";
   if (groups.length > 0) return undefined;
   return NODE.test(name) ? "arbitrary-node" : "serviceaccount";
 }
 
 /** The permissions needed to impersonate. */
-function listAttempts({ name, groups }: ImpersonationRequest, verb: string, group: string): readonly ResourceAttempt[] {
+function identities({ name, groups }: ImpersonationRequest, verb: string, group: string): readonly ResourceAttempt[] {
   const [, namespace, account] = ACCOUNT.exec(name) ?? [];
   const [, node] = NODE.exec(name) ?? [];
   const self: ResourceAttempt =
@@ -86,9 +84,8 @@ function listAttempts({ name, groups }: ImpersonationRequest, verb: string, grou
   return [self, ...groups.map((each) => ({ verb, group, resource: "groups", name: each }))];
 }
 
-function createImpersonatedUser({ name, groups }: ImpersonationRequest): User {
+function become({ name, groups }: ImpersonationRequest): User {
   const [, namespace] = ACCOUNT.exec(name) ?? [];
-  const accountGroups =
-    namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
-  return { name, groups: [...groups, ...accountGroups, AUTHENTICATED] };
+  const own = namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  return { name, groups: [...groups, ...own, AUTHENTICATED] };
 }

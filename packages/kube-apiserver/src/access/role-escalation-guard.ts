@@ -5,11 +5,11 @@ import { forbidden, notFound } from "../request/response/status-errors.ts";
 import type { RoleWrite, EscalationGuard } from "../request/routing/router.ts";
 import type { AccessGuard } from "./access-guard.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
-import { formatList, findMissingPermissions } from "./authorization/escalation.ts";
+import { quotedList, rightsNotHeld } from "./authorization/escalation.ts";
 import { MASTERS, type User } from "./authentication/user.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
-const ALL_PERMISSIONS: readonly JsonObject[] = [
+const EVERYTHING: readonly JsonObject[] = [
   { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
   { nonResourceURLs: ["*"], verbs: ["*"] },
 ];
@@ -19,69 +19,67 @@ const ALL_PERMISSIONS: readonly JsonObject[] = [
  * `escalate` or `bind`.
  */
 export class RoleEscalationGuard implements EscalationGuard {
-  readonly #guard: AccessGuard;
+  readonly #gate: AccessGuard;
   readonly #authorizer: Authorizer;
 
-  constructor(guard: AccessGuard, authorizer: Authorizer) {
-    this.#guard = guard;
+  constructor(gate: AccessGuard, authorizer: Authorizer) {
+    this.#gate = gate;
     this.#authorizer = authorizer;
   }
 
-  check(request: ApiRequest, roleWrite: RoleWrite): Status | undefined {
-    if (roleWrite.kind.group !== GROUP) return undefined;
-    const user = this.#guard.identify(request);
+  refusal(request: ApiRequest, grant: RoleWrite): Status | undefined {
+    if (grant.kind.group !== GROUP) return undefined;
+    const user = this.#gate.identify(request);
     if ("status" in user) return user;
-    if (user.groups.includes(MASTERS) || isGarbageCollectorUpdate(roleWrite)) return undefined;
-    return roleWrite.kind.resource.endsWith("bindings")
-      ? this.#checkBinding(user, roleWrite)
-      : this.#checkRole(user, roleWrite);
+    if (user.groups.includes(MASTERS) || isOnlyForCollectors(grant)) return undefined;
+    return grant.kind.resource.endsWith("bindings") ? this.#ofBinding(user, grant) : this.#ofRole(user, grant);
   }
 
-  #checkRole(user: User, roleWrite: RoleWrite): Status | undefined {
-    const { kind, namespace, name, object } = roleWrite;
+  #ofRole(user: User, grant: RoleWrite): Status | undefined {
+    const { kind, namespace, name, object } = grant;
     const escalation = { verb: "escalate", group: GROUP, resource: kind.resource, namespace, name };
-    if (this.#authorizer.canAccessResource(user, escalation)) return undefined;
-    const isAggregated = hasObject(object, "aggregationRule");
-    const denial = this.#checkRules(user, roleWrite, objectsAt(object, "rules"));
+    if (this.#authorizer.mayDo(user, escalation)) return undefined;
+    const isGathering = hasObject(object, "aggregationRule");
+    const refusal = this.#notHeld(user, grant, objectsAt(object, "rules"));
     // A caller that sets an aggregation rule must hold everything that may be aggregated.
-    return denial ?? (isAggregated ? this.#checkAggregation(user, roleWrite) : undefined);
+    return refusal ?? (isGathering ? this.#mustHaveEverything(user, grant) : undefined);
   }
 
-  #checkAggregation(user: User, roleWrite: RoleWrite): Status | undefined {
-    const missing = findMissingPermissions(this.#authorizer.listRules(user, roleWrite.namespace), ALL_PERMISSIONS);
+  #mustHaveEverything(user: User, grant: RoleWrite): Status | undefined {
+    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, grant.namespace), EVERYTHING);
     if (missing.length === 0) return undefined;
-    return forbidden(roleWrite.kind, roleWrite.name, "must have cluster-admin privileges to use the aggregationRule");
+    return forbidden(grant.kind, grant.name, "must have cluster-admin privileges to use the aggregationRule");
   }
 
-  #checkBinding(user: User, roleWrite: RoleWrite): Status | undefined {
-    const { namespace, object } = roleWrite;
+  #ofBinding(user: User, grant: RoleWrite): Status | undefined {
+    const { namespace, object } = grant;
     const reference = objectAt(object, "roleRef");
     const [role, apiGroup] = [textAt(reference, "name"), textAt(reference, "apiGroup")];
     const resource = textAt(reference, "kind") === "Role" ? "roles" : "clusterroles";
-    if (this.#authorizer.canAccessResource(user, { verb: "bind", group: apiGroup, resource, namespace, name: role })) {
+    if (this.#authorizer.mayDo(user, { verb: "bind", group: apiGroup, resource, namespace, name: role })) {
       return undefined;
     }
-    const rules = this.#authorizer.resolveRules(object, namespace);
+    const rules = this.#authorizer.rulesOf(object, namespace);
     // The real server reports this for the binding's kind.
-    if (rules === undefined) return notFound(roleWrite.kind, role);
-    return this.#checkRules(user, roleWrite, rules);
+    if (rules === undefined) return notFound(grant.kind, role);
+    return this.#notHeld(user, grant, rules);
   }
 
-  #checkRules(user: User, { kind, namespace, name }: RoleWrite, rules: readonly JsonObject[]): Status | undefined {
-    const missing = findMissingPermissions(this.#authorizer.listRules(user, namespace), rules);
+  #notHeld(user: User, { kind, namespace, name }: RoleWrite, rules: readonly JsonObject[]): Status | undefined {
+    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, namespace), rules);
     if (missing.length === 0) return undefined;
-    const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
+    const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
     const why = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
     return forbidden(kind, name, why);
   }
 }
 
 /** Whether a change only removes garbage collection metadata and grants nothing. */
-function isGarbageCollectorUpdate({ object, live }: RoleWrite): boolean {
-  return live !== undefined && equalJson(omitCollectorMetadata(object), omitCollectorMetadata(live));
+function isOnlyForCollectors({ object, live }: RoleWrite): boolean {
+  return live !== undefined && equalJson(withoutCollected(object), withoutCollected(live));
 }
 
-function omitCollectorMetadata(object: JsonObject): JsonObject {
+function withoutCollected(object: JsonObject): JsonObject {
   const {
     finalizers: _finalizers,
     ownerReferences: _owners,

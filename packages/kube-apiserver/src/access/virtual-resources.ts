@@ -15,7 +15,7 @@ import { userInfo, type User } from "./authentication/user.ts";
 export interface VirtualResourceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly guard: AccessGuard;
+  readonly gate: AccessGuard;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
@@ -23,54 +23,50 @@ export interface VirtualResourceDeps {
 }
 
 const EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-const MIN_SECONDS = 600;
-const MAX_SECONDS = 2 ** 32;
-const DEFAULT_SECONDS = 3600;
+const LEAST_SECONDS = 600;
+const LONGEST_SECONDS = 2 ** 32;
+const USUAL_SECONDS = 3600;
 
-type VirtualResponse = Result<JsonObject, Status>;
+type Answer = Result<JsonObject, Status>;
 
 /** Access reviews and service account tokens: answered immediately, never stored. */
-export function createVirtualResources(deps: VirtualResourceDeps): VirtualResources {
+export function createVirtualResources(ports: VirtualResourceDeps): VirtualResources {
   return {
-    handle(request) {
-      const user = deps.guard.identify(request.request);
-      return "status" in user ? err(user) : handleVirtualRequest(request, user, deps);
+    answer(question) {
+      const user = ports.gate.identify(question.request);
+      return "status" in user ? err(user) : answered(question, user, ports);
     },
   };
 }
 
-function handleVirtualRequest(
+function answered(
   { kind, namespace, name, subresource, body }: VirtualRequest,
   user: User,
-  deps: VirtualResourceDeps,
-): VirtualResponse | undefined {
+  ports: VirtualResourceDeps,
+): Answer | undefined {
   if (kind.resource === "serviceaccounts" && subresource === "token") {
-    return issueToken(body, { namespace, name: name ?? "" }, deps);
+    return tokenRequest(body, { namespace, name: name ?? "" }, ports);
   }
   const object = { ...body, kind: kind.kind, apiVersion: `${kind.group}/v1` };
   switch (kind.resource) {
     case "selfsubjectaccessreviews":
-      return reviewAccess(object, user, deps);
+      return accessReview(object, user, ports);
     case "subjectaccessreviews":
     case "localsubjectaccessreviews":
-      return reviewAccess(object, undefined, deps);
+      return accessReview(object, undefined, ports);
     case "selfsubjectrulesreviews":
-      return reviewRules(object, user, deps);
+      return rulesReview(object, user, ports);
     case "selfsubjectreviews":
-      return reviewSelf(object, user, deps);
+      return selfReview(object, user, ports);
     case "tokenreviews":
-      return reviewToken(object, deps);
+      return tokenReview(object, ports);
     default:
       return undefined;
   }
 }
 
 /** Whether a user may do something: the caller, or the user named in the review. */
-function reviewAccess(
-  object: JsonObject,
-  self: User | undefined,
-  { authorizer }: VirtualResourceDeps,
-): VirtualResponse {
+function accessReview(object: JsonObject, self: User | undefined, { authorizer }: VirtualResourceDeps): Answer {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
   const hasResource = hasObject(spec, "resourceAttributes");
@@ -93,10 +89,10 @@ function reviewAccess(
 
 function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolean {
   if (hasObject(spec, "nonResourceAttributes")) {
-    const attributes = objectAt(spec, "nonResourceAttributes");
-    return authorizer.canAccessPath(user, { verb: textAt(attributes, "verb"), path: textAt(attributes, "path") });
+    const wanted = objectAt(spec, "nonResourceAttributes");
+    return authorizer.mayVisit(user, { verb: textAt(wanted, "verb"), path: textAt(wanted, "path") });
   }
-  const attributes = objectAt(spec, "resourceAttributes");
+  const wanted = objectAt(spec, "resourceAttributes");
   const [verb = "", group = "", resource = "", subresource = "", name = "", namespace = ""] = [
     "verb",
     "group",
@@ -104,15 +100,15 @@ function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolea
     "subresource",
     "name",
     "namespace",
-  ].map((member) => textAt(attributes, member));
-  return authorizer.canAccessResource(user, { verb, group, resource, subresource, name, namespace });
+  ].map((member) => textAt(wanted, member));
+  return authorizer.mayDo(user, { verb, group, resource, subresource, name, namespace });
 }
 
 /** All permissions in a namespace. */
-function reviewRules(object: JsonObject, user: User, { authorizer }: VirtualResourceDeps): VirtualResponse {
+function rulesReview(object: JsonObject, user: User, { authorizer }: VirtualResourceDeps): Answer {
   const namespace = textAt(objectAt(object, "spec"), "namespace");
   if (namespace === "") return err(badRequest("no namespace on request"));
-  const rules = authorizer.listRules(user, namespace);
+  const rules = authorizer.rulesFor(user, namespace);
   return ok({
     ...object,
     spec: {},
@@ -124,7 +120,7 @@ function reviewRules(object: JsonObject, user: User, { authorizer }: VirtualReso
   });
 }
 
-function reviewSelf(object: JsonObject, user: User, { clock }: VirtualResourceDeps): VirtualResponse {
+function selfReview(object: JsonObject, user: User, { clock }: VirtualResourceDeps): Answer {
   const metadata = { creationTimestamp: wholeSeconds(clock.now()) };
   return ok({
     kind: object["kind"] ?? "",
@@ -135,10 +131,10 @@ function reviewSelf(object: JsonObject, user: User, { clock }: VirtualResourceDe
 }
 
 /** The owner of a token. */
-function reviewToken(object: JsonObject, { authenticator }: VirtualResourceDeps): VirtualResponse {
+function tokenReview(object: JsonObject, { authenticator }: VirtualResourceDeps): Answer {
   const token = textAt(objectAt(object, "spec"), "token");
   if (token === "") return err(badRequest("token is required for TokenReview in authentication"));
-  const user = authenticator.authenticateToken(token);
+  const user = authenticator.userOfToken(token);
   const status =
     user === undefined
       ? { user: {}, error: "invalid bearer token" }
@@ -147,23 +143,23 @@ function reviewToken(object: JsonObject, { authenticator }: VirtualResourceDeps)
 }
 
 /** A new service account token with the requested lifetime. */
-function issueToken(
+function tokenRequest(
   object: JsonObject,
   account: { namespace: string; name: string },
-  deps: VirtualResourceDeps,
-): VirtualResponse {
-  const found = deps.read({ group: "", resource: "serviceaccounts" }, account);
+  ports: VirtualResourceDeps,
+): Answer {
+  const found = ports.read({ group: "", resource: "serviceaccounts" }, account);
   if (found === undefined) return err(notFound({ group: "", resource: "serviceaccounts" }, account.name));
   const spec = objectAt(object, "spec");
-  const seconds = numberAt(spec, "expirationSeconds") ?? DEFAULT_SECONDS;
-  const errors = validateDuration(seconds);
+  const seconds = numberAt(spec, "expirationSeconds") ?? USUAL_SECONDS;
+  const errors = durationErrors(seconds);
   if (errors.length > 0)
     return err(invalidStatus({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", errors));
   const audiences = textsAt(spec, "audiences").length > 0 ? textsAt(spec, "audiences") : [ISSUER];
   const uid = textAt(objectAt(found, "metadata"), "uid");
-  const now = deps.clock.now();
+  const now = ports.clock.now();
   const expiresAt = now + seconds * 1000;
-  const token = deps.tokens.issue({ ...account, uid, tokenId: deps.ids.uuid(), audiences, expiresAt }, now);
+  const token = ports.tokens.issue({ ...account, uid, tokenId: ports.ids.uuid(), audiences, expiresAt }, now);
   return ok({
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
@@ -173,8 +169,10 @@ function issueToken(
   });
 }
 
-function validateDuration(seconds: number): readonly FieldError[] {
+function durationErrors(seconds: number): readonly FieldError[] {
   const field = "spec.expirationSeconds";
-  if (seconds < MIN_SECONDS) return [invalid(field, seconds, "may not specify a duration less than 10 minutes")];
-  return seconds > MAX_SECONDS ? [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")] : [];
+  if (seconds < LEAST_SECONDS) return [invalid(field, seconds, "may not specify a duration less than 10 minutes")];
+  return seconds > LONGEST_SECONDS
+    ? [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")]
+    : [];
 }

@@ -20,7 +20,7 @@ export function discoveryPages(kinds: KindRegistry): PathHandler {
     return known.groups;
   };
   return {
-    handle: (request, path) =>
+    answer: (request, path) =>
       path === "/"
         ? json({ paths: pathsOf(groups()) })
         : request.method === "GET"

@@ -1,4 +1,4 @@
-import { compareElements, formatElement, type PathElement } from "./path-element.ts";
+import { compareElements, elementText, type PathElement } from "./path-element.ts";
 
 /** The path to a field from the root of an object. */
 export type FieldPath = readonly PathElement[];
@@ -21,51 +21,51 @@ export function isEmptySet(set: FieldSet): boolean {
 }
 
 /** The set below a step. */
-export function fieldsBelow(set: FieldSet, element: PathElement): FieldSet {
+export function below(set: FieldSet, element: PathElement): FieldSet {
   return set.children.get(element) ?? NO_FIELDS;
 }
 
 /** The set of these fields. The object itself (the empty path) is not a field. */
-export function createFieldSet(paths: Iterable<FieldPath>): FieldSet {
-  const root = createMutableSet();
+export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
+  const root = growingSet();
   for (const path of paths) {
     let at = root;
     const last = path.length - 1;
-    for (let step = 0; step < last; step += 1) at = getOrAddChild(at, path[step] as PathElement);
+    for (let step = 0; step < last; step += 1) at = childOf(at, path[step] as PathElement);
     if (last >= 0) at.members.add(path[last] as PathElement);
   }
   return root;
 }
 
 /** A set under construction; not shared yet. */
-export interface MutableFieldSet extends FieldSet {
+export interface GrowingSet extends FieldSet {
   readonly members: Set<PathElement>;
-  readonly children: Map<PathElement, MutableFieldSet>;
+  readonly children: Map<PathElement, GrowingSet>;
 }
 
-export function createMutableSet(): MutableFieldSet {
+export function growingSet(): GrowingSet {
   return { members: new Set(), children: new Map() };
 }
 
-function getOrAddChild({ children }: MutableFieldSet, element: PathElement): MutableFieldSet {
-  const existing = children.get(element);
-  if (existing !== undefined) return existing;
-  const child = createMutableSet();
+function childOf({ children }: GrowingSet, element: PathElement): GrowingSet {
+  const known = children.get(element);
+  if (known !== undefined) return known;
+  const child = growingSet();
   children.set(element, child);
   return child;
 }
 
 /** The fields in the server's order: on each level first the members, then the fields below them. */
-export function* listPaths(set: FieldSet, base: FieldPath = []): Generator<FieldPath> {
+export function* pathsOf(set: FieldSet, base: FieldPath = []): Generator<FieldPath> {
   for (const member of [...set.members].sort(compareElements)) yield [...base, member];
   for (const element of [...set.children.keys()].sort(compareElements)) {
-    yield* listPaths(fieldsBelow(set, element), [...base, element]);
+    yield* pathsOf(below(set, element), [...base, element]);
   }
 }
 
 /** A path as the server writes it: `.spec.ports[port=80].name`. */
-export function formatPath(path: FieldPath): string {
-  return path.map(formatElement).join("");
+export function pathText(path: FieldPath): string {
+  return path.map(elementText).join("");
 }
 
 /** Union. */
@@ -74,39 +74,37 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a;
   return {
     members: new Set([...a.members, ...b.members]),
-    children: new Map(
-      unionKeys(a, b).map((element) => [element, union(fieldsBelow(a, element), fieldsBelow(b, element))]),
-    ),
+    children: new Map(keysOfBoth(a, b).map((element) => [element, union(below(a, element), below(b, element))])),
   };
 }
 
 /** Intersection. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return NO_FIELDS;
-  return mapChildren(
-    filterMembers(a, (member) => b.members.has(member)),
+  return setOf(
+    kept(a, (member) => b.members.has(member)),
     a,
-    (child, element) => intersection(child, fieldsBelow(b, element)),
+    (child, element) => intersection(child, below(b, element)),
   );
 }
 
 /** Difference; a field below a field of the second set stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return a;
-  return mapChildren(
-    filterMembers(a, (member) => !b.members.has(member)),
+  return setOf(
+    kept(a, (member) => !b.members.has(member)),
     a,
-    (child, element) => difference(child, fieldsBelow(b, element)),
+    (child, element) => difference(child, below(b, element)),
   );
 }
 
 /** Fields of the first set that are neither in the second nor below one of its fields. */
 export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return a;
-  return mapChildren(
-    filterMembers(a, (member) => !b.members.has(member)),
+  return setOf(
+    kept(a, (member) => !b.members.has(member)),
     a,
-    (child, element) => (b.members.has(element) ? NO_FIELDS : differenceBelow(child, fieldsBelow(b, element))),
+    (child, element) => (b.members.has(element) ? NO_FIELDS : differenceBelow(child, below(b, element))),
   );
 }
 
@@ -115,19 +113,19 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return isEmptySet(difference(a, b)) && isEmptySet(difference(b, a));
 }
 
-function filterMembers({ members }: FieldSet, isKept: (member: PathElement) => boolean): ReadonlySet<PathElement> {
-  const filtered = new Set<PathElement>();
-  for (const member of members) if (isKept(member)) filtered.add(member);
+function kept({ members }: FieldSet, isKept: (member: PathElement) => boolean): ReadonlySet<PathElement> {
+  const left = new Set<PathElement>();
+  for (const member of members) if (isKept(member)) left.add(member);
   // Usually all fields stay: then no second set is needed.
-  return filtered.size === members.size ? members : filtered;
+  return left.size === members.size ? members : left;
 }
 
-function unionKeys(a: FieldSet, b: FieldSet): readonly PathElement[] {
+function keysOfBoth(a: FieldSet, b: FieldSet): readonly PathElement[] {
   return [...new Set([...a.children.keys(), ...b.children.keys()])];
 }
 
 /** These members, with filtered children; empty children are omitted. */
-function mapChildren(
+function setOf(
   members: ReadonlySet<PathElement>,
   { children }: FieldSet,
   change: (child: FieldSet, element: PathElement) => FieldSet,

@@ -1,12 +1,5 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
-import {
-  getItems,
-  getMembers,
-  getMemberSchema,
-  getMergeShape,
-  type MaybeSchema,
-  type MergeShape,
-} from "./merge-shape.ts";
+import { itemsOf, membersOf, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
 import type { PathElement } from "../fields/path-element.ts";
 
 /** Merges the second value over the first: maps by member, lists by item, everything else replaced. */
@@ -17,14 +10,14 @@ export function mergeConfiguration(
 ): JsonValue {
   if (config === undefined) return live ?? null;
   if (live === undefined) return config;
-  const shape = getMergeShape(schema, config ?? live);
-  if (shape.kind === "map") return mergeMap(live, config, schema);
-  return shape.kind === "list" ? mergeList(live, config, shape) : config;
+  const shape = shapeOf(schema, config ?? live);
+  if (shape.kind === "map") return mergedMap(live, config, schema);
+  return shape.kind === "list" ? mergedList(live, config, shape) : config;
 }
 
-function mergeMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): JsonValue {
-  const [before, configured] = [getMembers(live), getMembers(config)];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(configured)])];
+function mergedMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): JsonValue {
+  const [before, over] = [membersOf(live), membersOf(config)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(over)])];
   // Empty on both sides: the given value decides between null and empty.
   if (names.length === 0) return config;
   const member = (object: JsonObject, name: string): JsonValue | undefined =>
@@ -32,18 +25,18 @@ function mergeMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): Json
   return Object.fromEntries(
     names.map((name) => [
       name,
-      mergeConfiguration(member(before, name), member(configured, name), getMemberSchema(schema, name)),
+      mergeConfiguration(member(before, name), member(over, name), mergeSchemaOf(schema, name)),
     ]),
   );
 }
 
 type ListShape = Extract<MergeShape, { readonly kind: "list" }>;
 
-function mergeList(live: JsonValue, config: JsonValue, shape: ListShape): JsonValue {
-  const [before, configured] = [getItems(shape, live), getItems(shape, config)];
-  if (before.size === 0 && configured.size === 0) return config;
-  return mergeOrder([...before.keys()], [...configured.keys()]).map((element) =>
-    mergeConfiguration(before.get(element), configured.get(element), shape.items),
+function mergedList(live: JsonValue, config: JsonValue, shape: ListShape): JsonValue {
+  const [before, over] = [itemsOf(shape, live), itemsOf(shape, config)];
+  if (before.size === 0 && over.size === 0) return config;
+  return mergedOrder([...before.keys()], [...over.keys()]).map((element) =>
+    mergeConfiguration(before.get(element), over.get(element), shape.items),
   );
 }
 
@@ -51,7 +44,7 @@ function mergeList(live: JsonValue, config: JsonValue, shape: ListShape): JsonVa
  * The items of both lists, each once. Items of the second keep their order; items only in the first stay before the
  * next common item, as far as the order of the second allows.
  */
-export function mergeOrder(live: readonly PathElement[], config: readonly PathElement[]): readonly PathElement[] {
+export function mergedOrder(live: readonly PathElement[], config: readonly PathElement[]): readonly PathElement[] {
   const [inLive, inConfig] = [new Set(live), new Set(config)];
   const shared = config.filter((element) => inLive.has(element));
   const order: PathElement[] = [];

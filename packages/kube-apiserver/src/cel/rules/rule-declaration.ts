@@ -11,12 +11,12 @@ import { compileRule } from "./compiled-rule.ts";
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /** Errors in the rules of a definition's schema, in the server's words. The schema itself is structural. */
-export function validateRuleDeclarations(schema: StructuralSchema, field: string): readonly FieldError[] {
-  return validateSchema(schema, field, true, undefined);
+export function ruleDeclarationErrors(schema: StructuralSchema, field: string): readonly FieldError[] {
+  return errorsOf(schema, field, true, undefined);
 }
 
 /** `uncorrelated` is the ancestor list whose items cannot be matched between two states. */
-function validateSchema(
+function errorsOf(
   schema: StructuralSchema,
   field: string,
   isRoot: boolean,
@@ -26,21 +26,19 @@ function validateSchema(
   const additional = additionalOf(schema);
   const isAtomic = schema["x-kubernetes-list-type"] !== "map";
   const isAtomicMap = schema["x-kubernetes-map-type"] === "atomic";
-  const nestedUncorrelated = uncorrelated ?? (isAtomicMap ? field : undefined);
+  const below = uncorrelated ?? (isAtomicMap ? field : undefined);
   const rules = schema["x-kubernetes-validations"] ?? [];
   return [
     ...rules.flatMap((rule, index) =>
-      validateRule(rule, schema, `${field}.x-kubernetes-validations[${index}]`, isRoot, uncorrelated),
+      errorsOfRule(rule, schema, `${field}.x-kubernetes-validations[${index}]`, isRoot, uncorrelated),
     ),
-    ...(items ? validateSchema(items, `${field}.items`, false, uncorrelated ?? (isAtomic ? field : undefined)) : []),
-    ...Object.entries(properties).flatMap(([name, of]) =>
-      validateSchema(of, `${field}.properties[${name}]`, false, nestedUncorrelated),
-    ),
-    ...(additional ? validateSchema(additional, `${field}.additionalProperties`, false, nestedUncorrelated) : []),
+    ...(items ? errorsOf(items, `${field}.items`, false, uncorrelated ?? (isAtomic ? field : undefined)) : []),
+    ...Object.entries(properties).flatMap(([name, of]) => errorsOf(of, `${field}.properties[${name}]`, false, below)),
+    ...(additional ? errorsOf(additional, `${field}.additionalProperties`, false, below) : []),
   ];
 }
 
-function validateRule(
+function errorsOfRule(
   rule: ValidationRule,
   schema: StructuralSchema,
   field: string,
@@ -51,30 +49,30 @@ function validateRule(
   const { rule: source, optionalOldSelf } = rule;
   if (typeof source !== "string" || source.trim() === "")
     return [requiredField(`${field}.rule`, "rule is not specified")];
-  const fieldErrors = validateRuleFields(rule, schema, field);
+  const words = wordErrors(rule, schema, field);
   if (optionalOldSelf !== undefined) {
     const detail = "optional values are not supported by this server";
-    return [...fieldErrors, invalidField(`${field}.optionalOldSelf`, optionalOldSelf, detail)];
+    return [...words, invalidField(`${field}.optionalOldSelf`, optionalOldSelf, detail)];
   }
   const compiled = compileRule(rule, schema, isRoot);
   if (!compiled.ok) {
     const { member, reason } = compiled.error;
-    const message = `Invalid value: ${formatGoStruct(rule)}: ${reason}`;
-    return [...fieldErrors, { reason: "FieldValueInvalid", field: `${field}.${member}`, message }];
+    const message = `Invalid value: ${goStruct(rule)}: ${reason}`;
+    return [...words, { reason: "FieldValueInvalid", field: `${field}.${member}`, message }];
   }
-  if (!compiled.value.usesOldSelf || uncorrelated === undefined) return fieldErrors;
+  if (!compiled.value.usesOldSelf || uncorrelated === undefined) return words;
   const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
-  return [...fieldErrors, invalidField(`${field}.rule`, source, detail)];
+  return [...words, invalidField(`${field}.rule`, source, detail)];
 }
 
-function validateRuleFields(rule: ValidationRule, schema: StructuralSchema, field: string): readonly FieldError[] {
+function wordErrors(rule: ValidationRule, schema: StructuralSchema, field: string): readonly FieldError[] {
   const { rule: source, message = "", messageExpression, reason, fieldPath = "" } = rule;
   const found: FieldError[] = [];
   if (message !== "" && message.trim() === "") {
     found.push(invalidField(`${field}.message`, message, "must be non-empty if specified"));
-  } else if (hasLineBreak(message)) {
+  } else if (hasBreak(message)) {
     found.push(invalidField(`${field}.message`, message, "must not contain line breaks"));
-  } else if (hasLineBreak(source) && message === "") {
+  } else if (hasBreak(source) && message === "") {
     found.push(requiredField(`${field}.message`, "message must be specified if rule contains line breaks"));
   }
   if (messageExpression !== undefined && messageExpression !== "" && messageExpression.trim() === "") {
@@ -83,33 +81,26 @@ function validateRuleFields(rule: ValidationRule, schema: StructuralSchema, fiel
   if (reason !== undefined && !REASONS.includes(reason)) {
     found.push(unsupportedField(`${field}.reason`, reason, REASONS));
   }
-  if (fieldPath !== "" && !isValidPath(fieldPath, schema)) {
+  if (fieldPath !== "" && !leadsSomewhere(fieldPath, schema)) {
     found.push(invalidField(`${field}.fieldPath`, fieldPath, "must be a valid path"));
   }
   return found;
 }
 
-function hasLineBreak(text: string): boolean {
+function hasBreak(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-function isValidPath(path: string, schema: StructuralSchema): boolean {
+function leadsSomewhere(path: string, schema: StructuralSchema): boolean {
   let at: StructuralSchema | undefined = schema;
-  for (const token of parseFieldPath(path) ?? [""]) {
+  for (const token of fieldPathTokens(path) ?? [""]) {
     at = at && (propertyOf(at, token) ?? additionalOf(at));
   }
   return at !== undefined && at !== schema;
 }
 
 /** The rule as the server prints it: its Go struct with its escapes. */
-function formatGoStruct({
-  rule,
-  message,
-  messageExpression,
-  reason,
-  fieldPath,
-  optionalOldSelf,
-}: ValidationRule): string {
+function goStruct({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule): string {
   const struct = {
     Rule: rule,
     Message: message ?? "",
@@ -127,7 +118,7 @@ function formatGoStruct({
 const STEP = /\.(?<name>[a-zA-Z_][a-zA-Z0-9_-]*)|\['(?<quoted>(?:[^'\\]|\\.)*)'\]/y;
 
 /** The names along a rule's `fieldPath` (`.a.b['c.d']`), or undefined when it is invalid. */
-export function parseFieldPath(path: string): readonly string[] | undefined {
+export function fieldPathTokens(path: string): readonly string[] | undefined {
   const tokens: string[] = [];
   let at = 0;
   while (at < path.length) {

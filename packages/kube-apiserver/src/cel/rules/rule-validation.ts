@@ -4,11 +4,11 @@ import { invalidField, type FieldError } from "../../schema/field-error.ts";
 import { additionalOf, propertyOf, type StructuralSchema } from "../../schema/structural-schema.ts";
 import { compileRule, type CompiledRule } from "./compiled-rule.ts";
 import { evaluateCel } from "../evaluator.ts";
-import { parseFieldPath } from "./rule-declaration.ts";
+import { fieldPathTokens } from "./rule-declaration.ts";
 import { CelError, fromResource, type CelValue } from "../values/values.ts";
 
 /** A value, its old value if any, and its path. */
-interface ValueLocation {
+interface Place {
   readonly value: JsonValue;
   readonly old: JsonValue | undefined;
   readonly field: string;
@@ -16,18 +16,18 @@ interface ValueLocation {
 }
 
 /** The schema rules that an object violates, in the server's words; `old` is the object that it replaces. */
-export function validateRules(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
+export function ruleErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   if (!hasRules(schema)) return [];
-  const location = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };
-  return validateLocation(location, schema);
+  const place = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };
+  return errorsAt(place, schema);
 }
 
 const withRules = new WeakMap<StructuralSchema, boolean>();
 
 /** Whether the schema contains a rule anywhere: most have none, and then nothing is walked. */
 export function hasRules(schema: StructuralSchema): boolean {
-  const cached = withRules.get(schema);
-  if (cached !== undefined) return cached;
+  const known = withRules.get(schema);
+  if (known !== undefined) return known;
   // A recursive schema: its rules have been checked already.
   withRules.set(schema, false);
   const { items, properties = {} } = schema;
@@ -38,22 +38,19 @@ export function hasRules(schema: StructuralSchema): boolean {
   return found;
 }
 
-function validateLocation(location: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
-  const { value } = location;
+function errorsAt(place: Place, schema: StructuralSchema): readonly FieldError[] {
+  const { value } = place;
   // An allowed null is not visible to rules.
   if (value === null || !hasRules(schema)) return [];
-  return [...evaluateRules(location, schema), ...validateChildren(location, schema)];
+  return [...ownErrors(place, schema), ...errorsBelow(place, schema)];
 }
 
-function validateChildren({ value, old, field }: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
+function errorsBelow({ value, old, field }: Place, schema: StructuralSchema): readonly FieldError[] {
   if (isJsonArray(value)) {
     const { items } = schema;
     if (!items) return [];
     return value.flatMap((item, index) =>
-      validateLocation(
-        { value: item, old: findOldItem(item, old, schema), field: `${field}[${index}]`, isRoot: false },
-        items,
-      ),
+      errorsAt({ value: item, old: earlierItem(item, old, schema), field: `${field}[${index}]`, isRoot: false }, items),
     );
   }
   if (!isJsonObject(value)) return [];
@@ -64,12 +61,12 @@ function validateChildren({ value, old, field }: ValueLocation, schema: Structur
     const of = declared ?? others;
     if (!of) return [];
     const at = declared ? (field === "" ? name : `${field}.${name}`) : `${field}[${name}]`;
-    return validateLocation({ value: member, old: before && memberOf(before, name), field: at, isRoot: false }, of);
+    return errorsAt({ value: member, old: before && memberOf(before, name), field: at, isRoot: false }, of);
   });
 }
 
 /** The old item with the same keys; only such lists have correlatable items. */
-function findOldItem(item: JsonValue, old: JsonValue | undefined, schema: StructuralSchema): JsonValue | undefined {
+function earlierItem(item: JsonValue, old: JsonValue | undefined, schema: StructuralSchema): JsonValue | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (!isJsonArray(old) || !isJsonObject(item) || schema["x-kubernetes-list-type"] !== "map") return undefined;
   return old.find(
@@ -77,32 +74,30 @@ function findOldItem(item: JsonValue, old: JsonValue | undefined, schema: Struct
   );
 }
 
-function evaluateRules(location: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
-  const compiled = compileRules(schema, location.isRoot);
+function ownErrors(place: Place, schema: StructuralSchema): readonly FieldError[] {
+  const compiled = rulesOf(schema, place.isRoot);
   if (compiled.length === 0) return [];
-  const self = fromResource(location.value, schema, location.isRoot);
+  const self = fromResource(place.value, schema, place.isRoot);
   const oldSelf =
-    location.old === undefined || location.old === null
-      ? undefined
-      : fromResource(location.old, schema, location.isRoot);
+    place.old === undefined || place.old === null ? undefined : fromResource(place.old, schema, place.isRoot);
   const values = new Map<string, CelValue>([
     ["self", self],
     ...(oldSelf === undefined ? [] : [["oldSelf", oldSelf] as const]),
   ]);
-  const isUnchanged = location.old !== undefined && equalJson(location.old, location.value);
+  const isUnchanged = place.old !== undefined && equalJson(place.old, place.value);
   return compiled.flatMap((rule) => {
     if (rule.usesOldSelf ? oldSelf === undefined : isUnchanged) return [];
     const result = evaluateCel(rule.test, values);
-    return result === true ? [] : [createRuleError(rule, result, location, schema, values)];
+    return result === true ? [] : [failure(rule, result, place, schema, values)];
   });
 }
 
 const compiledRules = new WeakMap<StructuralSchema, readonly CompiledRule[]>();
 
 /** Rules that do not compile were rejected with the definition. */
-function compileRules(schema: StructuralSchema, isRoot: boolean): readonly CompiledRule[] {
-  const cached = compiledRules.get(schema);
-  if (cached) return cached;
+function rulesOf(schema: StructuralSchema, isRoot: boolean): readonly CompiledRule[] {
+  const known = compiledRules.get(schema);
+  if (known) return known;
   const compiled = (schema["x-kubernetes-validations"] ?? []).flatMap((rule) => {
     const result = compileRule(rule, schema, isRoot);
     return result.ok ? [result.value] : [];
@@ -111,39 +106,29 @@ function compileRules(schema: StructuralSchema, isRoot: boolean): readonly Compi
   return compiled;
 }
 
-function createRuleError(
+function failure(
   { rule, message }: CompiledRule,
   result: CelValue,
-  { value, field }: ValueLocation,
+  { value, field }: Place,
   schema: StructuralSchema,
   values: ReadonlyMap<string, CelValue>,
 ): FieldError {
-  const staticMessage = rule.message ?? "";
+  const stated = rule.message ?? "";
   if (result instanceof CelError) {
-    const label = staticMessage === "" ? rule.rule : staticMessage;
-    return invalidField(field, schema.type ?? "", `${result.message} evaluating rule: ${label}`);
+    const what = stated === "" ? rule.rule : stated;
+    return invalidField(field, schema.type ?? "", `${result.message} evaluating rule: ${what}`);
   }
-  const evaluatedMessage = message && evaluateCel(message, values);
-  const isUsable =
-    typeof evaluatedMessage === "string" && evaluatedMessage.trim() !== "" && !/[\n\r]/.test(evaluatedMessage);
-  const detail = isUsable
-    ? evaluatedMessage.trim()
-    : staticMessage === ""
-      ? `failed rule: ${rule.rule}`
-      : staticMessage;
-  return createFieldError(
-    rule.reason ?? "FieldValueInvalid",
-    `${field}${formatFieldPath(rule.fieldPath)}`,
-    value,
-    detail,
-  );
+  const made = message && evaluateCel(message, values);
+  const isUsable = typeof made === "string" && made.trim() !== "" && !/[\n\r]/.test(made);
+  const detail = isUsable ? made.trim() : stated === "" ? `failed rule: ${rule.rule}` : stated;
+  return withReason(rule.reason ?? "FieldValueInvalid", `${field}${pathBelow(rule.fieldPath)}`, value, detail);
 }
 
-function formatFieldPath(path = ""): string {
-  return (parseFieldPath(path) ?? []).map((token) => (/^[\w-]+$/.test(token) ? `.${token}` : `[${token}]`)).join("");
+function pathBelow(path = ""): string {
+  return (fieldPathTokens(path) ?? []).map((token) => (/^[\w-]+$/.test(token) ? `.${token}` : `[${token}]`)).join("");
 }
 
-function createFieldError(reason: string, field: string, value: JsonValue, detail: string): FieldError {
+function withReason(reason: string, field: string, value: JsonValue, detail: string): FieldError {
   switch (reason) {
     case "FieldValueRequired":
       return { reason, field, message: `Required value: ${detail}` };

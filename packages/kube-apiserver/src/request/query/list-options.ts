@@ -14,8 +14,8 @@ import { metadataText } from "../../admission/metadata.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import type { Target } from "../../verbs/verb-context.ts";
 import { isBuiltIn } from "../../verbs/verb-context.ts";
-import { findSelectorError } from "./go-selector.ts";
-import { isGoInteger, formatNotInteger } from "./options.ts";
+import { selectorRefusal } from "./go-selector.ts";
+import { isGoInteger, notInteger } from "./options.ts";
 import { badRequest, invalidOptions } from "../response/status-errors.ts";
 
 /** Selection, version and page of a list. */
@@ -36,20 +36,16 @@ export interface ListOptions {
 const MATCHES: readonly string[] = ["Exact", "NotOlderThan", ""];
 
 /** Parses the options of a list or a watch. */
-export function parseListOptions(
-  target: Target,
-  query: URLSearchParams,
-  isOldWatch: boolean,
-): Result<ListOptions, Status> {
+export function listOptions(target: Target, query: URLSearchParams, isOldWatch: boolean): Result<ListOptions, Status> {
   const limit = query.get("limit") ?? "";
   const timeout = query.get("timeoutSeconds") ?? "";
-  const invalid = [limit, timeout].find((text) => text !== "" && !isGoInteger(text));
-  if (invalid !== undefined) return err(badRequest(formatNotInteger("ParseInt", invalid)));
+  const wrong = [limit, timeout].find((text) => text !== "" && !isGoInteger(text));
+  if (wrong !== undefined) return err(badRequest(notInteger("ParseInt", wrong)));
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
   if (!labels.ok) {
-    return err(badRequest(findSelectorError(query.get("labelSelector") ?? "") ?? labels.error.message));
+    return err(badRequest(selectorRefusal(query.get("labelSelector") ?? "") ?? labels.error.message));
   }
-  const fields = parseSelectedFields(target, query.get("fieldSelector") ?? "");
+  const fields = selectedFields(target, query.get("fieldSelector") ?? "");
   if (!fields.ok) return fields;
   const initial = query.get("sendInitialEvents");
   const options: ListOptions = {
@@ -64,7 +60,7 @@ export function parseListOptions(
     ...(timeout === "" ? {} : { timeoutSeconds: Number(timeout) }),
     ...(initial === null ? {} : { sendsInitialEvents: isTrue(initial) }),
   };
-  const errors = validateOptions(options);
+  const errors = optionErrors(options);
   return errors.length > 0 ? err(invalidOptions("ListOptions", errors)) : ok(options);
 }
 
@@ -73,31 +69,31 @@ export function isTrue(value: string | null): boolean {
   return value !== null && value !== "false" && value !== "0";
 }
 
-function parseSelectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
+function selectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
   const parsed = parseFieldSelector(text);
   if (!parsed.ok) {
     // A missing name is an unknown name.
-    if (/^(?:=|==|!=)/.test(text)) return err(badRequest(formatUnknownField("")));
+    if (/^(?:=|==|!=)/.test(text)) return err(badRequest(unknownField("")));
     return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
   }
-  const selectable = new Set([
+  const known = new Set([
     "metadata.name",
     ...(kind.isNamespaced || isBuiltIn(kind) ? ["metadata.namespace"] : []),
     ...version.selectableFields,
   ]);
-  const unknown = parsed.value.find(({ field }) => !selectable.has(field));
+  const unknown = parsed.value.find(({ field }) => !known.has(field));
   if (unknown === undefined) return parsed;
   const { field } = unknown;
   if (!isBuiltIn(kind) || version.selectableFields.length > 0)
     return err(badRequest(`field label not supported: ${field}`));
-  return err(badRequest(formatUnknownField(field)));
+  return err(badRequest(unknownField(field)));
 }
 
-function formatUnknownField(field: string): string {
+function unknownField(field: string): string {
   return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
-function validateOptions({
+function optionErrors({
   match,
   resourceVersion,
   sendsInitialEvents,
@@ -134,24 +130,22 @@ function validateOptions({
 }
 
 /** A predicate for the selected objects; undefined when all are selected. */
-export function createSelection(
+export function selectionOf(
   { kind }: Target,
   { labels, fields }: Pick<ListOptions, "labels" | "fields">,
 ): ((object: JsonObject) => boolean) | undefined {
   if (labels.length === 0 && fields.length === 0) return undefined;
   return (object) => {
-    const { labels: objectLabels = {} } = object["metadata"] as { readonly labels?: Labels };
+    const { labels: found = {} } = object["metadata"] as { readonly labels?: Labels };
     return (
-      matchesLabels(labels, objectLabels) &&
-      fields.every(
-        ({ field, operator, value }) => (getSelectedText(kind, object, field) === value) === (operator === "="),
-      )
+      matchesLabels(labels, found) &&
+      fields.every(({ field, operator, value }) => (selectedText(kind, object, field) === value) === (operator === "="))
     );
   };
 }
 
 /** Names are selectable in all kinds; other fields by kind. */
-function getSelectedText(kind: Kind, object: JsonObject, field: string): string {
+function selectedText(kind: Kind, object: JsonObject, field: string): string {
   if (field === "metadata.name") return metadataText(object, "name");
   return field === "metadata.namespace" ? metadataText(object, "namespace") : kind.rules.selectableText(object, field);
 }

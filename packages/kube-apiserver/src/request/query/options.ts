@@ -31,7 +31,7 @@ const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 const MANAGER_LIMIT = 128;
 
 /** A text with an unprintable character, and the character as Go quotes it. */
-function formatUnprintable(text: string): string {
+function unprintable(text: string): string {
   const position = text.search(/\p{C}/u);
   const code = (text.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const quoted = JSON.stringify(text).replaceAll(/\\u00([0-9a-f]{2})/g, String.raw`\x$1`);
@@ -39,7 +39,7 @@ function formatUnprintable(text: string): string {
 }
 
 /** Parses the options of a write; `kind` names them in errors (`CreateOptions`). */
-export function parseWriteOptions(
+export function writeOptions(
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
   query: URLSearchParams,
   headers: Headers,
@@ -50,28 +50,26 @@ export function parseWriteOptions(
   const fieldValidation = query.get("fieldValidation") ?? "";
   const errors: FieldError[] = [];
   if (isApply && manager === "") {
-    errors.push(createFieldError("FieldValueRequired", "fieldManager", "Required value: is required for apply patch"));
+    errors.push(fieldError("FieldValueRequired", "fieldManager", "Required value: is required for apply patch"));
   }
   if (kind === "PatchOptions" && !isApply && force !== null) {
-    errors.push(
-      createFieldError("FieldValueForbidden", "force", "Forbidden: may not be specified for non-apply patch"),
-    );
+    errors.push(fieldError("FieldValueForbidden", "force", "Forbidden: may not be specified for non-apply patch"));
   }
   if (Buffer.byteLength(manager) > MANAGER_LIMIT) {
     errors.push(
-      createFieldError("FieldValueTooLong", "fieldManager", `Too long: may not be more than ${MANAGER_LIMIT} bytes`),
+      fieldError("FieldValueTooLong", "fieldManager", `Too long: may not be more than ${MANAGER_LIMIT} bytes`),
     );
   } else if (/\p{C}/u.test(manager)) {
-    errors.push(createFieldError("FieldValueInvalid", "fieldManager", `Invalid value: ${formatUnprintable(manager)}`));
+    errors.push(fieldError("FieldValueInvalid", "fieldManager", `Invalid value: ${unprintable(manager)}`));
   }
-  const dryRun = validateDryRun(query.getAll("dryRun"));
+  const dryRun = dryRunErrors(query.getAll("dryRun"));
   errors.push(...dryRun);
   if (!FIELD_VALIDATIONS.includes(fieldValidation)) {
-    errors.push(createUnsupportedError("fieldValidation", JSON.stringify(fieldValidation), FIELD_VALIDATIONS));
+    errors.push(unsupported("fieldValidation", JSON.stringify(fieldValidation), FIELD_VALIDATIONS));
   }
   if (errors.length > 0) return err(invalidOptions(kind, errors));
   return ok({
-    manager: manager === "" ? getDefaultManager(headers) : manager,
+    manager: manager === "" ? managerOf(headers) : manager,
     isDryRun: query.has("dryRun"),
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     isForced: force === "true" || force === "1",
@@ -79,30 +77,27 @@ export function parseWriteOptions(
 }
 
 /** The default manager: the program name in the user agent. */
-function getDefaultManager(headers: Headers): string {
+function managerOf(headers: Headers): string {
   const [program = ""] = (headers["user-agent"] ?? "").split("/");
   return program === "" ? "unknown" : program.slice(0, MANAGER_LIMIT);
 }
 
 /** Parses the options of a deletion: from its body, else from the query. */
-export function parseDeletionOptions(
-  query: URLSearchParams,
-  body: JsonObject | undefined,
-): Result<DeletionOptions, Status> {
+export function deletionOptions(query: URLSearchParams, body: JsonObject | undefined): Result<DeletionOptions, Status> {
   const grace = query.get("gracePeriodSeconds");
-  if (grace !== null && !isGoInteger(grace)) return err(badRequest(formatNotInteger("ParseInt", grace)));
-  const source: JsonObject = body ?? {
+  if (grace !== null && !isGoInteger(grace)) return err(badRequest(notInteger("ParseInt", grace)));
+  const from: JsonObject = body ?? {
     dryRun: query.getAll("dryRun"),
     ...(query.get("propagationPolicy") === null ? {} : { propagationPolicy: query.get("propagationPolicy") }),
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
     ...(query.get("orphanDependents") === null ? {} : { orphanDependents: query.get("orphanDependents") === "true" }),
   };
-  const { propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions, dryRun } = source;
+  const { propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions, dryRun } = from;
   const errors: FieldError[] = [];
   if (propagationPolicy !== undefined && typeof orphanDependents === "boolean") {
     const detail = "orphanDependents and deletionPropagation cannot be both set";
     errors.push(
-      createFieldError(
+      fieldError(
         "FieldValueInvalid",
         "propagationPolicy",
         `Invalid value: ${JSON.stringify(propagationPolicy)}: ${detail}`,
@@ -110,12 +105,12 @@ export function parseDeletionOptions(
     );
   }
   if (propagationPolicy !== undefined && !POLICIES.some((policy) => policy === propagationPolicy)) {
-    errors.push(createUnsupportedError("propagationPolicy", JSON.stringify(propagationPolicy), [...POLICIES, "nil"]));
+    errors.push(unsupported("propagationPolicy", JSON.stringify(propagationPolicy), [...POLICIES, "nil"]));
   }
   const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];
-  errors.push(...validateDryRun(dryRuns));
+  errors.push(...dryRunErrors(dryRuns));
   if (errors.length > 0) return err(invalidOptions("DeleteOptions", errors));
-  const policy = propagationPolicy ?? toPropagationPolicy(orphanDependents);
+  const policy = propagationPolicy ?? policyOf(orphanDependents);
   const required = isJsonObject(preconditions) ? preconditions : {};
   return ok({
     isDryRun: dryRuns.length > 0,
@@ -126,24 +121,22 @@ export function parseDeletionOptions(
   });
 }
 
-function toPropagationPolicy(orphanDependents: unknown): string | undefined {
+function policyOf(orphanDependents: unknown): string | undefined {
   if (typeof orphanDependents !== "boolean") return undefined;
   return orphanDependents ? "Orphan" : "Background";
 }
 
-function validateDryRun(values: readonly string[]): readonly FieldError[] {
-  return values.every((value) => value === "All")
-    ? []
-    : [createUnsupportedError("dryRun", JSON.stringify(values), ["All"])];
+function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === "All") ? [] : [unsupported("dryRun", JSON.stringify(values), ["All"])];
 }
 
-function createFieldError(reason: string, field: string, message: string): FieldError {
+function fieldError(reason: string, field: string, message: string): FieldError {
   return { reason, field, message };
 }
 
-function createUnsupportedError(field: string, value: string, supported: readonly string[]): FieldError {
+function unsupported(field: string, value: string, supported: readonly string[]): FieldError {
   const choices = supported.map((choice) => JSON.stringify(choice)).join(", ");
-  return createFieldError("FieldValueNotSupported", field, `Unsupported value: ${value}: supported values: ${choices}`);
+  return fieldError("FieldValueNotSupported", field, `Unsupported value: ${value}: supported values: ${choices}`);
 }
 
 /** Whether Go parses this as an integer. */
@@ -152,6 +145,6 @@ export function isGoInteger(text: string): boolean {
 }
 
 /** Go's error for an invalid integer. */
-export function formatNotInteger(parser: "ParseInt" | "ParseUint", text: string): string {
+export function notInteger(parser: "ParseInt" | "ParseUint", text: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
