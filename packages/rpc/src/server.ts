@@ -22,6 +22,7 @@ import {
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { Call } from "./call.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
+import { findMessageProblem } from "./message-limits.ts";
 import { openCall, type AnyServerCall, type CallError, type ForeignCall, type ReplyStream } from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
@@ -249,6 +250,8 @@ export class RpcServer {
 }
 
 function decode(method: DescMethod, bytes: Buffer): MessageShape<typeof method.input> {
+  const problem = findMessageProblem(method.input, bytes);
+  if (problem !== undefined) throw invalidArgument(method.input.typeName, [problem]);
   try {
     return fromBinary(method.input, bytes);
   } catch (error) {

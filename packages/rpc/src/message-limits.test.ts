@@ -1,0 +1,66 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { DeployRequestSchema, DeploymentUnitSchema, FindingSchema } from "@oaas/contracts/grpc";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findMessageProblem } from "./message-limits.ts";
+
+const LIMITS = { nodes: 20, depth: 4 };
+
+function unitBytes(unit: Parameters<typeof create<typeof DeploymentUnitSchema>>[1]): Uint8Array {
+  return toBinary(DeployRequestSchema, create(DeployRequestSchema, { deploymentUnit: unit }));
+}
+
+test.each([
+  { why: "small", unit: { id: "a", functions: [{ functionKey: "f" }] }, problem: undefined },
+  {
+    why: "many messages",
+    unit: { functions: Array.from({ length: 21 }, () => ({})) },
+    problem: "has more than 20 values",
+  },
+  {
+    why: "many entries of a map",
+    unit: {
+      functions: [{ config: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`k${index}`, "v"])) }],
+    },
+    problem: "has more than 20 values",
+  },
+  {
+    why: "packed numbers in messages of a map",
+    unit: { odgmConfig: { envNodeIds: { a: { ids: Array.from({ length: 21 }, () => 1n) } } } },
+    problem: "has more than 20 values",
+  },
+  {
+    why: "a long text",
+    unit: { id: "a".repeat(100_000) },
+    problem: undefined,
+  },
+])("measures before decoding: $why", ({ unit, problem }) => {
+  expect(findMessageProblem(DeployRequestSchema, unitBytes(unit), LIMITS)?.message).toBe(problem);
+});
+
+test("refuses messages nested too deeply", () => {
+  let finding = create(FindingSchema, {});
+  for (let level = 0; level < 6; level += 1) finding = create(FindingSchema, { causes: [finding] });
+  expect(findMessageProblem(FindingSchema, toBinary(FindingSchema, finding), LIMITS)?.message).toMatch(
+    /nested too deeply: more than 4 levels/,
+  );
+});
+
+test("leaves invalid encodings to the decoder and never throws", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const problem = findMessageProblem(DeployRequestSchema, bytes);
+      expect(problem).toBeUndefined();
+    }),
+  );
+});
+
+test("accepts every message within the limits", () => {
+  const unit = create(DeploymentUnitSchema, {
+    id: "a",
+    functions: Array.from({ length: 128 }, (_, index) => ({ functionKey: `f${index}`, config: { A: "1", B: "2" } })),
+  });
+  const bytes = toBinary(DeploymentUnitSchema, unit);
+  expect(findMessageProblem(DeploymentUnitSchema, bytes)).toBeUndefined();
+  expect(fromBinary(DeploymentUnitSchema, bytes).functions).toHaveLength(128);
+});
