@@ -44,10 +44,11 @@ const RULES: Readonly<Record<string, TextRule>> = {
  */
 export function schemaViolations(error: SchemaError, base: string, relocate: (path: Path) => Path): Violation[] {
   const violations = new Map<string, Violation>();
+  const converted = violationsFromZod(error);
   for (const [index, issue] of error.issues.entries()) {
     const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     const path = pathOf(base, ...relocate(keys));
-    const general = violationsFromZod(error)[index];
+    const general = converted[index];
     const violation = { path, ...(ruleViolation(keys, issue.input) ?? withoutPath(general)) };
     if (!violations.has(path)) violations.set(path, violation);
   }

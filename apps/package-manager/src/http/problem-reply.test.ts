@@ -21,15 +21,15 @@ describe("the violations of a request", () => {
   });
 
   test("beyond the limit of the message are counted there", () => {
-    const { violations, error } = problemOf(1_000);
-    expect(violations).toHaveLength(1_000);
-    expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong; and 980 more$/);
+    const { violations, error } = problemOf(100);
+    expect(violations).toHaveLength(100);
+    expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong; and 80 more$/);
   });
 
   test("beyond the limit of the list are counted in both", () => {
     const { violations, error } = problemOf(60_000);
-    expect(violations).toHaveLength(1_001);
-    expect(violations?.at(-1)).toMatchObject({ path: "$", message: "has 59000 more mistakes" });
+    expect(violations).toHaveLength(101);
+    expect(violations?.at(-1)).toMatchObject({ path: "$", message: "has 59900 more violations that are not listed" });
     expect(error).toMatch(/and 59980 more$/);
   });
 });

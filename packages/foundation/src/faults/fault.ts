@@ -1,5 +1,5 @@
 import { FAULT_CODES, type FaultCode } from "./fault-codes.ts";
-import { violationText, type Violation } from "./violation.ts";
+import { limitViolations, violationText, type Violation } from "./violation.ts";
 
 /**
  * Cause of a failure, for programs. Independent of the transport; `contracts` maps it to HTTP and gRPC.
@@ -158,17 +158,24 @@ export function dominantPart(parts: readonly FaultPart[]): FaultPart | undefined
   return parts.find((part) => !part.fault.retryable) ?? parts[0];
 }
 
-/** Rejects an input with all its violations. */
+/** Rejects an input with all its violations; those beyond the first hundred are counted only. */
 export function invalidArgument(subject: string, violations: readonly Violation[], options?: FaultOptions): Fault {
   return new Fault(
-    { kind: "invalid-argument", subject, violations },
+    { kind: "invalid-argument", subject, violations: limitViolations(violations) },
     invalidArgumentMessage(subject, violations),
     options,
   );
 }
 
+/** Violations in the message, which is in responses twice and in the log. */
+const MAX_IN_MESSAGE = 20;
+
 /** Formats the message of an invalid argument. Violations beyond `limit` are counted only. */
-export function invalidArgumentMessage(subject: string, violations: readonly Violation[], limit = Infinity): string {
+export function invalidArgumentMessage(
+  subject: string,
+  violations: readonly Violation[],
+  limit: number = MAX_IN_MESSAGE,
+): string {
   if (violations.length === 0) return `${subject} is invalid`;
   const listed = violations.slice(0, limit).map(violationText).join("; ");
   const rest = violations.length - limit;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathOf, ROOT_PATH, violationsUnder, violationText } from "./violation.ts";
+import { limitViolations, pathOf, ROOT_PATH, violationsUnder, violationText } from "./violation.ts";
 
 describe("paths", () => {
   test.each([
@@ -22,4 +22,17 @@ test("formats the path, the problem and the fix", () => {
   expect(violationText({ path: "$.port", message: "is 0", fix: "use 1 to 65535" })).toBe(
     "$.port: is 0; use 1 to 65535",
   );
+});
+
+test("keeps the first violations and says how many are left out", () => {
+  const violations = Array.from({ length: 7 }, (_, index) => ({ path: `$[${index}]`, message: "is wrong" }));
+  expect(limitViolations(violations, 7)).toBe(violations);
+  expect(limitViolations(violations, 3)).toEqual([
+    ...violations.slice(0, 3),
+    {
+      path: "$",
+      message: "has 4 more violations that are not listed",
+      fix: "fix the listed ones first and send it again",
+    },
+  ]);
 });

@@ -37,3 +37,23 @@ export function violationText(violation: Violation): string {
     ? `${violation.path}: ${violation.message}`
     : `${violation.path}: ${violation.message}; ${violation.fix}`;
 }
+
+/** The most violations that one response lists. */
+export const MAX_VIOLATIONS = 100;
+
+/** Keeps the first violations and counts the others in a last entry. */
+export function limitViolations(
+  violations: readonly Violation[],
+  limit: number = MAX_VIOLATIONS,
+): readonly Violation[] {
+  if (violations.length <= limit) return violations;
+  const omitted = violations.length - limit;
+  return [
+    ...violations.slice(0, limit),
+    {
+      path: ROOT_PATH,
+      message: `has ${omitted} more violations that are not listed`,
+      fix: "fix the listed ones first and send it again",
+    },
+  ];
+}

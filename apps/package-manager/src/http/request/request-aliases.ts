@@ -12,6 +12,8 @@ const BODY_PATH = /^\$(\.deployment)?\.target_clusters\[(\d+)\]$/;
 
 type Request = BodySource & { readonly query: ParsedUrlQuery };
 
+type Sent = Targets & { readonly deployment?: Targets };
+
 interface Targets {
   readonly target_envs?: readonly string[];
   readonly target_clusters?: readonly string[];
@@ -20,21 +22,27 @@ interface Targets {
 /** The same fault, with the paths as the caller spelled them. */
 export function withSentPaths(thrown: unknown, request: Request): unknown {
   if (!isFault(thrown, "invalid-argument")) return thrown;
-  const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, request) }));
+  const document = parseOnce(request);
+  const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, request.query, document) }));
   if (violations.every(({ path }, index) => path === thrown.violations[index]?.path)) return thrown;
   const message = invalidArgumentMessage(thrown.detail.subject ?? "the request", violations);
   return thrown.with({ detail: { ...thrown.detail, violations }, message });
 }
 
-function sentPath({ path }: Violation, request: Request): string {
+function parseOnce(source: BodySource): () => Sent {
+  let document: Sent | undefined;
+  return () => (document ??= parseDocument(source) as Sent);
+}
+
+function sentPath({ path }: Violation, query: ParsedUrlQuery, document: () => Sent): string {
   if (path === QUERY_PATH) {
-    const { cluster, env } = request.query;
+    const { cluster, env } = query;
     return cluster === undefined && env !== undefined ? "$.env" : path;
   }
   const [, within, index] = BODY_PATH.exec(path) ?? [];
   if (index === undefined) return path;
-  const document = parseDocument(request) as { readonly deployment?: unknown };
-  const { target_envs = [], target_clusters = [] } = (within === undefined ? document : document.deployment) as Targets;
+  const sent = document();
+  const { target_envs = [], target_clusters = [] } = (within === undefined ? sent : sent.deployment) as Targets;
   const [member, names] =
     target_envs.length > 0 ? ["target_envs", target_envs] : (["target_clusters", target_clusters] as const);
   // Use cases count each name once.
