@@ -2,10 +2,20 @@
  * Building blocks of every other package, without input or output; this entry runs in a browser.
  *
  * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
- * retries), concurrency (semaphore, keyed queue, notifier), json (canonical JSON), result, brand, exhaustive.
- * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256).
+ * retries), concurrency (semaphore, keyed queue, notifier), json (canonical JSON), documents (limits of
+ * documents from outside), result, brand, exhaustive.
+ * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
+ * `yaml` (YAML within limits).
  */
-export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./faults/violation.ts";
+export {
+  limitViolations,
+  MAX_VIOLATIONS,
+  pathOf,
+  ROOT_PATH,
+  violationsUnder,
+  violationText,
+  type Violation,
+} from "./faults/violation.ts";
 export {
   alreadyExists,
   cancelled,
@@ -36,6 +46,8 @@ export { abortFault, orAbort, startDeadline, type Deadline } from "./time/deadli
 export { Notifier as Bell } from "./concurrency/notifier.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./time/backoff.ts";
 export { canonicalJson, equalJson, equalMembers } from "./json/canonical-json.ts";
+export { findDocumentProblem, REQUEST_LIMITS, type DocumentLimits } from "./documents/document-limits.ts";
+export { findJsonTextProblem, parseJson } from "./documents/json-text.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";

@@ -1,15 +1,15 @@
-import { parseDocument, stringify } from "yaml";
+import { parseYamlValue, YAML_FILE_LIMITS } from "@oaas/foundation/yaml";
+import { stringify } from "yaml";
 import { UsageError } from "../exit-code.ts";
 import { parseUrl, type Context, type Contexts } from "./context.ts";
 
 /** Parses the contexts file. Its format is that of the earlier Rust CLI. */
 export function parseContexts(text: string, file: string): Contexts {
-  const document = parseDocument(text);
-  const [error] = document.errors;
   const invalid = (what: string): UsageError =>
     new UsageError(`${file} ${what}`, "fix the file, or delete it and log in again: oaas login");
-  if (error) throw invalid(`is not valid YAML: ${error.message.split("\n")[0] ?? ""}`);
-  const content = document.toJS() as unknown;
+  const read = parseYamlValue(text, { limits: YAML_FILE_LIMITS });
+  if (!read.ok) throw invalid(`is not valid YAML: ${read.message}`);
+  const content = read.value;
   if (!isRecord(content) || !isRecord(content["contexts"])) throw invalid('has no map "contexts"');
   const byName = new Map<string, Context>();
   for (const [name, entry] of Object.entries(content["contexts"])) {

@@ -1,13 +1,6 @@
-import {
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  parseAllDocuments,
-  type Document,
-  type ParsedNode,
-} from "yaml";
+import { parseYaml, YAML_FILE_LIMITS, yamlValue } from "@oaas/foundation/yaml";
+import { isCollection, isMap, isNode, isScalar, type Document, type LineCounter, type ParsedNode } from "yaml";
+
 export type DocumentKind = "package" | "deployment";
 
 /** One package or deployment document of a file, with source locations. */
@@ -29,15 +22,15 @@ export interface ParsedDocuments {
 
 /** Parses all documents of a text and skips empty ones. An invalid document does not hide the others. */
 export function parseDocuments(text: string, source: string): ParsedDocuments {
-  const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
+  const { documents: parsed, exceeded, lines } = parseYaml(text, { limits: YAML_FILE_LIMITS });
   const documents: ResourceDocument[] = [];
   const failures: string[] = [];
-  for (const document of parsed) {
-    const { errors } = document;
-    if (errors.length > 0)
+  if (exceeded !== undefined)
+    failures.push(`${locationText(source, lines, exceeded.offset)}: ${exceeded.message}; ${exceeded.fix}`);
+  for (const { document, problems } of parsed) {
+    if (problems.length > 0)
       failures.push(
-        ...errors.map(({ pos, message }) => `${locationText(source, lines, pos[0])}: not valid YAML: ${message}`),
+        ...problems.map(({ offset, message }) => `${locationText(source, lines, offset)}: not valid YAML: ${message}`),
       );
     else if (hasContent(document)) {
       const read = toResource(document, lines, source);
@@ -58,7 +51,9 @@ function toResource(document: Document.Parsed, lines: LineCounter, source: strin
   const { contents } = document;
   const at = (offset: number): string => locationText(source, lines, offset);
   if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${EXPECTED}`;
-  const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+  const built = yamlValue(document, YAML_FILE_LIMITS);
+  if (!built.ok) return `${at(contents.range[0])}: ${built.message}; ${built.fix}`;
+  const content = built.value as Record<string, unknown>;
   if ("apiVersion" in content)
     return `${at(contents.range[0])}: this is a Kubernetes object: apply it with kubectl apply`;
   const kind = kindOf(content);

@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { recordText, STATE_FILE, type StackRecord } from "@oaas/stack-folder";
-import { parse, stringify } from "yaml";
+import { parseYamlValue, YAML_FILE_LIMITS } from "@oaas/foundation/yaml";
+import { stringify } from "yaml";
 import type { StackState } from "../components.ts";
 
 interface KubeConfig {
@@ -16,7 +17,7 @@ interface KubeConfig {
 /** Writes one kubeconfig with all clusters of the stack and returns its path. */
 export function writeKubeconfig({ clusters }: StackState, dataDir: string): string | undefined {
   const parts = clusters.flatMap(({ kubeconfig, context }) =>
-    kubeconfig === undefined ? [] : [selectContext(parse(readFileSync(kubeconfig, "utf8")) as KubeConfig, context)],
+    kubeconfig === undefined ? [] : [selectContext(readKubeconfig(kubeconfig), context)],
   );
   if (parts.length === 0) return undefined;
   const file = path.join(dataDir, "kubeconfig");
@@ -30,6 +31,12 @@ export function writeKubeconfig({ clusters }: StackState, dataDir: string): stri
   };
   writeFileSync(file, stringify(joined), { mode: 0o600 });
   return file;
+}
+
+function readKubeconfig(file: string): KubeConfig {
+  const read = parseYamlValue(readFileSync(file, "utf8"), { limits: YAML_FILE_LIMITS });
+  if (!read.ok) throw new Error(`${file}: ${read.message}; ${read.fix}`);
+  return read.value as KubeConfig;
 }
 
 /** Renames the user of a cluster after its context, because two clusters may use the same user name. */

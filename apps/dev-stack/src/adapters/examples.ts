@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parseYaml, YAML_FILE_LIMITS } from "@oaas/foundation/yaml";
 import type { Example } from "../package-manager/examples.ts";
 
 const FOLDER = path.resolve(import.meta.dirname, "..", "..", "..", "..", "examples");
@@ -25,8 +25,10 @@ export function loadExamples(): readonly Example[] {
 
 /** Reads a package and its deployment from one or two files. */
 function readExample(files: readonly string[]): Example {
-  const documents = files.flatMap((file) => parseAllDocuments(readFileSync(path.join(FOLDER, file), "utf8")));
-  const [pack, deployment] = documents.map((document) => document.toJS() as Record<string, unknown>);
+  const documents = files.flatMap(
+    (file) => parseYaml(readFileSync(path.join(FOLDER, file), "utf8"), { limits: YAML_FILE_LIMITS }).documents,
+  );
+  const [pack, deployment] = documents.map(({ document }) => document.toJS() as Record<string, unknown>);
   if (pack === undefined || deployment === undefined)
     throw new Error(`${files.join(", ")}: expected a package and a deployment`);
   return { package: pack, deployment };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { failedPrecondition, invalidArgument, ROOT_PATH } from "@oaas/foundation";
-import { parseDocument } from "yaml";
+import { parseYamlValue, YAML_FILE_LIMITS } from "@oaas/foundation/yaml";
 import type { ClusterAccess } from "../client/access.ts";
 import { readKubeConfig, type KubeConfigDocument } from "../client/kube-config.ts";
 import { proxyFromEnv } from "./proxy-from-env.ts";
@@ -86,12 +86,16 @@ function readDocument(file: string): KubeConfigDocument {
       cause: error,
     });
   }
-  const document = parseDocument(text);
-  const [problem] = document.errors;
-  if (problem) throw invalidArgument(`kubeconfig ${file}`, [{ path: ROOT_PATH, message: problem.message }]);
   return {
     name: file,
-    content: document.toJS() as unknown,
+    content: parseContent(text, file),
     resolveFile: (relative) => path.resolve(path.dirname(file), relative),
   };
+}
+
+function parseContent(text: string, file: string): unknown {
+  const read = parseYamlValue(text, { limits: YAML_FILE_LIMITS });
+  if (!read.ok)
+    throw invalidArgument(`kubeconfig ${file}`, [{ path: ROOT_PATH, message: read.message, fix: read.fix }]);
+  return read.value;
 }

@@ -1,6 +1,6 @@
 import type { ParsedUrlQuery } from "node:querystring";
 import { documentFromYaml, readBy, RefusedRequest } from "@oaas/contracts/rest";
-import { invalidArgument, type Violation } from "@oaas/foundation";
+import { invalidArgument, parseJson, type Violation } from "@oaas/foundation";
 import type { z } from "zod";
 
 /** The parts of a request that its body is read from. */
@@ -42,11 +42,9 @@ export function parseDocument(source: BodySource): unknown {
     if (!read.ok) throw invalidArgument("the body", read.error);
     return read.value;
   }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (thrown) {
-    throw invalidArgument("the body", [jsonViolation(text, thrown as SyntaxError)]);
-  }
+  const read = parseJson(text);
+  if (!read.ok) throw invalidArgument("the body", [read.error]);
+  return read.value;
 }
 
 export function unsupportedMediaType(type: string): RefusedRequest {
@@ -64,9 +62,4 @@ function decode(bytes: Buffer): string {
   } catch {
     throw invalidArgument("the body", [{ path: "$", message: "is not UTF-8", fix: "send the text in UTF-8" }]);
   }
-}
-
-function jsonViolation(text: string, { message }: SyntaxError): Violation {
-  if (text.trim() === "") return { path: "$", message: "is empty", fix: "send a JSON or YAML document" };
-  return { path: "$", message: `is not valid JSON: ${message}`, fix: "correct the text there" };
 }

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { parse as parseYaml } from "yaml";
+import { parseYamlValue } from "@oaas/foundation/yaml";
 import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { goSyntaxError, type GoSyntaxError } from "./go-json-error.ts";
@@ -116,12 +116,8 @@ export function yamlValue(text: string): Result<JsonValue, string> {
   // Most YAML bodies are JSON, which is parsed much faster.
   const json = text.startsWith("{") ? jsonValue(text) : undefined;
   if (json?.ok === true) return json;
-  try {
-    const value: unknown = parseYaml(text, { uniqueKeys: false, maxAliasCount: 1000, schema: "yaml-1.1", merge: true });
-    // Through JSON, so that only JSON values remain: no dates, maps, undefined.
-    return ok(JSON.parse(JSON.stringify(value ?? null)) as JsonValue);
-  } catch (error) {
-    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    return err(why);
-  }
+  const read = parseYamlValue(text, { schema: "yaml-1.1", allowDuplicates: true });
+  if (!read.ok) return err(read.message);
+  // Through JSON, so that only JSON values remain: no dates, maps, undefined.
+  return ok(JSON.parse(JSON.stringify(read.value ?? null)) as JsonValue);
 }
