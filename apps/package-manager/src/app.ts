@@ -12,7 +12,14 @@ import type { TokenTable } from "./access/token-file.ts";
 import { createHttpFallback } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
-import { isAuthenticationOff, listenHost, sendsTokensInClear, servesMetrics, type PmConfig } from "./config.ts";
+import {
+  isAuthenticationOff,
+  listenHost,
+  maxBodiesBytes,
+  sendsTokensInClear,
+  servesMetrics,
+  type PmConfig,
+} from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
@@ -142,6 +149,9 @@ function httpServer(
     ensureCorrelationId: (sent) => ensureCorrelationId(sent, ambient.ids),
     corsOrigins: config.server.corsOrigins,
     maxBodyBytes: config.server.maxBodyBytes,
+    maxBodiesBytes: maxBodiesBytes(config),
+    maxConnections: config.server.maxConnections,
+    maxStreams: config.server.maxStreams,
     requestTimeoutMs: config.server.requestTimeoutMs,
     tls: edge.tls,
   });

@@ -21,6 +21,11 @@ describe("invalid settings", () => {
       message: /SERVER_WORKERS .*STORAGE_TYPE=etcd/,
     },
     { why: "clusters that are not JSON", env: { CRM_CLUSTERS_JSON: "{" }, message: /CRM_CLUSTERS_JSON must be JSON/ },
+    {
+      why: "less memory than one body needs",
+      env: { SERVER_MAX_BODIES_BYTES: "8388608" },
+      message: /SERVER_MAX_BODIES_BYTES is less than twice SERVER_MAX_BODY_BYTES .*at least 16777216/,
+    },
     { why: "an issuer without an audience", env: { OIDC_ISSUER: "https://i" }, message: /OIDC_AUDIENCE is required/ },
     {
       why: "a group without a role",

@@ -29,6 +29,21 @@ const variables = {
       .alias("GATEWAY_MAX_PAYLOAD_BYTES")
       .default(8_388_608)
       .doc("Maximum size of a request body."),
+    maxBodiesBytes: env("SERVER_MAX_BODIES_BYTES")
+      .int({ min: 2048 })
+      .optional()
+      .doc(
+        "Maximum size of all request bodies in memory; one caller may use half of it. Beyond it requests are answered 503, or 429 to that caller, with Retry-After. Default: 8 times SERVER_MAX_BODY_BYTES.",
+      )
+      .example("67108864"),
+    maxConnections: env("SERVER_MAX_CONNECTIONS")
+      .int({ min: 1, max: 1_000_000 })
+      .default(4096)
+      .doc("Maximum number of connections to the REST listener; further ones are closed at once."),
+    maxStreams: env("SERVER_MAX_STREAMS")
+      .int({ min: 1 })
+      .default(100)
+      .doc("Maximum number of concurrent event streams per caller; further ones are answered 429."),
     requestTimeoutMs: env("SERVER_REQUEST_TIMEOUT")
       .duration({ bare: "s", min: "1s" })
       .default("30s")
@@ -212,7 +227,13 @@ export const pmConfig = defineConfig({
     "The manager does not emit traces.": TRACING_VARIABLES,
   },
   checks: [
-    (config) => [...checkAccess(config), ...checkTls(config), ...checkStorage(config), ...checkClusters(config.crm)],
+    (config) => [
+      ...checkAccess(config),
+      ...checkTls(config),
+      ...checkLimits(config),
+      ...checkStorage(config),
+      ...checkClusters(config.crm),
+    ],
   ],
 });
 
@@ -221,6 +242,11 @@ export type PmConfig = ConfigOf<typeof variables>;
 /** Whether metrics are served. */
 export function servesMetrics({ metrics }: PmConfig): boolean {
   return metrics.enabled && metrics.observability;
+}
+
+/** Bytes of request bodies in memory. */
+export function maxBodiesBytes({ server }: PmConfig): number {
+  return server.maxBodiesBytes ?? 8 * server.maxBodyBytes;
 }
 
 /** Whether callers can authenticate. */
@@ -279,6 +305,13 @@ function checkTls({ security: { certFile, keyFile, clientCaFile } }: PmConfig): 
   };
   if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return [];
   return [...missing("CERT", certFile), ...missing("KEY", keyFile)];
+}
+
+function checkLimits(config: PmConfig): Violation[] {
+  const { maxBodyBytes } = config.server;
+  if (maxBodiesBytes(config) >= 2 * maxBodyBytes) return [];
+  const message = `is less than twice SERVER_MAX_BODY_BYTES (${maxBodyBytes}), so that no body of that size is accepted`;
+  return [{ path: "$.SERVER_MAX_BODIES_BYTES", message, fix: `set at least ${2 * maxBodyBytes}` }];
 }
 
 function checkStorage({ storage, server }: PmConfig): Violation[] {

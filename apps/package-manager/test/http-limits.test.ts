@@ -1,31 +1,17 @@
-import { connect, type Socket } from "node:net";
 import { eventually, sweepSize } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openConnection, type RawConnection } from "./raw-connection.ts";
 import { startPm, type PmUnderTest } from "./running-pm.ts";
 
 let pm: PmUnderTest;
 beforeAll(async () => {
-  pm = await startPm({ env: { SERVER_REQUEST_TIMEOUT: "1s", SERVER_MAX_BODY_BYTES: "65536" } });
+  pm = await startPm({
+    env: { SERVER_REQUEST_TIMEOUT: "1s", SERVER_MAX_BODY_BYTES: "65536", SERVER_MAX_CONNECTIONS: "20000" },
+  });
 });
 afterAll(() => pm.close());
 
-interface Connection {
-  readonly socket: Socket;
-  /** Everything received so far. */
-  readonly received: () => string;
-  readonly closed: Promise<void>;
-}
-
-async function open(text = "", port = Number(new URL(pm.url).port)): Promise<Connection> {
-  const socket = connect(port, "127.0.0.1");
-  let received = "";
-  socket.on("data", (bytes) => (received += bytes.toString("latin1")));
-  socket.on("error", () => undefined);
-  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-  await new Promise<void>((resolve) => socket.once("connect", resolve));
-  socket.write(text);
-  return { socket, received: () => received, closed };
-}
+const open = (text = "", port = Number(new URL(pm.url).port)): Promise<RawConnection> => openConnection(port, text);
 
 const serves = async (): Promise<void> => {
   expect((await pm.call("GET", "/api/v1/packages")).status).toBe(200);
@@ -51,12 +37,12 @@ describe("invalid requests and slow clients", () => {
     },
     {
       why: "a declared length beyond the limit",
-      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-length: 65537\r\n\r\n{",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n{",
       status: 413,
     },
     {
       why: "a chunked body beyond the limit",
-      text: `POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
+      text: `POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
       status: 413,
     },
     { why: "an unknown expectation", text: "GET /health HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", status: 417 },
@@ -65,7 +51,7 @@ describe("invalid requests and slow clients", () => {
     { why: "an incomplete head", text: "GET /health HTTP/1.1\r\nhost: x\r\n", status: 408 },
     {
       why: "an incomplete body",
-      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
       status: 408,
     },
   ])("$why: $status, and the connection is closed", async ({ text, status }) => {
@@ -82,7 +68,9 @@ describe("invalid requests and slow clients", () => {
 
   test("Expect: 100-continue is answered 100, or 413 for an oversized body", async () => {
     const expectContinue = (length: number) =>
-      open(`POST /api/v1/plans HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`);
+      open(
+        `POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`,
+      );
     const small = await expectContinue(2);
     await eventually(() => small.received().startsWith("HTTP/1.1 100 Continue"));
     small.socket.write("{}");
@@ -147,7 +135,10 @@ describe("invalid requests and slow clients", () => {
     await eventually(() => idle.received().includes('"healthy"'));
     const reader = await open("GET /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\n", port);
     await eventually(() => reader.received().includes(": connected"));
-    const sender = await open("POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{", port);
+    const sender = await open(
+      "POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{",
+      port,
+    );
     await eventually(async () => (await stopping.call("GET", "/readyz")).status === 200);
     const closed = stopping.close();
     await Promise.all([idle.closed, reader.closed]);
@@ -159,7 +150,7 @@ describe("invalid requests and slow clients", () => {
 
   test("serves requests beside many idle connections", async () => {
     const many = sweepSize(500, 10_000);
-    const idle: Connection[] = [];
+    const idle: RawConnection[] = [];
     for (let left = many; left > 0; left -= 100) {
       idle.push(...(await Promise.all(Array.from({ length: Math.min(100, left) }, () => open()))));
     }

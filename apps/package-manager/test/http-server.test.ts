@@ -7,7 +7,7 @@ import { eventually } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { json, type HttpReply } from "../src/http/handler.ts";
-import type { Incoming, Operation } from "../src/http/pipeline.ts";
+import type { Admission, Operation, RequestContent, RequestHead } from "../src/http/pipeline.ts";
 import { problemReply } from "../src/http/problem-reply.ts";
 import { HttpServer } from "../src/http/server/http-server.ts";
 
@@ -17,7 +17,7 @@ const SLOW = "slow";
 const get = (name: string) => `GET /api/v1/packages/${name} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
 interface Pending {
-  readonly incoming: Incoming;
+  readonly incoming: RequestHead & RequestContent;
   readonly answer: (reply: HttpReply) => void;
 }
 
@@ -30,7 +30,14 @@ let served: string[];
 
 /** A pipeline that echoes the operation and its parameters. */
 const pipeline = {
-  serve: async (operation: Operation, incoming: Incoming): Promise<HttpReply> => {
+  admit: async (_: Operation, head: RequestHead): Promise<Admission> => ({
+    head,
+    caller: { name: "ann", role: "admin" },
+    context: {},
+    startedAtMs: 0,
+  }),
+  serve: async (operation: Operation, { head }: Admission, content: RequestContent): Promise<HttpReply> => {
+    const incoming = { ...head, ...content };
     const name = incoming.parameters["name"] ?? "";
     served.push(name);
     if (name.startsWith(SLOW)) return new Promise((answer) => pending.push({ incoming, answer }));
@@ -51,6 +58,9 @@ beforeEach(async () => {
     ensureCorrelationId: (sent) => sent ?? "new",
     corsOrigins: [],
     maxBodyBytes: 1_000,
+    maxBodiesBytes: 2_000,
+    maxConnections: 100,
+    maxStreams: 10,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   port = await server.listen("127.0.0.1", 0);

@@ -1,7 +1,7 @@
 import type { ParsedUrlQuery } from "node:querystring";
 import { HEADERS, omitUndefined, type OperationId, type Route } from "@oaas/contracts/rest";
 import { isFault, type Ambient, type Fault } from "@oaas/foundation";
-import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
+import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
 import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { assertRole, callerId, callerLabel, type Caller } from "../access/caller.ts";
@@ -9,23 +9,38 @@ import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { problemReply } from "./problem-reply.ts";
 import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
-import { readBody, readQuery } from "./request/read-request.ts";
+import { missingContentType, readBody, readQuery } from "./request/read-request.ts";
 import { withSentPaths } from "./request/request-aliases.ts";
 
-/** A request, independent of the server that received it. */
-export interface Incoming {
+/** The head of a request, independent of the server that received it. */
+export interface RequestHead {
   readonly url: string;
   readonly address: string;
   readonly correlationId: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly query: ParsedUrlQuery;
-  readonly body: Buffer;
+  readonly hasBody: boolean;
   /** A header; the first one when it was sent several times. */
   header(name: string): string | undefined;
   /** A header that holds a list, all its lines joined (RFC 9110, 5.3). */
   list(name: string): string | undefined;
+}
+
+/** The rest of a request; read only after it was admitted. */
+export interface RequestContent {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: ParsedUrlQuery;
+  readonly body: Buffer;
   /** Aborts when the client disconnects before the response. */
   readonly signal: AbortSignal;
+}
+
+type Incoming = RequestHead & RequestContent;
+
+/** A request whose caller may perform its operation. */
+export interface Admission {
+  readonly head: RequestHead;
+  readonly caller: Caller;
+  readonly context: WorkContext;
+  readonly startedAtMs: number;
 }
 
 export interface PipelineOptions {
@@ -59,7 +74,7 @@ interface Attempt {
 
 /** What is known of a request while it is served. */
 interface Progress {
-  caller: Caller;
+  readonly caller: Caller;
   /** Whether the audit trail records it. */
   isChange: boolean;
   /** From here on violations come from a use case, which does not know aliases. */
@@ -67,9 +82,11 @@ interface Progress {
 }
 
 /**
- * Serves requests: correlation id → caller → rate limit → role → validation → idempotency key → handler → response.
+ * Serves requests. On the head: correlation id → caller → rate limit → role → content type. On the content: validation →
+ * idempotency key → handler → response.
  *
- * *Guarantees*: everything thrown on the way becomes a problem document, and every attempted change is in the audit trail.
+ * *Guarantees*: no body of a request is read before it is admitted, everything thrown on the way becomes a problem
+ * document, and every attempted change is in the audit trail.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -80,11 +97,29 @@ export class Pipeline {
     this.#countRequest = httpMetrics(options.meter);
   }
 
-  serve(operation: Operation, incoming: Incoming): Promise<HttpReply> {
+  /** Decides on the head of a request whether its body is read; else returns the response. Never rejects. */
+  async admit(operation: Operation, head: RequestHead): Promise<Admission | { readonly reply: HttpReply }> {
     const { ambient, context } = this.#options;
     const header = (name: string): string | undefined =>
-      name === HEADERS.correlationId ? incoming.correlationId : incoming.header(name);
-    return context.run(contextFromHeaders(header, ambient.ids), () => this.#serve(operation, incoming));
+      name === HEADERS.correlationId ? head.correlationId : head.header(name);
+    const own = contextFromHeaders(header, ambient.ids);
+    const startedAtMs = ambient.clock.monotonic();
+    const known = { caller: ANONYMOUS };
+    try {
+      await context.run(own, () => this.#assertAdmitted(operation, head, known));
+      return { head, caller: known.caller, context: own, startedAtMs };
+    } catch (thrown) {
+      const { reply, fault } = this.refuse(thrown, head.url, head.correlationId);
+      if (isChange(operation))
+        await this.#options.audit.record(auditEntry(operation, head, known.caller, reply, fault));
+      this.#count(operation, reply, startedAtMs);
+      return { reply };
+    }
+  }
+
+  /** Serves an admitted request. Never rejects. */
+  serve(operation: Operation, admission: Admission, content: RequestContent): Promise<HttpReply> {
+    return this.#options.context.run(admission.context, () => this.#serve(operation, admission, content));
   }
 
   /** The problem document for an error; logs internal errors. */
@@ -95,22 +130,26 @@ export class Pipeline {
     return problem;
   }
 
-  async #serve(operation: Operation, incoming: Incoming): Promise<HttpReply> {
-    const { clock } = this.#options.ambient;
-    const startedAt = clock.monotonic();
-    const isChange = operation.route.method !== "GET" && !READ_ONLY.has(operation.id);
-    const progress: Progress = { caller: ANONYMOUS, isChange, isRead: false };
+  async #serve(
+    operation: Operation,
+    { head, caller, startedAtMs }: Admission,
+    content: RequestContent,
+  ): Promise<HttpReply> {
+    const incoming: Incoming = { ...head, ...content };
+    const progress: Progress = { caller, isChange: isChange(operation), isRead: false };
     const { reply: whole, fault } = await this.#attempt(operation, incoming, progress);
     const reply = this.#applyPreconditions(operation, incoming, whole);
-    if (progress.isChange)
-      await this.#options.audit.record(auditEntry(operation, incoming, progress.caller, reply, fault));
-    this.#countRequest(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
+    if (progress.isChange) await this.#options.audit.record(auditEntry(operation, head, caller, reply, fault));
+    this.#count(operation, reply, startedAtMs);
     return reply;
+  }
+
+  #count({ id }: Operation, { status }: HttpReply, startedAtMs: number): void {
+    this.#countRequest(id, status, (this.#options.ambient.clock.monotonic() - startedAtMs) / 1000);
   }
 
   async #attempt(operation: Operation, incoming: Incoming, progress: Progress): Promise<Attempt> {
     try {
-      await this.#admit(operation, incoming, progress);
       return { reply: await this.#handle(operation, incoming, progress) };
     } catch (thrown) {
       const fault = progress.isRead ? withSentPaths(thrown, incoming) : thrown;
@@ -118,13 +157,15 @@ export class Pipeline {
     }
   }
 
-  /** Authenticates the caller, then applies its rate limit and role. */
-  async #admit({ id, route: { role } }: Operation, incoming: Incoming, progress: Progress): Promise<void> {
-    if (role === "public") return;
-    const caller = await this.#options.authenticate(incoming.header("authorization"), incoming.address);
-    progress.caller = caller;
-    this.#options.admit(caller);
-    assertRole(caller, role, id);
+  /** Authenticates the caller, then applies its rate limit and role. A write says what its body is. */
+  async #assertAdmitted({ id, route }: Operation, head: RequestHead, known: { caller: Caller }): Promise<void> {
+    if (route.role !== "public") {
+      const caller = await this.#options.authenticate(head.header("authorization"), head.address);
+      known.caller = caller;
+      this.#options.admit(caller);
+      assertRole(caller, route.role, id);
+    }
+    if (head.hasBody && route.method !== "GET" && head.header("content-type") === undefined) throw missingContentType();
   }
 
   async #handle({ id, route, handler }: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
@@ -154,9 +195,14 @@ export class Pipeline {
   }
 }
 
+/** Whether the audit trail records an operation. */
+function isChange({ id, route }: Operation): boolean {
+  return route.method !== "GET" && !READ_ONLY.has(id);
+}
+
 function auditEntry(
   { id, route }: Operation,
-  { url, correlationId }: Incoming,
+  { url, correlationId }: RequestHead,
   caller: Caller,
   { status, headers }: HttpReply,
   fault: Fault | undefined,

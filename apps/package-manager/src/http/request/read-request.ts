@@ -51,6 +51,10 @@ export function unsupportedMediaType(type: string): RefusedRequest {
   return unsupported({ message: `has the content type "${type}"`, fix: "send application/json or application/yaml" });
 }
 
+export function missingContentType(): RefusedRequest {
+  return unsupported({ message: "has no content-type header", fix: "send application/json or application/yaml" });
+}
+
 function unsupported(violation: Omit<Violation, "path">): RefusedRequest {
   const fault = invalidArgument("the request", [{ path: "$", ...violation }]);
   return new RefusedRequest(fault, "unsupported-media-type");

@@ -7,14 +7,12 @@ import { unsupportedMediaType } from "../request/read-request.ts";
 const CLOSE = { connection: "close" };
 
 /** An error of Fastify, or of anything else, as a fault or a refused request. */
-export function refusalOf(thrown: unknown, request: IncomingMessage, maxBodyBytes: number): unknown {
+export function refusalOf(thrown: unknown, request: IncomingMessage): unknown {
   switch ((thrown as { readonly code?: unknown } | undefined)?.code) {
     case "FST_ERR_BAD_URL":
       return invalidArgument("the path", [{ path: "$", message: "is not a valid URL path", fix: "encode it" }]);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return unsupportedMediaType(request.headers["content-type"] ?? "");
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return tooLarge(maxBodyBytes);
     case "ECONNRESET":
       return new Fault({ kind: "cancelled" }, "The client disconnected before it had sent its request.");
     default:
@@ -44,7 +42,7 @@ export function invalidHead({ httpVersion, headersDistinct }: IncomingMessage): 
   return refused("expectation-failed", { message: `expects "${expectation}"`, fix: "expect 100-continue, or nothing" });
 }
 
-function tooLarge(maxBytes: number): RefusedRequest {
+export function tooLarge(maxBytes: number): RefusedRequest {
   const message = `is larger than this server accepts (${maxBytes} bytes)`;
   const violation = { path: "$", message, fix: "send less, or raise SERVER_MAX_BODY_BYTES" };
   return new RefusedRequest(invalidArgument("the body", [violation]), "payload-too-large", CLOSE);

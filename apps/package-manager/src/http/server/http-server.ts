@@ -1,21 +1,33 @@
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { parse } from "node:querystring";
+import type { Readable } from "node:stream";
 import type { Server as TlsServer, TlsOptions } from "node:tls";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import type { Clock, Timers } from "@oaas/foundation";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Handlers, HttpReply } from "../handler.ts";
-import type { Operation, Pipeline } from "../pipeline.ts";
+import type { Admission, Operation, Pipeline } from "../pipeline.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { invalidHead, parserRefusal, refusalOf } from "./framework-errors.ts";
-import { incomingOf, originForm } from "./incoming.ts";
+import { contentOf, headOf, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
+import { claimDeclaredLength, readWholeBody } from "./read-body.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
+import { StreamLimit } from "./stream-limit.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set before the body is read. */
+    admission: Admission;
+    response: ServerResponse;
+  }
+}
 
 export interface HttpServerOptions {
   readonly handlers: Handlers;
-  readonly pipeline: Pick<Pipeline, "serve" | "refuse">;
+  readonly pipeline: Pick<Pipeline, "admit" | "serve" | "refuse">;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Returns the correlation id that a client sent, or a new one. */
@@ -23,6 +35,12 @@ export interface HttpServerOptions {
   /** Origins of web pages that may read responses; none by default. */
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
+  /** Bytes of request bodies in memory. */
+  readonly maxBodiesBytes: number;
+  /** Further connections are closed at once. */
+  readonly maxConnections: number;
+  /** Concurrent event streams per caller. */
+  readonly maxStreams: number;
   /** Time limit for a client to send its whole request. */
   readonly requestTimeoutMs: number;
   /** Serves HTTPS instead of HTTP. */
@@ -36,12 +54,14 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #fastify: FastifyInstance;
   readonly #streams = new Set<ServerResponse>();
+  readonly #streamLimit: StreamLimit;
+  readonly #bodyBudget: BodyBudget;
   /** Connections without a request so far: Node does not count them as idle when it closes. */
   readonly #unused = new Set<Socket>();
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
-    const { requestTimeoutMs, maxBodyBytes, tls } = options;
+    const { requestTimeoutMs, maxConnections, tls } = options;
     const server = {
       headersTimeout: Math.min(requestTimeoutMs, 60_000),
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
@@ -49,9 +69,10 @@ export class HttpServer {
       requireHostHeader: false,
     };
     this.#options = options;
+    this.#streamLimit = new StreamLimit(options.maxStreams);
+    this.#bodyBudget = new BodyBudget(options.maxBodiesBytes);
     this.#fastify = fastify({
       ...(tls ? { https: { ...server, ...tls } } : { http: server }),
-      bodyLimit: maxBodyBytes,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // HEAD shares the route of GET, also for event streams.
@@ -68,6 +89,7 @@ export class HttpServer {
         querystringParser: (text) => parse(text, undefined, undefined, { maxKeys: 0 }),
       },
     });
+    this.#server.maxConnections = maxConnections;
     this.#addHooks();
     for (const route of allRoutes()) this.#addRoute(route);
   }
@@ -100,15 +122,15 @@ export class HttpServer {
   }
 
   #addHooks(): void {
-    const { corsOrigins, maxBodyBytes, tls } = this.#options;
+    const { corsOrigins, tls } = this.#options;
     const app = this.#fastify;
-    // The pipeline parses bodies: authentication comes before it, and idempotency keys compare the bytes.
+    // The pipeline parses bodies: idempotency keys compare the bytes.
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    this.#server.on("checkContinue", (request, response) => {
-      if (Number(request.headers["content-length"] ?? 0) <= maxBodyBytes) response.writeContinue();
-      app.routing(request, response);
-    });
+    app.addContentTypeParser("*", (request: FastifyRequest, body: Readable) => this.#readBody(request, body));
+    app.decorateRequest("admission");
+    app.decorateRequest("response");
+    // The client is told to continue when its request is admitted.
+    this.#server.on("checkContinue", (request, response) => app.routing(request, response));
     this.#server.on("checkExpectation", (request, response) => app.routing(request, response));
     this.#server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
       this.#unused.add(socket);
@@ -129,15 +151,34 @@ export class HttpServer {
   #addRoute(route: Route & { readonly operationId: OperationId }): void {
     const { handlers, pipeline } = this.#options;
     const operation: Operation = { id: route.operationId, route, handler: handlerOf(route, handlers) };
+    const isStream = route.answer.mediaType === "text/event-stream";
+    const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+      const admission = await pipeline.admit(operation, headOf(request));
+      if ("reply" in admission) return this.#send(admission.reply, reply);
+      if (isStream) reply.raw.once("close", this.#streamLimit.open(admission.caller.name));
+      request.admission = admission;
+      request.response = reply.raw;
+      return undefined;
+    };
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-      this.#send(await pipeline.serve(operation, incomingOf(request, reply)), reply);
+      this.#send(await pipeline.serve(operation, request.admission, contentOf(request, reply)), reply);
     const method = route.method === "GET" ? ["GET", "HEAD"] : route.method;
-    for (const url of pathPatterns(route.path)) this.#fastify.route({ method, url, handler });
+    for (const url of pathPatterns(route.path)) this.#fastify.route({ method, url, onRequest, handler });
+  }
+
+  /** Reads the body of an admitted request. It counts against the budget until the response is sent. */
+  async #readBody({ raw, admission, response }: FastifyRequest, body: Readable): Promise<Buffer> {
+    const claim = this.#bodyBudget.open(admission.caller.name);
+    response.once("close", () => claim.release());
+    const limits = { claim, maxBytes: this.#options.maxBodyBytes };
+    claimDeclaredLength(raw, limits);
+    if (raw.headers.expect !== undefined) response.writeContinue();
+    return readWholeBody(body, limits);
   }
 
   async #refuse(thrown: unknown, reply: FastifyReply): Promise<FastifyReply> {
     const { id, originalUrl, raw } = reply.request;
-    const refusal = refusalOf(thrown, raw, this.#options.maxBodyBytes);
+    const refusal = refusalOf(thrown, raw);
     return this.#send(this.#options.pipeline.refuse(refusal, originForm(originalUrl), id).reply, reply);
   }
 

@@ -1,22 +1,29 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Incoming } from "../pipeline.ts";
+import type { RequestContent, RequestHead } from "../pipeline.ts";
 import { parametersOf } from "./paths.ts";
 
 const NO_BODY = Buffer.alloc(0);
 
-/** A request of Fastify as the pipeline reads it. */
-export function incomingOf(request: FastifyRequest, { raw: response }: FastifyReply): Incoming {
-  const headers = request.raw.headersDistinct;
+/** The head of a request of Fastify as the pipeline reads it. */
+export function headOf({ raw, url, ip, id }: FastifyRequest): RequestHead {
+  const headers = raw.headersDistinct;
   return {
-    url: request.url,
-    address: request.ip,
-    correlationId: request.id,
-    parameters: parametersOf(request),
-    query: request.query as Incoming["query"],
-    body: (request.body as Buffer | undefined) ?? NO_BODY,
+    url,
+    address: ip,
+    correlationId: id,
+    hasBody: raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0,
     header: (name) => headers[name]?.[0],
     list: (name) => headers[name]?.join(", "),
+  };
+}
+
+/** The rest of a request, after its body was read. */
+export function contentOf(request: FastifyRequest, { raw: response }: FastifyReply): RequestContent {
+  return {
+    parameters: parametersOf(request),
+    query: request.query as RequestContent["query"],
+    body: (request.body as Buffer | undefined) ?? NO_BODY,
     signal: disconnectSignal(response),
   };
 }
