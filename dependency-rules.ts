@@ -95,7 +95,8 @@ export interface FolderRule {
 }
 
 /** Packages that pure folders may import at run time. */
-export const PURE_PACKAGES = /^(@oaas\/(foundation|models|kube-core|contracts)(\/.*)?|zod|yaml|@bufbuild\/protobuf)$/;
+export const PURE_PACKAGES =
+  /^(@oaas\/(foundation|models|kube-core|contracts)(\/.*)?|@oaas\/observability\/secrets|zod|yaml|@bufbuild\/protobuf)$/;
 
 /**
  * The folders of each app, from the bottom up: a row may import only the rows before it.
@@ -111,7 +112,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["use-cases.ts"] },
     { folders: ["concurrency.ts", "paging.ts"] },
     { folders: ["idempotency"] },
-    { folders: ["history"], pure: true },
+    { folders: ["history", "masking"], pure: true },
     { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
     { folders: ["saga-engine"] },
     { folders: ["records"], pure: true },

@@ -134,6 +134,8 @@ export interface RegisteredPackage {
   readonly package: Package;
   readonly revision: number;
   readonly json: string;
+  /** Without its secrets, for callers that may not read them; undefined when it has none. */
+  readonly masked: { readonly package: Package; readonly json: string } | undefined;
 }
 
 export interface Registry {

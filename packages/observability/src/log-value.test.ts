@@ -20,16 +20,26 @@ describe("secrets", () => {
     "privateKey",
     "credentials",
     "passwd",
+    "PGPASSWORD",
+    "connectionString",
+    "SENTRY_DSN",
+    "signing-key",
   ])("redacts the value of %s", (key) => {
     expect(toLogValue({ deep: [{ [key]: { even: "objects" } }] })).toEqual({ deep: [{ [key]: "***" }] });
   });
 
-  test.each(["class_key", "key", "tokenizer", "secretary", "cookieless", "correlation_id", "partition_keys"])(
-    "%s is not a secret",
-    (key) => {
-      expect(isSecretKey(key)).toBe(false);
-    },
-  );
+  test.each([
+    "class_key",
+    "key",
+    "tokenizer",
+    "secretary",
+    "cookieless",
+    "correlation_id",
+    "partition_keys",
+    "passwordless",
+  ])("%s is not a secret", (key) => {
+    expect(isSecretKey(key)).toBe(false);
+  });
 
   test.each([
     ["connect to http://user:hunter2@host/path failed", "connect to http://***@host/path failed"],

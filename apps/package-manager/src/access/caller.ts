@@ -35,6 +35,11 @@ export function assertRole(caller: Caller, role: Role, action: string): void {
   );
 }
 
+/** Whether a role may read secrets in settings. */
+export function mayReadSecrets(role: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf("deployer");
+}
+
 /** The fault of a request without valid credentials. */
 export function unauthenticated(why: string): Fault {
   return new Fault({ kind: "unauthenticated" }, `${why}. Send "Authorization: Bearer <token>".`);

@@ -1,7 +1,8 @@
-import { Fault, notFound, type Clock } from "@oaas/foundation";
+import { Fault, invalidArgument, notFound, type Clock } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
 import { combineTransactions, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
+import { maskedInDeployment } from "../masking/mask-settings.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -50,6 +51,8 @@ export async function applyDeployment(
 ): Promise<Acknowledgement> {
   const { deployments, planning } = deps;
   const { key } = request.deployment;
+  const masked = maskedInDeployment(request.deployment);
+  if (masked.length > 0) throw invalidArgument(`deployment "${key}"`, masked);
   const start = async (): Promise<StartedOperation> => {
     const snapshot = await loadSnapshot(deps, key);
     assertVersion(snapshot, ifVersion);

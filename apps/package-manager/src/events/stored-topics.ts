@@ -1,6 +1,7 @@
 import { classDeploymentToWire, packageToWire } from "@oaas/contracts/rest";
 import { Collection, type KeyValueStore } from "@oaas/storage";
 import { SAGAS } from "../saga-engine/saga.ts";
+import { maskDeployment, maskPackage } from "../masking/mask-settings.ts";
 import { observedDeployment, type DeploymentRecord } from "../records/deployment-record.ts";
 import { operationStatus } from "../records/deployment-saga.ts";
 import type { PackageRecord } from "../registry/package-records.ts";
@@ -16,7 +17,7 @@ export interface SharedCollections {
   readonly deployments: FollowedCollection<DeploymentRecord>;
 }
 
-/** The stored topics, with objects in the form of their REST routes. */
+/** The stored topics, with objects in the form of their REST routes and secrets masked. */
 export function storedTopics(
   store: KeyValueStore,
   { packages, deployments }: SharedCollections,
@@ -25,12 +26,15 @@ export function storedTopics(
     storedTopic({
       topic: "package",
       collection: packages,
-      toObject: ({ record }) => packageToWire(record.package),
+      toObject: ({ record }) => packageToWire(maskPackage(record.package)),
     }),
     storedTopic({
       topic: "deployment",
       collection: deployments,
-      toObject: ({ record }) => classDeploymentToWire(observedDeployment(record)),
+      toObject: ({ record }) => {
+        const observed = observedDeployment(record);
+        return classDeploymentToWire({ ...observed, deployment: maskDeployment(observed.deployment) });
+      },
     }),
     storedTopic({
       topic: "operation",

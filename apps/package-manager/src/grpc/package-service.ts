@@ -1,13 +1,13 @@
 import { PackageService, StatusCode, type DeployClassRequest } from "@oaas/contracts/grpc";
 import { classDeploymentFromWire, faultStatus, omitUndefined, type Role } from "@oaas/contracts/rest";
 import { Fault, invalidArgument } from "@oaas/foundation";
-import type { ClassDeployment, PackageName } from "@oaas/models";
+import type { ClassDeployment, Package, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole, callerLabel, type Caller } from "../access/caller.ts";
+import { assertRole, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
-import type { Call, Deployments, Registry } from "../use-cases.ts";
+import type { Call, Deployments, RegisteredPackage, Registry } from "../use-cases.ts";
 import { packageOf, packageToProto } from "./package-wire.ts";
 
 export interface PackageServiceDeps {
@@ -28,12 +28,13 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     role: Role,
     action: string,
     onCaller?: (name: string) => void,
-  ): Promise<Call> => {
+  ): Promise<Call & { readonly role: Role }> => {
     const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
     onCaller?.(callerLabel(caller));
     deps.admit(caller);
     assertRole(caller, role, action);
-    return { caller: callerLabel(caller), correlationId: call.correlationId, signal: call.signal };
+    const { correlationId, signal } = call;
+    return { caller: callerLabel(caller), role: caller.role, correlationId, signal };
   };
   /** Serves a write and records it in the audit trail, also when it fails. */
   const change = async <T>(
@@ -70,12 +71,12 @@ export function packageService(deps: PackageServiceDeps): BoundService {
         return omitUndefined({ status: StatusCode.OK, packageId: id, message: message ?? status });
       }),
     getPackage: async ({ name }, call) => {
-      await authorize(call, "viewer", "getPackage");
+      const { role } = await authorize(call, "viewer", "getPackage");
       const { value } = await registry.get(name as PackageName);
-      return { status: StatusCode.OK, package: packageToProto(value.package) };
+      return { status: StatusCode.OK, package: packageToProto(readableBy(role, value)) };
     },
     listPackages: async ({ filter, limit, offset, pageToken }, call) => {
-      await authorize(call, "viewer", "listPackages");
+      const { role } = await authorize(call, "viewer", "listPackages");
       const page = await registry.list({
         offset,
         ...(limit === 0 ? {} : { limit }),
@@ -84,7 +85,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       });
       return {
         status: StatusCode.OK,
-        packages: page.items.map((each) => packageToProto(each.package)),
+        packages: page.items.map((each) => packageToProto(readableBy(role, each))),
         totalCount: page.total,
         nextPageToken: page.next ?? "",
       };
@@ -114,6 +115,11 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       return { status: StatusCode.OK, acceptedSamples: reports.metrics(request) };
     },
   });
+}
+
+/** The package as callers with this role may read it. */
+function readableBy(role: Role, registered: RegisteredPackage): Package {
+  return mayReadSecrets(role) ? registered.package : (registered.masked ?? registered).package;
 }
 
 function deploymentOf(request: DeployClassRequest): ClassDeployment {

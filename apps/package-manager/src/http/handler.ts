@@ -21,6 +21,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
+  /** Whether responses contain secrets in settings; else they are masked. */
+  readonly showsSecrets: boolean;
   /** The signal aborts when the client disconnects. */
   readonly call: Call & { readonly signal: AbortSignal };
   /** From If-Match and If-None-Match. */

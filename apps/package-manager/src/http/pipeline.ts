@@ -4,7 +4,7 @@ import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
 import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole, callerId, callerLabel, type Caller } from "../access/caller.ts";
+import { assertRole, callerId, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { problemReply } from "./problem-reply.ts";
@@ -172,7 +172,7 @@ export class Pipeline {
     const { caller } = progress;
     const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
     progress.isChange &&= query?.dry_run !== true;
-    const request = readRequest(route, incoming, callerLabel(caller), query);
+    const request = readRequest(route, incoming, caller, query);
     progress.isRead = true;
     const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
@@ -223,7 +223,7 @@ interface CommonQuery {
 function readRequest(
   route: Route,
   incoming: Incoming,
-  caller: string,
+  caller: Caller,
   query: CommonQuery | undefined,
 ): HttpRequest<OwnOperation> {
   const { correlationId, parameters } = incoming;
@@ -232,7 +232,8 @@ function readRequest(
     parameters,
     query,
     body: route.body && readBody(route.body, incoming),
-    call: omitUndefined({ caller, correlationId, signal: incoming.signal, reason: query?.reason }),
+    showsSecrets: mayReadSecrets(caller.role),
+    call: omitUndefined({ caller: callerLabel(caller), correlationId, signal: incoming.signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(incoming) : undefined,
     lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
     idempotency: undefined,

@@ -3,6 +3,7 @@ import { digestJson } from "@oaas/foundation/hash";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package, Revision } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
+import { maskPackage } from "../masking/mask-settings.ts";
 import type { RegisteredPackage } from "../use-cases.ts";
 
 /** A stored package revision. The digest is computed from the content when it is needed. */
@@ -84,10 +85,12 @@ export function registeredPackage(record: PackageRecord): RegisteredPackage {
   let known = registeredPackages.get(record);
   if (known === undefined) {
     const json = JSON.stringify(packageToWire(record.package));
+    const masked = maskPackage(record.package);
     known = {
       package: record.package,
       revision: record.revision,
       json,
+      masked: masked === record.package ? undefined : { package: masked, json: JSON.stringify(packageToWire(masked)) },
     };
     registeredPackages.set(record, known);
   }

@@ -32,6 +32,7 @@ import type {
   Versioned,
   WithVersion,
 } from "../use-cases.ts";
+import { maskedInPackage } from "../masking/mask-settings.ts";
 import { alreadyRegistered, assertFits, assertSameName, assertValid, shortList } from "./package-checks.ts";
 import { PackageHistory, previewOf } from "./package-history.ts";
 import { PackageReferences } from "./package-references.ts";
@@ -124,6 +125,7 @@ export class PackageRegistry implements Registry {
     call: Call,
     { applyDeployments, idempotency }: Idempotent & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
+    assertValid(input, maskedInPackage(input));
     const ack =
       earlierResponse(input.name, idempotency) ?? (await this.#write(input, call, async () => undefined, idempotency));
     return this.#isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
@@ -136,6 +138,7 @@ export class PackageRegistry implements Registry {
     { ifVersion, applyDeployments, idempotency }: Versioned & Idempotent & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
     assertSameName(input, name);
+    assertValid(input, maskedInPackage(input));
     const ack =
       earlierResponse(name, idempotency) ??
       (await this.#write(input, call, () => this.#current(name, ifVersion), idempotency));
@@ -147,6 +150,7 @@ export class PackageRegistry implements Registry {
     { name, ifVersion, applyDeployments }: Parameters<Registry["preview"]>[1] = {},
   ): Promise<PackagePreview> {
     if (name !== undefined) assertSameName(input, name);
+    assertValid(input, maskedInPackage(input));
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
     assertValid(input, [...checkPackage(input), ...(await this.#references.dependenciesOf(input)).violations]);
     if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);

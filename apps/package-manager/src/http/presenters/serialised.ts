@@ -1,5 +1,6 @@
 import { classDeploymentToWire, classToWire, functionToWire } from "@oaas/contracts/rest";
 import type { ClassDefinition, FunctionDefinition, ObservedDeployment } from "@oaas/models";
+import { maskDeployment, maskFunction } from "../../masking/mask-settings.ts";
 
 const MAX_PAGES = 32;
 
@@ -11,6 +12,14 @@ const MAX_PAGES = 32;
 export const deploymentJson: (deployment: ObservedDeployment) => string = serialiseOnce(classDeploymentToWire);
 export const classJson: (definition: ClassDefinition) => string = serialiseOnce(classToWire);
 export const functionJson: (definition: FunctionDefinition) => string = serialiseOnce(functionToWire);
+
+/** The same values for callers that may not read secrets. */
+export const maskedFunctionJson: typeof functionJson = serialiseOnce((definition) =>
+  functionToWire(maskFunction(definition)),
+);
+export const maskedDeploymentJson: typeof deploymentJson = serialiseOnce(({ deployment, ...observed }) =>
+  classDeploymentToWire({ ...observed, deployment: maskDeployment(deployment) }),
+);
 
 /** Returns a function that serialises a list of values as a JSON array and keeps the latest pages. */
 export function pageSerialiser<T extends object>(textOf: (value: T) => string): (values: readonly T[]) => Buffer {

@@ -1,11 +1,12 @@
 import { deploymentRevisionToWire, deploymentStatusToWire, HEADERS, omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
-import type { DeploymentKey } from "@oaas/models";
+import type { DeploymentKey, DeploymentRevision } from "@oaas/models";
+import { maskDeployment } from "../../masking/mask-settings.ts";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
 import { explanationToWire } from "../presenters/wire-views.ts";
-import { deploymentJson, pageSerialiser } from "../presenters/serialised.ts";
+import { deploymentJson, maskedDeploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders } from "./replies.ts";
@@ -17,6 +18,7 @@ export function deploymentHandlers(
 ): HandlersOf<"deployments" | "plans"> {
   const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
   const deploymentPage = pageSerialiser(deploymentJson);
+  const maskedPage = pageSerialiser(maskedDeploymentJson);
   return {
     createPlan: async ({ body, call }) => {
       const { deployment, what_if: assumed } = body;
@@ -58,11 +60,13 @@ export function deploymentHandlers(
         omitUndefined({ id: key, message, deleted_envs: deleted, pending_envs: pendingEnvs, env: cluster, cluster }),
       );
     },
-    getDeployment: async ({ parameters }) => {
+    getDeployment: async ({ parameters, showsSecrets }) => {
       const { value, version } = await deployments.get(keyIn(parameters));
-      return { status: 200, json: deploymentJson(value), headers: { [HEADERS.etag]: etagOf(version) } };
+      const isMasked = !showsSecrets && maskDeployment(value.deployment) !== value.deployment;
+      const headers = { [HEADERS.etag]: etagOf(version, isMasked) };
+      return { status: 200, json: (isMasked ? maskedDeploymentJson : deploymentJson)(value), headers };
     },
-    listDeployments: async ({ query }) => {
+    listDeployments: async ({ query, showsSecrets }) => {
       const filter = omitUndefined({
         packageName: query.package_name,
         classKey: query.class_key,
@@ -72,7 +76,11 @@ export function deploymentHandlers(
         sort: query.sort,
       });
       const page = await deployments.list({ ...pageRequestOf(query), ...filter });
-      return { status: 200, headers: pageHeaders(page), json: deploymentPage(page.items) };
+      return {
+        status: 200,
+        headers: pageHeaders(page),
+        json: (showsSecrets ? deploymentPage : maskedPage)(page.items),
+      };
     },
     getEnvMappings: async ({ parameters }) => {
       const key = keyIn(parameters);
@@ -84,13 +92,18 @@ export function deploymentHandlers(
       json(explanationToWire(await status.explain(keyIn(parameters), clusterIn(query), call))),
     listDeploymentRevisions: async ({ parameters, query }) => {
       const page = await deployments.revisions(keyIn(parameters), pageRequestOf(query));
-      return json(page.items.map(deploymentRevisionToWire), pageHeaders(page));
+      return json(page.items.map(maskedRevision), pageHeaders(page));
     },
     getDeploymentRevision: async ({ parameters }) =>
-      json(deploymentRevisionToWire(await deployments.revision(keyIn(parameters), revisionIn(parameters)))),
+      json(maskedRevision(await deployments.revision(keyIn(parameters), revisionIn(parameters)))),
     diffDeployment: async ({ parameters, query }) =>
       json(await deployments.diff(keyIn(parameters), query.from, query.to)),
   };
+}
+
+/** A revision for every caller, without secrets. */
+function maskedRevision(revision: DeploymentRevision): ReturnType<typeof deploymentRevisionToWire> {
+  return deploymentRevisionToWire({ ...revision, deployment: maskDeployment(revision.deployment) });
 }
 
 function applied(ack: Acknowledgement): HttpReply {

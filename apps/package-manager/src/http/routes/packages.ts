@@ -1,9 +1,10 @@
 import { HEADERS, omitUndefined, packageRevisionToWire, revisionToWire, topologyToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
+import { maskPackage } from "../../masking/mask-settings.ts";
 import type { RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
-import { classJson, functionJson, pageSerialiser } from "../presenters/serialised.ts";
+import { classJson, functionJson, maskedFunctionJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";
@@ -12,6 +13,7 @@ import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts"
 export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   const packagePage = pageSerialiser(({ json: text }: RegisteredPackage) => text);
+  const maskedPage = pageSerialiser(({ masked, json: text }: RegisteredPackage) => masked?.json ?? text);
   return {
     createPackage: async ({ body, query, call, idempotency }) => {
       const options = omitUndefined({ applyDeployments: query.apply_deployments });
@@ -31,24 +33,28 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
       if (outcome === "deleted") return { status: 204 };
       return accepted({ id: name, message: "its deployments are being deleted first" }, packageUrl(name));
     },
-    getPackage: async ({ parameters }) => {
+    getPackage: async ({ parameters, showsSecrets }) => {
       const { value, version } = await registry.get(nameIn(parameters));
-      return { status: 200, json: value.json, headers: { [HEADERS.etag]: etagOf(version) } };
+      const masked = showsSecrets ? undefined : value.masked;
+      const headers = { [HEADERS.etag]: etagOf(version, masked !== undefined) };
+      return { status: 200, json: (masked ?? value).json, headers };
     },
-    listPackages: async ({ query }) => {
+    listPackages: async ({ query, showsSecrets }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;
       const page = await registry.list({
         ...pageRequestOf(query),
         ...omitUndefined({ namePattern, disabled, tags, sort }),
       });
-      return { status: 200, headers: pageHeaders(page), json: packagePage(page.items) };
+      return { status: 200, headers: pageHeaders(page), json: (showsSecrets ? packagePage : maskedPage)(page.items) };
     },
     listPackageRevisions: async ({ parameters, query }) => {
       const page = await registry.revisions(nameIn(parameters), pageRequestOf(query));
       return json(page.items.map(revisionToWire), pageHeaders(page));
     },
-    getPackageRevision: async ({ parameters }) =>
-      json(packageRevisionToWire(await registry.revision(nameIn(parameters), revisionIn(parameters)))),
+    getPackageRevision: async ({ parameters }) => {
+      const found = await registry.revision(nameIn(parameters), revisionIn(parameters));
+      return json(packageRevisionToWire({ ...found, package: maskPackage(found.package) }));
+    },
     diffPackage: async ({ parameters, query }) => json(await registry.diff(nameIn(parameters), query.from, query.to)),
     rollBackPackage: async ({ parameters, body, call, ifVersion, idempotency }) => {
       const reasoned = withReason(call, body.reason);
@@ -66,14 +72,19 @@ function packageUrl(name: PackageName): string {
 export function catalogueHandlers(registry: Registry, status: StatusReader): HandlersOf<"catalogue"> {
   const classPage = pageSerialiser(classJson);
   const functionPage = pageSerialiser(functionJson);
+  const maskedFunctionPage = pageSerialiser(maskedFunctionJson);
   return {
     listClasses: async ({ query }) => {
       const page = await registry.classes({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
       return { status: 200, headers: pageHeaders(page), json: classPage(page.items) };
     },
-    listFunctions: async ({ query }) => {
+    listFunctions: async ({ query, showsSecrets }) => {
       const page = await registry.functions({ ...pageRequestOf(query), ...omitUndefined({ filter: query.filter }) });
-      return { status: 200, headers: pageHeaders(page), json: functionPage(page.items) };
+      return {
+        status: 200,
+        headers: pageHeaders(page),
+        json: (showsSecrets ? functionPage : maskedFunctionPage)(page.items),
+      };
     },
     getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
   };

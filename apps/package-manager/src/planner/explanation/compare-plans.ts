@@ -1,4 +1,5 @@
 import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
+import { redactMember } from "@oaas/observability/secrets";
 import { ownEntry, type DeploymentPlan } from "../plan-types.ts";
 import { planContent } from "../plan-units.ts";
 
@@ -11,9 +12,9 @@ export interface PlanDifference {
   readonly text: string;
 }
 
-/** Lists the differences between two plans of one deployment. Empty exactly when their digests are equal. */
+/** Lists the differences between two plans of one deployment, secrets masked. Empty exactly when their digests are equal. */
 export function comparePlans(before: DeploymentPlan, after: DeploymentPlan): readonly PlanDifference[] {
-  return differences(ROOT_PATH, keyByName(before), keyByName(after), false);
+  return differences({ path: ROOT_PATH, name: "", isUserKeyed: false }, keyByName(before), keyByName(after));
 }
 
 /** The content of a plan with lists keyed by name, so that a changed order is not a difference. */
@@ -61,30 +62,43 @@ function wireName(name: string): string {
   return WIRE_NAMES[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function differences(path: string, before: unknown, after: unknown, isUserKeyed: boolean): PlanDifference[] {
+interface Place {
+  readonly path: string;
+  /** The last segment of the path. */
+  readonly name: string;
+  /** Whether the names of the members are user data. */
+  readonly isUserKeyed: boolean;
+}
+
+function differences({ path, name, isUserKeyed }: Place, before: unknown, after: unknown): PlanDifference[] {
   if (equalJson(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...names].flatMap((name) => {
-      const place = pathOf(path, isUserKeyed ? name : wireName(name));
-      const isMap = !isUserKeyed && USER_KEYED_MAPS.has(name);
-      return differences(place, ownEntry(before, name), ownEntry(after, name), isMap);
+    return [...names].flatMap((member) => {
+      const place = {
+        path: pathOf(path, isUserKeyed ? member : wireName(member)),
+        name: member,
+        isUserKeyed: !isUserKeyed && USER_KEYED_MAPS.has(member),
+      };
+      return differences(place, ownEntry(before, member), ownEntry(after, member));
     });
   }
-  return [
-    {
-      path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-      text: `${path.slice(ROOT_PATH.length + 1)} ${changeText(before, after)}`,
-    },
-  ];
+  return [differenceAt(path, redactMember(name, before), redactMember(name, after))];
+}
+
+function differenceAt(path: string, before: unknown, after: unknown): PlanDifference {
+  return {
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    text: `${path.slice(ROOT_PATH.length + 1)} ${changeText(before, after)}`,
+  };
 }
 
 function changeText(before: unknown, after: unknown): string {
   if (before === undefined) return `was added${isShort(after) ? `: ${JSON.stringify(after)}` : ""}`;
   if (after === undefined) return `was removed${isShort(before) ? `: ${JSON.stringify(before)}` : ""}`;
-  if (!isShort(before) || !isShort(after)) return "changed";
+  if (!isShort(before) || !isShort(after) || equalJson(before, after)) return "changed";
   return `changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`;
 }
 

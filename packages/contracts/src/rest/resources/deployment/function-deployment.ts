@@ -80,7 +80,7 @@ export const functionDeployment = resource<FunctionDeployment>()(
     }),
     config: omittedByDefault(
       "config",
-      "Environment variables, merged over the package's.",
+      "Environment variables, merged over the package's. Secrets are masked in the same way.",
       map(string(), CONFIG_KEY),
       {},
     ),

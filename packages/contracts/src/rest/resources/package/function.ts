@@ -73,7 +73,12 @@ export const functionDefinition = resource<FunctionDefinition>()(
         provision_config: provision === undefined ? null : provisionConfig.toJson(provision),
       }),
     }),
-    config: defaulted("config", "Environment variables of the container.", map(string(), CONFIG_KEY), {}),
+    config: defaulted(
+      "config",
+      "Environment variables of the container. Secrets are `***` for viewers, and in events, plans, diffs and revisions.",
+      map(string(), CONFIG_KEY),
+      {},
+    ),
     disabled: viewedAs(
       defaulted("disabled", "A disabled function cannot be deployed.", boolean(), false),
       z.boolean().optional(),
