@@ -4,8 +4,10 @@
  * Reading order: call (context of a call), handlers, server, one-port (gRPC, gRPC-Web and HTTP on one port), grpc-web/,
  * client, and the two services of every server: health-service and reflection-service.
  */
-export type { Call, Peer } from "./call.ts";
+export type { Call, CallHead, Peer } from "./call.ts";
+export { readPeerCertificate, rulesOfCertificate, type ClientName, type PeerCertificate } from "./peer-certificate.ts";
 export { bindService, type BoundService, type Handlers } from "./handlers.ts";
+export { readHttpHead } from "./server-call.ts";
 export { RpcServer, type RpcServerOptions } from "./server.ts";
 export { listenFault, listenOnePort, type OnePort, type OnePortOptions } from "./one-port.ts";
 export type { AllowedOrigins } from "./grpc-web/origins.ts";

@@ -1,5 +1,5 @@
 import type { Server as HttpServer } from "node:http";
-import { createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from "node:tls";
 import { failedPrecondition, sleep, type Fault, type Timers } from "@oaas/foundation";
 import { grpcWeb } from "./grpc-web/grpc-web.ts";
@@ -26,6 +26,8 @@ export interface OnePortOptions {
 }
 
 export interface OnePort {
+  /** The bound address. */
+  readonly host: string;
   readonly port: number;
   /** Replaces the certificates for new connections. */
   setTls(options: TlsOptions): void;
@@ -80,9 +82,10 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
   tlsServer?.on("tlsClientError", () => undefined);
   const server: TcpServer = tlsServer ?? createTcpServer(accept);
   await listen(server, options);
-  const address = server.address();
+  const { address, port } = server.address() as AddressInfo;
   return {
-    port: typeof address === "object" && address ? address.port : options.port,
+    host: address,
+    port,
     setTls: (tls) => tlsServer?.setSecureContext(tls),
     close: async (graceMs) => {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));

@@ -1,8 +1,12 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
 import { METADATA_KEYS } from "@oaas/contracts/grpc";
 import { abortFault, cancelled, startDeadline, type Ambient } from "@oaas/foundation";
 import { contextFromHeaders, ensureCorrelationId, type WorkContext } from "@oaas/observability";
-import type { Call, Peer } from "./call.ts";
+import type { Call, CallHead, Peer } from "./call.ts";
+import { readPeerCertificate } from "./peer-certificate.ts";
 
 /** The members of a grpc-js call that the server uses. */
 export interface AnyServerCall extends Pick<
@@ -37,19 +41,49 @@ export interface ForeignCall extends AnyServerCall, ReplyStream {
 
 /** A call for handlers, with its work context. Dispose it when the call has ended. */
 export interface OpenCall extends Disposable {
-  readonly call: Call;
+  /** Without its caller, who is not authorised yet. */
+  readonly call: Omit<Call, "caller">;
   readonly context: WorkContext;
 }
 
 /** Represents "no deadline". */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
+/** Reads headers and peer of a call of grpc-js. */
+export function readCallHead(
+  raw: Pick<AnyServerCall, "getPeer" | "getAuthContext">,
+  metadata: AnyServerCall["metadata"],
+): CallHead {
+  return {
+    peer: peerOf(raw),
+    header: (name) => {
+      const [value] = metadata.get(name);
+      return typeof value === "string" ? value : undefined;
+    },
+  };
+}
+
+/** Reads headers and peer of an HTTP request. */
+export function readHttpHead({ headers, socket }: IncomingMessage): CallHead {
+  const certificate = verifiedCertificate(socket);
+  return {
+    peer: {
+      address: plainAddress(socket.remoteAddress ?? "unknown"),
+      ...(certificate?.subject ? { certificate: readPeerCertificate(certificate) } : {}),
+    },
+    header: (name) => [headers[name]].flat()[0],
+  };
+}
+
+/** The client certificate of a socket, if it was verified. */
+export function verifiedCertificate(socket: Socket): PeerCertificate | undefined {
+  const { authorized } = socket as Partial<TLSSocket>;
+  return authorized ? (socket as TLSSocket).getPeerCertificate() : undefined;
+}
+
 /** Converts a call of grpc-js. */
 export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSignal): OpenCall {
-  const header = (name: string): string | undefined => {
-    const [value] = raw.metadata.get(name);
-    return typeof value === "string" ? value : undefined;
-  };
+  const { header, peer } = readCallHead(raw, raw.metadata);
   const caller = new AbortController();
   const onCancelled = (): void => caller.abort(cancelled());
   const onStopping = (): void => caller.abort(abortFault(stopping));
@@ -71,7 +105,7 @@ export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSi
       correlationId,
       header,
       remainingMs: () => (deadlineAt === undefined ? undefined : deadline.remainingMs()),
-      peer: peerOf(raw),
+      peer,
     },
     [Symbol.dispose]: () => {
       deadline[Symbol.dispose]();
@@ -87,16 +121,18 @@ function epochOf(deadline: Date | number): number | undefined {
   return Number.isFinite(epoch) ? epoch : undefined;
 }
 
-function peerOf(raw: AnyServerCall): Peer {
+function peerOf(raw: Pick<AnyServerCall, "getPeer" | "getAuthContext">): Peer {
   const certificate = raw.getAuthContext().sslPeerCertificate;
-  const address = raw.getPeer();
-  if (!certificate?.subject) return { address };
-  const { CN } = certificate.subject;
-  return {
-    address,
-    certificate: {
-      commonName: Array.isArray(CN) ? CN[0] : CN,
-      alternativeNames: (certificate.subjectaltname ?? "").split(", ").filter((name) => name !== ""),
-    },
-  };
+  const address = addressOf(raw.getPeer());
+  return certificate?.subject ? { address, certificate: readPeerCertificate(certificate) } : { address };
+}
+
+/** Removes the port of `address:port`. */
+function addressOf(peer: string): string {
+  return plainAddress(peer.replace(/:\d+$/, ""));
+}
+
+/** Removes the prefix of an IPv4 address on an IPv6 socket. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -3,7 +3,9 @@ import {
   Metadata,
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
   type ServerDuplexStream,
+  type ServerInterceptingCallInterface,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
@@ -19,24 +21,56 @@ import {
   type Ambient,
   type Clock,
 } from "@oaas/foundation";
-import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
-import type { Call } from "./call.ts";
+import {
+  ensureCorrelationId,
+  NOOP_CONTEXT,
+  NOOP_LOGGER,
+  NOOP_METER,
+  type ContextStore,
+  type CorrelationId,
+  type Logger,
+  type Meter,
+} from "@oaas/observability";
+import type { Call, CallHead } from "./call.ts";
+import { CallerLimit } from "./caller-limit.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
 import { findMessageProblem } from "./message-limits.ts";
-import { openCall, type AnyServerCall, type CallError, type ForeignCall, type ReplyStream } from "./server-call.ts";
+import {
+  openCall,
+  readCallHead,
+  type AnyServerCall,
+  type CallError,
+  type ForeignCall,
+  type ReplyStream,
+} from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
 
 export interface RpcServerOptions {
   readonly services: readonly BoundService[];
   readonly ambient: Ambient;
-  /** Throws a fault to reject a call. Also called for health and reflection. */
-  readonly authorize?: (method: DescMethod, call: Call) => void;
+  /**
+   * Returns the name of the caller, or throws a fault to reject the call. Called when the headers have arrived, before
+   * the request is read; also for health and reflection. Without a name, the caller is named by its address.
+   */
+  readonly authorize?: (method: DescMethod, head: CallHead) => MaybePromise<string | undefined>;
+  /** Called for each call that `authorize` or a limit rejected. */
+  readonly onRejected?: (method: DescMethod, head: CallHead, fault: Fault) => void;
   readonly logger?: Logger;
   readonly meter?: Meter;
   readonly context?: ContextStore;
   /** Maximum size of a request; larger ones fail with RESOURCE_EXHAUSTED. Default 8 MiB. */
   readonly maxRequestBytes?: number;
+  /** Maximum of running calls per caller; further ones fail with RESOURCE_EXHAUSTED. Default 1000. */
+  readonly maxCallsPerCaller?: number;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** A call that may run, until `end`. */
+interface Admission {
+  readonly caller: string;
+  end(): void;
 }
 
 const KEEPALIVE = {
@@ -48,11 +82,12 @@ const KEEPALIVE = {
 };
 
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+const MAX_CALLS_PER_CALLER = 1_000;
 
 /**
  * Serves gRPC calls with promises and faults.
  *
- * *Guarantees*: a request that cannot be decoded is INVALID_ARGUMENT. A fault becomes its status with all details. Any
+ * *Guarantees*: a call is authorised before its request is read. A request that cannot be decoded is INVALID_ARGUMENT. A fault becomes its status with all details. Any
  * other exception is logged and becomes INTERNAL without details. The response has the correlation id, also on errors.
  * The handler's signal aborts at the caller's deadline and when the caller cancels; the call ends then, even if the
  * handler continues. `drain` rejects new calls, waits for running ones, then aborts them.
@@ -68,6 +103,9 @@ export class RpcServer {
   readonly #routes = new Map<string, { readonly method: DescMethod; readonly handler: AnyHandler }>();
   readonly #maxRequestBytes: number;
   readonly #stopping = new AbortController();
+  readonly #callerLimit: CallerLimit;
+  /** Authorised callers of calls over grpc-js, by the metadata of the call. */
+  readonly #callers = new WeakMap<object, string>();
   #draining = false;
   #inFlight = 0;
   #idle: (() => void)[] = [];
@@ -78,7 +116,12 @@ export class RpcServer {
     this.#logger = options.logger ?? NOOP_LOGGER;
     this.#context = options.context ?? NOOP_CONTEXT;
     this.#maxRequestBytes = options.maxRequestBytes ?? MAX_REQUEST_BYTES;
-    this.grpc = new Server({ ...KEEPALIVE, "grpc.max_receive_message_length": this.#maxRequestBytes });
+    this.#callerLimit = new CallerLimit(options.maxCallsPerCaller ?? MAX_CALLS_PER_CALLER);
+    this.grpc = new Server({
+      ...KEEPALIVE,
+      "grpc.max_receive_message_length": this.#maxRequestBytes,
+      interceptors: [({ path }, call) => this.#authorizeFirst(path, call)],
+    });
     for (const { service, handlers } of options.services) {
       for (const [method, handler] of handlers) this.#routes.set(methodPath(method), { method, handler });
       const implementations = Object.fromEntries(
@@ -145,6 +188,51 @@ export class RpcServer {
       stop.abort(new Fault({ kind: "cancelled" }, "drained"));
       this.#stopping.abort(unavailable("server", "the server is stopping", { retryAfterMs: 1_000 }));
       if (this.#inFlight > 0) await Promise.race([idle, sleep(this.#options.ambient.timers, 1_000)]);
+    }
+  }
+
+  /** Authorises a call of grpc-js when its headers arrive. The request is not read before. */
+  #authorizeFirst(path: string, call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const { method } = this.#routes.get(path) ?? {};
+    let admission: Admission | undefined;
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            const head = readCallHead(call, metadata);
+            void this.#admit(method, head).then(
+              (admitted) => {
+                admission = admitted;
+                this.#callers.set(metadata, admitted.caller);
+                pass(metadata);
+              },
+              (thrown: unknown) => this.#rejectUnread(path, call, head, thrown),
+            );
+          },
+          // Also called when the call has ended.
+          onCancel: () => admission?.end(),
+        }),
+    });
+  }
+
+  #rejectUnread(path: string, call: ServerInterceptingCallInterface, head: CallHead, thrown: unknown): void {
+    const correlationId = ensureCorrelationId(head.header(METADATA_KEYS.correlationId), this.#options.ambient.ids);
+    call.sendMetadata(correlationMetadata(correlationId));
+    const error = this.#errorOf(path, thrown, correlationId);
+    call.sendStatus(error);
+    this.#metrics.handled.add(1, { method: path, code: grpcStatusName(error.code) });
+  }
+
+  /** Authorises a call and counts it for its caller. */
+  async #admit(method: DescMethod | undefined, head: CallHead): Promise<Admission> {
+    const anonymous = `anonymous@${head.peer.address}`;
+    if (!method) return { caller: anonymous, end: () => undefined };
+    try {
+      const caller = (await this.#options.authorize?.(method, head)) ?? anonymous;
+      return { caller, end: this.#callerLimit.enter(caller) };
+    } catch (thrown) {
+      this.#options.onRejected?.(method, head, Fault.from(thrown));
+      throw thrown;
     }
   }
 
@@ -216,25 +304,30 @@ export class RpcServer {
     using open = openCall(raw, this.#options.ambient, this.#stopping.signal);
     const { call } = open;
     let code = "OK";
+    let admission: Admission | undefined;
     await this.#context.run(open.context, async () => {
       try {
-        const initial = new Metadata();
-        initial.set(METADATA_KEYS.correlationId, call.correlationId);
-        raw.sendMetadata(initial);
+        raw.sendMetadata(correlationMetadata(call.correlationId));
         if (this.#draining) throw unavailable("server", "the server is stopping", { retryAfterMs: 1_000 });
-        if (method) this.#options.authorize?.(method, call);
-        await steps.run(call);
+        const caller = this.#callers.get(raw.metadata);
+        if (caller === undefined) admission = await this.#admit(method, call);
+        await steps.run({ ...call, caller: caller ?? admission?.caller ?? "" });
       } catch (thrown) {
-        const fault = Fault.from(thrown).withCorrelationId(call.correlationId);
-        if (fault.kind === "internal") this.#logger.error("gRPC call failed", { method: path, fault });
-        const failure = faultToStatus(fault);
-        code = grpcStatusName(failure.code);
-        steps.fail(wireError(failure));
+        const error = this.#errorOf(path, thrown, call.correlationId);
+        code = grpcStatusName(error.code);
+        steps.fail(error);
       }
     });
+    admission?.end();
     this.#metrics.handled.add(1, { method: path, code });
     this.#metrics.duration.observe((clock.monotonic() - startedAt) / 1000, { method: path });
     this.#end();
+  }
+
+  #errorOf(path: string, thrown: unknown, correlationId: CorrelationId): CallError {
+    const fault = Fault.from(thrown).withCorrelationId(correlationId);
+    if (fault.kind === "internal") this.#logger.error("gRPC call failed", { method: path, fault });
+    return wireError(faultToStatus(fault));
   }
 
   #begin(): void {
@@ -247,6 +340,12 @@ export class RpcServer {
     this.#metrics.inFlight.set(this.#inFlight);
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function correlationMetadata(correlationId: CorrelationId): Metadata {
+  const metadata = new Metadata();
+  metadata.set(METADATA_KEYS.correlationId, correlationId);
+  return metadata;
 }
 
 function decode(method: DescMethod, bytes: Buffer): MessageShape<typeof method.input> {

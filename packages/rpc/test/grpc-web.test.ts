@@ -53,7 +53,7 @@ describe("gRPC-Web", () => {
     expect(response.trailers.get("grpc-status")).toBe("0");
     expect(response.headers.get("x-correlation-id")).toBe("c-web");
     expect(serving.received.calls.at(-1)?.correlationId).toBe("c-web");
-    expect(serving.received.calls.at(-1)?.peer.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(serving.received.calls.at(-1)?.peer.address).toBe("127.0.0.1");
   });
 
   test.each([{ text: false }, { text: true }])("streams message by message, text: $text", async ({ text }) => {

@@ -8,6 +8,8 @@ export interface CertificateRequest {
   readonly organization?: string;
   /** DNS names and IPv4 addresses of a server. */
   readonly hosts?: readonly string[];
+  /** URIs of a client, for example its SPIFFE id. */
+  readonly uris?: readonly string[];
 }
 
 /** A certificate and its private key in PEM. */
@@ -96,7 +98,9 @@ function leafExtensions(request: CertificateRequest): Buffer[] {
       ? context(7, Buffer.from(host.split(".").map(Number)), false)
       : context(2, Buffer.from(host, "ascii"), false),
   );
-  return hosts.length === 0 ? usage : [...usage, extension("2.5.29.17", sequence(...hosts))];
+  const uris = (request.uris ?? []).map((uri) => context(6, Buffer.from(uri, "ascii"), false));
+  const names = [...hosts, ...uris];
+  return names.length === 0 ? usage : [...usage, extension("2.5.29.17", sequence(...names))];
 }
 
 function extension(type: string, value: Buffer, critical = false): Buffer {

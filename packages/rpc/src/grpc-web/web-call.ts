@@ -1,11 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import type { Metadata } from "@grpc/grpc-js";
 import { METADATA_KEYS, parseGrpcTimeout } from "@oaas/contracts/grpc";
 import { cancelled, Fault, type Clock } from "@oaas/foundation";
-import type { AnyServerCall, CallError, ForeignCall } from "../server-call.ts";
+import { verifiedCertificate, type AnyServerCall, type CallError, type ForeignCall } from "../server-call.ts";
 import { bodyLimit, contentTypeOf, decodeBody, encodeFrame, type WebEncoding } from "./web-encoding.ts";
 import {
   encodeStatusMessage,
@@ -65,8 +64,7 @@ export class WebCall extends EventEmitter implements ForeignCall {
   }
 
   getAuthContext(): ReturnType<AnyServerCall["getAuthContext"]> {
-    const socket = this.#socket as Partial<TLSSocket>;
-    const certificate = socket.authorized ? socket.getPeerCertificate?.() : undefined;
+    const certificate = verifiedCertificate(this.#socket);
     return certificate ? { transportSecurityType: "ssl", sslPeerCertificate: certificate } : {};
   }
 
