@@ -136,7 +136,8 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["main.ts"] },
   ],
   "class-runtime-manager": [
-    { folders: ["config.ts", "version.ts", "telemetry.ts"] },
+    { folders: ["setting-kinds.ts", "version.ts", "telemetry.ts"] },
+    { folders: ["config.ts"] },
     { folders: ["lifecycle/observation"], pure: true },
     { folders: ["lifecycle/diagnosis"], pure: true },
     { folders: ["lifecycle/status"], pure: true },

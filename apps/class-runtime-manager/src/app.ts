@@ -8,13 +8,14 @@ import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
-import type { CrmConfig } from "./config.ts";
+import { accessWarnings, type CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
 import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
 import type { Leadership } from "./grpc/access/leadership.ts";
-import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/access/authorize.ts";
+import { createAuditLog } from "./grpc/access/audit.ts";
+import { authorizeCall, authorizeRole, isChange, type Credentials } from "./grpc/access/authorize.ts";
 import { capabilityNames, createKubeClusterReader, templateNames } from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
 import { ignoreForbidden } from "./classes/kube-directory.ts";
@@ -36,6 +37,8 @@ export interface AppPorts {
   readonly leaseTransport?: Transport;
   /** The namespace of the pod or of the kubeconfig context. */
   readonly ownNamespace: string;
+  /** The namespace of the pod; undefined outside of a cluster. */
+  readonly podNamespace?: string | undefined;
   /** Unique per process. */
   readonly identity: string;
   readonly logger: Logger;
@@ -50,8 +53,12 @@ export interface AppPorts {
 }
 
 export interface RunningApp {
+  /** The address it listens on. */
+  readonly host: string;
   readonly port: number;
   readonly grpcPort: number | undefined;
+  /** Reasons why the setup is not fit for production. */
+  readonly warnings: readonly string[];
   /** Resolves when every cache is synced. */
   readonly ready: Promise<void>;
   /** Stops in order: listeners, running calls, controllers, the lease, caches. Idempotent. */
@@ -75,7 +82,8 @@ type Clients = Pick<ClassManagerOptions, "client" | "leaseClient" | "fencedClien
 
 /** Starts the class runtime manager. It listens before its caches are synced, so that probes get a response. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
-  const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, ports.ownNamespace) };
+  const { ownNamespace: context, podNamespace: pod } = ports;
+  const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, { context, pod }) };
   const clients = createClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
@@ -90,7 +98,12 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     await clients.client.close();
     await clients.leaseClient?.close();
   };
-  const handlers = { rpc: createRpcServer(setup, services, secrets), http: createHttpServer(setup, crm) };
+  const { clientNames } = config.security;
+  const credentials: Credentials = { clientNames, tokens: () => secrets.current().tokens };
+  const handlers = {
+    rpc: createRpcServer(setup, services, credentials),
+    http: createHttpServer(setup, crm, credentials),
+  };
   const { ambient, logger } = ports;
   const listeners = await openListeners(config, handlers, { timers: ambient.timers, logger }).catch(
     async (thrown: unknown) => {
@@ -109,7 +122,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     await crm.events.flush();
     await release();
   };
-  return { port: listeners.port, grpcPort: listeners.grpcPort, ready, close: () => (closing ??= close()) };
+  const { host, port, grpcPort } = listeners;
+  return { host, port, grpcPort, warnings: accessWarnings(config), ready, close: () => (closing ??= close()) };
 }
 
 /** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
@@ -131,7 +145,7 @@ function createControllers(
   const { ambient, identity, logger, meter } = ports;
   const { leaderElection } = config;
   const election = {
-    namespace: leaderElection.namespace ?? namespaces.fallback,
+    namespace: leaderElection.namespace ?? ports.podNamespace ?? namespaces.fallback,
     name: leaderElection.lease,
     leaseMs: leaderElection.leaseMs,
   };
@@ -266,21 +280,30 @@ function createReporting(
   return { reporter, close: () => sink.close() };
 }
 
-function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, secrets: WatchedSecrets): RpcServer {
+function createRpcServer({ ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {
   const { ambient, logger, meter, context } = ports;
-  const authorize = everyAuthorizer([
-    ...(config.security.mtls ? [certificateAuthorizer()] : []),
-    bearerAuthorizer(() => secrets.current().tokens),
-  ]);
-  return new RpcServer({ services, ambient, logger, meter, context, authorize });
+  const audit = createAuditLog(logger);
+  return new RpcServer({
+    services,
+    ambient,
+    logger,
+    meter,
+    context,
+    authorize: (method, head) => authorizeCall(method, head, credentials),
+    onRejected: (method, { peer }, fault) => {
+      if (isChange(method)) audit.reject(method.localName, peer.address, fault);
+    },
+  });
 }
 
-function createHttpServer({ ports }: Setup, crm: ClassManager): Server {
+function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentials: Credentials): Server {
   return createHttpEndpoints({
     version: VERSION,
     unhealthyReasons: () => crm.manager.health().reasons,
     notReadyReasons: () => crm.manager.readiness().reasons,
     missingPermissions: () => crm.informers.refused.map(({ fault }) => fault.message),
+    warnings: accessWarnings(config),
+    authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,
     metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,

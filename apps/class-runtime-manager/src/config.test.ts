@@ -1,6 +1,6 @@
 import { configReport, configReportText, parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, test } from "vitest";
-import { crmConfig, type CrmConfig } from "./config.ts";
+import { accessWarnings, crmConfig, listenHost, type CrmConfig } from "./config.ts";
 
 /** Settings that profile full requires. */
 const FULL = {
@@ -8,6 +8,7 @@ const FULL = {
   OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt",
   OPRC_CRM_SECURITY_TLS_KEY_FILE: "/tls/tls.key",
   OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt",
+  OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:oprc-pm=deployer",
 };
 
 function configOf(env: Record<string, string>): CrmConfig {
@@ -76,20 +77,84 @@ function three<T>(value: T): [T, T, T] {
 
 describe("namespaces", () => {
   test.each([
-    { text: "oaas", want: ["oaas"] },
-    { text: "oaas, edge ,oaas", want: ["oaas", "edge"] },
-    { text: "*", want: "all" },
+    { text: "oaas", want: { all: false, listed: ["oaas"] } },
+    { text: "oaas, edge ,oaas", want: { all: false, listed: ["oaas", "edge"] } },
+    { text: "*", want: { all: true, listed: [] } },
+    { text: "kube-system,*", want: { all: true, listed: ["kube-system"] } },
   ])("$text", ({ text, want }) => {
     expect(configOf({ OPRC_CRM_K8S_NAMESPACE: text }).k8s.namespaces).toEqual(want);
   });
 
-  test.each(["*,oaas", "Oaas", "a b", ","])("rejects %s", (text) => {
+  test.each(["*,Oaas", "Oaas", "a b", ","])("rejects %s", (text) => {
     expect(violationsOf({ OPRC_CRM_K8S_NAMESPACE: text })).toEqual([expect.stringContaining("OPRC_CRM_K8S_NAMESPACE")]);
+  });
+});
+
+describe("the address to listen on", () => {
+  test.each([
+    { why: "loopback without credentials", env: {}, want: "127.0.0.1" },
+    {
+      why: "loopback without credentials, also with authentication off",
+      env: { OPRC_CRM_SECURITY_AUTH_MODE: "off" },
+      want: "127.0.0.1",
+    },
+    { why: "every address with a token", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: "0.0.0.0" },
+    { why: "every address with mutual TLS", env: FULL, want: "0.0.0.0" },
+    {
+      why: "the stated address with authentication off",
+      env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_HTTP_HOST: "0.0.0.0" },
+      want: "0.0.0.0",
+    },
+  ])("is $why", ({ env, want }) => {
+    expect(listenHost(configOf(env))).toBe(want);
+  });
+
+  test.each([
+    {
+      why: "no credentials",
+      env: {},
+      want: [/^authentication is off: .* 127\.0\.0\.1 can deploy; set OPRC_CRM_SECURITY_TOKEN_FILE/],
+    },
+    {
+      why: "authentication off on every address",
+      env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_HTTP_HOST: "0.0.0.0" },
+      want: [/^authentication is off by OPRC_CRM_SECURITY_AUTH_MODE: .* 0\.0\.0\.0 can deploy/],
+    },
+    { why: "a token without TLS", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: [/without encryption/] },
+    { why: "a token on loopback", env: { OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "::1" }, want: [] },
+    { why: "mutual TLS", env: FULL, want: [] },
+  ])("warnings with $why", ({ env, want }) => {
+    expect(accessWarnings(configOf(env))).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 });
 
 describe("rejected settings", () => {
   test.each([
+    {
+      why: "an address beyond loopback without credentials",
+      env: { OPRC_CRM_HTTP_HOST: "0.0.0.0" },
+      want: [/OPRC_CRM_HTTP_HOST.*no credentials.*OPRC_CRM_SECURITY_TOKEN_FILE.*OPRC_CRM_SECURITY_AUTH_MODE=off/],
+    },
+    {
+      why: "required authentication without credentials",
+      env: { OPRC_CRM_SECURITY_AUTH_MODE: "required" },
+      want: [/AUTH_MODE.*requires credentials/],
+    },
+    {
+      why: "authentication off with a token",
+      env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_SECURITY_TOKEN: "t" },
+      want: [/AUTH_MODE.*off, but a token/],
+    },
+    {
+      why: "mutual TLS without names of clients",
+      env: { ...FULL, OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "" },
+      want: [/CLIENT_NAMES.*is required.*\*=deployer/],
+    },
+    {
+      why: "names of clients without mutual TLS",
+      env: { OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:pm=viewer" },
+      want: [/CLIENT_NAMES.*no effect/],
+    },
     {
       why: "a misspelt name, with the nearest name",
       env: { OPRC_CRM_FEATURES_HPAS: "true" },
@@ -98,7 +163,7 @@ describe("rejected settings", () => {
     {
       why: "profile full without certificates",
       env: { OPRC_CRM_PROFILE: "full" },
-      want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/],
+      want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/, /CLIENT_NAMES/],
     },
     {
       why: "a certificate without its key",
@@ -171,12 +236,25 @@ test("accepts the settings of an older chart and lists those without effect", ()
 });
 
 test.each([
-  { why: "one", text: "a.b-c_d~e+f/g==", tokens: ["a.b-c_d~e+f/g=="] },
-  { why: "several, by commas", text: "one, two,", tokens: ["one", "two"] },
-  { why: "several, by lines", text: "one\r\n\ntwo", tokens: ["one", "two"] },
+  { why: "one", text: "a.b-c_d~e+f/g==", tokens: ["token-4f265d28:deployer:a.b-c_d~e+f/g=="] },
+  {
+    why: "several, by commas",
+    text: "one, two,",
+    tokens: ["token-7692c3ad:deployer:one", "token-3fc4ccfe:deployer:two"],
+  },
+  {
+    why: "several, by lines",
+    text: "one\r\n\ntwo",
+    tokens: ["token-7692c3ad:deployer:one", "token-3fc4ccfe:deployer:two"],
+  },
+  {
+    why: "with names and roles",
+    text: "pm:deployer:one\nview-1:viewer:a:b",
+    tokens: ["pm:deployer:one", "view-1:viewer:a:b"],
+  },
 ])("tokens: $why", ({ text, tokens }) => {
-  const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: text } });
-  expect(parsed.ok && parsed.value.security.tokens).toEqual(tokens);
+  const { security } = configOf({ OPRC_CRM_SECURITY_TOKEN: text });
+  expect(security.tokens?.map(({ name, role, token }) => `${name}:${role}:${token}`)).toEqual(tokens);
 });
 
 test.each([
@@ -192,7 +270,7 @@ test.each([
 test("reads the token from a file and never prints it", () => {
   const sources = { env: { OPRC_CRM_SECURITY_TOKEN_FILE: "/t" }, readFile: () => "s3cret\n" };
   const parsed = parseConfig(crmConfig, sources);
-  expect(parsed.ok && parsed.value.security.tokens).toEqual(["s3cret"]);
+  expect(parsed.ok && parsed.value.security.tokens).toMatchObject([{ token: "s3cret" }]);
   const report = configReportText(configReport(crmConfig, sources));
   expect(report).toContain("OPRC_CRM_SECURITY_TOKEN");
   expect(report).not.toContain("s3cret");

@@ -1,66 +1,7 @@
-import {
-  defineConfig,
-  env,
-  loggingVariables,
-  TRACING_VARIABLES,
-  invalid,
-  type ConfigOf,
-  type Kind,
-} from "@oaas/config";
-import { ok, type Violation } from "@oaas/foundation";
+import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
+import type { Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
-
-/** The served namespaces. The first is the default of requests without a namespace. */
-export type NamespaceScope = "all" | readonly string[];
-
-const namespaceScope: Kind<NamespaceScope> = {
-  label: "* | comma-separated list of namespaces",
-  echo: true,
-  parse: (text) => {
-    const names = text
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "");
-    if (names.includes("*")) return names.length === 1 ? ok("all") : invalid("must be * or a list of namespaces");
-    const bad = names.find((name) => !isValidName("dns-1123-label", name));
-    if (bad !== undefined) return invalid(`"${bad}" is not a valid namespace name`);
-    return names.length === 0 ? invalid("must contain a namespace") : ok([...new Set(names)]);
-  },
-  show: (scope) => (scope === "all" ? "*" : scope.join(",")),
-  fromDefault: (scope) => scope,
-};
-
-/** Bearer tokens. An empty list is rejected, because it would disable authentication. */
-const bearerTokens: Kind<readonly string[]> = {
-  label: "text, or several separated by commas or lines",
-  echo: false,
-  parse: (text) => {
-    const tokens = text
-      .split(/[,\r\n]/)
-      .map((token) => token.trim())
-      .filter((token) => token !== "");
-    if (tokens.length === 0) return invalid("contains no token", "set a token or unset the variable");
-    const bad = tokens.findIndex((token) => !/^[\x21-\x7e]+$/.test(token));
-    if (bad < 0) return ok(tokens);
-    return invalid(`token ${bad + 1} has a character that is not valid in a header`, "use letters, digits and -._~+/=");
-  },
-  show: (tokens) => tokens.join(","),
-  fromDefault: (tokens) => tokens,
-};
-
-/** A web origin as browsers send it, or * for all. */
-const webOrigin: Kind<string> = {
-  label: "* | origin",
-  echo: true,
-  parse: (text) => {
-    const isOrigin = text === "*" || URL.parse(text)?.origin === text;
-    return isOrigin
-      ? ok(text)
-      : invalid("must be * or an origin", "write for example https://console.example, without a path");
-  },
-  show: (origin) => origin,
-  fromDefault: (origin) => origin,
-};
+import { bearerTokens, namespaceScope, ROLES, webOrigin } from "./setting-kinds.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
@@ -74,7 +15,13 @@ const variables = {
     .optional()
     .doc("Name of this cluster in health responses and reports. Default: the default namespace."),
   server: {
-    host: env("OPRC_CRM_HTTP_HOST").string().default("0.0.0.0").doc("Address to listen on."),
+    host: env("OPRC_CRM_HTTP_HOST")
+      .string()
+      .optional()
+      .doc(
+        "Address to listen on. Default: all addresses with a token or mutual TLS, loopback without. Other addresses without credentials require OPRC_CRM_SECURITY_AUTH_MODE=off.",
+      )
+      .example("0.0.0.0"),
     httpPort: env("HTTP_PORT").port().default(8088).doc("Port of gRPC and HTTP/1.1; 0 selects a free port."),
     grpcPort: env("GRPC_PORT").port().optional().doc("Additional port for gRPC. Earlier releases used 7088."),
     webOrigins: env("OPRC_CRM_GRPC_WEB_ORIGINS")
@@ -94,7 +41,7 @@ const variables = {
       .as(namespaceScope)
       .optional()
       .doc(
-        "Served namespaces: one, a list, or * for all; the first is the default of requests without a namespace. Default: the namespace of the pod, else of the kubeconfig context, else default.",
+        "Served namespaces: a list, or * for all except system namespaces (kube-* and the namespace of the manager's pod), which must be listed: *,kube-system. The first in the list is the default of requests without a namespace, else the namespace of the kubeconfig context, else default. Default: the namespace of the kubeconfig context, else default.",
       )
       .example("oaas,oaas-edge"),
     kubeconfig: env("OPRC_CRM_KUBECONFIG")
@@ -218,11 +165,19 @@ const variables = {
     .optional()
     .doc("Reported availability instead of the measured one. For tests and simulated clusters."),
   security: {
+    authMode: env("OPRC_CRM_SECURITY_AUTH_MODE")
+      .oneOf(["required", "off"])
+      .optional()
+      .doc(
+        "off: accepts every client, on any address of OPRC_CRM_HTTP_HOST. Default: required when a token or mutual TLS is configured.",
+      ),
     mtls: env("OPRC_CRM_SECURITY_MTLS")
       .bool()
       .default(false)
       .defaultIn({ full: true })
-      .doc("Requires a client certificate for everything but health. Requires the three files below."),
+      .doc(
+        "Requires a client certificate for everything but health. Requires the three files and OPRC_CRM_SECURITY_TLS_CLIENT_NAMES.",
+      ),
     certFile: env("OPRC_CRM_SECURITY_TLS_CERT_FILE")
       .path()
       .optional()
@@ -232,13 +187,20 @@ const variables = {
       .path()
       .optional()
       .doc("Certificate authorities of client certificates, PEM."),
+    clientNames: env("OPRC_CRM_SECURITY_TLS_CLIENT_NAMES")
+      .as(clientNamesKind(ROLES))
+      .optional()
+      .doc(
+        "Client certificates that are accepted, by common name or subject alternative name, with their roles: viewer reads, deployer also deploys and deletes. *=role accepts every certificate of the authorities.",
+      )
+      .example("CN:oprc-pm=deployer,URI:spiffe://oaas/dashboard=viewer"),
     tokens: env("OPRC_CRM_SECURITY_TOKEN")
       .as(bearerTokens)
       .secret()
       .optional()
       .alias("OPRC_CRM_TOKEN")
       .doc(
-        "Bearer token that callers must send, or several valid tokens, so that one can be replaced without a gap. Health and reflection need no token. Default: no authentication. A token file, with one token per line, is reloaded when it changes.",
+        "Bearer token that callers must send, or several valid tokens, so that one can be replaced without a gap. name:role:token names the caller in the log and sets its role (viewer, deployer); a token alone is a deployer. Health and reflection need no token. A token file, with one token per line, is reloaded when it changes.",
       ),
   },
   leaderElection: {
@@ -334,12 +296,59 @@ export const crmConfig = defineConfig({
     ],
     "The manager does not emit traces.": TRACING_VARIABLES,
   },
-  checks: [checkTls, checkLease, checkPm],
+  checks: [checkAccess, checkTls, checkLease, checkPm],
 });
+
+/** Whether callers must authenticate. */
+function hasCredentials({ security }: CrmConfig): boolean {
+  return security.tokens !== undefined || security.mtls;
+}
+
+/** The address to listen on. */
+export function listenHost(config: CrmConfig): string {
+  return config.server.host ?? (hasCredentials(config) ? "0.0.0.0" : "127.0.0.1");
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+
+/** Rejects an address that other hosts can reach without credentials, unless authentication is off explicitly. */
+function checkAccess(config: CrmConfig): Violation[] {
+  const { server, security } = config;
+  const path = "$.OPRC_CRM_SECURITY_AUTH_MODE";
+  if (hasCredentials(config)) {
+    if (security.authMode !== "off") return [];
+    const fix = "unset it, or unset OPRC_CRM_SECURITY_TOKEN and set OPRC_CRM_SECURITY_MTLS=false";
+    return [{ path, message: "is off, but a token or mutual TLS is configured", fix }];
+  }
+  if (security.authMode === "required") {
+    const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE, or OPRC_CRM_SECURITY_MTLS=true";
+    return [{ path, message: "requires credentials, but none are configured", fix }];
+  }
+  if (security.authMode === "off" || server.host === undefined || LOOPBACK.test(server.host)) return [];
+  return [
+    {
+      path: "$.OPRC_CRM_HTTP_HOST",
+      message: `is ${server.host}, which other hosts can reach, but no credentials are configured`,
+      fix: "set OPRC_CRM_SECURITY_TOKEN_FILE or OPRC_CRM_SECURITY_MTLS=true, listen on 127.0.0.1, or set OPRC_CRM_SECURITY_AUTH_MODE=off to accept every client",
+    },
+  ];
+}
+
+/** Reasons why the access control is not fit for production. */
+export function accessWarnings(config: CrmConfig): readonly string[] {
+  const host = listenHost(config);
+  if (!hasCredentials(config)) {
+    const why = config.security.authMode === "off" ? " by OPRC_CRM_SECURITY_AUTH_MODE" : "";
+    const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE or OPRC_CRM_SECURITY_MTLS=true";
+    return [`authentication is off${why}: every client that reaches ${host} can deploy; ${fix}`];
+  }
+  if (config.security.certFile !== undefined || LOOPBACK.test(host)) return [];
+  return [`tokens are sent without encryption to ${host}; set OPRC_CRM_SECURITY_TLS_CERT_FILE and its key`];
+}
 
 /** Rejects incomplete TLS files, so that security is never weaker than configured. */
 function checkTls({ security }: CrmConfig): Violation[] {
-  const { mtls, certFile, keyFile, clientCaFile } = security;
+  const { mtls, certFile, keyFile, clientCaFile, clientNames } = security;
   const files = [
     ["OPRC_CRM_SECURITY_TLS_CERT_FILE", certFile],
     ["OPRC_CRM_SECURITY_TLS_KEY_FILE", keyFile],
@@ -353,12 +362,19 @@ function checkTls({ security }: CrmConfig): Violation[] {
   const missing = required
     .filter(([, file]) => file === undefined)
     .map(([name]) => ({ path: `$.${name}`, message: why, fix }));
-  if (mtls || clientCaFile === undefined) return missing;
-  const unused = "has no effect while OPRC_CRM_SECURITY_MTLS is off";
-  return [
-    ...missing,
-    { path: "$.OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE", message: unused, fix: "set OPRC_CRM_SECURITY_MTLS=true" },
+  const namesPath = "$.OPRC_CRM_SECURITY_TLS_CLIENT_NAMES";
+  if (mtls && clientNames === undefined) {
+    const message = "is required: it lists the client certificates that are accepted";
+    const fix = "set for example CN:oprc-pm=deployer; *=deployer accepts every certificate of the authorities";
+    return [...missing, { path: namesPath, message, fix }];
+  }
+  if (mtls) return missing;
+  const unused = [
+    ...(clientCaFile === undefined ? [] : ["$.OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE"]),
+    ...(clientNames === undefined ? [] : [namesPath]),
   ];
+  const message = "has no effect while OPRC_CRM_SECURITY_MTLS is off";
+  return [...missing, ...unused.map((path) => ({ path, message, fix: "set OPRC_CRM_SECURITY_MTLS=true" }))];
 }
 
 /** Rejects an incomplete client certificate, and TLS files without TLS. */

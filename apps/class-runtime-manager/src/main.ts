@@ -24,6 +24,7 @@ await runService({
       transport: createUndiciTransport(access, ambient),
       leaseTransport: createUndiciTransport(access, { ...ambient, connections: 1 }),
       ownNamespace: access.namespace,
+      podNamespace: access.podNamespace,
       identity: identity ?? podName ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       logger: log,
       meter,
@@ -32,7 +33,9 @@ await runService({
       context,
       reread: reloadConfig,
     });
+    for (const warning of app.warnings) log.warn(warning);
     log.info("class runtime manager listening", {
+      host: app.host,
       port: app.port,
       grpc_port: app.grpcPort,
       cluster: access.server,

@@ -11,6 +11,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { conflict, err, failedPrecondition, Fault, sleep } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
+import { createRecordingLogger } from "@oaas/observability/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { CLUSTER, node, startGrpcServices, unit, INVALID_REQUESTS, type GrpcFixture } from "./support/grpc-fixture.ts";
 
@@ -477,19 +478,21 @@ test("returns the topology of the class runtimes", async () => {
 });
 
 describe("authentication", () => {
+  const TOKEN = { name: "pm", role: "deployer", token: "s3cret" } as const;
+
   test.each([
     { why: "a valid token", token: "s3cret", kind: undefined },
     { why: "an invalid token", token: "s3cres", kind: "unauthenticated" },
     { why: "a longer token", token: "s3cret-and-more", kind: "unauthenticated" },
     { why: "no token", token: undefined, kind: "unauthenticated" },
   ])("$why", async ({ token, kind }) => {
-    const started = await start({}, ["s3cret"]);
+    const started = await start({}, [TOKEN]);
     const call = started.channel(token).client(CrmInfoService).getEnvHealth({});
     expect(kind === undefined ? (await call).status : (await faultOf(call)).kind).toBe(kind ?? "Healthy");
   });
 
   test("health and reflection need no token, deployments do", async () => {
-    const started = await start({}, ["s3cret"]);
+    const started = await start({}, [TOKEN]);
     const open = started.channel();
     expect((await open.client(grpcHealth.Health).check({})).status).toBe(2);
     started.grpc.setServing(true);
@@ -498,4 +501,73 @@ describe("authentication", () => {
     expect((await faultOf(open.client(DeploymentService).listClassRuntimes({}))).kind).toBe("unauthenticated");
     expect(started.grpc.services.map(({ service }) => service)).toContain(grpcReflection.ServerReflection);
   });
+
+  test("a viewer reads, and cannot change anything", async () => {
+    const viewer = { name: "dashboard", role: "viewer", token: "look" } as const;
+    const started = await start({}, [TOKEN, viewer]);
+    const deployments = started.channel("look").client(DeploymentService);
+    expect((await deployments.listClassRuntimes({})).items).toEqual([]);
+    const faults = [
+      await faultOf(deployments.deploy({ deploymentUnit: unit("order-1") })),
+      await faultOf(deployments.deleteDeployment({ deploymentId: "order-1" })),
+    ];
+    expect(faults.map(({ kind, message }) => [kind, message])).toEqual([
+      ["permission-denied", "dashboard is a viewer; Deploy needs the role deployer"],
+      ["permission-denied", "dashboard is a viewer; DeleteDeployment needs the role deployer"],
+    ]);
+    expect(started.classes.writes).toEqual([]);
+  });
+
+  test("logs every change with caller, namespace and target, also rejected ones", async () => {
+    const recording = createRecordingLogger();
+    const started = await start({ logger: recording.log }, [TOKEN]);
+    const deployments = started.channel("s3cret").client(DeploymentService);
+    await deployments.deploy({ deploymentUnit: unit("order-1") }, { headers: { "x-correlation-id": "c-9" } });
+    await deployments.deploy({ deploymentUnit: unit("order-1"), namespace: "edge" });
+    await faultOf(deployments.deploy({ deploymentUnit: unit("order-1", { classKey: "" }) }));
+    await deployments.deleteDeployment({ deploymentId: "order-1", namespace: "edge" });
+    await faultOf(
+      started
+        .channel()
+        .client(DeploymentService)
+        .deploy({ deploymentUnit: unit("order-2") }),
+    );
+    const lines = recording.records.filter(({ fields }) => fields["audit"] === true);
+    expect(
+      lines.map(({ fields }) => [fields["caller"], fields["action"], fields["namespace"], fields["target"]]),
+    ).toEqual([
+      ["pm", "deploy", "shop", "order-1"],
+      ["pm", "deploy", "edge", "order-1"],
+      ["pm", "deploy", "shop", "order-1"],
+      ["pm", "deleteDeployment", "edge", "order-1"],
+      ["unknown@127.0.0.1", "deploy", undefined, undefined],
+    ]);
+    expect(lines.map(({ fields }) => fields["outcome"])).toEqual([
+      "created",
+      "created",
+      "refused",
+      "deletion accepted",
+      "refused",
+    ]);
+    expect(lines[0]?.fields["correlation_id"]).toBe("c-9");
+    expect(JSON.stringify(lines)).not.toContain("s3cret");
+  });
+});
+
+test("refuses changes in system namespaces", async () => {
+  const { deployments, classes } = await start({ namespaces: { served: "all", fallback: "shop", own: "oaas-system" } });
+  for (const namespace of ["kube-system", "kube-public", "oaas-system"]) {
+    const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("miner"), namespace }));
+    expect(fault.violations).toMatchObject([
+      { path: "$.namespace", fix: expect.stringContaining(`OPRC_CRM_K8S_NAMESPACE=*,${namespace}`) as string },
+    ]);
+  }
+  classes.put({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name: "dns", namespace: "kube-system" },
+    spec: { package_class_key: "cluster.Dns", state_spec: {} },
+  });
+  expect((await faultOf(deployments.deleteDeployment({ deploymentId: "dns" }))).kind).toBe("invalid-argument");
+  expect(classes.writes).toEqual([]);
 });

@@ -11,6 +11,7 @@ import {
   makeAuthority,
   makeRunFolder,
   runCommand,
+  type IssuedCertificate,
   type KubernetesUnderTest,
   type RunFolder,
 } from "@oaas/testkit";
@@ -167,6 +168,10 @@ describeOnTarget("manager process", { needs: ["kubectl"] }, () => {
     const accepts = async (token: string): Promise<boolean> =>
       !isFault(await listWith({ authorization: `Bearer ${token}` }), "unauthenticated");
     expect(isFault(await listWith({}), "unauthenticated")).toBe(true);
+    const metricsWith = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${crm.port}/metrics`, { headers })).status;
+    expect(await metricsWith({})).toBe(401);
+    expect(await metricsWith({ authorization: "Bearer first" })).toBe(200);
     expect((await anonymous.client(grpcHealth.Health).check({ service: "" })).status).toBeDefined();
     const headers = { authorization: "Bearer first" };
     await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({}, { headers })).items.length > 0);
@@ -202,6 +207,7 @@ describeOnTarget("manager process", { needs: ["kubectl"] }, () => {
       OPRC_CRM_SECURITY_TLS_CERT_FILE: file("tls.crt"),
       OPRC_CRM_SECURITY_TLS_KEY_FILE: file("tls.key"),
       OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: file("clients.crt"),
+      OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:pm=deployer,URI:spiffe://oaas/dashboard=viewer",
     });
     const succeeds = async (tls: ChannelTls, request: (channel: RpcChannel) => Promise<unknown>): Promise<boolean> => {
       const channel = new RpcChannel({ name: "crm", address: `localhost:${crm.port}`, clock: realAmbient.clock, tls });
@@ -220,6 +226,22 @@ describeOnTarget("manager process", { needs: ["kubectl"] }, () => {
     const untrusted = makeAuthority("others").issue({ commonName: "pm" });
     expect(await succeeds({ ca: oldCa, certificate: untrusted.certificate, key: untrusted.key }, check)).toBe(false);
     expect(await succeeds({ ca: oldCa }, list)).toBe(false);
+    const remove = async (channel: RpcChannel): Promise<void> => {
+      const call = channel.client(DeploymentService).deleteDeployment({ deploymentId: "unknown" }, deadline);
+      const fault: unknown = await call.catch((thrown: unknown) => thrown);
+      if (!isFault(fault, "not-found")) throw fault;
+    };
+    const dashboard = clients.issue({ commonName: "dashboard", uris: ["spiffe://oaas/dashboard"] });
+    const unlisted = clients.issue({ commonName: "pm-2", hosts: ["pm"] });
+    const table: [IssuedCertificate, (channel: RpcChannel) => Promise<unknown>, boolean][] = [
+      [pm, remove, true],
+      [dashboard, list, true],
+      [dashboard, remove, false],
+      [unlisted, list, false],
+      [unlisted, check, true],
+    ];
+    for (const [{ certificate, key }, request, isAllowed] of table)
+      expect(await succeeds({ ca: oldCa, certificate, key }, request)).toBe(isAllowed);
     expect(await succeeds({ ca: oldCa }, check)).toBe(true);
     expect(await statusWithoutCertificate(crm.port, oldCa, "/healthz")).toBe(200);
     expect(await statusWithoutCertificate(crm.port, oldCa, "/metrics")).toBe(403);
@@ -237,7 +259,7 @@ describeOnTarget("manager process", { needs: ["kubectl"] }, () => {
         OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example/path",
         OPRC_CRM_PROFIL: "dev",
         HTTP_PORT: "many",
-        OPRC_CRM_K8S_NAMESPACE: "a,*",
+        OPRC_CRM_K8S_NAMESPACE: "a,*,B",
       },
       says: ["OPRC_CRM_GRPC_WEB_ORIGINS", "OPRC_CRM_PROFILE", "HTTP_PORT", "OPRC_CRM_K8S_NAMESPACE"],
     },

@@ -39,7 +39,19 @@ interface Manifest {
   readonly metadata: { readonly name: string };
   readonly data?: Readonly<Record<string, string>>;
   readonly rules?: readonly Rule[];
-  readonly spec?: { readonly template?: { readonly spec: { readonly containers: readonly Container[] } } };
+  readonly spec?: {
+    readonly template?: {
+      readonly spec: {
+        readonly containers: readonly Container[];
+        readonly volumes?: readonly { readonly secret: { readonly secretName: string; readonly optional?: boolean } }[];
+      };
+    };
+    readonly ingress?: readonly { readonly from: readonly NetworkPeer[] }[];
+  };
+}
+
+interface NetworkPeer {
+  readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
 }
 
 interface Container {
@@ -138,6 +150,11 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     return file;
   };
+  /** The settings with the files of the container in the folder of the test. */
+  const withFiles = (settings: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [name, value.replace(/^\/etc\/oprc-crm\/\w+/, folder.path)]),
+    );
   const start = async (settings: Record<string, string>, tls?: ChannelTls): Promise<ManagerProcess> => {
     const loopback = { OPRC_CRM_HTTP_HOST: "127.0.0.1", HTTP_PORT: "0" };
     const crm = await startManagerProcess(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
@@ -167,10 +184,43 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     });
 
     test("has valid settings", async () => {
-      const config = loadConfig(crmConfig, { env: settingsOf(await manifestsOf(`overlays/${overlay}`)) });
+      const env = settingsOf(await manifestsOf(`overlays/${overlay}`));
+      const config = loadConfig(crmConfig, { env, readFile: () => "s3cret" });
       expect(config.profile).toBe(overlay);
-      expect(config.k8s.namespaces).toBe("all");
+      expect(config.k8s.namespaces).toEqual({ all: true, listed: [] });
       expect(config.leaderElection.namespace).toBe("oaas-system");
+    });
+  });
+
+  test.each(["dev", "edge", "full"])(
+    "overlay %s needs its Secret, and admits package managers only",
+    async (overlay) => {
+      const manifests = await manifestsOf(`overlays/${overlay}`);
+      const { volumes = [] } = manifests.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec ?? {};
+      expect(volumes).toMatchObject([
+        { secret: { secretName: overlay === "full" ? "oprc-crm-tls" : "oprc-crm-token" } },
+      ]);
+      expect(volumes[0]?.secret.optional).toBeUndefined();
+      const policy = manifests.find(({ kind }) => kind === "NetworkPolicy")?.spec;
+      const peers = policy?.ingress?.flatMap(({ from }) => from) ?? [];
+      expect(peers).toHaveLength(2);
+      for (const { podSelector } of peers)
+        expect(podSelector.matchLabels).toEqual({ "app.kubernetes.io/name": "oprc-pm" });
+    },
+  );
+
+  test.each(["dev", "edge"])("overlay %s refuses anonymous callers and system namespaces", async (overlay) => {
+    writeFileSync(path.join(folder.path, "token"), "pm:deployer:s3cret\n");
+    const crm = await start(withFiles(settingsOf(await manifestsOf(`overlays/${overlay}`))));
+    const deployments = crm.channel.client(DeploymentService);
+    const deploy = (namespace: string, headers: Record<string, string>): Promise<unknown> =>
+      deployments
+        .deploy({ deploymentUnit: { id: "miner" }, namespace }, { headers })
+        .catch((thrown: unknown) => thrown);
+    expect(await deploy("kube-system", {})).toMatchObject({ kind: "unauthenticated" });
+    expect(await deploy("kube-system", { authorization: "Bearer s3cret" })).toMatchObject({
+      kind: "invalid-argument",
+      violations: [{ path: "$.namespace" }],
     });
   });
 
@@ -195,17 +245,15 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     const servers = makeAuthority("servers");
     const clients = makeAuthority("clients");
     const server = servers.issue({ commonName: "crm", hosts: ["localhost"] });
-    const pm = clients.issue({ commonName: "pm" });
+    const pm = clients.issue({ commonName: "oprc-pm" });
     const files = { "tls.crt": server.certificate, "tls.key": server.key, "ca.crt": clients.certificate };
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder.path, name), text);
     const manifests = await manifestsOf("overlays/full");
-    const settings = Object.fromEntries(
-      Object.entries(settingsOf(manifests)).map(([name, value]) => [
-        name,
-        value.replace("/etc/oprc-crm/tls", folder.path),
-      ]),
-    );
-    const crm = await start(settings, { ca: servers.certificate, certificate: pm.certificate, key: pm.key });
+    const crm = await start(withFiles(settingsOf(manifests)), {
+      ca: servers.certificate,
+      certificate: pm.certificate,
+      key: pm.key,
+    });
     const probe = async (path: string): Promise<number> =>
       statusWithoutCertificate(crm.port, path, servers.certificate);
     await eventually(async () => (await probe("/readyz")) === 200, { what: "readiness without a certificate" });

@@ -34,5 +34,6 @@ export {
   type LogLevelSetting,
 } from "./schema/standard-variables.ts";
 export { invalid, type Kind } from "./kinds/kind.ts";
+export { clientNamesKind, type ClientNameSetting } from "./kinds/client-names.ts";
 export { intKind, urlKind } from "./kinds/scalar-kinds.ts";
 export { maskText } from "./output/mask.ts";

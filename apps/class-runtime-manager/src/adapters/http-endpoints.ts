@@ -1,4 +1,6 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { Fault } from "@oaas/foundation";
+import { readHttpHead, type CallHead } from "@oaas/rpc";
 
 /** Paths that need no client certificate. */
 export const HEALTH_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
@@ -12,14 +14,20 @@ export interface HttpEndpointsOptions {
   readonly notReadyReasons: () => readonly string[];
   /** Optional kinds without read permission. They do not make the process unhealthy. */
   readonly missingPermissions: () => readonly string[];
+  /** Reasons why the setup is not fit for production. */
+  readonly warnings: readonly string[];
+  /** Throws a fault for callers that may not read metrics. */
+  readonly authorizeMetrics: (head: CallHead) => unknown;
   readonly metrics: () => Promise<string>;
   readonly metricsType: string;
   readonly leader: () => string | undefined;
 }
 
-/** Serves `/health`, `/healthz`, `/readyz` and `/metrics` without authentication. The caller listens. */
+type Reply = [status: number, type: string, body: string];
+
+/** Serves `/health`, `/healthz` and `/readyz` to every client, and `/metrics` to viewers. The caller listens. */
 export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
-  const healthResponse = (reasons: readonly string[]): [number, string, string] => {
+  const healthResponse = (reasons: readonly string[]): Reply => {
     const body = {
       status: reasons.length === 0 ? "healthy" : "unhealthy",
       service: "oprc-crm",
@@ -27,30 +35,41 @@ export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
       leader: options.leader(),
       reasons,
       without: options.missingPermissions(),
+      warnings: options.warnings,
     };
     return [reasons.length === 0 ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`];
   };
-  const handlers: Readonly<Record<string, () => Promise<[number, string, string]>>> = {
+  const metricsResponse = async (request: IncomingMessage): Promise<Reply> => {
+    try {
+      options.authorizeMetrics(readHttpHead(request));
+    } catch (thrown) {
+      const { kind, message } = Fault.from(thrown);
+      return [kind === "unauthenticated" ? 401 : 403, "text/plain", `${message}\n`];
+    }
+    return [200, options.metricsType, await options.metrics()];
+  };
+  const handlers: Readonly<Record<string, (request: IncomingMessage) => Promise<Reply>>> = {
     "/health": async () => healthResponse(options.unhealthyReasons()),
     "/healthz": async () => healthResponse(options.unhealthyReasons()),
     "/readyz": async () => healthResponse(options.notReadyReasons()),
-    "/metrics": async () => [200, options.metricsType, await options.metrics()],
+    "/metrics": metricsResponse,
   };
   return createServer((request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
     const paths = Object.keys(handlers).join(", ");
-    void (async (): Promise<[number, string, string]> => {
+    void (async (): Promise<Reply> => {
       if (!handler) return [404, "text/plain", `${path} does not exist; use one of ${paths}.\n`];
       if (request.method !== "GET" && request.method !== "HEAD") return [405, "text/plain", "Use GET.\n"];
-      return handler();
+      return handler(request);
     })()
-      .catch((): [number, string, string] => [500, "text/plain", "Internal error; see the log for details.\n"])
+      .catch((): Reply => [500, "text/plain", "Internal error; see the log for details.\n"])
       .then(([status, type, body]) => {
         response.writeHead(status, {
           "content-type": type,
           "cache-control": "no-store",
           ...(status === 405 ? { allow: "GET, HEAD" } : {}),
+          ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
         });
         response.end(request.method === "HEAD" ? undefined : body);
       });

@@ -9,7 +9,7 @@ import { crmConfig } from "../config.ts";
 import { openListeners, type Listeners } from "./listeners.ts";
 
 function listenersOn(env: Readonly<Record<string, string>>): Promise<Listeners> {
-  const config = loadConfig(crmConfig, { env: { OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env } });
+  const config = loadConfig(crmConfig, { env });
   const rpc = new RpcServer({ services: [], ambient: realAmbient });
   return openListeners(config, { rpc, http: createServer() }, { timers: realAmbient.timers, logger: NOOP_LOGGER });
 }
@@ -25,6 +25,17 @@ async function takePort(port = 0): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 const close = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
+
+test("listens on loopback only without credentials, and everywhere with a token", async () => {
+  for (const [env, host] of [
+    [{}, "127.0.0.1"],
+    [{ OPRC_CRM_SECURITY_TOKEN: "t" }, "0.0.0.0"],
+  ] as const) {
+    const listeners = await listenersOn({ HTTP_PORT: "0", ...env });
+    expect(listeners.host).toBe(host);
+    await listeners.close();
+  }
+});
 
 test("opens one port, or two if gRPC has its own", async () => {
   const one = await listenersOn({ HTTP_PORT: "0" });

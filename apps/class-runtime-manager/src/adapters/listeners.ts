@@ -1,12 +1,13 @@
 import type { Timers } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { listenOnePort, type OnePort, type OnePortOptions } from "@oaas/rpc";
-import type { CrmConfig } from "../config.ts";
+import { listenHost, type CrmConfig } from "../config.ts";
 import { HEALTH_PATHS } from "./http-endpoints.ts";
 import { loadTlsFiles } from "./tls-files.ts";
 
 /** The open ports. */
 export interface Listeners {
+  readonly host: string;
   readonly port: number;
   readonly grpcPort: number | undefined;
   /** Stops accepting calls; running ones may complete within the grace period. */
@@ -17,15 +18,16 @@ export interface Listeners {
  * Opens the main port, and a second one if GRPC_PORT is different. Certificates are reloaded when their files change.
  */
 export async function openListeners(
-  { server, security }: CrmConfig,
+  config: CrmConfig,
   handlers: Pick<OnePortOptions, "rpc" | "http">,
   { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
 ): Promise<Listeners> {
+  const { server, security } = config;
   const tls = loadTlsFiles(security);
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
       ...handlers,
-      host: server.host,
+      host: listenHost(config),
       port,
       timers,
       openPaths: HEALTH_PATHS,
@@ -48,6 +50,7 @@ export async function openListeners(
     (fault) => logger.warn("reload certificates failed", { fault }),
   );
   return {
+    host: main.host,
     port: main.port,
     grpcPort: second?.port,
     close: async () => {

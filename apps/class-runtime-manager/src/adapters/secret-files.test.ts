@@ -30,24 +30,25 @@ function watchToken(first: string) {
     content = next;
     await time.advance(5_000);
   };
-  return { secrets, write, changes, faults, time };
+  const tokens = (): readonly string[] => secrets.current().tokens.map(({ token }) => token);
+  return { secrets, tokens, write, changes, faults, time };
 }
 
 test("loads a replaced token without a restart", async () => {
-  const { secrets, write, changes } = watchToken("one\n");
-  expect(secrets.current().tokens).toEqual(["one"]);
+  const { tokens, write, changes } = watchToken("one\n");
+  expect(tokens()).toEqual(["one"]);
   await write("two\n");
-  expect(secrets.current().tokens).toEqual(["two"]);
+  expect(tokens()).toEqual(["two"]);
   await write("two\n");
   expect(changes).toHaveLength(1);
 });
 
 test("accepts the old and the new token while the file contains both", async () => {
-  const { secrets, write, changes } = watchToken("old\n");
+  const { tokens, write, changes } = watchToken("old\n");
   await write("old\nnew\n");
-  expect(secrets.current().tokens).toEqual(["old", "new"]);
+  expect(tokens()).toEqual(["old", "new"]);
   await write("new\n");
-  expect(secrets.current().tokens).toEqual(["new"]);
+  expect(tokens()).toEqual(["new"]);
   expect(changes).toHaveLength(2);
 });
 
@@ -57,18 +58,18 @@ test.each([
   { why: "a file of empty lines", content: "\n , \n" },
   { why: "a file with an invalid token", content: "two words" },
 ])("keeps the last token for $why, and loads the next valid one", async ({ content }) => {
-  const { secrets, write, faults } = watchToken("one");
+  const { tokens, write, faults } = watchToken("one");
   await write(content);
   await write(content);
-  expect(secrets.current().tokens).toEqual(["one"]);
+  expect(tokens()).toEqual(["one"]);
   expect(faults.length).toBeLessThanOrEqual(1);
   await write("two");
-  expect(secrets.current().tokens).toEqual(["two"]);
+  expect(tokens()).toEqual(["two"]);
 });
 
 test("stops polling after close", async () => {
-  const { secrets, write } = watchToken("one");
+  const { secrets, tokens, write } = watchToken("one");
   secrets.close();
   await write("two");
-  expect(secrets.current().tokens).toEqual(["one"]);
+  expect(tokens()).toEqual(["one"]);
 });

@@ -1,10 +1,11 @@
 import { Fault, type Timers } from "@oaas/foundation";
 import type { CrmConfig } from "../config.ts";
+import type { AccessToken } from "../setting-kinds.ts";
 
 /** The current secrets. */
 export interface Secrets {
   /** The accepted bearer tokens; empty when none are configured. */
-  readonly tokens: readonly string[];
+  readonly tokens: readonly AccessToken[];
   /** The token sent to the package manager. */
   readonly pmToken: string | undefined;
 }
@@ -41,7 +42,7 @@ export function watchSecrets({ config, reread, timers, changed, failed }: WatchS
       const tokens = loaded.tokens.length > 0 ? loaded.tokens : secrets.tokens;
       const next = { tokens, pmToken: loaded.pmToken ?? secrets.pmToken };
       hasFailed = false;
-      if (next.tokens.join() !== secrets.tokens.join() || next.pmToken !== secrets.pmToken) {
+      if (JSON.stringify(next.tokens) !== JSON.stringify(secrets.tokens) || next.pmToken !== secrets.pmToken) {
         secrets = next;
         changed();
       }

@@ -5,7 +5,8 @@ import { ok } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import { listenOnePort, RpcChannel, RpcServer, type RpcClient } from "@oaas/rpc";
-import { bearerAuthorizer } from "../../src/grpc/access/authorize.ts";
+import { createAuditLog } from "../../src/grpc/access/audit.ts";
+import { authorizeCall, type Credentials } from "../../src/grpc/access/authorize.ts";
 import type { ClusterReader } from "../../src/grpc/cluster/kube-cluster-reader.ts";
 import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../../src/grpc/services.ts";
 import { MemoryClasses } from "../../src/classes/testing/memory-classes.ts";
@@ -45,7 +46,7 @@ export interface GrpcFixture {
 /** Starts the services with fake ports; `over` replaces fakes. */
 export async function startGrpcServices(
   over: Partial<GrpcServicesDeps> = {},
-  tokens: readonly string[] = [],
+  tokens: ReturnType<Credentials["tokens"]> = [],
 ): Promise<GrpcFixture> {
   const classes = new MemoryClasses();
   const grpc = createGrpcServices({
@@ -76,7 +77,9 @@ export async function startGrpcServices(
   const rpc = new RpcServer({
     services: grpc.services,
     ambient: realAmbient,
-    authorize: bearerAuthorizer(() => tokens),
+    onRejected: (method, { peer }, fault) =>
+      createAuditLog(over.logger ?? NOOP_LOGGER).reject(method.localName, peer.address, fault),
+    authorize: (method, head) => authorizeCall(method, head, { tokens: () => tokens }),
   });
   const { timers, clock } = realAmbient;
   const port = await listenOnePort({ host: "127.0.0.1", port: 0, rpc, http: createServer(), timers });

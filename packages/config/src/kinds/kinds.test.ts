@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { byteSizeKind, showByteSize } from "./byte-size.ts";
+import { clientNamesKind } from "./client-names.ts";
 import { keyValuesKind, listKind } from "./compound-kinds.ts";
 import { durationKind, showDuration } from "./duration.ts";
 import type { Kind } from "./kind.ts";
@@ -18,6 +19,7 @@ const read = (kind: Kind<unknown, never>, text: string): unknown => {
 
 const level = oneOfKind(["json", "plain"], { pretty: "plain" });
 const name = stringKind({ pattern: /^[a-z]+$/, patternName: "lower-case letters" });
+const clients = clientNamesKind(["viewer", "admin"]);
 const bounded = durationKind({ min: "1s", max: "1h", bare: "ms" });
 
 test.each<[string, Kind<unknown, never>, string, unknown]>([
@@ -78,6 +80,21 @@ test.each<[string, Kind<unknown, never>, string, unknown]>([
   ["RUST_LOG: the level without target", logLevelKind(), "hyper=warn,debug", "debug"],
   ["RUST_LOG: only targets", logLevelKind(), "oprc_crm=trace,hyper=off", "trace"],
   ["unknown level", logLevelKind(), "loud", INVALID],
+  [
+    "certificate names with roles",
+    clients,
+    "CN:pm=admin, DNS:PM.Oaas=viewer ,URI:https://a/?b=c=admin,*=viewer",
+    [
+      { name: "CN:pm", role: "admin" },
+      { name: "DNS:pm.oaas", role: "viewer" },
+      { name: "URI:https://a/?b=c", role: "admin" },
+      { name: "*", role: "viewer" },
+    ],
+  ],
+  ["certificate names: a name without its type", clients, "pm=admin", INVALID],
+  ["certificate names: no role", clients, "CN:pm", INVALID],
+  ["certificate names: an unknown role", clients, "CN:pm=root", INVALID],
+  ["certificate names: none", clients, " , ", INVALID],
 ])("%s", (_why, kind, text, want) => {
   expect(read(kind, text)).toEqual(want);
 });
@@ -115,6 +132,7 @@ test("no kind throws for any text", () => {
     durationKind({ bare: "s" }),
     byteSizeKind(),
     logLevelKind(),
+    clients,
   ];
   fc.assert(
     fc.property(fc.constantFrom(...kinds), anyText, (kind, text) => {

@@ -58,11 +58,13 @@ function inClusterAccess(options: AccessOptions): ClusterAccess | undefined {
   const port = options.env["KUBERNETES_SERVICE_PORT"];
   const folder = options.accountFolder ?? ACCOUNT_FOLDER;
   if (!host || !port || !existsSync(path.join(folder, "token"))) return undefined;
+  const podNamespace = readFileSync(path.join(folder, "namespace"), "utf8").trim();
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { insecure: false, ca: { file: path.join(folder, "ca.crt") } },
     credentials: { type: "token-file", file: path.join(folder, "token") },
-    namespace: options.namespace ?? readFileSync(path.join(folder, "namespace"), "utf8").trim(),
+    namespace: options.namespace ?? podNamespace,
+    podNamespace,
     origin: "the service account of this Pod",
   };
 }

@@ -37,6 +37,8 @@ export interface ClusterAccess {
   readonly impersonate?: { readonly user: string; readonly groups: readonly string[]; readonly uid?: string };
   /** The default namespace. */
   readonly namespace: string;
+  /** The namespace of the Pod whose service account this is. */
+  readonly podNamespace?: string;
   /** For people: the origin of this access. */
   readonly origin: string;
 }

@@ -1,53 +1,104 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { grpcHealth, grpcReflection, grpcReflectionAlpha, HealthService, METADATA_KEYS } from "@oaas/contracts/grpc";
+import {
+  DeploymentService,
+  grpcHealth,
+  grpcReflection,
+  grpcReflectionAlpha,
+  HealthService,
+  METADATA_KEYS,
+} from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
-import type { Call } from "@oaas/rpc";
+import { rulesOfCertificate, type CallHead, type ClientName } from "@oaas/rpc";
+import { ROLES, type AccessToken, type Role } from "../../setting-kinds.ts";
 
-type Authorizer = (method: DescMethod, call: Call) => void;
+/** An authenticated caller. */
+interface Caller {
+  readonly name: string;
+  readonly role: Role;
+}
 
-const HEALTH: readonly string[] = [grpcHealth.Health.typeName, HealthService.typeName];
+/** Accepted credentials. Everything configured is required: with both, callers need a certificate and a token. */
+export interface Credentials {
+  /** Accepted client certificates, which the TLS layer verified; undefined without mutual TLS. */
+  readonly clientNames?: readonly ClientName<Role>[] | undefined;
+  /** Read for each call, so that a rotated token is valid at once. Empty if none are configured. */
+  readonly tokens: () => readonly AccessToken[];
+}
 
-/** Services that need no token: health and reflection. */
-const OPEN: ReadonlySet<string> = new Set([
-  ...HEALTH,
+const HEALTH: ReadonlySet<string> = new Set([grpcHealth.Health.typeName, HealthService.typeName]);
+const REFLECTION: ReadonlySet<string> = new Set([
   grpcReflection.ServerReflection.typeName,
   grpcReflectionAlpha.ServerReflection.typeName,
 ]);
 
-/** Accepts a call that every authorizer accepts. */
-export function everyAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
-  return (method, call) => {
-    for (const authorize of authorizers) authorize(method, call);
-  };
-}
+const CHANGES: ReadonlySet<DescMethod> = new Set([
+  DeploymentService.method.deploy,
+  DeploymentService.method.deleteDeployment,
+]);
 
-/** Accepts calls with a client certificate, which the TLS layer verified. Health needs none. */
-export function certificateAuthorizer(): Authorizer {
-  return (method, call) => {
-    if (call.peer.certificate || HEALTH.includes(method.parent.typeName)) return;
-    throw new Fault({ kind: "unauthenticated" }, "connect with a client certificate");
-  };
+/** Whether a method changes the cluster. */
+export function isChange(method: DescMethod): boolean {
+  return CHANGES.has(method);
 }
 
 /**
- * Accepts calls with one of the tokens. Health and reflection need none; without configured tokens every call is
- * accepted. The tokens are read for each call, so that a rotated token is valid at once.
+ * Returns the name of the caller of a method, or throws. Health needs no credentials, reflection no token. Reads need
+ * the role viewer, changes deployer.
  */
-export function bearerAuthorizer(tokens: () => readonly string[]): Authorizer {
-  return (method, call) => {
-    const accepted = tokens();
-    if (accepted.length === 0 || OPEN.has(method.parent.typeName)) return;
-    const sent = /^bearer +(\S+)$/i.exec(call.header(METADATA_KEYS.authorization) ?? "")?.[1];
-    if (sent === undefined) {
-      throw new Fault({ kind: "unauthenticated" }, "send a bearer token in the authorization header");
-    }
-    // Compares every token in full, so that the response time reveals nothing.
-    const matches = accepted.map((token) => isSameText(token, sent));
-    if (!matches.includes(true)) throw new Fault({ kind: "unauthenticated" }, "the bearer token is not valid");
-  };
+export function authorizeCall(method: DescMethod, head: CallHead, credentials: Credentials): string | undefined {
+  const service = method.parent.typeName;
+  if (HEALTH.has(service)) return undefined;
+  const tokens = REFLECTION.has(service) ? () => [] : credentials.tokens;
+  return authorizeRole(isChange(method) ? "deployer" : "viewer", method.name, head, { ...credentials, tokens });
 }
 
-/** Compares in a time that depends only on the length of `sent`. */
+/** Returns the name of a caller that has this role, or throws; undefined if no credentials are configured. */
+export function authorizeRole(
+  role: Role,
+  action: string,
+  head: CallHead,
+  { clientNames, tokens }: Credentials,
+): string | undefined {
+  const accepted = tokens();
+  const callers = [
+    ...(clientNames === undefined ? [] : [certificateCaller(head, clientNames)]),
+    ...(accepted.length === 0 ? [] : [tokenCaller(head, accepted)]),
+  ];
+  for (const caller of callers) assertRole(caller, role, action);
+  return callers.length === 0 ? undefined : callers.map(({ name }) => name).join(" with ");
+}
+
+function assertRole(caller: Caller, role: Role, action: string): void {
+  if (ROLES.indexOf(caller.role) >= ROLES.indexOf(role)) return;
+  const message = `${caller.name} is a ${caller.role}; ${action} needs the role ${role}`;
+  throw new Fault({ kind: "permission-denied", action }, message);
+}
+
+/** The caller with the highest role that a name of the certificate has. */
+function certificateCaller({ peer }: CallHead, clientNames: readonly ClientName<Role>[]): Caller {
+  const { certificate } = peer;
+  if (!certificate) throw new Fault({ kind: "unauthenticated" }, "connect with a client certificate");
+  const rules = rulesOfCertificate(clientNames, certificate);
+  const best = rules.toSorted((a, b) => ROLES.indexOf(b.role) - ROLES.indexOf(a.role))[0];
+  const own = certificate.names.join(", ") || "a certificate without a name";
+  if (best) return { name: best.name === "*" ? own : best.name, role: best.role };
+  throw new Fault(
+    { kind: "permission-denied", action: "connect" },
+    `the client certificate (${own}) is not listed in OPRC_CRM_SECURITY_TLS_CLIENT_NAMES`,
+  );
+}
+
+function tokenCaller({ header }: CallHead, accepted: readonly AccessToken[]): Caller {
+  const sent = /^bearer +(\S+)$/i.exec(header(METADATA_KEYS.authorization) ?? "")?.[1];
+  if (sent === undefined) {
+    throw new Fault({ kind: "unauthenticated" }, "send a bearer token in the authorization header");
+  }
+  const found = accepted.find(({ token }) => isSameText(token, sent));
+  if (!found) throw new Fault({ kind: "unauthenticated" }, "the bearer token is not valid");
+  return found;
+}
+
+/** Compares in a time that depends only on the length of `sent`, so that it reveals nothing about the secret. */
 function isSameText(secret: string, sent: string): boolean {
   let difference = secret.length ^ sent.length;
   for (let at = 0; at < sent.length; at += 1) {

@@ -1,29 +1,52 @@
 import { Fault } from "@oaas/foundation";
 import { expect, test } from "vitest";
-import { namespaceRules, requestedNamespace } from "./namespaces.ts";
+import { assertWritable, namespaceRules, requestedNamespace } from "./namespaces.ts";
+
+const all = { all: true, listed: [] };
 
 test.each([
-  { why: "no scope, in a pod", scope: undefined, own: "oaas", want: { served: ["oaas"], fallback: "oaas" } },
-  {
-    why: "no scope, no own namespace",
-    scope: undefined,
-    own: undefined,
-    want: { served: ["default"], fallback: "default" },
-  },
+  { why: "no scope, a context", scope: undefined, context: "shop", pod: undefined, want: ["shop", "shop"] },
+  { why: "no scope, no context", scope: undefined, context: "", pod: undefined, want: ["default", "default"] },
+  { why: "no scope, in a pod", scope: undefined, context: "oaas", pod: "oaas", want: ["default", "default"] },
   {
     why: "a list: the first is the default",
-    scope: ["a", "b"],
-    own: "oaas",
-    want: { served: ["a", "b"], fallback: "a" },
+    scope: { all: false, listed: ["a", "b"] },
+    context: "oaas",
+    pod: "oaas",
+    want: ["a,b", "a"],
   },
+  { why: "all: the context is the default", scope: all, context: "shop", pod: undefined, want: ["all", "shop"] },
+  { why: "all, in a pod", scope: all, context: "oaas", pod: "oaas", want: ["all", "default"] },
   {
-    why: "all: the own namespace is the default",
-    scope: "all",
-    own: "oaas",
-    want: { served: "all", fallback: "oaas" },
+    why: "all and a list",
+    scope: { all: true, listed: ["kube-extra"] },
+    context: "oaas",
+    pod: "oaas",
+    want: ["all", "kube-extra"],
   },
-] as const)("$why", ({ scope, own, want }) => {
-  expect(namespaceRules(scope, own)).toEqual(want);
+])("$why", ({ scope, context, pod, want }) => {
+  const { served, fallback } = namespaceRules(scope, { context, pod });
+  expect([String(served), fallback]).toEqual(want);
+});
+
+test.each([
+  { why: "a system namespace", scope: all, namespace: "kube-system", message: "is a system namespace" },
+  { why: "the namespace of the pod", scope: all, namespace: "oaas", message: "is the namespace of the manager" },
+  { why: "a listed system namespace", scope: { all: true, listed: ["kube-system"] }, namespace: "kube-system" },
+  { why: "the listed namespace of the pod", scope: { all: false, listed: ["oaas"] }, namespace: "oaas" },
+  { why: "another namespace", scope: all, namespace: "cube-system" },
+])("writes in $why", ({ scope, namespace, message }) => {
+  const violations = (): unknown => {
+    try {
+      return assertWritable(namespaceRules(scope, { context: "oaas", pod: "oaas" }), namespace);
+    } catch (thrown) {
+      return Fault.from(thrown).violations;
+    }
+  };
+  const fix = expect.stringContaining(`OPRC_CRM_K8S_NAMESPACE=*,${namespace}`) as string;
+  expect(violations()).toEqual(
+    message && [{ path: "$.namespace", message: expect.stringContaining(message) as string, fix }],
+  );
 });
 
 test.each([

@@ -1,18 +1,32 @@
 import { failedPrecondition, invalidArgument, violationsUnder } from "@oaas/foundation";
 import { checkName } from "@oaas/kube-core";
-import type { NamespaceScope } from "../../config.ts";
+import type { NamespaceScope } from "../../setting-kinds.ts";
 
 /** The served namespaces, and the default of requests without one. */
 export interface NamespaceRules {
-  readonly served: NamespaceScope;
+  readonly served: "all" | readonly string[];
   readonly fallback: string;
+  /** The namespace of the manager's pod. */
+  readonly own?: string | undefined;
+  /** System namespaces that are served beside all others. */
+  readonly listed?: readonly string[];
 }
 
-/** Derives the rules from the configured scope; `own` is the namespace of the pod or of the kubeconfig context. */
-export function namespaceRules(scope: NamespaceScope | undefined, own: string | undefined): NamespaceRules {
-  const fallback = own === undefined || own === "" ? "default" : own;
-  if (scope === undefined) return { served: [fallback], fallback };
-  return { served: scope, fallback: scope === "all" ? fallback : (scope[0] ?? fallback) };
+/** Namespaces of the process. */
+export interface ProcessNamespaces {
+  /** The namespace of the kubeconfig context. */
+  readonly context?: string | undefined;
+  /** The namespace of the pod; undefined outside of a cluster. */
+  readonly pod?: string | undefined;
+}
+
+/** Derives the rules from the configured scope. */
+export function namespaceRules(scope: NamespaceScope | undefined, { context, pod }: ProcessNamespaces): NamespaceRules {
+  const { all = false, listed = [] } = scope ?? {};
+  const [first] = listed;
+  const fallback = first ?? (context === undefined || context === "" || isSystem(context, pod) ? "default" : context);
+  if (all) return { served: "all", fallback, own: pod, listed };
+  return { served: listed.length === 0 ? [fallback] : listed, fallback };
 }
 
 /** The namespace of a request, if it has one. Throws if the name is invalid or the namespace is not served. */
@@ -25,4 +39,21 @@ export function requestedNamespace({ served }: NamespaceRules, requested: string
     `namespace "${requested}"`,
     `namespace "${requested}" is not served; use one of ${served.join(", ")}`,
   );
+}
+
+/** Throws unless callers may change classes in this namespace. A system namespace must be listed by name. */
+export function assertWritable({ served, own, listed = [] }: NamespaceRules, namespace: string): void {
+  if (served !== "all" || !isSystem(namespace, own) || listed.includes(namespace)) return;
+  const kind = namespace === own ? "is the namespace of the manager" : "is a system namespace";
+  throw invalidArgument("the request", [
+    {
+      path: "$.namespace",
+      message: `"${namespace}" ${kind}, in which no classes may be deployed`,
+      fix: `choose another namespace, or list it in the manager's settings: OPRC_CRM_K8S_NAMESPACE=*,${namespace}`,
+    },
+  ]);
+}
+
+function isSystem(namespace: string, own: string | undefined): boolean {
+  return namespace.startsWith("kube-") || namespace === own;
 }

@@ -15,7 +15,7 @@ import { isObjectOf } from "../../mapping/object-identity.ts";
 import { isUnchanged, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { candidateNames } from "./find-class.ts";
-import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
+import { assertWritable, requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { ServeCheck } from "./serve-check.ts";
 
@@ -49,6 +49,7 @@ const MAX_ATTEMPTS = 5;
 export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<DeployResult> {
   const { deploymentUnit: unit } = request;
   const namespace = requestedNamespace(deps.namespaces, request.namespace) ?? deps.namespaces.fallback;
+  assertWritable(deps.namespaces, namespace);
   if (unit === undefined) {
     throw invalidArgument("the request", [
       { path: "$.deployment_unit", message: "is missing", fix: "send the unit to deploy" },

@@ -13,11 +13,12 @@ import { explanationToWire } from "../../explain/explanation-to-wire.ts";
 import { classRuntimeToStatusReply, classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
-import { deploy, deployReply } from "./deploy.ts";
+import { deploy, deployReply, type DeployResult } from "./deploy.ts";
+import { createAuditLog, type RequestedChange } from "../access/audit.ts";
 import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { listClasses } from "../listing/list-classes.ts";
 import { findClass } from "./find-class.ts";
-import type { NamespaceRules } from "../access/namespaces.ts";
+import { assertWritable, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { Explainer } from "./explainer.ts";
 import type { ServeCheck } from "./serve-check.ts";
@@ -53,12 +54,20 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
   const log = new ChangeLog(deps.directory, deps.ambient.ids.uuid());
   const writing = { ...deps, queue };
   const reading = { ...deps, log };
+  const audit = createAuditLog(deps.logger);
+  const changeOf = (action: string, namespace: string | undefined, target: string): RequestedChange => ({
+    action,
+    namespace: namespace === undefined || namespace === "" ? deps.namespaces.fallback : namespace,
+    target,
+  });
   let watchers = 0;
   return bindService(DeploymentService, {
     deploy: async (request, call) => {
       const deploymentId = request.deploymentUnit?.id ?? "";
-      const deployed = await deploy(request, call, writing);
-      const outcome = OUTCOMES[deployed.outcome as keyof typeof OUTCOMES];
+      const outcomeOf = (result: DeployResult) => OUTCOMES[result.outcome as keyof typeof OUTCOMES];
+      const change = changeOf("deploy", request.namespace, deploymentId);
+      const deployed = await audit.record(call, change, () => deploy(request, call, writing), outcomeOf);
+      const outcome = outcomeOf(deployed);
       deps.metrics.deployments.add(1, { outcome });
       if (outcome !== "unchanged") deps.logger.info(`class runtime ${outcome}`, logFields(deployed.object));
       return deployReply(deploymentId, deployed);
@@ -66,7 +75,8 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
     getDeploymentStatus: async (request, call) =>
       classRuntimeToStatusReply(await findClass(request, deps, call.signal)),
     deleteDeployment: async (request, call) => {
-      const message = await deleteClass(request, call, deps);
+      const change = changeOf("deleteDeployment", request.namespace, request.deploymentId);
+      const message = await audit.record(call, change, () => deleteClass(request, call, deps), String);
       deps.metrics.deployments.add(1, { outcome: "deleted" });
       return { status: StatusCode.OK, message };
     },
@@ -109,6 +119,7 @@ function rejectIfUnsynced({ isSynced }: ClassDirectory): void {
 async function deleteClass(request: DeleteDeploymentRequest, call: Call, deps: DeploymentServiceDeps): Promise<string> {
   const found = await findClass(request, deps, call.signal);
   const { namespace, name } = found.metadata;
+  assertWritable(deps.namespaces, namespace ?? "");
   if (found.storedAs !== undefined) {
     throw failedPrecondition(
       `deployment "${request.deploymentId}"`,

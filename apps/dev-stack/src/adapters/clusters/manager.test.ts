@@ -23,7 +23,7 @@ test("passes environment settings except those that bind the manager to its clus
     profile: "edge",
     clusterName: "edge",
     server: { host: "127.0.0.1", httpPort: 4711 },
-    k8s: { namespaces: "all" },
+    k8s: { namespaces: { all: true, listed: [] } },
     features: { leaderElection: false },
     place: { region: "eu", zone: "a", isEdge: true, isDatacenter: false },
   });

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { invalid, type Kind } from "@oaas/config";
+import { ok } from "@oaas/foundation";
+import { isValidName } from "@oaas/kube-core";
+
+/** The served namespaces. */
+export interface NamespaceScope {
+  /** Whether every namespace is served, except system namespaces that are not listed. */
+  readonly all: boolean;
+  /** Listed namespaces. The first is the default of requests without a namespace. */
+  readonly listed: readonly string[];
+}
+
+export const namespaceScope: Kind<NamespaceScope> = {
+  label: "comma-separated list of namespaces and *",
+  echo: true,
+  parse: (text) => {
+    const names = text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
+    const listed = [...new Set(names.filter((name) => name !== "*"))];
+    const bad = listed.find((name) => !isValidName("dns-1123-label", name));
+    if (bad !== undefined) return invalid(`"${bad}" is not a valid namespace name`);
+    return names.length === 0 ? invalid("must contain a namespace or *") : ok({ all: names.includes("*"), listed });
+  },
+  show: ({ all, listed }) => [...(all ? ["*"] : []), ...listed].join(","),
+  fromDefault: (scope) => scope,
+};
+
+/** Roles of callers, each with the permissions of the one before: viewers read, deployers also deploy and delete. */
+export const ROLES = ["viewer", "deployer"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A bearer token and its caller. */
+export interface AccessToken {
+  readonly name: string;
+  readonly role: Role;
+  readonly token: string;
+}
+
+const NAMED_TOKEN = /^([\w.-]+):(viewer|deployer):(.+)$/;
+
+/** Bearer tokens. An empty list is rejected, because it would disable authentication. */
+export const bearerTokens: Kind<readonly AccessToken[]> = {
+  label: "token or name:role:token, or several separated by commas or lines",
+  echo: false,
+  parse: (text) => {
+    const tokens = text
+      .split(/[,\r\n]/)
+      .map((token) => token.trim())
+      .filter((token) => token !== "");
+    if (tokens.length === 0) return invalid("contains no token", "set a token or unset the variable");
+    const bad = tokens.findIndex((token) => !/^[\x21-\x7e]+$/.test(token));
+    if (bad < 0) return ok(tokens.map(readToken));
+    return invalid(`token ${bad + 1} has a character that is not valid in a header`, "use letters, digits and -._~+/=");
+  },
+  show: (tokens) => tokens.map(({ name, role, token }) => `${name}:${role}:${token}`).join(","),
+  fromDefault: (tokens) => tokens,
+};
+
+/** A token without a name is a deployer, named by the start of its digest. */
+function readToken(text: string): AccessToken {
+  const [, name = "", role, token = ""] = NAMED_TOKEN.exec(text) ?? [];
+  if (role !== undefined) return { name, role: role as Role, token };
+  const digest = createHash("sha256").update(text).digest("hex");
+  return { name: `token-${digest.slice(0, 8)}`, role: "deployer", token: text };
+}
+
+/** A web origin as browsers send it, or * for all. */
+export const webOrigin: Kind<string> = {
+  label: "* | origin",
+  echo: true,
+  parse: (text) => {
+    const isOrigin = text === "*" || URL.parse(text)?.origin === text;
+    return isOrigin
+      ? ok(text)
+      : invalid("must be * or an origin", "write for example https://console.example, without a path");
+  },
+  show: (origin) => origin,
+  fromDefault: (origin) => origin,
+};
