@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo, type Server } from "node:net";
@@ -22,6 +23,11 @@ afterAll(async () => {
 
 const occupiedPort = (): string => String((occupied.address() as AddressInfo).port);
 const inFolder = (name: string): string => path.join(folder.path, name);
+/** Limits the size of the files that a process can write; a longer file is an I/O error. */
+const limitFiles = (pid: number, bytes: number | "unlimited"): void => {
+  const { status, stderr } = spawnSync("prlimit", [`--pid=${pid}`, `--fsize=${bytes}:`], { encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+};
 const sha256 = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 describe("a failed start: one sentence and exit code 1", () => {
@@ -184,6 +190,37 @@ describe("a running process", () => {
       return (await pm.log()).some(({ level, message }) => level === "error" && message.includes("token file"));
     });
     expect(await statusFor("second")).toBe(200);
+  });
+});
+
+describe("an I/O error of the SQLite file", () => {
+  test("is reported by /readyz with its reason; the process recovers and loses nothing", async ({ skip }) => {
+    if (spawnSync("prlimit", ["--version"]).status !== 0) skip("needs prlimit (util-linux)");
+    const env = { STORAGE_TYPE: "sqlite", STORAGE_FILE: inFolder("io-error.db") };
+    await using pm = await runPm({ folder: folder.path, env });
+    const post = (name: string) =>
+      pm.call("POST", "/api/v1/packages", {
+        body: echoPackage(name, { metadata: { description: "x".repeat(90_000) } }),
+      });
+    for (const name of ["one", "two", "three"]) expect((await post(name)).status).toBe(201);
+    // The write-ahead log is longer than this, the log of the process shorter.
+    limitFiles(pm.process.pid, 200_000);
+    const refused = await post("refused");
+    expect(refused, refused.text).toMatchObject({ status: 503, json: { retryable: true } });
+    expect(await pm.call("GET", "/readyz")).toMatchObject({
+      status: 503,
+      json: {
+        ready: false,
+        checks: { storage: { ok: false, message: expect.stringMatching(/io-error\.db .*disk I\/O error/) as string } },
+      },
+    });
+    limitFiles(pm.process.pid, "unlimited");
+    await eventually(async () => (await pm.call("GET", "/readyz")).status === 200, { timeoutMs: 60_000 });
+    await eventually(async () => (await post("after")).status === 201, { timeoutMs: 60_000 });
+    const names = async () =>
+      (await pm.call("GET", "/api/v1/packages")).json.map((each: { name: string }) => each.name).toSorted();
+    expect(await names()).toEqual(["after", "one", "three", "two"]);
+    expect((await pm.log()).map(({ message }) => message)).toContain("sqlite: reopened database");
   });
 });
 

@@ -4,11 +4,19 @@ import type { KeyValueStore } from "@oaas/storage";
 import { openEtcdStore } from "@oaas/storage/etcd";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { openSqliteStore } from "@oaas/storage/sqlite";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { PmConfig } from "../config.ts";
 
 /** Opens the store that the configuration names. */
 export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambient, logger: Logger): KeyValueStore {
-  if (storage.type === "sqlite") return openSqliteStore({ ambient, file: storage.file });
+  if (storage.type === "sqlite") {
+    return openSqliteStore({
+      ambient,
+      file: storage.file,
+      reopen: BACKOFF.storeReopen,
+      onTrouble: ({ what, path, fault, details }) => logger.warn(`sqlite: ${what}`, { path, fault, ...details }),
+    });
+  }
   if (storage.type === "memory")
     return openMemoryStore({ ambient, scheduleNotify: (notify) => void ambient.timers.after(0, notify) });
   const {

@@ -1,4 +1,4 @@
-import { Fault, internal } from "@oaas/foundation";
+import { Fault, internal, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import { absent } from "../../port/transaction.ts";
@@ -8,10 +8,14 @@ import { openMemoryStore } from "../memory/index.ts";
 import { MemoryTable } from "../memory/memory-table.ts";
 import { LocalEngine } from "./engine.ts";
 import { DEFAULT_HISTORY } from "./history.ts";
+import { shareEngine } from "./shared-store.ts";
+import { FIRST_REVISION } from "./table.ts";
 
 /** A table that counts its durable writes and fails on command with a rollback. */
 class TroubledTable extends MemoryTable {
   units = 0;
+  override fault: Fault | undefined = undefined;
+  override savedRevision = FIRST_REVISION;
   fail: ((keys: readonly string[]) => Error | undefined) | undefined;
   #touched: { key: string; before: Entry | undefined }[] = [];
 
@@ -87,14 +91,62 @@ describe("group commit", () => {
     expect(["a", "big", "b"].map((key) => table.get(key)?.modRevision)).toEqual([2, undefined, 3]);
   });
 
-  test("rejects everything after a failure with unknown state until the store is opened again", async () => {
+  test("rejects everything after the table was found damaged", async () => {
     const { engine, table, put, flush } = troubledEngine();
-    table.fail = () => internal("damaged", { code: "OAAS_STORE_CORRUPT", context: { reopen: true } });
+    table.fail = () => internal("damaged", { code: "OAAS_STORE_CORRUPT", context: { damaged: true } });
     const outcomes = Promise.allSettled([put("a"), put("b")]);
     flush();
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(() => engine.assertOpen()).toThrow(Fault);
     await expect(async () => put("c")).rejects.toMatchObject({ code: "OAAS_STORE_CORRUPT" });
+  });
+});
+
+describe("a table that cannot be used for a while", () => {
+  const lost = unavailable("the disk", "I/O error", { context: { outcomeUnknown: true } });
+  const failing = () => {
+    const under = troubledEngine();
+    under.table.fail = () => {
+      under.table.fault = unavailable("the disk", "it is being opened again");
+      return lost;
+    };
+    return under;
+  };
+
+  test("rejects a failed batch with an unknown outcome, and does not apply it again", async () => {
+    const { table, put, flush } = failing();
+    const outcomes = Promise.allSettled([put("a"), put("b")]);
+    flush();
+    expect((await outcomes).map((each) => each.status === "rejected" && each.reason === lost)).toEqual([true, true]);
+    expect(table.units).toBe(1);
+    await expect(async () => put("c")).rejects.toThrow("it is being opened again");
+  });
+
+  test("continues at the same revision when it is usable again", async () => {
+    const { engine, table, put, flush } = failing();
+    const outcome = put("a").catch(() => undefined);
+    flush();
+    await outcome;
+    expect(() => engine.assertUsable()).toThrow("it is being opened again");
+    expect(engine.isOpen, "watches continue").toBe(true);
+    table.fail = table.fault = undefined;
+    const after = put("a");
+    flush();
+    expect(await after).toEqual({ revision: 2, changed: true });
+  });
+
+  test("ends watches and leases after a restart with another revision", async () => {
+    const { engine, table } = troubledEngine();
+    const handle = shareEngine(engine, virtualAmbient(1), 1_000);
+    const watch = handle.watch({ prefix: "", fromRevision: 2 })[Symbol.asyncIterator]();
+    const next = watch.next();
+    const lease = await handle.grantLease({ ttlMs: 60_000 });
+    table.savedRevision = 5;
+    engine.restart();
+    await expect(next).rejects.toMatchObject({ code: "OAAS_STORE_COMPACTED" });
+    expect(engine.leases.has(lease.id)).toBe(false);
+    expect(await handle.revision()).toBe(5);
+    await handle.close();
   });
 });
 

@@ -33,15 +33,16 @@ const REVOKE_AGAIN_MS = 1000;
  * Flow: commit → queue → one `atomically` for all queued transactions (each with its own conditions and revision) →
  * history → acknowledgements and watchers.
  * Guarantees: nothing is acknowledged or delivered to a watcher before it is durable. If a batch fails, its
- * transactions are retried one by one, so that one failure does not affect the others.
+ * transactions are retried one by one, so that one failure does not affect the others. While the table cannot be used,
+ * calls fail with its fault, and watches and leases continue.
  */
 export class LocalEngine {
   readonly table: Table;
-  readonly history: History;
   readonly leases: LeaseTable;
   readonly #options: EngineOptions;
   readonly #watchers = new Set<() => void>();
   readonly #isLease = (lease: LeaseId): boolean => this.leases.has(lease);
+  #history: History;
   #queue: Waiting[] = [];
   #telling = false;
   #ended: Fault | undefined;
@@ -49,29 +50,53 @@ export class LocalEngine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.table = options.table;
-    this.history = new History(options.table.savedRevision, options.history);
+    this.#history = new History(options.table.savedRevision, options.history);
     this.leases = new LeaseTable(options.ambient, (lease) => this.#expire(lease));
+  }
+
+  get history(): History {
+    return this.#history;
   }
 
   get isOpen(): boolean {
     return this.#ended === undefined;
   }
 
-  /** Throws if the engine is closed or its table has failed. */
+  /** Throws if the engine is closed. */
   assertOpen(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
+  /** Throws if the engine is closed, or its table cannot be used for now. */
+  assertUsable(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+    if (this.table.fault !== undefined) throw this.table.fault;
+  }
+
+  /**
+   * Continues with a table that has changed outside of this engine: history starts again, which ends watches with
+   * OAAS_STORE_COMPACTED, and all leases are lost.
+   */
+  restart(): void {
+    this.leases.close();
+    this.#history = new History(this.table.savedRevision, this.#options.history);
+    this.#notify();
+  }
+
   commit(transaction: Transaction): Promise<Committed> {
-    this.assertOpen();
+    this.assertUsable();
     checkTransaction(transaction);
     return this.#enqueue(transaction);
   }
 
   /** Ends a lease and deletes its keys. */
   async revoke(lease: LeaseId): Promise<void> {
-    this.assertOpen();
-    await this.#deleteAll(this.leases.end(lease));
+    this.assertUsable();
+    const keys = this.leases.end(lease);
+    await this.#deleteAll(keys).catch((thrown: unknown) => {
+      this.#deleteLater(keys);
+      throw thrown;
+    });
   }
 
   /** Calls back on each change and on close, until the returned function is called. */
@@ -81,8 +106,8 @@ export class LocalEngine {
   }
 
   compact(revision: number): void {
-    this.assertOpen();
-    this.history.compact(revision);
+    this.assertUsable();
+    this.#history.compact(revision);
     this.#notify();
   }
 
@@ -117,14 +142,17 @@ export class LocalEngine {
     this.#scheduleNotify();
   }
 
-  /** Returns false if the whole batch failed. */
+  /** Returns false if the whole batch failed and its transactions can be tried one by one. */
   #tryBatch(batch: readonly Waiting[]): boolean {
     let outcomes: Outcome[];
     try {
-      this.assertOpen();
+      this.assertUsable();
       outcomes = this.#run(batch.map(({ transaction }) => transaction));
-    } catch {
-      return false;
+    } catch (thrown) {
+      if (this.table.fault === undefined) return false;
+      // Each of them may have been applied.
+      for (const waiting of batch) waiting.reject(thrown);
+      return true;
     }
     batch.forEach((waiting, index) => {
       const outcome = outcomes[index] as Outcome;
@@ -143,7 +171,7 @@ export class LocalEngine {
   }
 
   #commitAlone(transaction: Transaction): Committed {
-    this.assertOpen();
+    this.assertUsable();
     let outcome: Outcome | undefined;
     try {
       [outcome] = this.#run([transaction]);
@@ -160,7 +188,7 @@ export class LocalEngine {
     const made: ChangeEvent[][] = [];
     const outcomes = this.table.atomically(() => this.#apply(transactions, made));
     for (const events of made) {
-      this.history.append(events);
+      this.#history.append(events);
       for (const event of events) this.leases.follow(event);
     }
     return outcomes;
@@ -168,7 +196,7 @@ export class LocalEngine {
 
   #apply(transactions: readonly Transaction[], made: ChangeEvent[][]): Outcome[] {
     const outcomes: Outcome[] = [];
-    let { revision } = this.history;
+    let { revision } = this.#history;
     let isDeleting = false;
     for (const transaction of transactions) {
       try {
@@ -226,7 +254,7 @@ function isRefusal(thrown: unknown): boolean {
   return thrown instanceof Fault && (thrown.kind === "conflict" || thrown.code === "OAAS_LEASE_LOST");
 }
 
-/** Whether the state of the table is unknown until it is opened again. */
+/** Whether the table cannot be used any more. */
 function isFatal(thrown: unknown): boolean {
-  return !(thrown instanceof Fault) || thrown.context["reopen"] === true;
+  return !(thrown instanceof Fault) || thrown.context["damaged"] === true;
 }

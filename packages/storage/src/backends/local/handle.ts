@@ -101,7 +101,7 @@ export class LocalHandle implements KeyValueStore {
   #engine(options: CallOptions | undefined): LocalEngine {
     if (this.#isClosed) throw closedFault();
     if (options?.signal?.aborted) throw abortFault(options.signal);
-    this.#options.engine.assertOpen();
+    this.#options.engine.assertUsable();
     return this.#options.engine;
   }
 }

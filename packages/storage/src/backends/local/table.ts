@@ -1,3 +1,4 @@
+import type { Fault } from "@oaas/foundation";
 import type { KeyRange } from "../../port/key-order.ts";
 import type { Entry } from "../../port/key-value-store.ts";
 
@@ -8,6 +9,8 @@ export const FIRST_REVISION = 1;
 export interface Table {
   /** Returns the greatest saved revision; `FIRST_REVISION` for a new table. */
   readonly savedRevision: number;
+  /** Why the table cannot be used for now; undefined while it can. */
+  readonly fault: Fault | undefined;
   get(key: string): Entry | undefined;
   /** Returns entries of a range in key order, at most `limit`. */
   scan(range: KeyRange, limit: number): Entry[];

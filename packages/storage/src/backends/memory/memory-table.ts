@@ -11,7 +11,8 @@ interface Slot {
 
 /** Entries in a map, with a sorted list of keys. No operation can fail halfway. */
 export class MemoryTable implements Table {
-  readonly savedRevision = FIRST_REVISION;
+  readonly savedRevision: number = FIRST_REVISION;
+  readonly fault: Table["fault"] = undefined;
   readonly #slots = new Map<string, Slot>();
   readonly #order = new SortedKeys();
   /** Last slot that was read: a write usually follows a read of the same key. */

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { pid } from "node:process";
 import { failedPrecondition, timestamp, type Clock, type Fault } from "@oaas/foundation";
+import { PRIVATE_FILE } from "@oaas/foundation/files";
 
 /**
  * Owner of a database, in a file next to it, for the error message of a second process.
@@ -11,7 +12,7 @@ import { failedPrecondition, timestamp, type Clock, type Fault } from "@oaas/fou
  */
 export function writeOwner(file: string, clock: Clock): void {
   const owner = { pid, host: hostname(), since: timestamp(clock.now()) };
-  writeFileSync(ownerFile(file), `${JSON.stringify(owner)}\n`);
+  writeFileSync(ownerFile(file), `${JSON.stringify(owner)}\n`, { mode: PRIVATE_FILE });
 }
 
 export function removeOwner(file: string): void {
@@ -33,6 +34,6 @@ function readOwner(file: string): string | undefined {
   }
 }
 
-function ownerFile(file: string): string {
+export function ownerFile(file: string): string {
   return `${file}.owner`;
 }

@@ -1,100 +1,106 @@
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { internal, type Ambient } from "@oaas/foundation";
+import type { DatabaseSync } from "node:sqlite";
+import { DEFAULT_BACKOFF, unavailable, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import { LocalEngine } from "../local/engine.ts";
 import { DEFAULT_HISTORY, type HistoryLimits } from "../local/history.ts";
 import { shareEngine, type SharedStore } from "../local/shared-store.ts";
-import { inUseFault, removeOwner, writeOwner } from "./file-owner.ts";
-import { makeFolder } from "./make-folder.ts";
-import { assertOurs, migrate } from "./schema.ts";
-import { isBusy, sqliteFault } from "./sqlite-faults.ts";
-import { SqliteTable } from "./sqlite-table.ts";
+import { removeOwner, writeOwner } from "./file-owner.ts";
+import { openDatabase, type OpenOptions } from "./open-database.ts";
+import { Reopener } from "./reopener.ts";
+import { openFault } from "./sqlite-faults.ts";
+import { SqliteTable, type SqliteTableOptions } from "./sqlite-table.ts";
 
-export interface SqliteStoreOptions {
+export type { SqliteTrouble } from "./open-database.ts";
+
+export interface SqliteStoreOptions extends OpenOptions {
   readonly ambient: Ambient;
-  /** The database file. Its folder is created if missing. */
-  readonly file: string;
-  /** Limit of the file size (OAAS_STORE_FULL). */
-  readonly maxBytes?: number;
   readonly history?: HistoryLimits;
   /** Interval of bookmarks for watches without events while the store changes. */
   readonly bookmarkMs?: number;
+  /** Backoff of opening the file again after an I/O error. */
+  readonly reopen?: BackoffPolicy;
 }
-
-/** Keeps records of up to 2 KB, the majority, in one page of the tree. */
-const PAGE_BYTES = 8192;
 
 /**
  * The embedded durable backend: one file, one process.
  *
  * Guarantees: a commit is on disk (write-ahead log, synced) before it is acknowledged. Commits of one event loop turn
  * share one sync. A second process is rejected with the name of the owner (OAAS_STORE_IN_USE). A file of a newer
- * version is not changed. A damaged file is rejected (OAAS_STORE_CORRUPT).
+ * version is not changed. A damaged file is rejected (OAAS_STORE_CORRUPT). Only the owner can read the files. After an
+ * I/O error calls are rejected as unavailable until the file is open again with all acknowledged writes.
  * Caveats: history starts when the file is opened, and leases end with the process.
  */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   const { ambient, file, history = DEFAULT_HISTORY, bookmarkMs = 10_000 } = options;
-  const table = new OwnedTable(file, openDatabase(options));
+  const table = new OwnedTable(
+    { file, onFailure: (fault) => reopener.start(fault), onClose: () => reopener.stop() },
+    openDatabase(options),
+  );
+  const reopener: Reopener = new Reopener({
+    ...options,
+    policy: options.reopen ?? DEFAULT_BACKOFF,
+    reopen: () => reopen(options, table, engine),
+    onFailure: (fault) => table.fail(fault),
+  });
   try {
     endLeftoverLeases(table);
     writeOwner(file, ambient.clock);
   } catch (thrown) {
     table.close();
-    throw sqliteFault(file, thrown);
+    throw openFault(file, thrown);
   }
   const engine = new LocalEngine({ ambient, table, history, schedule: (flush) => void setImmediate(flush) });
   return shareEngine(engine, ambient, bookmarkMs);
 }
 
-/** Removes the owner file when the database is closed. */
+/** Removes the owner file when the store is closed. */
 class OwnedTable extends SqliteTable {
-  readonly #ownedFile: string;
+  readonly #owned: SqliteTableOptions & { readonly onClose: () => void };
 
-  constructor(file: string, database: DatabaseSync) {
-    super(file, database);
-    this.#ownedFile = file;
+  constructor(options: SqliteTableOptions & { readonly onClose: () => void }, database: DatabaseSync) {
+    super(options, database);
+    this.#owned = options;
   }
 
   override close(): void {
-    removeOwner(this.#ownedFile);
+    this.#owned.onClose();
+    removeOwner(this.#owned.file);
     super.close();
   }
 }
 
-function openDatabase(options: SqliteStoreOptions): DatabaseSync {
-  const { file } = options;
-  let database: DatabaseSync | undefined;
+/**
+ * Opens the file again after an I/O error.
+ *
+ * A file with another revision has a write whose outcome was unknown, or was used by another process in the meantime:
+ * watchers list again and leases are acquired again. A file that lacks acknowledged writes is not used.
+ */
+function reopen(options: SqliteStoreOptions, table: SqliteTable, engine: LocalEngine): void {
+  const { file, ambient } = options;
+  const database = openDatabase(options, { mustExist: true });
   try {
-    makeFolder(dirname(file));
-    assertOurs(file);
-    database = new DatabaseSync(file, { timeout: 0 });
-    configure(database, options);
-    return database;
+    proveWritable(database);
+    const saved = new SqliteTable({ file, onFailure: () => undefined }, database).savedRevision;
+    const { revision } = engine.history;
+    if (saved < revision) {
+      const why = `is at revision ${saved}, but revision ${revision} was acknowledged; restore the newer file`;
+      throw unavailable("the database file", `${file} ${why}`);
+    }
+    writeOwner(file, ambient.clock);
+    table.use(database);
+    if (saved === revision) return;
   } catch (thrown) {
-    database?.close();
-    throw isBusy(thrown) ? inUseFault(file, thrown) : sqliteFault(file, thrown);
+    if (database.isOpen) database.close();
+    throw openFault(file, thrown);
   }
+  endLeftoverLeases(table);
+  engine.restart();
 }
 
-function configure(database: DatabaseSync, options: SqliteStoreOptions): void {
-  // Exclusive: keeps the lock until close, and the index of the log in memory, where a full disk cannot affect it.
-  database.exec("PRAGMA locking_mode = EXCLUSIVE");
-  database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF`);
-  // Any write acquires the lock; this one changes nothing.
-  database.exec("BEGIN EXCLUSIVE; COMMIT");
-  const damage = String(Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
-  if (damage !== "ok") {
-    throw internal(`the database file ${options.file} is damaged`, {
-      code: "OAAS_STORE_CORRUPT",
-      context: { damage },
-    });
-  }
-  migrate(database);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  if (options.maxBytes !== undefined) {
-    database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
-  }
+/** Moves the write-ahead log to the main file, so that all visible writes are on disk, and writes once. */
+function proveWritable(database: DatabaseSync): void {
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.exec("BEGIN IMMEDIATE; UPDATE store SET revision = revision WHERE id = 1; COMMIT");
 }
 
 function endLeftoverLeases(table: SqliteTable): void {

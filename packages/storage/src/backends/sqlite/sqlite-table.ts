@@ -1,21 +1,52 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Fault } from "@oaas/foundation";
 import type { KeyRange } from "../../port/key-order.ts";
 import type { Entry } from "../../port/key-value-store.ts";
 import type { Table } from "../local/table.ts";
-import { sqliteFault } from "./sqlite-faults.ts";
+import { commitFault, needsReopen, reopeningFault, tableFault } from "./sqlite-faults.ts";
 
 const COLUMNS = "key, value, create_revision, mod_revision, version, lease";
 
-/** State in one SQLite file. Errors of SQLite are converted to faults. */
-export class SqliteTable implements Table {
-  readonly #file: string;
-  readonly #database: DatabaseSync;
-  readonly #statements: ReturnType<typeof prepare>;
+export interface SqliteTableOptions {
+  readonly file: string;
+  /** Called when an I/O error has closed the file; `use` opens it again. */
+  readonly onFailure: (fault: Fault) => void;
+}
 
-  constructor(file: string, database: DatabaseSync) {
-    this.#file = file;
+/**
+ * State in one SQLite file. Errors of SQLite are converted to faults.
+ *
+ * After an I/O error the file is closed, and every call throws `fault` until `use` passes an open database: only opening
+ * the file again shows which writes are on disk.
+ */
+export class SqliteTable implements Table {
+  readonly #options: SqliteTableOptions;
+  #database: DatabaseSync;
+  #statements: ReturnType<typeof prepare>;
+  #fault: Fault | undefined;
+
+  constructor(options: SqliteTableOptions, database: DatabaseSync) {
+    this.#options = options;
     this.#database = database;
     this.#statements = prepare(database);
+  }
+
+  /** Why the table cannot be used now. */
+  get fault(): Fault | undefined {
+    return this.#fault;
+  }
+
+  /** Continues with a database that was opened again. */
+  use(database: DatabaseSync): void {
+    this.#database = database;
+    this.#statements = prepare(database);
+    this.#fault = undefined;
+  }
+
+  /** Closes the file; every call throws until `use`. */
+  fail(fault: Fault): void {
+    this.#fault = reopeningFault(this.#options.file, fault);
+    if (this.#database.isOpen) this.#database.close();
   }
 
   get savedRevision(): number {
@@ -76,25 +107,39 @@ export class SqliteTable implements Table {
       this.#statements.begin.run();
       try {
         const result = work();
-        this.#statements.commit.run();
+        this.#commit();
         return result;
       } catch (thrown) {
-        // SQLite rolls back the transaction itself on some errors, such as a full disk.
-        if (this.#database.isTransaction) this.#statements.rollback.run();
+        // SQLite rolls back the transaction itself on some errors, such as a full disk; closing the file does too.
+        if (!needsReopen(thrown) && this.#database.isTransaction) this.#statements.rollback.run();
         throw thrown;
       }
     });
   }
 
   close(): void {
-    this.#database.close();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #commit(): void {
+    try {
+      this.#statements.commit.run();
+    } catch (thrown) {
+      throw commitFault(this.#options.file, thrown);
+    }
   }
 
   #guard<T>(work: () => T): T {
+    if (this.#fault !== undefined) throw this.#fault;
     try {
       return work();
     } catch (thrown) {
-      throw sqliteFault(this.#file, thrown);
+      const fault = tableFault(this.#options.file, thrown);
+      if (needsReopen(fault) && this.#fault === undefined) {
+        this.fail(fault);
+        this.#options.onFailure(fault);
+      }
+      throw fault;
     }
   }
 }

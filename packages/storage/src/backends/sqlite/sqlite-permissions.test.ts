@@ -1,0 +1,90 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realAmbient } from "@oaas/foundation/real";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqliteStore, type SqliteTrouble } from "./index.ts";
+
+let folder: string;
+let file: string;
+let troubles: SqliteTrouble[];
+const umask = process.umask;
+const isRoot = process.geteuid?.() === 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "oaas-permissions-"));
+  file = join(folder, "new", "deeper", "store.db");
+  troubles = [];
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () => openSqliteStore({ ambient: realAmbient, file, onTrouble: (trouble) => troubles.push(trouble) });
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+const put = (store: ReturnType<typeof open>) => store.commit({ writes: [{ op: "put", key: "k", value: "secret" }] });
+
+test("creates files and folders that only the owner can read", async () => {
+  expect(umask(), "the test needs a umask that leaves files readable").toBe(0o022);
+  const store = open();
+  await put(store);
+  expect(existsSync(`${file}-wal`)).toBe(true);
+  expect([file, `${file}-wal`, `${file}.owner`].map(modeOf)).toEqual(["600", "600", "600"]);
+  expect([join(folder, "new"), join(folder, "new", "deeper")].map(modeOf)).toEqual(["700", "700"]);
+  expect(troubles).toEqual([]);
+  await store.close();
+});
+
+test("tightens existing files and reports it", async () => {
+  const first = open();
+  await put(first);
+  await first.close();
+  chmodSync(file, 0o644);
+  for (const suffix of ["-wal", "-shm", "-journal", ".owner"]) writeFileSync(`${file}${suffix}`, "", { mode: 0o664 });
+  const again = open();
+  expect((await again.get("k"))?.value).toBe("secret");
+  await put(again);
+  expect([file, `${file}-wal`, `${file}.owner`].map(modeOf)).toEqual(["600", "600", "600"]);
+  expect(troubles).toContainEqual({
+    what: "removed permissions of other users",
+    path: file,
+    details: { before: "0644", after: "0600" },
+  });
+  expect(troubles.map(({ path }) => path)).toContain(`${file}-wal`);
+  await again.close();
+});
+
+test("does not change the permissions of the file of another program", () => {
+  mkdirSync(join(folder, "new", "deeper"), { recursive: true });
+  writeFileSync(file, "the file of another program, and long enough to be a header ".repeat(3), { mode: 0o644 });
+  expect(open).toThrow(/not a database/);
+  expect(modeOf(file)).toBe("644");
+});
+
+test("leaves an existing folder alone, and reports when others can replace its files", async () => {
+  mkdirSync(join(folder, "new", "deeper"), { recursive: true });
+  chmodSync(join(folder, "new", "deeper"), 0o777);
+  await open().close();
+  expect(troubles).toEqual([
+    { what: "other users can replace files of the database", path: join(folder, "new", "deeper") },
+  ]);
+  chmodSync(join(folder, "new", "deeper"), 0o1777);
+  troubles = [];
+  await open().close();
+  expect(troubles, "a sticky folder protects the files").toEqual([]);
+  expect(modeOf(join(folder, "new", "deeper"))).toBe("777");
+});
+
+test("rejects a file that belongs to another user, and leaves it unchanged", async ({ skip }) => {
+  if (!isRoot) skip("only root can change the owner of a file");
+  await open().close();
+  chownSync(file, 12_345, 12_345);
+  expect(open).toThrow(
+    expect.objectContaining({
+      kind: "failed-precondition",
+      message: expect.stringMatching(/belongs to user 12345, but this process runs as user 0/) as string,
+    }),
+  );
+  chownSync(file, 0, 0);
+  chmodSync(file, 0o640);
+  await open().close();
+  expect(modeOf(file)).toBe("600");
+});
