@@ -1,6 +1,7 @@
-import { mkdirSync, openSync } from "node:fs";
+import { openSync } from "node:fs";
 import path from "node:path";
 import { cancelled, sleep, timestamp } from "@oaas/foundation";
+import { makePrivateFolder, preparePrivateFolder, PRIVATE_FILE } from "@oaas/foundation/files";
 import { createFdDestination, createObservability } from "@oaas/observability/node";
 import { runService, type ProcessEnvironment } from "@oaas/service-shell";
 import { logText } from "@oaas/stack-folder";
@@ -17,6 +18,8 @@ import { createLineDisplay } from "./screen/line-display.ts";
 import { createScreenDisplay } from "./screen/screen-display.ts";
 import { startFailureText } from "./start-failure.ts";
 
+/** The store of the package manager in the data folder. */
+const STORE_FILE = "store.sqlite";
 /** How long a shutdown waits for a start in progress to abort. */
 const ABORT_TIMEOUT_MS = 10_000;
 
@@ -79,16 +82,21 @@ async function startStack(
       prompt: createPrompt(process.stdin, process.stdout),
     });
   }
-  mkdirSync(dataDir, { recursive: true });
-  const store = openSqliteStore({ ambient, file: path.join(dataDir, "store.sqlite") });
+  const tightened = preparePrivateFolder(dataDir, STORE_FILE);
   const observe = (service: string, logFile: string) => {
-    mkdirSync(path.dirname(logFile), { recursive: true });
-    const destination = logDestination(openSync(logFile, "a"), config.logs);
+    makePrivateFolder(path.dirname(logFile));
+    const destination = logDestination(openSync(logFile, "a", PRIVATE_FILE), config.logs);
     const log = { level: config.log.level, format: "plain", destination, isTerminal: false } as const;
     return createObservability({ service, version: VERSION, clock: ambient.clock, log });
   };
+  const { log: logger } = observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
+  if (tightened !== undefined) logger.info("removed permissions of other users", { ...tightened });
+  const store = openSqliteStore({
+    ambient,
+    file: path.join(dataDir, STORE_FILE),
+    onTrouble: ({ what, path: file, fault, details }) => logger.warn(`sqlite: ${what}`, { file, fault, ...details }),
+  });
   try {
-    const { log: logger } = observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
     // Loaded on demand: help and invalid flags respond at once, and --no-cluster starts faster.
     const [{ startApp }, { createPackageManagerStarter }, { StackPackageManager }, stack, etcd] = await Promise.all([
       import("./app.ts"),

@@ -8,6 +8,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -144,14 +145,19 @@ describe("npm start", () => {
     await third.stop();
   });
 
-  test("listens on loopback only, and a signal to npm shuts it down gracefully", async () => {
+  test("listens on loopback only, keeps its files private, and shuts down gracefully on a signal to npm", async () => {
     const dataDir = path.join(folder, "by-npm");
+    mkdirSync(dataDir, { mode: 0o755 });
     const stack = await start(dataDir, { ...BY_NPM, flags: ["--clusters=1"] });
     if (process.platform === "linux") {
       const addresses = listeningOn(await pidOf(stack));
       expect(addresses.length, "package manager, page, API server, manager, relay").toBeGreaterThanOrEqual(5);
       expect(new Set(addresses)).toEqual(new Set(["127.0.0.1"]));
     }
+    const files = readdirSync(dataDir, { recursive: true, encoding: "utf8" });
+    expect(files).toEqual(expect.arrayContaining(["store.sqlite-wal", "kubeconfig", "stack.json", "stack.log"]));
+    const isShared = (file: string): boolean => (statSync(path.join(dataDir, file)).mode & 0o077) !== 0;
+    expect([".", ...files].filter(isShared), "tokens and kubeconfigs are for the owner only").toEqual([]);
     stack.child.kill("SIGTERM");
     await eventually(() => expect(processesWith(dataDir)).toEqual([]));
     expect(existsSync(path.join(dataDir, "stack.json")), "graceful shutdown").toBe(false);

@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { failedPrecondition } from "@oaas/foundation";
+import { makePrivateFolder, PRIVATE_FILE } from "@oaas/foundation/files";
 import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { UsageError } from "../exit-code.ts";
 
@@ -64,8 +65,8 @@ export function runDetached(flags: readonly string[], outFile: string): Detached
 /** Opens the output file and writes to it, to detect a full or read-only disk early. */
 function openOutputFile(file: string): number {
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
-    const out = openSync(file, "w", 0o600);
+    makePrivateFolder(path.dirname(file));
+    const out = openSync(file, "w", PRIVATE_FILE);
     writeSync(out, `starting the local stack, ${new Date().toISOString()}\n`);
     return out;
   } catch (cause) {

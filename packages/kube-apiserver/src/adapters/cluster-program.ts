@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { invalidArgument } from "@oaas/foundation";
+import { preparePrivateFolder } from "@oaas/foundation/files";
 import { realAmbient } from "@oaas/foundation/real";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { startEmbedded } from "./start-embedded.ts";
@@ -80,7 +81,7 @@ export interface RunningProgram {
 export async function runCluster(settings: ClusterSettings): Promise<RunningProgram> {
   const { port, nodes, isInMemory, isSimulating } = settings;
   const data = path.resolve(settings.data);
-  await mkdir(data, { recursive: true });
+  preparePrivateFolder(data, "kubeconfig");
   const store = isInMemory
     ? undefined
     : openSqliteStore({ ambient: realAmbient, file: path.join(data, "objects.sqlite") });

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Ambient } from "@oaas/foundation";
+import { makePrivateFolder } from "@oaas/foundation/files";
 import { MemoryTransport } from "@oaas/kube-apiserver";
 import { startEmbedded, type EmbeddedCluster, type StartOptions } from "@oaas/kube-apiserver/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
@@ -13,7 +14,7 @@ const HOST = "127.0.0.1";
 export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
   return async (plan, progress) => {
     progress.step("API server");
-    await mkdir(plan.folder, { recursive: true });
+    makePrivateFolder(plan.folder);
     const store = openSqliteStore({ ambient, file: path.join(plan.folder, "objects.sqlite") });
     const kubeconfig = path.join(plan.folder, "kubeconfig");
     const cluster = await startOnStablePort(plan, kubeconfig, {
