@@ -246,9 +246,10 @@ export const BANS: readonly Ban[] = [
     imports: /^node:/,
   },
   {
-    reason: "the main entry of foundation runs in a browser; only its real clock and randomness and its hash use Node",
+    reason:
+      "the main entry of foundation runs in a browser; only its real clock and randomness, its hash and its files use Node",
     files: /^packages\/foundation\/src\//,
-    except: /\.test\.ts$|\/(real|hash)\//,
+    except: /\.test\.ts$|\/(real|hash|files)\//,
     imports: /^node:/,
   },
   {
