@@ -30,7 +30,13 @@ export {
 } from "./fields/names.ts";
 export { checkText, type TextProblem, type TextRule } from "./fields/text-rule.ts";
 export { quantityNanos, RESOURCE_QUANTITY } from "./fields/quantity.ts";
-export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./fields/image-reference.ts";
+export {
+  IMAGE_REFERENCE,
+  parseImagePrefix,
+  parseImageReference,
+  qualifiedImageName,
+  type ImageReference,
+} from "./fields/image-reference.ts";
 export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./fields/address.ts";
 export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./fields/limits.ts";
 export type { Package, PackageMetadata } from "./package/package.ts";

@@ -14,6 +14,7 @@ const REPOSITORY_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,128}$/;
 const MAX_LENGTH = 512;
+const DOCKER_HUB = "docker.io";
 
 const inside = (form: RegExp): string => form.source.slice(1, -1);
 const PART = inside(REPOSITORY_PART);
@@ -50,6 +51,33 @@ export function parseImageReference(text: string): ImageReference | undefined {
  */
 function isHost(part: string): boolean {
   return REGISTRY.test(part) && (part === "localhost" || /[.:]/.test(part) || part !== part.toLowerCase());
+}
+
+/**
+ * The registry and repository that container runtimes pull from, in one spelling: the host in lower case, and Docker
+ * Hub (`docker.io/library/nginx`) for a reference without a registry.
+ */
+export function qualifiedImageName({ registry, repository }: ImageReference): string {
+  const host = qualifiedHost(registry);
+  const isOfficial = host === DOCKER_HUB && !repository.includes("/");
+  return `${host}/${isOfficial ? "library/" : ""}${repository}`;
+}
+
+/**
+ * Parses a prefix of image names, such as `ghcr.io`, `registry:5000/acme` or `acme` (of Docker Hub), to the spelling of
+ * `qualifiedImageName`; undefined if it is invalid or has a tag or digest.
+ */
+export function parseImagePrefix(text: string): string | undefined {
+  const prefix = text.endsWith("/") ? text.slice(0, -1) : text;
+  if (isHost(prefix)) return qualifiedHost(prefix);
+  const parsed = parseImageReference(prefix);
+  if (parsed === undefined || parsed.tag !== undefined || parsed.digest !== undefined) return undefined;
+  return `${qualifiedHost(parsed.registry)}/${parsed.repository}`;
+}
+
+function qualifiedHost(registry = DOCKER_HUB): string {
+  const host = registry.toLowerCase();
+  return host === "index.docker.io" ? DOCKER_HUB : host;
 }
 
 /** Container image of a function. */
