@@ -5,6 +5,7 @@ import { LongestFirst } from "./tools/tasks/longest-first.ts";
 /** Controller suites that take seconds on the embedded API server; the others take minutes on both servers. */
 const QUICK_CONTROLLERS = [
   "controller",
+  "environment",
   "grpc-kubernetes",
   "journey",
   "many-classes",
@@ -12,6 +13,7 @@ const QUICK_CONTROLLERS = [
   "ownership",
   "quota",
   "template-roll-out",
+  "user-roles",
 ];
 
 /** Loads files with Node instead of Vite, as our programs do; Vite took a third of the time of all unit tests. */
