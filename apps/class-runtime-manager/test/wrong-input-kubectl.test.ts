@@ -112,8 +112,15 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
         classRuntime("odd-nodes", { target_environment: "bad-nodes" }),
       ],
       name: "odd-nodes",
-      reason: "ApplyInvalid",
-      message: /nodeSelector|very fast!/,
+      reason: "EnvironmentInvalid",
+      message: /\$\.spec\.nodeSelector\.disk .*very fast!/,
+    },
+    {
+      why: "an environment that does not exist",
+      objects: [classRuntime("elsewhere", { target_environment: "unknown" })],
+      name: "elsewhere",
+      reason: "EnvironmentMissing",
+      message: /EnvironmentConfig "unknown" does not exist/,
     },
     {
       why: "a template with an unknown placeholder",
@@ -192,11 +199,6 @@ const VALID: readonly { why: string; object: object; functions: number }[] = [
   {
     why: "a key of 253 characters",
     object: classRuntime("long-key", { functions: [fn(`F.${"x".repeat(251)}`)] }),
-    functions: 1,
-  },
-  {
-    why: "an environment without EnvironmentConfig",
-    object: classRuntime("elsewhere", { target_environment: "unknown" }),
     functions: 1,
   },
   { why: "a name of digits", object: classRuntime("2026"), functions: 1 },

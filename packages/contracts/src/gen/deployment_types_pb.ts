@@ -659,7 +659,7 @@ export type DeploymentUnit = Message<"oaas.deployment.DeploymentUnit"> & {
   managedBy?: string | undefined;
 
   /**
-   * Name of the EnvironmentConfig in the cluster (such as dev, edge, cloud).
+   * Name of the EnvironmentConfig in the cluster; a missing or invalid one is rejected with FAILED_PRECONDITION.
    *
    * @generated from field: optional string environment = 110;
    */

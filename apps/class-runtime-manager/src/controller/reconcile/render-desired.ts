@@ -61,17 +61,22 @@ type RenderOutcome =
 function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): RenderOutcome {
   const read = deps.classKind.read(object);
   if (!read.ok) return { problem: problemFromViolations(read.error) };
-  const input = renderInput(object, read.value, deps);
-  const { environment } = input;
+  const resolved = deps.templateSources.resolveEnvironment(
+    object.metadata.namespace ?? "",
+    read.value.spec.target_environment,
+  );
+  if (!resolved.ok) return { problem: problem(resolved.error.reason, resolved.error.message) };
+  const environment = resolved.value;
+  const input = renderInput(object, read.value, environment, deps);
   const offer = deps.templates.templatesFor(deps.classKind.owner.kind, keyOf(object), deps.classKind.statusOf(object));
   const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.templates]);
   if (chosen.ok) return { chosen: chosen.value, environment, held: offer.held };
-  const problem = refusalToProblem(explainInvalidTemplate(chosen.error, read.value, object, deps));
-  if (offer.fallback === undefined || chosen.error.kind !== "invalid") return { problem };
+  const refused = refusalToProblem(explainInvalidTemplate(chosen.error, read.value, object, deps));
+  if (offer.fallback === undefined || chosen.error.kind !== "invalid") return { problem: refused };
   // The class renders with its current revision; only the new one cannot serve it.
   const fallback = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.fallback.templates]);
-  if (!fallback.ok) return { problem };
-  const held = offer.fallback.held && { ...offer.fallback.held, message: `Cannot be rendered: ${problem.message}` };
+  if (!fallback.ok) return { problem: refused };
+  const held = offer.fallback.held && { ...offer.fallback.held, message: `Cannot be rendered: ${refused.message}` };
   return { chosen: fallback.value, environment, held };
 }
 
@@ -98,7 +103,7 @@ export function renderDemand<T extends KubeObject>(
   return { environment: outcome.environment, children: outcome.chosen.rendered.children };
 }
 
-/** The environment of a class. */
+/** The environment of a class; undefined without one, or while it cannot be used. */
 export function environmentOfClass<T extends KubeObject>(
   object: Stored<T>,
   { classKind, templateSources }: Pick<ReconcileDeps<T>, "classKind" | "templateSources">,
@@ -106,17 +111,19 @@ export function environmentOfClass<T extends KubeObject>(
   const { namespace = "" } = object.metadata;
   if (!templateSources.hasEnvironments(namespace)) return undefined;
   const read = classKind.read(object);
-  return read.ok ? templateSources.resolveEnvironment(namespace, read.value.spec.target_environment) : undefined;
+  if (!read.ok) return undefined;
+  const resolved = templateSources.resolveEnvironment(namespace, read.value.spec.target_environment);
+  return resolved.ok ? resolved.value : undefined;
 }
 
 function renderInput<T extends KubeObject>(
   object: Stored<T>,
   runtime: ClassRuntime,
+  environment: Environment | undefined,
   deps: ReconcileDeps<T>,
 ): RenderInput {
   const { name, uid, labels } = object.metadata;
   const namespace = object.metadata.namespace ?? "";
-  const environment = deps.templateSources.resolveEnvironment(namespace, runtime.spec.target_environment);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
     spec: runtime.spec,

@@ -4,10 +4,16 @@ import type {
   EnvironmentConfig,
   EnvironmentConfigSpec,
 } from "@oaas/contracts/crd";
-import { ok, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView } from "@oaas/kube-runtime";
 import { readEnvironmentSpec, readTemplateSpec } from "../../mapping/record/read-class-runtime.ts";
+import { checkLimits } from "../../templates/environment/check-limits.ts";
+import {
+  invalidEnvironment,
+  missingEnvironment,
+  type EnvironmentRefusal,
+} from "../../templates/environment/environment-refusal.ts";
 import { userTemplate, type Environment, type Template } from "../../templates/index.ts";
 import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "../kinds/resource-types.ts";
 
@@ -15,6 +21,9 @@ import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "../kinds/resource-typ
 export type TemplateObject = Stored<DeploymentTemplate & KubeObject>;
 /** An EnvironmentConfig in the cluster. */
 export type EnvironmentObject = Stored<EnvironmentConfig & KubeObject>;
+
+/** The environment of a class, undefined if it has none, or why the class is rejected. */
+export type ResolvedEnvironment = Result<Environment | undefined, EnvironmentRefusal>;
 
 /** A parsed template and its normalized spec, of which the revision is the hash. */
 export interface ParsedTemplate {
@@ -37,11 +46,18 @@ export class TemplateSources {
 
   /**
    * Resolves the environment of a class: the named one, else the one flagged as default, else the one named "default".
+   * Refuses a named environment that is missing and any that is invalid; undefined without a name and a default.
    */
-  resolveEnvironment(namespace: string, name: string | undefined): Environment | undefined {
+  resolveEnvironment(namespace: string, name: string | undefined): ResolvedEnvironment {
     const found = name === undefined ? this.defaultEnvironment(namespace) : this.environments.get({ namespace, name });
-    const spec = found && this.readEnvironment(found);
-    return spec?.ok === true && found ? { name: found.metadata.name, spec: spec.value } : undefined;
+    if (found === undefined) {
+      if (name === undefined) return ok(undefined);
+      const known = [...this.environments.cache.list(namespace)].map(({ metadata }) => metadata.name);
+      return err(missingEnvironment(namespace, name, known));
+    }
+    const spec = this.readEnvironment(found);
+    if (!spec.ok) return err(invalidEnvironment(found.metadata.name, spec.error));
+    return ok({ name: found.metadata.name, spec: spec.value });
   }
 
   /** Whether the namespace has any environment. */
@@ -60,7 +76,7 @@ export class TemplateSources {
 
   /** Parses an environment, or returns every violation. */
   readEnvironment(object: EnvironmentObject): Result<EnvironmentConfigSpec, readonly Violation[]> {
-    const read = this.#parsedEnvironments.get(object) ?? readEnvironmentSpec(object);
+    const read = this.#parsedEnvironments.get(object) ?? readEnvironment(object);
     this.#parsedEnvironments.set(object, read);
     return read;
   }
@@ -90,6 +106,13 @@ export class TemplateSources {
 /** The id by which classes select a template. */
 export function templateId({ metadata, spec }: TemplateObject): string {
   return spec.name ?? metadata.name;
+}
+
+function readEnvironment(object: EnvironmentObject): Result<EnvironmentConfigSpec, readonly Violation[]> {
+  const spec = readEnvironmentSpec(object);
+  if (!spec.ok) return spec;
+  const violations = checkLimits(spec.value);
+  return violations.length === 0 ? spec : err(violationsUnder("$.spec", violations));
 }
 
 function readTemplate(object: TemplateObject): Result<ParsedTemplate, readonly Violation[]> {

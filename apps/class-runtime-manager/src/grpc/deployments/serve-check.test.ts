@@ -1,6 +1,8 @@
 import { classRuntime, environmentConfig, type EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { err, ok } from "@oaas/foundation";
 import { expect, test } from "vitest";
 import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
+import { missingEnvironment } from "../../templates/environment/environment-refusal.ts";
 import { capabilityNames, templateNames } from "../cluster/kube-cluster-reader.ts";
 import { createServeCheck } from "./serve-check.ts";
 
@@ -34,8 +36,11 @@ function environmentConfigSpec(over: object): EnvironmentConfigSpec {
 function checkClass(spec: object, facts: ClusterFacts = FACTS): string {
   const check = createServeCheck({
     facts: () => facts,
-    environmentOf: (_, name) =>
-      name === "small" ? { name, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) } : undefined,
+    environmentOf: (namespace, name) => {
+      if (name === undefined) return ok(undefined);
+      if (name === "small") return ok({ name, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) });
+      return err(missingEnvironment(namespace, name, ["small"]));
+    },
     userTemplates: () => [],
     exceededQuotas: ({ metadata }, { environment, children }) =>
       environment.spec.quotas?.max_classes === 0 && metadata.name === "order" && children.length > 0
@@ -73,6 +78,11 @@ test.each([
     why: "rejects a class above the quota",
     spec: { target_environment: "small" },
     want: /^failed-precondition: is full \(quotas.max_classes\); raise it$/,
+  },
+  {
+    why: "rejects a class that names a missing environment, with the fix",
+    spec: { target_environment: "prod" },
+    want: /^failed-precondition: EnvironmentConfig "prod" does not exist in namespace "shop"; create it, or .*small$/,
   },
   { why: "rejects an unknown addon", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
 ])("$why", ({ spec, want }) => {

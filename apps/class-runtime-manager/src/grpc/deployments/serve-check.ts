@@ -9,6 +9,7 @@ import {
   type Result,
   type Violation,
 } from "@oaas/foundation";
+import type { EnvironmentRefusal } from "../../templates/environment/environment-refusal.ts";
 import { chooseAndRender } from "../../templates/selection/choose-and-render.ts";
 import type { ClusterFacts, Environment } from "../../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
@@ -23,7 +24,10 @@ export interface ServeCheck {
 /** Dependencies of the check; each is read when a class is checked. */
 export interface ServeCheckDeps {
   readonly facts: (namespace: string) => ClusterFacts;
-  readonly environmentOf: (namespace: string, name: string | undefined) => Environment | undefined;
+  readonly environmentOf: (
+    namespace: string,
+    name: string | undefined,
+  ) => Result<Environment | undefined, EnvironmentRefusal>;
   readonly userTemplates: (namespace: string) => readonly Template[];
   /** The quotas of its environment that a class would exceed. */
   readonly exceededQuotas: (
@@ -39,7 +43,9 @@ export function createServeCheck(deps: ServeCheckDeps): ServeCheck {
     canServe: (object) => {
       const { apiVersion, kind, metadata, spec } = object;
       const { name, namespace = "", labels, uid = "" } = metadata;
-      const environment = environmentOf(namespace, spec.target_environment);
+      const resolved = environmentOf(namespace, spec.target_environment);
+      if (!resolved.ok) return err(failedPrecondition("environment", resolved.error.message));
+      const environment = resolved.value;
       const input = {
         owner: { apiVersion, kind, namespace, name, uid, ...(labels === undefined ? {} : { labels }) },
         spec,

@@ -23,6 +23,18 @@ export const REASONS = {
     action: "Correct the fields that the message names.",
     judgesSpec: true,
   },
+  EnvironmentMissing: {
+    effect: "fault",
+    verdict: "permanent",
+    action: "Create the EnvironmentConfig that the message names, or set target_environment to an existing one.",
+    judgesSpec: true,
+  },
+  EnvironmentInvalid: {
+    effect: "fault",
+    verdict: "permanent",
+    action: "Correct the fields of the EnvironmentConfig that the message names.",
+    judgesSpec: true,
+  },
   TemplateMissing: {
     effect: "fault",
     verdict: "permanent",

@@ -37,8 +37,8 @@ export function functionEnv(input: RenderInput, fn: FunctionPlan, ofAddons: Env)
 }
 
 /** The name of the environment of a class, or the profile of the class runtime manager without one. */
-export function environmentName({ spec, environment, cluster }: RenderInput): string {
-  return environment?.name ?? spec.target_environment ?? cluster.profile;
+export function environmentName({ environment, cluster }: RenderInput): string {
+  return environment?.name ?? cluster.profile;
 }
 
 /** Zenoh settings for pods; empty without routers. */

@@ -7,7 +7,8 @@ interface Protected {
   readonly name: string;
   readonly labels: Labels;
   readonly selector: Labels;
-  readonly ports: readonly number[];
+  /** The serving ports; all ports when absent. */
+  readonly ports?: readonly number[];
 }
 
 /** Whether the environment enables network policies and the cluster supports them. */
@@ -15,7 +16,7 @@ export function hasNetworkPolicy({ environment, cluster }: RenderInput): boolean
   return environment?.spec.network_policy?.enabled === true && cluster.capabilities.networkPolicy;
 }
 
-/** Allows ingress only from the own namespace and from the namespaces of the environment, and only to serving ports. */
+/** Allows ingress only from the own namespace and from the namespaces of the environment, to serving ports. */
 export function renderNetworkPolicy(input: RenderInput, { name, labels, selector, ports }: Protected): Manifest {
   const others = [...(input.environment?.spec.network_policy?.allow_from_namespaces ?? [])].sort();
   return createManifest(
@@ -39,7 +40,7 @@ export function renderNetworkPolicy(input: RenderInput, { name, labels, selector
                     },
                   ]),
             ],
-            ports: ports.map((port) => ({ protocol: "TCP", port })),
+            ports: ports?.map((port) => ({ protocol: "TCP", port })),
           },
         ],
       },

@@ -72,7 +72,7 @@ export function planClass(
     functions.map((fn) => fn.function_key),
     input.assignedNames,
   );
-  const violations = functionCountViolations(input);
+  const violations = [...functionCountViolations(input), ...networkPolicyViolations(input)];
   const plans = functions.flatMap((fn, index) => {
     const plan = planFunction({ input, policy, options, fn, name: names[index] ?? "", classRequirement: requirements });
     if (plan.ok) return [plan.value];
@@ -93,6 +93,18 @@ function functionCountViolations({ spec, environment }: RenderInput): Violation[
       path: pathOf(ROOT_PATH, "functions"),
       message: `the class has ${given} functions, but environment ${environment?.name} allows ${limit} per class`,
       fix: "split the class or raise quotas.max_functions_per_class",
+    },
+  ];
+}
+
+/** A class must not run without the network policies that its environment requires. */
+function networkPolicyViolations({ environment, cluster }: RenderInput): Violation[] {
+  if (environment?.spec.network_policy?.enabled !== true || cluster.capabilities.networkPolicy) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "target_environment"),
+      message: `environment ${environment.name} requires network policies, which this cluster does not serve`,
+      fix: "serve networking.k8s.io/v1, or disable network_policy of the EnvironmentConfig",
     },
   ];
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { planClass } from "./class-plan.ts";
 import { STANDARD_POLICY } from "./policy.ts";
 import { inputOf, type PartialInput } from "../testing/inputs.ts";
-import { alwaysOnReplicas } from "./scale.ts";
+import { alwaysOnReplicas, knativeMaxScale } from "./scale.ts";
 
 const EDGE = { ...STANDARD_POLICY, id: "edge", replicas: 2 };
 
@@ -52,10 +52,20 @@ test.each<{ why: string; scale: unknown; want: unknown }>([
   {
     why: "the quota limits the template's replicas",
     scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
-    want: { min: 1, stated: false },
+    want: { min: 1, quota: 1, stated: false },
   },
 ])("$why", ({ scale, want }) => {
   expect(scale).toEqual(want);
+});
+
+test.each([
+  { why: "none stated and no quota", scale: {}, want: undefined },
+  { why: "none stated: the quota", scale: { quota: 3 }, want: 3 },
+  { why: "zero, which is unlimited: the quota", scale: { max: 0, quota: 3 }, want: 3 },
+  { why: "zero without a quota", scale: { max: 0 }, want: 0 },
+  { why: "the stated one", scale: { max: 2, quota: 3 }, want: 2 },
+])("the maximum of a Knative Service: $why", ({ scale, want }) => {
+  expect(knativeMaxScale({ min: 0, stated: false, ...scale })).toBe(want);
 });
 
 test("rejects scale above the quota", () => {

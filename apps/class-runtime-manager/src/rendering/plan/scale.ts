@@ -8,6 +8,8 @@ import type { Requirements } from "./requirements.ts";
 export interface Scale {
   readonly min: number;
   readonly max?: number;
+  /** Maximum replicas of the environment. */
+  readonly quota?: number;
   /** Whether the minimum was stated, not chosen by the template. */
   readonly stated: boolean;
 }
@@ -47,6 +49,7 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
   return ok({
     min: Math.min(statedMin ?? own, ceiling),
     ...(max === undefined ? {} : { max: Math.min(max, ceiling) }),
+    ...(quota === undefined ? {} : { quota }),
     stated: statedMin !== undefined,
   });
 }
@@ -70,4 +73,9 @@ function quotaViolations(
 /** Replicas of a workload that cannot scale from zero: at least one, unless the maximum is zero. */
 export function alwaysOnReplicas({ min, max }: Scale): number {
   return max === 0 ? 0 : Math.max(1, min);
+}
+
+/** The maximum of a Knative Service, which has no limit without one or with zero. */
+export function knativeMaxScale({ max, quota }: Scale): number | undefined {
+  return max === undefined || max === 0 ? (quota ?? max) : max;
 }

@@ -1,6 +1,7 @@
 import { componentLabels, selectorLabels } from "../manifests/labels.ts";
 import { envList } from "../manifests/env.ts";
 import { omitEmpty } from "../manifests/manifest.ts";
+import { knativeMaxScale } from "../plan/scale.ts";
 import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts";
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
@@ -52,7 +53,7 @@ export const knativeRenderer: WorkloadRenderer = {
       ],
       rendered: callableFunction(fn, workload, {
         replicas: fn.scale.min,
-        ...(fn.scale.max === undefined ? {} : { maxReplicas: fn.scale.max }),
+        ...(knativeMaxScale(fn.scale) === undefined ? {} : { maxReplicas: knativeMaxScale(fn.scale) as number }),
         replicasOwner: "knative",
       }),
     };
@@ -60,7 +61,7 @@ export const knativeRenderer: WorkloadRenderer = {
 };
 
 /** Callers reach the queue proxy of Knative, not the port of the function. */
-const PROXY_PORTS = [8012, 8013, 8022, 9090, 9091];
+export const PROXY_PORTS = [8012, 8013, 8022, 9090, 9091];
 
 function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const { plan, fn, env } = context;
@@ -70,12 +71,13 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const environment = input.environment?.spec;
   const { readinessProbe, livenessProbe, ...container } = renderFunctionContainer(context);
   const probed = fn.spec.health_check !== undefined;
+  const mostPods = knativeMaxScale(fn.scale);
   return {
     metadata: {
       labels: componentLabels(input, fn.name, "function", fn.key),
       annotations: omitEmpty({
         ...(fn.scale.stated || fn.scale.min > 0 ? { "autoscaling.knative.dev/minScale": String(fn.scale.min) } : {}),
-        ...(fn.scale.max === undefined ? {} : { "autoscaling.knative.dev/maxScale": String(fn.scale.max) }),
+        ...(mostPods === undefined ? {} : { "autoscaling.knative.dev/maxScale": String(mostPods) }),
         ...(http2 ? { "networking.knative.dev/http2": "true" } : {}),
       }),
     },

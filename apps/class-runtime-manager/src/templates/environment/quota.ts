@@ -82,24 +82,49 @@ const AMOUNTS = ["cpu", "memory", "storage"] as const;
 function demandOfChild(child: KubeObject, lowest: unknown): Demand {
   const spec = jsonOf(memberOf(child, "spec"));
   const template = jsonOf(spec["template"]);
-  const containers = listOf(jsonOf(template["spec"])["containers"]);
+  const pod = jsonOf(template["spec"]);
   const claims = child.kind === "PersistentVolumeClaim" ? [spec] : [];
-  const perPod = listOf(spec["volumeClaimTemplates"]).map((claim) => jsonOf(claim["spec"]));
-  const minScale = jsonOf(jsonOf(template["metadata"])["annotations"])["autoscaling.knative.dev/minScale"];
-  const stated = [lowest, spec["replicas"], spec["parallelism"], Number(minScale)];
+  const stated = [lowest, spec["replicas"], spec["parallelism"], knativeMinScale(template)];
   const replicas = stated.find((count) => typeof count === "number" && Number.isSafeInteger(count)) ?? 1;
   const pods = child.kind === "Service" ? Math.max(1, replicas as number) : (replicas as number);
   return {
     classes: 0,
-    cpu: multiplyQuantity(sumRequests(containers, "cpu"), pods),
-    memory: multiplyQuantity(sumRequests(containers, "memory"), pods),
-    storage: addQuantities(sumRequests(claims, "storage"), multiplyQuantity(sumRequests(perPod, "storage"), pods)),
+    cpu: multiplyQuantity(podRequest(pod, "cpu"), pods),
+    memory: multiplyQuantity(podRequest(pod, "memory"), pods),
+    storage: addQuantities(
+      sumRequests(claims, "storage"),
+      multiplyQuantity(sumRequests(claimsPerPod(spec, pod), "storage"), pods),
+    ),
   };
 }
 
+function knativeMinScale(template: Json): number {
+  const annotations = jsonOf(jsonOf(template["metadata"])["annotations"]);
+  return Number(annotations["autoscaling.knative.dev/minScale"] ?? annotations["autoscaling.knative.dev/min-scale"]);
+}
+
+function claimsPerPod(spec: Json, pod: Json): readonly Json[] {
+  const ephemeral = listOf(pod["volumes"]).map((volume) => jsonOf(jsonOf(volume["ephemeral"])["volumeClaimTemplate"]));
+  return [...listOf(spec["volumeClaimTemplates"]), ...ephemeral].map((claim) => jsonOf(claim["spec"]));
+}
+
+/**
+ * The request of a pod as the scheduler counts it: its containers and sidecars together, or its largest init container,
+ * or the resources of the pod.
+ */
+function podRequest(pod: Json, name: string): Quantity {
+  const init = listOf(pod["initContainers"]);
+  const isSidecar = ({ restartPolicy }: Json): boolean => restartPolicy === "Always";
+  const running = sumRequests([...listOf(pod["containers"]), ...init.filter(isSidecar)], name);
+  const others = [...init.filter((container) => !isSidecar(container)), pod].map((one) => sumRequests([one], name));
+  return others.reduce((most, one) => (compareQuantities(one, most) > 0 ? one : most), running);
+}
+
+/** Kubernetes sets a missing request to the limit. */
 function sumRequests(holders: readonly Json[], name: string): Quantity {
   return holders
-    .map((holder) => jsonOf(jsonOf(holder["resources"])["requests"])[name])
+    .map((holder) => jsonOf(holder["resources"]))
+    .map(({ requests, limits }) => jsonOf(requests)[name] ?? jsonOf(limits)[name])
     .reduce<Quantity>((sum, amount) => addQuantities(sum, quantityFrom(amount)), ZERO_QUANTITY);
 }
 

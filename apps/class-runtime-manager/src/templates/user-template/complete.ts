@@ -72,10 +72,24 @@ export function withResolvedImages(object: Manifest, images: Images): Result<Man
       ],
     ];
   });
+  if (Array.isArray(pod["volumes"])) {
+    lists.push(["volumes", pod["volumes"].map((volume: unknown, index) => resolveVolume(volume, index))]);
+  }
   if (violations.length > 0) return err(violations);
   if (lists.length === 0) return ok(object);
   const whole = { ...template, spec: { ...pod, ...Object.fromEntries(lists) } };
   return ok({ ...object, spec: { ...spec, template: whole } });
+
+  /** A volume can be an image too. */
+  function resolveVolume(volume: unknown, index: number): unknown {
+    const source = isJsonObject(volume) ? volume["image"] : undefined;
+    if (!isJsonObject(volume) || !isJsonObject(source) || typeof source["reference"] !== "string") return volume;
+    const image = resolveImage(source["reference"], images);
+    if (image.ok) return { ...volume, image: { ...source, reference: image.value } };
+    const path = pathOf(ROOT_PATH, "spec", "template", "spec", "volumes", index, "image", "reference");
+    violations.push({ ...image.error, path });
+    return volume;
+  }
 }
 
 /**
@@ -138,7 +152,6 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
     terminationGracePeriodSeconds,
     ...identity
   } = renderFunctionPod(context);
-  const nodes = omitEmpty({ ...jsonOf(given["nodeSelector"]), ...input.environment?.spec.nodeSelector });
   const place = renderScheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
   return {
     ...identity,
@@ -146,8 +159,6 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
     ...(object.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
     ...given,
     ...(onKnative ? {} : { initContainers: omitEmpty(mergeInitContainers(initContainers, given["initContainers"])) }),
-    // A template can narrow the nodes of the environment, but not leave them.
-    nodeSelector: nodes,
     containers: containers(given["containers"], context, { onKnative, isJob: object.kind === "Job" }),
   };
 }

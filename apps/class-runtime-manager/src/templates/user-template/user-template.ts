@@ -11,11 +11,25 @@ import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import { workloadRef, callableFunction } from "../../rendering/workloads/function-children.ts";
 import { renderFunctionService } from "../../rendering/workloads/function-service.ts";
+import { hasNetworkPolicy, renderNetworkPolicy } from "../../rendering/manifests/network-policy.ts";
+import { componentLabels, selectorLabels } from "../../rendering/manifests/labels.ts";
+import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
+import { withSuffix } from "../../rendering/plan/names.ts";
+import { PROXY_PORTS } from "../../rendering/workloads/knative-service.ts";
 import { completeWorkload, toChildManifest, withResolvedImages } from "./complete.ts";
+import {
+  applyLimits,
+  checkMonitor,
+  checkObjectLimits,
+  declaredPorts,
+  renderAddedPodsPolicy,
+  withAddedPodLabels,
+} from "./limits.ts";
 import { scoreTemplate } from "./criteria.ts";
 import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
-import { checkTemplate, isPerFunction, kindOf, manifestsOf, WORKLOAD_OF_TYPE, type RawManifest } from "./validate.ts";
+import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
+import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
 import { Budget, fill } from "./walk.ts";
 
 /**
@@ -79,27 +93,41 @@ function renderUserTemplate(
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
         return [];
       }
-      // Resolve images before ours are added: those are already resolved.
-      const object = withResolvedImages(
-        toChildManifest(plan, filled.value as Readonly<Record<string, unknown>>, context),
-        input.environment?.spec.images,
-      );
+      const object = limitedManifest(plan, filled.value as Readonly<Record<string, unknown>>, context);
       if (!object.ok) {
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), object.error));
         return [];
       }
-      return [context !== undefined && isWorkload ? completeWorkload(object.value, context, scaled) : object.value];
+      if (context !== undefined && isWorkload) return [completeWorkload(object.value, context, scaled)];
+      return [withAddedPodLabels(object.value, plan)];
     });
 
+  const addsPods = manifests.some(({ raw, isWorkload }) => !isWorkload && createsPods(raw));
+  const policies = addsPods && hasNetworkPolicy(input) ? [renderAddedPodsPolicy(plan)] : [];
   const rendered = assembleClass(
     prepared.value,
     (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec),
-    { children: renderManifests(scopeOfClass), revision },
+    { children: [...renderManifests(scopeOfClass), ...policies], revision },
   );
   violations.push(...duplicateNames(rendered.children));
   return violations.length > 0
     ? err(violations.map((violation) => ({ ...violation, message: `template ${id}: ${violation.message}` })))
     : ok(rendered);
+}
+
+/** Converts a filled manifest to a child within the limits of the environment, or returns all violations. */
+function limitedManifest(
+  plan: ClassPlan,
+  filled: Readonly<Record<string, unknown>>,
+  context: WorkloadContext | undefined,
+): Result<Manifest, readonly Violation[]> {
+  const { environment } = plan.input;
+  const child = toChildManifest(plan, filled, context);
+  const violations = [...checkMonitor(child), ...checkObjectLimits(child, environment)];
+  // Resolve images before ours are added: those are already resolved.
+  const object = withResolvedImages(child, environment?.spec.images);
+  if (violations.length === 0 && object.ok) return ok(applyLimits(object.value, environment));
+  return err([...violations, ...(object.ok ? [] : object.error)]);
 }
 
 /** The objects of one function, with a Service unless the template or Knative provides one. */
@@ -114,7 +142,11 @@ function functionChildren(
     ({ apiVersion, kind, metadata }) => apiVersion === "v1" && kind === "Service" && metadata.name === fn.name,
   );
   const needsService = type !== "Job" && type !== "Knative" && !hasService;
-  const children = needsService ? [...objects, renderFunctionService(plan, fn)] : objects;
+  const children = [
+    ...objects,
+    ...(needsService ? [renderFunctionService(plan, fn)] : []),
+    ...(hasNetworkPolicy(plan.input) ? [renderFunctionPolicy(context, type, workload)] : []),
+  ];
   const statedReplicas = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
   const replicas =
     typeof statedReplicas === "number"
@@ -139,6 +171,20 @@ function functionChildren(
     };
   }
   return { children, rendered: callableFunction(fn, workload, scale) };
+}
+
+/** The network policy of the pods of a function: only its port and the ports that the template declares are open. */
+function renderFunctionPolicy(
+  { plan: { input }, fn }: WorkloadContext,
+  type: DeploymentTemplateSpec["template_type"],
+  workload: Manifest | undefined,
+): Manifest {
+  return renderNetworkPolicy(input, {
+    name: withSuffix(fn.name, "function"),
+    labels: componentLabels(input, fn.name, "function", fn.key),
+    selector: selectorLabels(input, fn.name),
+    ports: type === "Knative" ? PROXY_PORTS : [...new Set([fn.port, ...declaredPorts(workload)])],
+  });
 }
 
 function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: boolean): ReplicasOwner {

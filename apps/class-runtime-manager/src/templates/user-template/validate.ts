@@ -2,26 +2,17 @@ import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
 import { builtinTemplate } from "@oaas/models";
 import { foreignPlaceholders } from "./foreign-placeholder.ts";
+import { checkMonitor } from "./limits.ts";
 import { isKnownPath, similarPaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
-
-type TemplateType = DeploymentTemplateSpec["template_type"];
+import { kindOf, WORKLOAD_OF_TYPE, type TemplateType } from "./workload-kinds.ts";
 
 /** A manifest as written in the template. */
 export type RawManifest = NonNullable<DeploymentTemplateSpec["manifests"]>[number];
 
-/** The kind of workload by template type. */
-export const WORKLOAD_OF_TYPE: Readonly<Record<TemplateType, string>> = {
-  Deployment: "apps/v1/Deployment",
-  StatefulSet: "apps/v1/StatefulSet",
-  DaemonSet: "apps/v1/DaemonSet",
-  Job: "batch/v1/Job",
-  Knative: "serving.knative.dev/v1/Service",
-};
-
 /**
  * Kinds that a template may create. None grants permissions or affects other namespaces: authors of templates must not
- * gain the permissions of the class runtime manager.
+ * gain the permissions of the class runtime manager. `checkMonitor` limits the fields of monitors.
  */
 const ALLOWED = new Set([
   ...Object.values(WORKLOAD_OF_TYPE),
@@ -40,11 +31,6 @@ const ALLOWED = new Set([
 /** The manifests, in either spelling. */
 export function manifestsOf(spec: DeploymentTemplateSpec): readonly RawManifest[] {
   return spec.manifests ?? spec.kubernetes_manifests ?? [];
-}
-
-/** Group, version and kind of a manifest. */
-export function kindOf({ apiVersion, kind }: RawManifest): string {
-  return `${apiVersion}/${kind}`;
 }
 
 /** Whether a manifest is rendered once per function: it is the workload, or it uses placeholders of the function. */
@@ -91,6 +77,7 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
   return [
     ...violations,
     ...texts.flatMap(foreignPlaceholders),
+    ...checkMonitor(manifest),
     ...(ALLOWED.has(kind)
       ? []
       : [

@@ -53,7 +53,7 @@ export const classRequests = {
     ),
   target_environment: shortName
     .optional()
-    .describe("Name of the EnvironmentConfig. Default: the default EnvironmentConfig."),
+    .describe("Name of the EnvironmentConfig; a missing one is rejected. Default: the default EnvironmentConfig."),
   addons: setList(shortName, 16)
     .optional()
     .describe('Addons, e.g. ["odgm"]. Default: odgm for a class with state. An empty list means none.'),

@@ -25,7 +25,7 @@ const deploymentUnit = z.object({
   class_key: classKey.optional().describe("Class key."),
   functions: keyedList(unitFunction, "function_key", 128).optional().describe("Functions of the class."),
   function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Methods of the class, by name."),
-  target_env: shortName.optional().describe("Target environment."),
+  target_env: shortName.optional().describe("Name of the EnvironmentConfig; spec.target_environment takes precedence."),
   target_cluster: shortName.optional().describe("Target cluster."),
   nfr_requirements: nfrRequirements.optional().describe("Non-functional requirements of the class."),
   odgm_config: odgmConfig.optional().describe("State store settings; spec.odgm_config takes precedence."),

@@ -20,7 +20,7 @@ const images = z.object({
   pull_policy: z.enum(["Always", "IfNotPresent", "Never"]).optional().describe("imagePullPolicy of all containers."),
   allowed_registries: setList(z.string().min(1).max(253), 64)
     .optional()
-    .describe("Allowed image registries, as prefixes. Default: any."),
+    .describe("Allowed image registries and paths, such as ghcr.io/acme. Default: any."),
   mirrors: keyedList(
     z.object({
       from: z.string().min(1).max(253).describe("Image reference prefix to replace."),

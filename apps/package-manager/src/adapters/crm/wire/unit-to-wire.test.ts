@@ -112,6 +112,13 @@ describe("unitToWire", () => {
     ]);
   });
 
+  it("does not name an EnvironmentConfig after the environment kind, which only selects clusters", () => {
+    const shared = { ...plan.shared, environmentKind: "edge" };
+    expect(
+      unitEncoder.withEnvelope(unitEncoder.encode({ ...plan, shared }, unit), envelope).environment,
+    ).toBeUndefined();
+  });
+
   it("routes only to deployed functions and uses the first node id of the cluster", () => {
     const odgm = wire.odgmConfig;
     expect(Object.keys(odgm?.invocations?.fnRoutes ?? {})).toEqual(["add"]);

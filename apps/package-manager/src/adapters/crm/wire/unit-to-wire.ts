@@ -91,7 +91,8 @@ function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
     templateHint: shared.templateHint,
     packageRevision: String(shared.packageRevision),
     deploymentKey: shared.deploymentKey,
-    environment: shared.environmentKind,
+    // Not the environment kind, which only selects clusters: the cluster's default EnvironmentConfig applies.
+    environment: undefined,
   } satisfies EveryField<Omit<DeploymentUnit, "revision" | "managedBy" | "createdAt" | "digest">> &
     EveryField<Omit<SharedSpec, "bindings" | "nfr" | "environmentKind">>);
 }
