@@ -113,7 +113,7 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
       ],
       name: "odd-nodes",
       reason: "EnvironmentInvalid",
-      message: /\$\.spec\.nodeSelector\.disk .*very fast!/,
+      message: /\$\.spec\.nodeSelector\.disk.*very fast!/,
     },
     {
       why: "an environment that does not exist",
