@@ -1,4 +1,4 @@
-import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { isJsonObject } from "@oaas/kube-core";
 import { COMPONENT_LABEL, OWNER_LABEL, ownerLabelValue } from "../../rendering/manifests/labels.ts";
 import { hasNetworkPolicy, renderNetworkPolicy } from "../../rendering/manifests/network-policy.ts";
@@ -17,7 +17,12 @@ const SCALE_ANNOTATION = "autoscaling.knative.dev/";
 const MAX_SCALES = ["maxScale", "max-scale"];
 const SCALES = [
   ...MAX_SCALES,
-  ...["minScale", "min-scale", "initialScale", "initial-scale", "activationScale", "activation-scale"],
+  "minScale",
+  "min-scale",
+  "initialScale",
+  "initial-scale",
+  "activationScale",
+  "activation-scale",
 ];
 /** Fields of a spec that state a number of pods. */
 const REPLICA_FIELDS = ["replicas", "parallelism", "minReplicas", "maxReplicas"];
@@ -69,7 +74,10 @@ function replicaViolations(
     message: `${JSON.stringify(value)} is above the ${most} replicas that environment ${name} allows`,
     fix: `use 1 to ${most}, or raise quotas.max_replicas`,
   });
-  const fields = REPLICA_FIELDS.filter((field) => typeof spec[field] === "number" && Number(spec[field]) > most);
+  const fields = REPLICA_FIELDS.filter((field) => {
+    const stated = spec[field];
+    return typeof stated === "number" && stated > most;
+  });
   const annotations = jsonOf(jsonOf(jsonOf(spec["template"])["metadata"])["annotations"]);
   const scales = SCALES.filter((scale) => {
     const stated = annotations[SCALE_ANNOTATION + scale];
@@ -142,55 +150,6 @@ function addedPodLabels({ input }: ClassPlan): Readonly<Record<string, string>> 
 export function renderAddedPodsPolicy(plan: ClassPlan): Manifest {
   const labels = addedPodLabels(plan);
   return renderNetworkPolicy(plan.input, { name: withSuffix(plan.base, "added"), labels, selector: labels });
-}
-
-/**
- * Fields that a template may set in the monitors of the Prometheus operator. The others make Prometheus read its own
- * files or Secrets, send requests to other addresses, or write the metrics of other targets.
- */
-const MONITOR_FIELDS: Readonly<Record<string, { readonly list: string; readonly spec: readonly string[] }>> = {
-  "monitoring.coreos.com/v1/ServiceMonitor": { list: "endpoints", spec: ["targetLabels", "podTargetLabels"] },
-  "monitoring.coreos.com/v1/PodMonitor": { list: "podMetricsEndpoints", spec: ["podTargetLabels"] },
-};
-const MONITOR_SPEC_FIELDS = [
-  ...["selector", "jobLabel", "sampleLimit", "targetLimit", "labelLimit"],
-  ...["labelNameLengthLimit", "labelValueLengthLimit"],
-];
-const ENDPOINT_FIELDS = [
-  ...["port", "portNumber", "targetPort", "path", "params", "scheme"],
-  ...["interval", "scrapeTimeout", "enableHttp2", "filterRunning", "honorTimestamps"],
-];
-
-/** Returns the fields of a monitor that a template must not set. Paths start at the manifest. */
-export function checkMonitor(object: Json): readonly Violation[] {
-  const kind = String(object["kind"]);
-  const monitor = MONITOR_FIELDS[`${String(object["apiVersion"])}/${kind}`];
-  if (monitor === undefined) return [];
-  const spec = jsonOf(object["spec"]);
-  const allowed = [...MONITOR_SPEC_FIELDS, ...monitor.spec, monitor.list];
-  const endpoints = spec[monitor.list] ?? [];
-  if (!Array.isArray(endpoints)) {
-    return [{ path: pathOf(ROOT_PATH, "spec", monitor.list), message: `${monitor.list} is not a list` }];
-  }
-  return [
-    ...violationsUnder(pathOf(ROOT_PATH, "spec"), fieldViolations(spec, allowed, kind)),
-    ...endpoints.flatMap((endpoint: unknown, index) =>
-      violationsUnder(
-        pathOf(ROOT_PATH, "spec", monitor.list, index),
-        fieldViolations(jsonOf(endpoint), ENDPOINT_FIELDS, kind),
-      ),
-    ),
-  ];
-}
-
-function fieldViolations(object: Json, allowed: readonly string[], kind: string): readonly Violation[] {
-  return Object.keys(object)
-    .filter((field) => !allowed.includes(field))
-    .map((field) => ({
-      path: pathOf(ROOT_PATH, field),
-      message: `a template cannot set ${field} of a ${kind}`,
-      fix: `use only ${allowed.join(", ")}`,
-    }));
 }
 
 function jsonOf(value: unknown): Json {

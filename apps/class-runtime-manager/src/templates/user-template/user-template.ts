@@ -17,17 +17,11 @@ import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { withSuffix } from "../../rendering/plan/names.ts";
 import { PROXY_PORTS } from "../../rendering/workloads/knative-service.ts";
 import { completeWorkload, toChildManifest, withResolvedImages } from "./complete.ts";
-import {
-  applyLimits,
-  checkMonitor,
-  checkObjectLimits,
-  declaredPorts,
-  renderAddedPodsPolicy,
-  withAddedPodLabels,
-} from "./limits.ts";
+import { applyLimits, checkObjectLimits, declaredPorts, renderAddedPodsPolicy, withAddedPodLabels } from "./limits.ts";
 import { scoreTemplate } from "./criteria.ts";
 import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
+import { checkMonitor } from "./monitor-fields.ts";
 import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
 import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
 import { Budget, fill } from "./walk.ts";

@@ -2,7 +2,7 @@ import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
 import { builtinTemplate } from "@oaas/models";
 import { foreignPlaceholders } from "./foreign-placeholder.ts";
-import { checkMonitor } from "./limits.ts";
+import { checkMonitor } from "./monitor-fields.ts";
 import { isKnownPath, similarPaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
 import { kindOf, WORKLOAD_OF_TYPE, type TemplateType } from "./workload-kinds.ts";
