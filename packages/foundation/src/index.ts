@@ -8,8 +8,10 @@
  * `yaml` (YAML within limits).
  */
 export {
+  countViolations,
   limitViolations,
   MAX_VIOLATIONS,
+  omittedViolations,
   pathOf,
   ROOT_PATH,
   violationsUnder,

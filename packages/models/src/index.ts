@@ -38,7 +38,15 @@ export {
   type ImageReference,
 } from "./fields/image-reference.ts";
 export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./fields/address.ts";
-export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./fields/limits.ts";
+export {
+  COUNT_RANGE,
+  LIST_LIMITS,
+  MAX_TEXT_LENGTH,
+  NODE_ID_RANGE,
+  PORT_RANGE,
+  UNIT_INTERVAL,
+  type WholeRange,
+} from "./fields/limits.ts";
 export type { Package, PackageMetadata } from "./package/package.ts";
 export { checkPackage, type PackageOutline } from "./package/package-rules.ts";
 export {

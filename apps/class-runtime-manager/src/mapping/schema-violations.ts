@@ -1,5 +1,5 @@
 import { violationsFromZod } from "@oaas/contracts/rest/violations";
-import { pathOf, type Violation } from "@oaas/foundation";
+import { MAX_VIOLATIONS, omittedViolations, pathOf, type Violation } from "@oaas/foundation";
 import {
   BINDING_NAME,
   CLUSTER_NAME,
@@ -40,19 +40,21 @@ const RULES: Readonly<Record<string, TextRule>> = {
 
 /**
  * Converts a schema error to violations of the document that the parsed one was created from. `relocate` maps paths;
- * each path is reported once.
+ * each path is reported once, and violations beyond the first hundred are counted only.
  */
 export function schemaViolations(error: SchemaError, base: string, relocate: (path: Path) => Path): Violation[] {
   const violations = new Map<string, Violation>();
-  const converted = violationsFromZod(error);
-  for (const [index, issue] of error.issues.entries()) {
+  const issues = error.issues.slice(0, MAX_VIOLATIONS);
+  const converted = violationsFromZod({ issues });
+  for (const [index, issue] of issues.entries()) {
     const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     const path = pathOf(base, ...relocate(keys));
     const general = converted[index];
     const violation = { path, ...(ruleViolation(keys, issue.input) ?? withoutPath(general)) };
     if (!violations.has(path)) violations.set(path, violation);
   }
-  return [...violations.values()];
+  const omitted = error.issues.length - issues.length;
+  return [...violations.values(), ...(omitted > 0 ? [omittedViolations(omitted)] : [])];
 }
 
 function ruleViolation(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {

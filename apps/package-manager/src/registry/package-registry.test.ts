@@ -129,7 +129,10 @@ describe("registering", () => {
   });
 
   test("rejects a package larger than the store limit and accepts one at the limit", async () => {
-    const sized = (characters: number) => packageOf({ name: "a", metadata: { description: "ä".repeat(characters) } });
+    const sized = (characters: number) => {
+      const tags = Array.from({ length: Math.floor(characters / 40_000) }, () => "ä".repeat(40_000));
+      return packageOf({ name: "a", metadata: { tags, description: "ä".repeat(characters % 40_000) } });
+    };
     await expect(registry.register(sized(400_000), call)).rejects.toMatchObject({
       kind: "invalid-argument",
       message: expect.stringMatching(

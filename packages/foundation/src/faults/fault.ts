@@ -1,5 +1,5 @@
 import { FAULT_CODES, type FaultCode } from "./fault-codes.ts";
-import { limitViolations, violationText, type Violation } from "./violation.ts";
+import { countViolations, limitViolations, violationText, type Violation } from "./violation.ts";
 
 /**
  * Cause of a failure, for programs. Independent of the transport; `contracts` maps it to HTTP and gRPC.
@@ -178,7 +178,7 @@ export function invalidArgumentMessage(
 ): string {
   if (violations.length === 0) return `${subject} is invalid`;
   const listed = violations.slice(0, limit).map(violationText).join("; ");
-  const rest = violations.length - limit;
+  const rest = countViolations(violations) - limit;
   return `${subject} is invalid: ${listed}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 

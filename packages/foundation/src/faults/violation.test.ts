@@ -26,13 +26,14 @@ test("formats the path, the problem and the fix", () => {
 
 test("keeps the first violations and says how many are left out", () => {
   const violations = Array.from({ length: 7 }, (_, index) => ({ path: `$[${index}]`, message: "is wrong" }));
-  expect(limitViolations(violations, 7)).toBe(violations);
+  expect(limitViolations(violations, 6)).toBe(violations);
   expect(limitViolations(violations, 3)).toEqual([
     ...violations.slice(0, 3),
     {
       path: "$",
       message: "has 4 more violations that are not listed",
       fix: "fix the listed ones first and send it again",
+      omitted: 4,
     },
   ]);
 });

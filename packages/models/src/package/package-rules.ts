@@ -1,4 +1,5 @@
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
+import { quoteText } from "../fields/text-rule.ts";
 
 /**
  * The members of a package that the rules across fields need. It can be extracted from an invalid document too, so that
@@ -30,7 +31,8 @@ interface DeploymentOutline {
  */
 export function checkPackage(outline: PackageOutline): readonly Violation[] {
   const found: Violation[] = [];
-  const functionKeys = keysIn(outline.functions);
+  const classKeys = knownKeys("class", outline.classes);
+  const functionKeys = knownKeys("function", outline.functions);
   addRepeated(found, outline.classes, keyOf, "classes", "key");
   addRepeated(found, outline.functions, keyOf, "functions", "key");
   addRepeated(found, outline.deployments, keyOf, "deployments", "key");
@@ -38,7 +40,7 @@ export function checkPackage(outline: PackageOutline): readonly Violation[] {
   for (const [index, each] of outline.classes.entries())
     addUnder(found, ["classes", index], checkClass(each, functionKeys));
   for (const [index, each] of outline.deployments.entries())
-    addUnder(found, ["deployments", index], checkEmbedded(each, outline, functionKeys));
+    addUnder(found, ["deployments", index], checkEmbedded(each, outline.name, classKeys, functionKeys));
   return found;
 }
 
@@ -57,37 +59,50 @@ function itself(name: string | undefined): string | undefined {
   return name;
 }
 
-function keysIn(items: readonly { readonly key?: string }[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { key } of items) if (key !== undefined) keys.add(key);
-  return keys;
+/** The keys that a reference may name, with the fix for any other. */
+interface KnownKeys {
+  readonly what: string;
+  readonly keys: ReadonlySet<string>;
+  readonly fix: string;
 }
 
-function checkClass({ bindings }: ClassOutline, functionKeys: ReadonlySet<string>): readonly Violation[] {
+const MAX_LISTED = 8;
+
+function knownKeys(what: string, items: readonly { readonly key?: string }[]): KnownKeys {
+  const keys = new Set<string>();
+  for (const { key } of items) if (key !== undefined) keys.add(key);
+  const some = [...keys].slice(0, MAX_LISTED).map(quoteText);
+  const rest = keys.size > MAX_LISTED ? ` and ${keys.size - MAX_LISTED} more` : "";
+  const fix = keys.size === 0 ? `add the ${what} to the package` : `use ${some.join(", ")}${rest}, or add the ${what}`;
+  return { what, keys, fix };
+}
+
+function checkClass({ bindings }: ClassOutline, functionKeys: KnownKeys): readonly Violation[] {
   const found: Violation[] = [];
   addRepeated(found, bindings, ({ name }) => name, "function_bindings", "name");
   for (const [index, { functionKey }] of bindings.entries())
-    addUnlessKnown(found, "function", functionKey, functionKeys, ["function_bindings", index, "function_key"]);
+    addUnlessKnown(found, functionKey, functionKeys, ["function_bindings", index, "function_key"]);
   return found;
 }
 
 function checkEmbedded(
   { packageName, classKey, functions }: DeploymentOutline,
-  { name, classes }: PackageOutline,
-  functionKeys: ReadonlySet<string>,
+  name: string | undefined,
+  classKeys: KnownKeys,
+  functionKeys: KnownKeys,
 ): readonly Violation[] {
   const found: Violation[] = [];
   if (packageName !== undefined && name !== undefined && packageName !== name) {
     found.push({
       path: pathOf(ROOT_PATH, "package_name"),
-      message: `refers to the package "${packageName}", but belongs to "${name}"`,
+      message: `refers to the package ${quoteText(packageName)}, but belongs to ${quoteText(name)}`,
       fix: "omit it, or create the deployment separately",
     });
   }
-  addUnlessKnown(found, "class", classKey, keysIn(classes), ["class_key"]);
+  addUnlessKnown(found, classKey, classKeys, ["class_key"]);
   addRepeated(found, functions, ({ functionKey }) => functionKey, "functions", "function_key");
   for (const [index, { functionKey }] of functions.entries())
-    addUnlessKnown(found, "function", functionKey, functionKeys, ["functions", index, "function_key"]);
+    addUnlessKnown(found, functionKey, functionKeys, ["functions", index, "function_key"]);
   return found;
 }
 
@@ -110,27 +125,17 @@ function addRepeated<T>(
     }
     found.push({
       path: pathOf(ROOT_PATH, list, index, ...(member === undefined ? [] : [member])),
-      message: `"${name}" is a duplicate of ${list}[${first}]`,
+      message: `${quoteText(name)} is a duplicate of ${list}[${first}]`,
       fix: "remove one of the two, or rename it",
     });
   }
 }
 
-const MAX_LISTED = 8;
-
-function addUnlessKnown(
-  found: Violation[],
-  what: string,
-  key: string | undefined,
-  known: ReadonlySet<string>,
-  place: Place,
-): void {
-  if (key === undefined || known.has(key)) return;
-  const some = [...known].slice(0, MAX_LISTED).map((each) => `"${each}"`);
-  const rest = known.size > MAX_LISTED ? ` and ${known.size - MAX_LISTED} more` : "";
+function addUnlessKnown(found: Violation[], key: string | undefined, known: KnownKeys, place: Place): void {
+  if (key === undefined || known.keys.has(key)) return;
   found.push({
     path: pathOf(ROOT_PATH, ...place),
-    message: `the package has no ${what} "${key}"`,
-    fix: known.size === 0 ? `add the ${what} to the package` : `use ${some.join(", ")}${rest}, or add the ${what}`,
+    message: `the package has no ${known.what} ${quoteText(key)}`,
+    fix: known.fix,
   });
 }

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import {
+  countViolations,
   dominantPart,
   Fault,
   FAULT_CODES,
@@ -64,8 +65,9 @@ function subjectOf(detail: FaultDetail): string | undefined {
 }
 
 function addViolations(wire: FaultStatus, violations: readonly Violation[], budget: number): void {
-  wire.violations = fitting(violations, violationToWire, FaultViolationSchema, budget);
-  wire.omittedViolations = violations.length - wire.violations.length;
+  const listed = violations.filter(({ omitted }) => omitted === undefined);
+  wire.violations = fitting(listed, violationToWire, FaultViolationSchema, budget);
+  wire.omittedViolations = countViolations(violations) - wire.violations.length;
 }
 
 function violationToWire({ path, message, fix }: Violation): FaultViolation {

@@ -18,6 +18,7 @@ export const violationView = view({
   path: field("JSONPath of the field.", z.string()),
   message: field("Description of the error.", z.string()),
   fix: field("How to fix it.", z.string().optional()),
+  omitted: field("In the last entry: number of errors that are not listed.", z.int().optional()),
 });
 
 /**
@@ -65,7 +66,10 @@ export const problemView = view({
     "Attributes of the kind: resource and name, limit, dependency, …",
     z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   ),
-  violations: field("All validation errors of the request.", z.array(violationView).optional()),
+  violations: field(
+    "Validation errors of the request, at most 100; the last entry counts the others.",
+    z.array(violationView).optional(),
+  ),
   parts: field("Errors of the parts of a partial failure.", z.lazy(() => z.array(problemPartView)).optional()),
   evidence: field(
     "For a deployment that cannot be planned: the candidates and possible remedies.",

@@ -262,3 +262,33 @@ describe("examples", () => {
     return expect(operation?.["requestBody"]).toMatchObject({ content: { "application/json": { example } } });
   });
 });
+
+/** The parts of a schema that have no limit, by path. */
+function unlimited(schema: Json, path: string, seen: ReadonlySet<unknown> = new Set()): string[] {
+  const node = resolved(schema);
+  if (seen.has(node)) return [];
+  const inside = new Set([...seen, node]);
+  const below = (key: string, each: unknown): string[] =>
+    typeof each === "object" && each !== null ? unlimited(each as Json, `${path}${key}`, inside) : [];
+  const types = new Set([node["type"] ?? []].flat());
+  const isText = types.has("string") && !("enum" in node || "const" in node || "format" in node);
+  return [
+    ...(types.has("array") && !("maxItems" in node) ? [`${path}: maxItems`] : []),
+    ...(typeof node["additionalProperties"] === "object" && !("maxProperties" in node)
+      ? [`${path}: maxProperties`]
+      : []),
+    ...(isText && !("maxLength" in node) ? [`${path}: maxLength`] : []),
+    ...Object.entries((node["properties"] ?? {}) as Json).flatMap(([name, each]) => below(`.${name}`, each)),
+    ...(["anyOf", "oneOf", "allOf"].flatMap((key) => node[key] ?? []) as Json[]).flatMap((each) => below("", each)),
+    ...below("[]", node["items"]),
+    ...below("{}", node["additionalProperties"]),
+  ];
+}
+
+test("every list, map and text of a request has a limit", () => {
+  const found = operations.flatMap(({ id, operation }) => {
+    const body = operation["requestBody"] as { content?: Record<string, { schema: Json }> } | undefined;
+    return Object.values(body?.content ?? {}).flatMap(({ schema }) => unlimited(schema, id));
+  });
+  expect([...new Set(found)]).toEqual([]);
+});

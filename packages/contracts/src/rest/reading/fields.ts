@@ -1,5 +1,5 @@
 import type { Violation } from "@oaas/foundation";
-import type { TextRule, WholeRange } from "@oaas/models";
+import { MAX_TEXT_LENGTH, type TextRule, type WholeRange } from "@oaas/models";
 import { z } from "zod";
 import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
@@ -12,7 +12,13 @@ import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /** A string; other scalars are converted. */
 export function readText() {
-  return z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
+  return z.preprocess(
+    asText,
+    z
+      .string()
+      .max(MAX_TEXT_LENGTH)
+      .meta({ type: ["string", "number", "boolean"] }),
+  );
 }
 
 /** A string that a domain rule accepts. */
@@ -157,25 +163,45 @@ export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.o
   return schema.nullish().transform((given) => given ?? value);
 }
 
-/** A list. */
-export function items<Item extends z.ZodType>(item: Item) {
-  return z.preprocess(asValue, z.array(item));
+/**
+ * A list. One that is too long is rejected before its items are read, which would report each of them. Lists without a
+ * limit occur only in responses.
+ */
+export function items<Item extends z.ZodType>(item: Item, max = Infinity) {
+  return z.preprocess(
+    (value, context) => {
+      if (!Array.isArray(value) || value.length <= max) return asValue(value);
+      return rejectLength(context, `has ${value.length} items`, max);
+    },
+    max === Infinity ? z.array(item) : z.array(item).max(max),
+  );
 }
 
 /** A list; absent is empty. */
-export function listOf<Item extends z.ZodType>(item: Item) {
-  return withDefault(items(item), []);
+export function listOf<Item extends z.ZodType>(item: Item, max?: number) {
+  return withDefault(items(item, max), []);
 }
 
-/** A map. */
-export function entries<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
-  const key = keyRule === undefined ? z.string() : ruled(keyRule);
-  return z.preprocess(withoutPrototype, z.record(key, value));
+/** A map. One with too many entries is rejected before they are read. Maps without a limit occur only in responses. */
+export function entries<Value extends z.ZodType>(value: Value, max = Infinity, keyRule?: TextRule) {
+  const record = z.record(keyRule === undefined ? z.string() : ruled(keyRule), value);
+  return z.preprocess(
+    (map, context) => {
+      const size = typeof map === "object" && map !== null ? Object.keys(map).length : 0;
+      return size <= max ? withoutPrototype(map, context) : rejectLength(context, `has ${size} entries`, max);
+    },
+    max === Infinity ? record : record.meta({ maxProperties: max }),
+  );
 }
 
 /** A map; absent is empty. */
-export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
-  return withDefault(entries(value, keyRule), {});
+export function mapOf<Value extends z.ZodType>(value: Value, max?: number, keyRule?: TextRule) {
+  return withDefault(entries(value, max, keyRule), {});
+}
+
+function rejectLength(context: z.RefinementCtx, message: string, max: number): never {
+  context.addIssue({ code: "custom", message, params: { fix: `use at most ${max}` } });
+  return z.NEVER;
 }
 
 /** A plain object cannot have this key; it would be dropped silently. */

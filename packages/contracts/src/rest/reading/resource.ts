@@ -69,9 +69,10 @@ export function oneOf<const T extends string>(values: readonly T[]): Codec<T, z.
 
 export function array<Value, View extends z.ZodType>(
   item: Codec<Value, View>,
+  maxItems?: number,
 ): Codec<readonly Value[], z.ZodReadonly<z.ZodArray<View>>> {
   return {
-    read: fields.items(item.read),
+    read: fields.items(item.read, maxItems),
     view: z.array(item.view).readonly(),
     write: item.write === unchanged ? (unchanged as never) : (values) => values.map(item.write),
   };
@@ -79,10 +80,11 @@ export function array<Value, View extends z.ZodType>(
 
 export function map<Value, View extends z.ZodType>(
   value: Codec<Value, View>,
+  maxEntries?: number,
   keyRule?: TextRule,
 ): Codec<Readonly<Record<string, Value>>, z.ZodReadonly<z.ZodRecord<z.ZodString, View>>> {
   return {
-    read: fields.entries(value.read, keyRule),
+    read: fields.entries(value.read, maxEntries, keyRule),
     view: z.record(z.string(), value.view).readonly(),
     write:
       value.write === unchanged

@@ -1,6 +1,9 @@
 import {
   err,
+  limitViolations,
+  MAX_VIOLATIONS,
   ok,
+  omittedViolations,
   pathOf,
   ROOT_PATH,
   violationsUnder,
@@ -10,14 +13,17 @@ import {
 } from "@oaas/foundation";
 import type { z } from "zod";
 
-/** Parses a value with a schema, or returns all violations. */
+/** Parses a value with a schema, or returns all violations; those beyond the first hundred are counted only. */
 export function readBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): Result<z.output<Schema>, readonly Violation[]> {
   const read = schema.safeParse(value, { reportInput: true });
   if (read.success) return ok(read.data);
-  return err([...violationsFromZod(read.error), ...(acrossFields.get(schema)?.(value) ?? [])]);
+  const { issues } = read.error;
+  const listed = issues.slice(0, MAX_VIOLATIONS).map(violationFromIssue);
+  if (issues.length > listed.length) return err([...listed, omittedViolations(issues.length - listed.length)]);
+  return err(limitViolations([...listed, ...(acrossFields.get(schema)?.(value) ?? [])]));
 }
 
 const acrossFields = new WeakMap<z.ZodType, DocumentRules>();
@@ -34,7 +40,7 @@ export function addDocumentRules(schema: z.ZodType, rules: DocumentRules): void 
 }
 
 /** Converts zod issues to violations with path and fix. */
-export function violationsFromZod(error: z.ZodError): Violation[] {
+export function violationsFromZod(error: Pick<z.ZodError, "issues">): Violation[] {
   return error.issues.map(violationFromIssue);
 }
 

@@ -4,6 +4,7 @@ import {
   COUNT_RANGE,
   ENDPOINT_URL,
   FILE_PATH,
+  LIST_LIMITS,
   type ClusterHealth,
   type ClusterName,
 } from "@oaas/models";
@@ -88,7 +89,7 @@ const CLUSTER = {
 export const clusterRegistrationInput = input({
   name: field(CLUSTER.name, readRuledText<ClusterName>(CLUSTER_NAME)),
   url: field(CLUSTER.url, readRuledText(ENDPOINT_URL)),
-  labels: field(CLUSTER.labels, mapOf(readText())),
+  labels: field(CLUSTER.labels, mapOf(readText(), LIST_LIMITS.settings)),
   timeout: field(CLUSTER.timeout, optional(readInteger({ min: 0, max: 3600 }))),
   retry_attempts: field(CLUSTER.retry_attempts, withDefault(readInteger({ min: 0, max: 100 }), 3)),
   api_key: field("Bearer token sent with every call; never returned by the API.", optional(readText())),

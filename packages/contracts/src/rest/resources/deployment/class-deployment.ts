@@ -5,6 +5,7 @@ import {
   COUNT_RANGE,
   DEPLOYMENT_KEY,
   DeploymentCondition,
+  LIST_LIMITS,
   PACKAGE_NAME,
   RolloutFailure,
   RolloutGate,
@@ -85,7 +86,7 @@ export const rollout = resource<Rollout>()({
   ),
 });
 
-const clusterNames = array(string<ClusterName>(CLUSTER_NAME));
+const clusterNames = array(string<ClusterName>(CLUSTER_NAME), LIST_LIMITS.clusters);
 const uniqueClusterNames = { ...clusterNames, read: clusterNames.read.transform(unique) };
 const templateName = string(TEMPLATE_NAME);
 
@@ -139,7 +140,7 @@ const desired = resource<ClassDeployment>()({
   clusterTemplates: omittedByDefault(
     "env_templates",
     "Template to use, by cluster; rejected where it is not available.",
-    map(templateName, CLUSTER_NAME),
+    map(templateName, LIST_LIMITS.clusters, CLUSTER_NAME),
     {},
   ),
   templateHint: optional(
@@ -150,10 +151,14 @@ const desired = resource<ClassDeployment>()({
   functions: defaulted(
     "functions",
     "Overrides of the package's settings, per function.",
-    array(nested(functionDeployment)),
+    array(nested(functionDeployment), LIST_LIMITS.functions),
     [],
   ),
-  addons: optional("addons", "Addons to install. Default: `odgm` when the class has state.", array(string())),
+  addons: optional(
+    "addons",
+    "Addons to install. Default: `odgm` when the class has state.",
+    array(string(), LIST_LIMITS.addons),
+  ),
   odgm: optional("odgm", "State store settings.", nested(odgmSpec)),
   telemetry: optional("telemetry", "OpenTelemetry settings of the workloads.", nested(telemetryConfig)),
   allowBestEffort: omittedByDefault(

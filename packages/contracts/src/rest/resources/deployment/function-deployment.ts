@@ -3,6 +3,7 @@ import {
   COUNT_RANGE,
   FUNCTION_KEY,
   IMAGE_REFERENCE,
+  LIST_LIMITS,
   type FunctionDeployment,
   type FunctionKey,
   type ProvisionConfig,
@@ -81,7 +82,7 @@ export const functionDeployment = resource<FunctionDeployment>()(
     config: omittedByDefault(
       "config",
       "Environment variables, merged over the package's. Secrets are masked in the same way.",
-      map(string(), CONFIG_KEY),
+      map(string(), LIST_LIMITS.settings, CONFIG_KEY),
       {},
     ),
   },

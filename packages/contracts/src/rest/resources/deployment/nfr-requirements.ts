@@ -2,6 +2,7 @@ import {
   COUNT_RANGE,
   EnforcementDimension,
   EnforcementMode,
+  LIST_LIMITS,
   type Enforcement,
   type NfrRequirements,
   type QosRequirement,
@@ -53,7 +54,7 @@ export const enforcement = resource<Enforcement>()({
   dimensions: defaulted(
     "dimensions",
     "Resources that enforcement may change.",
-    array(enumeration(EnforcementDimension)),
+    array(enumeration(EnforcementDimension), LIST_LIMITS.dimensions),
     [],
   ),
 });

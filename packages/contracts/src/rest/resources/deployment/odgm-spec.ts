@@ -1,4 +1,12 @@
-import { CLUSTER_NAME, COLLECTION_NAME, COUNT_RANGE, NODE_ID_RANGE, ShardType, type OdgmSpec } from "@oaas/models";
+import {
+  CLUSTER_NAME,
+  COLLECTION_NAME,
+  COUNT_RANGE,
+  LIST_LIMITS,
+  NODE_ID_RANGE,
+  ShardType,
+  type OdgmSpec,
+} from "@oaas/models";
 import { z } from "zod";
 import { withDefault } from "../../reading/fields.ts";
 import {
@@ -15,7 +23,7 @@ import {
 } from "../../reading/resource.ts";
 
 const positive = integer({ min: 1, max: COUNT_RANGE.max });
-const nodeIdList = array(integer(NODE_ID_RANGE));
+const nodeIdList = array(integer(NODE_ID_RANGE), LIST_LIMITS.nodeIds);
 const nodeIds = { ...nodeIdList, read: withDefault(nodeIdList.read, []) };
 
 /** Desired settings of the state store. Fields that peers send and no version uses, such as `features`, are ignored. */
@@ -23,7 +31,7 @@ export const odgmSpec = resource<OdgmSpec>()({
   collections: omittedByDefault(
     "collections",
     "Collection names. Empty: one collection named `package.Class`.",
-    array(string(COLLECTION_NAME)),
+    array(string(COLLECTION_NAME), LIST_LIMITS.collections),
     [],
   ),
   partitionCount: optional("partition_count", "Partitions per collection. Default: chosen by the planner.", positive),
@@ -39,7 +47,7 @@ export const odgmSpec = resource<OdgmSpec>()({
   nodeIds: omittedByDefault(
     "env_node_ids",
     "Node ids by cluster. Default: assigned by the planner.",
-    map(nodeIds, CLUSTER_NAME),
+    map(nodeIds, LIST_LIMITS.clusters, CLUSTER_NAME),
     {},
   ),
   log: optional("log", "Log filter of the state store processes.", string()),

@@ -1,4 +1,4 @@
-import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
+import { CLUSTER_NAME, LIST_LIMITS, type ClusterName } from "@oaas/models";
 import { z } from "zod";
 import {
   field,
@@ -16,11 +16,14 @@ import { odgmSpec } from "./odgm-spec.ts";
 
 /** Assumptions that replace observed facts during planning. */
 export const whatIfInput = input({
-  clusters_down: field("Clusters to treat as unreachable.", listOf(readRuledText<ClusterName>(CLUSTER_NAME))),
+  clusters_down: field(
+    "Clusters to treat as unreachable.",
+    listOf(readRuledText<ClusterName>(CLUSTER_NAME), LIST_LIMITS.clusters),
+  ),
   availability: field("Availability target that replaces the deployment's.", optional(readFraction())),
   cluster_availability: field(
     "Availability by cluster, replacing the observed value.",
-    mapOf(readFraction(), CLUSTER_NAME),
+    mapOf(readFraction(), LIST_LIMITS.clusters, CLUSTER_NAME),
   ),
   package_revision: field(
     "Package revision to plan with instead of the current one.",

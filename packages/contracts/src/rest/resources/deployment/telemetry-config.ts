@@ -1,4 +1,4 @@
-import type { TelemetryConfig } from "@oaas/models";
+import { LIST_LIMITS, type TelemetryConfig } from "@oaas/models";
 import { boolean, fraction, map, omittedByDefault, optional, resource, string } from "../../reading/resource.ts";
 
 /** OpenTelemetry settings of the workloads. */
@@ -12,7 +12,7 @@ export const telemetryConfig = resource<TelemetryConfig>()({
   resourceAttributes: omittedByDefault(
     "resource_attributes",
     "Attributes added to all exported telemetry.",
-    map(string()),
+    map(string(), LIST_LIMITS.settings),
     {},
   ),
 });

@@ -4,6 +4,7 @@ import {
   CLASS_KEY,
   ConsistencyModel,
   FUNCTION_KEY,
+  LIST_LIMITS,
   RESOURCE_QUANTITY,
   StateShape,
   type ClassDefinition,
@@ -41,7 +42,12 @@ export const keySpecification = resource<KeySpecification>()({
 
 /** The state of a class's objects. */
 export const stateSpecification = resource<StateSpecification>()({
-  keySpecs: omittedByDefault("key_specs", "Keys of the state.", array(nested(keySpecification)), []),
+  keySpecs: omittedByDefault(
+    "key_specs",
+    "Keys of the state.",
+    array(nested(keySpecification), LIST_LIMITS.keySpecs),
+    [],
+  ),
   defaultProvider: omittedByDefault(
     "default_provider",
     "Storage provider. Empty: the platform's default.",
@@ -112,7 +118,7 @@ export const functionBinding = resource<FunctionBinding>()({
     read: (json) => json.stateless ?? json.immutable ?? false,
     write: (stateless: boolean) => ({ stateless }),
   }),
-  parameters: defaulted("parameters", "Parameter names.", array(string()), []),
+  parameters: defaulted("parameters", "Parameter names.", array(string(), LIST_LIMITS.parameters), []),
   triggerOnStateChange: omittedByDefault(
     "trigger_on_state_change",
     "Run the function whenever the object's state changes.",
@@ -135,7 +141,12 @@ export const classDefinition = resource<ClassDefinition>()({
     "State of the class's objects. Absent: the class is stateless and has no state store.",
     nested(stateSpecification),
   ),
-  bindings: defaulted("function_bindings", "Methods of the class.", array(nested(functionBinding)), []),
+  bindings: defaulted(
+    "function_bindings",
+    "Methods of the class.",
+    array(nested(functionBinding), LIST_LIMITS.bindings),
+    [],
+  ),
   disabled: viewedAs(
     defaulted("disabled", "A disabled class cannot be deployed.", boolean(), false),
     z.boolean().optional(),

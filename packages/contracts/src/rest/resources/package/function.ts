@@ -1,4 +1,11 @@
-import { CONFIG_KEY, FUNCTION_KEY, FunctionType, type FunctionDefinition, type FunctionKey } from "@oaas/models";
+import {
+  CONFIG_KEY,
+  FUNCTION_KEY,
+  FunctionType,
+  LIST_LIMITS,
+  type FunctionDefinition,
+  type FunctionKey,
+} from "@oaas/models";
 import { z } from "zod";
 import { field, input, optional as orAbsent, readText, withDefault } from "../../reading/fields.ts";
 import {
@@ -76,7 +83,7 @@ export const functionDefinition = resource<FunctionDefinition>()(
     config: defaulted(
       "config",
       "Environment variables of the container. Secrets are `***` for viewers, and in events, plans, diffs and revisions.",
-      map(string(), CONFIG_KEY),
+      map(string(), LIST_LIMITS.settings, CONFIG_KEY),
       {},
     ),
     disabled: viewedAs(

@@ -1,5 +1,12 @@
 import type { Result, Violation } from "@oaas/foundation";
-import { checkPackage, PACKAGE_NAME, type Package, type PackageMetadata, type PackageName } from "@oaas/models";
+import {
+  checkPackage,
+  LIST_LIMITS,
+  PACKAGE_NAME,
+  type Package,
+  type PackageMetadata,
+  type PackageName,
+} from "@oaas/models";
 import { z } from "zod";
 import {
   array,
@@ -24,7 +31,7 @@ import { packageOutline } from "./package-outline.ts";
 export const packageMetadata = resource<PackageMetadata>()({
   author: nullable("author", "Author.", string()),
   description: nullable("description", "Description.", string()),
-  tags: defaulted("tags", "Tags for searching (`tags` of the list).", array(string()), []),
+  tags: defaulted("tags", "Tags for searching (`tags` of the list).", array(string(), LIST_LIMITS.tags), []),
   createdAt: optional("created_at", "Registration time; set by the package manager.", timestamp()),
   updatedAt: optional("updated_at", "Time of the last change; set by the package manager.", timestamp()),
 });
@@ -39,18 +46,23 @@ export const packageDefinition = resource<Package>()({
     string(),
   ),
   metadata: defaulted("metadata", "Author, description and tags.", nested(packageMetadata), { tags: [] }),
-  classes: defaulted("classes", "Classes of the package.", array(nested(classDefinition)), []),
-  functions: defaulted("functions", "Functions that the classes bind.", array(nested(functionDefinition)), []),
+  classes: defaulted("classes", "Classes of the package.", array(nested(classDefinition), LIST_LIMITS.classes), []),
+  functions: defaulted(
+    "functions",
+    "Functions that the classes bind.",
+    array(nested(functionDefinition), LIST_LIMITS.functions),
+    [],
+  ),
   dependencies: defaulted(
     "dependencies",
     "Packages that must be registered first; dependency cycles are rejected.",
-    array(packageName),
+    array(packageName, LIST_LIMITS.dependencies),
     [],
   ),
   deployments: defaulted(
     "deployments",
     "Deployments stored with the package; applied only on request (`apply_deployments`, `PACKAGE_AUTO_DEPLOY`).",
-    array(desiredDeployment),
+    array(desiredDeployment, LIST_LIMITS.deployments),
     [],
   ),
   disabled: viewedAs(
