@@ -89,30 +89,14 @@ describe("metrics report", () => {
   const reportOf = (status: ClassRuntimeInput["status"]) =>
     metricsReport({ about: "metrics", object: stored(status), isDeleted: false }, origin, NOW);
 
-  test("contains replicas, and measurements with the time of the analysis", () => {
+  test("contains the ready replicas of functions and of the state store", () => {
     const report = reportOf({
       functions: [{ function_key: "f", service: "f", predicted_url: "", template: "dev", ready_replicas: 2 }] as never,
       odgm_cluster_status: { ready_replicas: 1 },
-      nfr_compliance: {
-        overall_status: "Compliant",
-        last_checked: "2026-11-14T23:59:00Z",
-        measurements: [
-          { requirement: "max_latency_ms", component: "f", required: 100, observed: 80, window_seconds: 600 },
-          { requirement: "min_throughput_rps", required: 5 },
-          { requirement: "something_new", required: 5, observed: 6 },
-        ],
-      },
     });
     expect(report?.samples).toMatchObject([
       { component: "f", metric: "replicas", value: 2, observedAt: { seconds: BigInt(NOW / 1000) } },
       { component: "odgm", metric: "replicas", value: 1 },
-      {
-        component: "f",
-        metric: "p99_latency_ms",
-        value: 80,
-        windowSeconds: 600,
-        observedAt: { seconds: BigInt(NOW / 1000 - 60) },
-      },
     ]);
   });
 

@@ -68,13 +68,6 @@ function wireTime(epochMs: number): { seconds: bigint; nanos: number } {
 
 type Sample = NonNullable<MetricsReport["samples"]>[number];
 
-/** The metric of each measured requirement. */
-const METRIC_OF: ReadonlyMap<string, string> = new Map([
-  ["min_throughput_rps", "rps"],
-  ["max_latency_ms", "p99_latency_ms"],
-  ["availability", "availability"],
-]);
-
 /** Builds the metrics report of a class; undefined when there are no samples. */
 export function metricsReport(
   { object }: Report,
@@ -83,7 +76,7 @@ export function metricsReport(
 ): MetricsReport | undefined {
   const { status } = object;
   if (status === undefined) return undefined;
-  const samples = [...replicaSamples(status, nowMs), ...measuredSamples(status, nowMs)];
+  const samples = replicaSamples(status, nowMs);
   return samples.length === 0 ? undefined : { deploymentId: deploymentIdOf(object), samples, origin };
 }
 
@@ -96,14 +89,4 @@ function replicaSamples({ functions = [], odgm_cluster_status: odgm }: ClassRunt
     ...functions.flatMap(({ function_key: key, ready_replicas: ready }) => of(key, ready)),
     ...of("odgm", odgm?.ready_replicas),
   ];
-}
-
-/** Samples of the last analysis, with its timestamp, so that the receiver recognizes duplicates. */
-function measuredSamples({ nfr_compliance: measured }: ClassRuntimeStatus, nowMs: number): Sample[] {
-  const observedAt = wireTime(Date.parse(measured?.last_checked ?? "") || nowMs);
-  return (measured?.measurements ?? []).flatMap(({ requirement, component = "", observed, window_seconds: window }) => {
-    const metric = METRIC_OF.get(requirement);
-    if (metric === undefined || observed === undefined) return [];
-    return [{ component, metric, value: observed, observedAt, windowSeconds: window ?? 0 }];
-  });
 }
