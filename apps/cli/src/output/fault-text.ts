@@ -1,5 +1,5 @@
 import type { PlanRefusalWire } from "@oaas/contracts/rest";
-import type { Fault, FaultEvidence } from "@oaas/foundation";
+import { invalidArgumentMessage, type Fault, type FaultEvidence } from "@oaas/foundation";
 import type { Colours } from "./colours.ts";
 
 /** The default hint for each kind of fault. */
@@ -47,6 +47,7 @@ function clusterLines(evidence: FaultEvidence | undefined): string[] {
 }
 
 /** The message without the violations that it repeats; they follow as own lines. */
-function summaryOf({ message, violations }: Fault): string {
-  return violations.length === 0 ? message : message.replace(/: \$.*$/s, "");
+function summaryOf({ detail, message }: Fault): string {
+  if (detail.kind !== "invalid-argument" || detail.subject === undefined) return message;
+  return invalidArgumentMessage(detail.subject, []);
 }

@@ -1,4 +1,4 @@
-import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
+import { failedPrecondition, invalidArgument, notFound, unavailable } from "@oaas/foundation";
 import { describe, expect, it } from "vitest";
 import { parseDuration } from "../command/argument-parsers.ts";
 import { createColours } from "./colours.ts";
@@ -85,6 +85,15 @@ it("prints faults with code and hint", () => {
   expect(faultText(notFound("package", "a"), plain)).toBe('error: package "a" was not found\n  OAAS_NOT_FOUND\n');
   expect(faultText(unavailable("pm", "connection refused"), plain)).toContain(
     "hint: check the context and the package manager",
+  );
+});
+
+it("prints each violation of an invalid argument once, whatever its subject contains", () => {
+  const fault = invalidArgument('query "a: $b"', [
+    { path: "$.limit", message: "is not an integer", fix: "use digits" },
+  ]);
+  expect(faultText(fault, createColours(false, {}))).toBe(
+    'error: query "a: $b" is invalid\n  $.limit: is not an integer; use digits\n  OAAS_INVALID_ARGUMENT\n',
   );
 });
 

@@ -88,7 +88,7 @@ function detailOf(
     typeof details[name] === "number" && Number.isFinite(details[name]) ? details[name] : undefined;
   switch (kind) {
     case "invalid-argument":
-      return { kind, violations };
+      return { kind, violations, ...(word("subject") === "" ? {} : { subject: word("subject") }) };
     case "partial-failure":
       return { kind, parts };
     case "unauthenticated":

@@ -84,6 +84,7 @@ describe("the problem body", () => {
       kind: "invalid-argument",
       retryable: false,
       correlationId: "c-1",
+      details: { subject: "package" },
       violations: [{ path: "$.name", message: "is empty", fix: "name it" }],
     });
   });
@@ -105,6 +106,9 @@ const { fault: anyFault } = fc.letrec<{ fault: Fault; detail: FaultDetail }>((ti
     { maxDepth: 3 },
     fc.constantFrom<FaultDetail>({ kind: "unauthenticated" }, { kind: "cancelled" }, { kind: "internal" }),
     fc.array(violation, { maxLength: 3 }).map((violations): FaultDetail => ({ kind: "invalid-argument", violations })),
+    fc
+      .tuple(fc.string({ minLength: 1, maxLength: 10 }), fc.array(violation, { maxLength: 3 }))
+      .map(([subject, violations]): FaultDetail => ({ kind: "invalid-argument", subject, violations })),
     word.map((action): FaultDetail => ({ kind: "permission-denied", action })),
     fc
       .tuple(fc.constantFrom("not-found", "already-exists", "conflict"), word, word)

@@ -112,7 +112,10 @@ export function faultToProblem(fault: Fault, options: ProblemOptions = {}): Prob
 function membersOf(detail: FaultDetail): Pick<Problem, "details" | "violations" | "parts"> {
   switch (detail.kind) {
     case "invalid-argument":
-      return { violations: detail.violations };
+      return {
+        violations: detail.violations,
+        ...(detail.subject === undefined ? {} : { details: { subject: detail.subject } }),
+      };
     case "partial-failure":
       return { parts: detail.parts.map(({ name, fault }) => ({ name, problem: faultToProblem(fault) })) };
     case "unauthenticated":
