@@ -32,7 +32,7 @@ const VALID: Readonly<Record<string, object>> = {
   rollback: { revision: 1 },
 };
 
-const ROUTES = allRoutes().filter(({ answer }) => answer.mediaType !== "text/event-stream");
+const ROUTES = allRoutes().filter(({ response }) => response.mediaType !== "text/event-stream");
 
 interface FuzzRequest {
   readonly path: string;
@@ -136,7 +136,7 @@ function assertContract(route: Route, { status, headers, json, text }: Answer): 
     expect(json).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
     return;
   }
-  const answer = [route.answer, ...(route.otherAnswers ?? [])].find((each) => each.status === status);
+  const answer = [route.response, ...(route.otherResponses ?? [])].find((each) => each.status === status);
   expect(answer, `${status} is not in the contract`).toBeDefined();
   if (answer?.schema === undefined) return;
   const read = answer.schema.safeParse(json);

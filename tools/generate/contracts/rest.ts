@@ -17,11 +17,11 @@ export const operations: Generator = {
   name: "rest-operations",
   owns: ["packages/contracts/src/rest/client/gen"],
   async produce() {
-    const lines = allRoutes().map(({ operationId, method, path, answer, otherAnswers = [] }) => {
-      const statuses = [answer, ...otherAnswers]
+    const lines = allRoutes().map(({ operationId, method, path, response, otherResponses = [] }) => {
+      const statuses = [response, ...otherResponses]
         .filter(({ status, schema }) => status < 400 || schema !== undefined)
         .map(({ status }) => String(status));
-      const words = [method, path, ...statuses, ...(answer.mediaType === undefined ? [] : [answer.mediaType])];
+      const words = [method, path, ...statuses, ...(response.mediaType === undefined ? [] : [response.mediaType])];
       return `  ${operationId}: ${JSON.stringify(words.join(" "))},\n`;
     });
     const text = `// Generated from packages/contracts/src/rest/routes/table.ts by \`npm run generate\`. Do not edit.

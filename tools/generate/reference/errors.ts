@@ -1,5 +1,5 @@
 import { faultStatusCode, grpcStatusName } from "@oaas/contracts/grpc";
-import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_CODE } from "@oaas/contracts/rest";
+import { faultStatus, HTTP_ERRORS, HTTP_STATUS_OF_CODE } from "@oaas/contracts/rest";
 import { FAULT_CODES, Fault, type FaultDetail, type FaultKind } from "@oaas/foundation";
 import type { Generator } from "../generator.ts";
 import { table } from "./markdown.ts";
@@ -70,7 +70,7 @@ Errors specific to HTTP keep their kind and have their own status:
 
 ${table(
   ["Error", "HTTP", "Kind"],
-  Object.entries(HTTP_REFUSALS).map(([name, { status, kind }]) => [
+  Object.entries(HTTP_ERRORS).map(([name, { status, kind }]) => [
     name.replaceAll("-", " "),
     String(status),
     `\`${kind}\``,

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { FetchAnswer, FetchInit } from "@oaas/contracts/rest";
+import type { FetchResponse, FetchInit } from "@oaas/contracts/rest";
 
 const CONNECT_MS = 10_000;
 const IDLE_MS = 300_000;
@@ -9,7 +9,7 @@ const IDLE_MS = 300_000;
  * not followed, because that would send the token to another host; the response body becomes an error that names the
  * target.
  */
-export async function sendHttp(url: string, init: FetchInit): Promise<FetchAnswer> {
+export async function sendHttp(url: string, init: FetchInit): Promise<FetchResponse> {
   const response = await openRequest(url, init);
   const { statusCode: status = 0, headers } = response;
   const location = status >= 300 && status < 400 ? headers.location : undefined;

@@ -112,8 +112,8 @@ async function* stream(
   try {
     const refused = yield* streamHttp(url, headers, signal);
     if (refused === undefined) return;
-    const { faultFromAnswer } = await import("@oaas/contracts/rest");
-    throw faultFromAnswer({ ...refused, nowMs: realClock.now() });
+    const { faultFromResponse } = await import("@oaas/contracts/rest");
+    throw faultFromResponse({ ...refused, nowMs: realClock.now() });
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     throw unavailable("package-manager", `the package manager did not respond at ${url}`, { cause });

@@ -63,7 +63,7 @@ async function handleRequest(
   if (!methods.includes(request.method ?? "")) {
     const hint = route.does === "read" ? "is read-only; use GET" : "changes state; use POST";
     const fault = new Fault({ kind: "unimplemented", feature: `${request.method} ${path}` }, `${path} ${hint}`);
-    const reply = problemReply(fault.withCorrelationId(correlationId), { refusal: "method-not-allowed" });
+    const reply = problemReply(fault.withCorrelationId(correlationId), { httpError: "method-not-allowed" });
     return { ...reply, allow: methods.join(", ") };
   }
   if (route.does === "read") return route.read();

@@ -1,5 +1,5 @@
 import { Fault } from "@oaas/foundation";
-import { faultToProblem, HEADERS, PROBLEM_TYPE, RefusedRequest, retryAfterHeader } from "@oaas/contracts/rest";
+import { faultToProblem, HEADERS, PROBLEM_TYPE, HttpError, retryAfterHeader } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 
 /** The problem document for anything thrown while a request was served. */
@@ -7,13 +7,13 @@ export function problemReply(
   thrown: unknown,
   { instance, correlationId }: { readonly instance: string; readonly correlationId: string },
 ): { readonly fault: Fault; readonly reply: HttpReply } {
-  const refused = thrown instanceof RefusedRequest ? thrown : undefined;
-  const fault = (refused?.fault ?? Fault.from(thrown)).withCorrelationId(correlationId);
-  const problem = faultToProblem(fault, refused ? { instance, refusal: refused.refusal } : { instance });
+  const rejected = thrown instanceof HttpError ? thrown : undefined;
+  const fault = (rejected?.fault ?? Fault.from(thrown)).withCorrelationId(correlationId);
+  const problem = faultToProblem(fault, rejected ? { instance, httpError: rejected.httpError } : { instance });
   const isTransient = problem.status === 503 || problem.status === 429 || fault.code === "OAAS_REQUEST_RUNNING";
   const retryAfter = retryAfterHeader(fault) ?? (isTransient ? "1" : undefined);
   const headers = {
-    ...refused?.headers,
+    ...rejected?.headers,
     ...(retryAfter === undefined ? {} : { [HEADERS.retryAfter]: retryAfter }),
     // RFC 9110, 11.6.1
     ...(problem.status === 401 ? { "www-authenticate": 'Bearer realm="oaas"' } : {}),

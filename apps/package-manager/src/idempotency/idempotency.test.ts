@@ -41,7 +41,7 @@ describe("an idempotency key", () => {
     await send("k");
     await ambient.time.advance(23 * HOUR);
     expect(await send("k")).toMatchObject({ json: "1", headers: { "idempotency-replayed": "true" } });
-    await expect(send("k", "[]")).rejects.toMatchObject({ refusal: "unprocessable-content" });
+    await expect(send("k", "[]")).rejects.toMatchObject({ httpError: "unprocessable-content" });
     await ambient.time.advance(2 * HOUR);
     expect(await send("k", "[]")).toEqual({ status: 201, json: "2" });
   });

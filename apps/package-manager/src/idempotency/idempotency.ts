@@ -1,4 +1,4 @@
-import { HEADERS, RefusedRequest } from "@oaas/contracts/rest";
+import { HEADERS, HttpError } from "@oaas/contracts/rest";
 import { Fault, invalidArgument, isFault, type Ambient } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
 import {
@@ -200,11 +200,11 @@ function stillRunning(id: string): Fault {
   );
 }
 
-function keyReused(id: string): RefusedRequest {
+function keyReused(id: string): HttpError {
   const fix = "use a new key for a new request";
   const violation = { path: "$.Idempotency-Key", message: `was used for another request (${id})`, fix };
   const message = "The idempotency key was used for another request; use a new key for a new request.";
-  return new RefusedRequest(
+  return new HttpError(
     new Fault({ kind: "invalid-argument", violations: [violation] }, message),
     "unprocessable-content",
   );

@@ -6,7 +6,7 @@
  * client/ (typed and schema-free clients), openapi/ (the generated document).
  */
 export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
-export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./routes/route.ts";
+export { fillPath, pathParameters, ROLES, type RouteResponse, type Role, type Route } from "./routes/route.ts";
 export { HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
 export { PAGE_LIMITS } from "./routes/query.ts";
 export { readBy } from "./reading/violations.ts";
@@ -15,21 +15,21 @@ export { fieldsOf } from "./reading/members.ts";
 export { pascalCase } from "./reading/spelling.ts";
 export { documentFromYaml } from "./reading/yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./faults/problem.ts";
-export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./faults/fault-from-response.ts";
+export { faultFromResponse, faultFromProblem, type ErrorResponse } from "./faults/fault-from-response.ts";
 export {
   faultStatus,
-  HTTP_REFUSALS,
+  HTTP_ERRORS,
   HTTP_STATUS_OF_CODE,
   HTTP_STATUS_OF_KIND,
   kindOfStatus,
-  RefusedRequest,
-  type HttpRefusal,
+  HttpError,
+  type HttpErrorName,
 } from "./faults/http-status.ts";
 export { retryAfterMsFrom, retryAfterHeader } from "./faults/http-status.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
 export { referencePage } from "./openapi/reference-page.ts";
 export { createRestClient, type Reply, type RestClient } from "./client/client.ts";
-export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";
+export type { CallOptions, FetchResponse, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";
 
 export { packageFromWire, packageInput, packageToWire, packageView } from "./resources/package/package.ts";
 export { classToWire, classView } from "./resources/package/class.ts";

@@ -102,8 +102,8 @@ export class RunningStack {
   async #act(path: string, body?: StackFault): Promise<void> {
     const { status, text } = await this.#ask("POST", path, WRITE_TIMEOUT_MS, body);
     if (status < 300) return;
-    const { faultFromAnswer } = await import("@oaas/contracts/rest");
-    throw faultFromAnswer({ status, body: text, nowMs: this.#environment.clock.now() });
+    const { faultFromResponse } = await import("@oaas/contracts/rest");
+    throw faultFromResponse({ status, body: text, nowMs: this.#environment.clock.now() });
   }
 
   async #ask(

@@ -1,5 +1,5 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { documentFromYaml, readBy, RefusedRequest } from "@oaas/contracts/rest";
+import { documentFromYaml, readBy, HttpError } from "@oaas/contracts/rest";
 import { invalidArgument, parseJson, type Violation } from "@oaas/foundation";
 import type { z } from "zod";
 
@@ -47,17 +47,17 @@ export function parseDocument(source: BodySource): unknown {
   return read.value;
 }
 
-export function unsupportedMediaType(type: string): RefusedRequest {
+export function unsupportedMediaType(type: string): HttpError {
   return unsupported({ message: `has the content type "${type}"`, fix: "send application/json or application/yaml" });
 }
 
-export function missingContentType(): RefusedRequest {
+export function missingContentType(): HttpError {
   return unsupported({ message: "has no content-type header", fix: "send application/json or application/yaml" });
 }
 
-function unsupported(violation: Omit<Violation, "path">): RefusedRequest {
+function unsupported(violation: Omit<Violation, "path">): HttpError {
   const fault = invalidArgument("the request", [{ path: "$", ...violation }]);
-  return new RefusedRequest(fault, "unsupported-media-type");
+  return new HttpError(fault, "unsupported-media-type");
 }
 
 function decode(bytes: Buffer): string {

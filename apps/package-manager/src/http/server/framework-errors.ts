@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { deadlineExceeded, Fault, invalidArgument, type Violation } from "@oaas/foundation";
-import { RefusedRequest, type HttpRefusal } from "@oaas/contracts/rest";
+import { HttpError, type HttpErrorName } from "@oaas/contracts/rest";
 import { unsupportedMediaType } from "../request/read-request.ts";
 
 /** For requests after which the connection cannot be trusted, or is not worth reading. */
 const CLOSE = { connection: "close" };
 
-/** An error of Fastify, or of anything else, as a fault or a refused request. */
-export function refusalOf(thrown: unknown, request: IncomingMessage): unknown {
+/** An error of Fastify, or of anything else, as a fault or an HTTP error. */
+export function toHttpError(thrown: unknown, request: IncomingMessage): unknown {
   switch ((thrown as { readonly code?: unknown } | undefined)?.code) {
     case "FST_ERR_BAD_URL":
       return invalidArgument("the path", [{ path: "$", message: "is not a valid URL path", fix: "encode it" }]);
@@ -21,33 +21,35 @@ export function refusalOf(thrown: unknown, request: IncomingMessage): unknown {
 }
 
 /** What the HTTP parser rejected. */
-export function parserRefusal(code: string | undefined, requestTimeoutMs: number): RefusedRequest {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
-    return new RefusedRequest(deadlineExceeded(requestTimeoutMs), "request-timeout");
+export function parserError(code: string | undefined, requestTimeoutMs: number): HttpError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new HttpError(deadlineExceeded(requestTimeoutMs), "request-timeout");
   if (code === "HPE_HEADER_OVERFLOW")
-    return refused("header-too-large", { message: "has more headers than this server accepts", fix: "send less" });
-  return refused("bad-request", { message: "is not valid HTTP", fix: "send HTTP/1.1" });
+    return httpError("header-too-large", { message: "has more headers than this server accepts", fix: "send less" });
+  return httpError("bad-request", { message: "is not valid HTTP", fix: "send HTTP/1.1" });
 }
 
 /**
  * Why the head of a request is rejected. HTTP/1.1 requires exactly one host (RFC 9112, 3.2): a proxy may have routed by another. The only
  * expectation that HTTP defines is 100-continue.
  */
-export function invalidHead({ httpVersion, headersDistinct }: IncomingMessage): RefusedRequest | undefined {
+export function invalidHead({ httpVersion, headersDistinct }: IncomingMessage): HttpError | undefined {
   const hosts = headersDistinct["host"]?.length ?? 0;
   if (hosts > 1 || (hosts === 0 && httpVersion !== "1.0"))
-    return refused("bad-request", { message: `has ${hosts} host headers`, fix: "send one" });
+    return httpError("bad-request", { message: `has ${hosts} host headers`, fix: "send one" });
   const [expectation = "100-continue"] = headersDistinct["expect"] ?? [];
   if (expectation.toLowerCase() === "100-continue") return undefined;
-  return refused("expectation-failed", { message: `expects "${expectation}"`, fix: "expect 100-continue, or nothing" });
+  return httpError("expectation-failed", {
+    message: `expects "${expectation}"`,
+    fix: "expect 100-continue, or nothing",
+  });
 }
 
-export function tooLarge(maxBytes: number): RefusedRequest {
+export function tooLarge(maxBytes: number): HttpError {
   const message = `is larger than this server accepts (${maxBytes} bytes)`;
   const violation = { path: "$", message, fix: "send less, or raise SERVER_MAX_BODY_BYTES" };
-  return new RefusedRequest(invalidArgument("the body", [violation]), "payload-too-large", CLOSE);
+  return new HttpError(invalidArgument("the body", [violation]), "payload-too-large", CLOSE);
 }
 
-function refused(refusal: HttpRefusal, violation: Omit<Violation, "path">): RefusedRequest {
-  return new RefusedRequest(invalidArgument("the request", [{ path: "$", ...violation }]), refusal, CLOSE);
+function httpError(name: HttpErrorName, violation: Omit<Violation, "path">): HttpError {
+  return new HttpError(invalidArgument("the request", [{ path: "$", ...violation }]), name, CLOSE);
 }

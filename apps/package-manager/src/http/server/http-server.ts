@@ -10,7 +10,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
 import { BodyBudget } from "./body-budget.ts";
-import { invalidHead, parserRefusal, refusalOf } from "./framework-errors.ts";
+import { invalidHead, parserError, toHttpError } from "./framework-errors.ts";
 import { contentOf, headOf, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { claimDeclaredLength, readWholeBody } from "./read-body.ts";
@@ -151,7 +151,7 @@ export class HttpServer {
   #addRoute(route: Route & { readonly operationId: OperationId }): void {
     const { handlers, pipeline } = this.#options;
     const operation: Operation = { id: route.operationId, route, handler: handlerOf(route, handlers) };
-    const isStream = route.answer.mediaType === "text/event-stream";
+    const isStream = route.response.mediaType === "text/event-stream";
     const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
       const admission = await pipeline.admit(operation, headOf(request));
       if ("reply" in admission) return this.#send(admission.reply, reply);
@@ -178,8 +178,8 @@ export class HttpServer {
 
   async #refuse(thrown: unknown, reply: FastifyReply): Promise<FastifyReply> {
     const { id, originalUrl, raw } = reply.request;
-    const refusal = refusalOf(thrown, raw);
-    return this.#send(this.#options.pipeline.refuse(refusal, originForm(originalUrl), id).reply, reply);
+    const error = toHttpError(thrown, raw);
+    return this.#send(this.#options.pipeline.refuse(error, originForm(originalUrl), id).reply, reply);
   }
 
   async #send(content: HttpReply, reply: FastifyReply): Promise<FastifyReply> {
@@ -191,7 +191,7 @@ export class HttpServer {
   #parserResponse(code: string | undefined): string {
     const { pipeline, requestTimeoutMs, ensureCorrelationId, clock } = this.#options;
     const correlationId = ensureCorrelationId(undefined);
-    const { reply } = pipeline.refuse(parserRefusal(code, requestTimeoutMs), "/", correlationId);
+    const { reply } = pipeline.refuse(parserError(code, requestTimeoutMs), "/", correlationId);
     const date = new Date(clock.now()).toUTCString();
     return rawResponse(reply, { [HEADERS.correlationId]: correlationId, date });
   }

@@ -1,4 +1,4 @@
-import { allRoutes, RefusedRequest, type OperationId, type Route } from "@oaas/contracts/rest";
+import { allRoutes, HttpError, type OperationId, type Route } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import type { FastifyRequest } from "fastify";
 import type { Handler, Handlers, OwnOperation } from "../handler.ts";
@@ -24,13 +24,13 @@ export function parametersOf({ params, url }: FastifyRequest): Readonly<Record<s
 }
 
 /** Why a request has no route: the path is unknown, or it does not offer the method. */
-export function unroutedRequest({ method, url }: FastifyRequest): Fault | RefusedRequest {
+export function unroutedRequest({ method, url }: FastifyRequest): Fault | HttpError {
   const path = pathOf(url);
   const methods = allowedMethods(path);
   if (methods.length === 0) return unknownPath(path);
   const message = `${method} is not offered here; use ${methods.join(" or ")}`;
   const fault = new Fault({ kind: "unimplemented", feature: `${method} here` }, message);
-  return new RefusedRequest(fault, "method-not-allowed", { allow: methods.join(", ") });
+  return new HttpError(fault, "method-not-allowed", { allow: methods.join(", ") });
 }
 
 /** The handler of a route: its own, the one it is an alias of, or a refusal. */

@@ -2,7 +2,7 @@ import { Fault, notFound, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import { createRestClient } from "./client.ts";
-import type { FetchAnswer, FetchInit } from "./send-request.ts";
+import type { FetchResponse, FetchInit } from "./send-request.ts";
 import { faultToProblem } from "../faults/problem.ts";
 
 interface Sent extends FetchInit {
@@ -16,7 +16,7 @@ function serverThat(answers: { status: number; body?: string; headers?: Record<s
     baseUrl: "http://pm:8080/",
     clock: virtualAmbient(1).clock,
     token: () => "t0ken",
-    fetch: async (url, init): Promise<FetchAnswer> => {
+    fetch: async (url, init): Promise<FetchResponse> => {
       sent.push({ url, ...init });
       return {
         status: answers.status,

@@ -1,19 +1,21 @@
 import { internal } from "@oaas/foundation";
 import type { z } from "zod";
 import { exchange, type CallOptions, type RestClientOptions } from "./send-request.ts";
-import { faultFromAnswer } from "../faults/fault-from-response.ts";
+import { faultFromResponse } from "../faults/fault-from-response.ts";
 import { ROUTES, type OperationId } from "../routes/table.ts";
 import type { Route } from "../routes/route.ts";
 import { readBy } from "../reading/violations.ts";
 
 type Routes = typeof ROUTES;
 type ValueOf<A> = A extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : string;
-type AnswersOf<R extends Route> = R["answer"] | (R extends { readonly otherAnswers: readonly (infer A)[] } ? A : never);
+type ResponsesOf<R extends Route> =
+  | R["response"]
+  | (R extends { readonly otherResponses: readonly (infer A)[] } ? A : never);
 
 /** The response of an operation: its value and headers. */
 export interface Reply<Id extends OperationId> {
   readonly status: number;
-  readonly value: ValueOf<AnswersOf<Routes[Id]>>;
+  readonly value: ValueOf<ResponsesOf<Routes[Id]>>;
   readonly etag: string | null;
   readonly totalCount: number | null;
   readonly nextPageToken: string | null;
@@ -30,16 +32,16 @@ export function createRestClient(client: RestClientOptions): RestClient {
   return {
     async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
       const route: Route = ROUTES[id];
-      const { method, path, answer } = route;
+      const { method, path, response } = route;
       const { text, retryAfter, ...received } = await exchange(
         client,
-        { method, path, mediaType: answer.mediaType },
+        { method, path, mediaType: response.mediaType },
         options,
       );
       const { status } = received;
-      const expected = [answer, ...(route.otherAnswers ?? [])].find((each) => each.status === status);
+      const expected = [response, ...(route.otherResponses ?? [])].find((each) => each.status === status);
       if (expected === undefined || (status >= 400 && expected.schema === undefined))
-        throw faultFromAnswer({ status, body: text, retryAfter, nowMs: client.clock.now() });
+        throw faultFromResponse({ status, body: text, retryAfter, nowMs: client.clock.now() });
       return { ...received, value: valueOf(route, expected.schema, text) as Reply<Id>["value"] };
     },
   };

@@ -11,13 +11,13 @@ test.each(allRoutes())("$operationId matches the route table", (route) => {
   expect({ method, path, mediaType }).toEqual({
     method: route.method,
     path: route.path,
-    mediaType: route.answer.mediaType,
+    mediaType: route.response.mediaType,
   });
   expect(statuses).toEqual(new Set(successes(route)));
 });
 
-function successes({ answer, otherAnswers = [] }: Route): number[] {
-  return [answer, ...otherAnswers]
+function successes({ response, otherResponses = [] }: Route): number[] {
+  return [response, ...otherResponses]
     .filter(({ status, schema }) => status < 400 || schema !== undefined)
     .map(({ status }) => status);
 }
@@ -31,9 +31,11 @@ const REFUSED = JSON.stringify({
 const HEADERS: Readonly<Record<string, string>> = { etag: '"7"', "x-total-count": "3", "x-next-page-token": "n" };
 
 describe("both clients send equal requests and return equal values", () => {
-  const routes = allRoutes().filter(({ answer }) => answer.mediaType === undefined && answer.schema === undefined);
+  const routes = allRoutes().filter(
+    ({ response }) => response.mediaType === undefined && response.schema === undefined,
+  );
   const calls = [
-    ...routes.map(({ operationId, path, answer }) => ({ id: operationId, path, status: answer.status, body: "" })),
+    ...routes.map(({ operationId, path, response }) => ({ id: operationId, path, status: response.status, body: "" })),
     { id: "createPackage" as const, path: "", status: 201, body: '{"id":"a","status":"created","message":null}' },
     { id: "listPackages" as const, path: "", status: 200, body: "[]" },
     { id: "listPackages" as const, path: "", status: 200, body: "<html>" },

@@ -15,8 +15,8 @@ export function createPlainClient(client: RestClientOptions): RestClient {
       const { text, retryAfter, ...received } = await exchange(client, { method, path, mediaType }, options);
       const { status } = received;
       if (!statuses.has(status)) {
-        const { faultFromAnswer } = await import("../faults/fault-from-response.ts");
-        throw faultFromAnswer({ status, body: text, retryAfter, nowMs: client.clock.now() });
+        const { faultFromResponse } = await import("../faults/fault-from-response.ts");
+        throw faultFromResponse({ status, body: text, retryAfter, nowMs: client.clock.now() });
       }
       const isText = mediaType !== undefined || status === 204;
       return { ...received, value: (isText ? text : parsed(text, `${method} ${path}`)) as Reply<Id>["value"] };

@@ -3,7 +3,7 @@ import { HEADERS } from "../routes/headers.ts";
 import { fillPath } from "../routes/route.ts";
 
 /** The part of the standard `fetch` that a client needs. */
-export type FetchPort = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+export type FetchPort = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface FetchInit {
   readonly method: string;
@@ -12,7 +12,7 @@ export interface FetchInit {
   readonly signal?: AbortSignal;
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
@@ -60,12 +60,12 @@ export async function exchange(client: RestClientOptions, place: Place, options:
   const path = fillPath(place.path, options.parameters ?? {});
   const url = client.baseUrl.replace(/\/+$/, "") + path + queryText(options.query ?? {});
   try {
-    const answer = await client.fetch(url, requestOf(client, place, options));
-    const { status, headers } = answer;
+    const response = await client.fetch(url, requestOf(client, place, options));
+    const { status, headers } = response;
     const total = headers.get(HEADERS.totalCount);
     return {
       status,
-      text: await answer.text(),
+      text: await response.text(),
       etag: headers.get(HEADERS.etag),
       totalCount: total === null ? null : Number(total),
       nextPageToken: headers.get(HEADERS.nextPageToken),

@@ -7,7 +7,7 @@ import { kindOfStatus } from "./http-status.ts";
 import { retryAfterMsFrom } from "./http-status.ts";
 
 /** An error response, as received by a client. */
-export interface RefusedAnswer {
+export interface ErrorResponse {
   readonly status: number;
   /** The body as text, of any format. */
   readonly body: string;
@@ -26,16 +26,16 @@ const MAX_PLAIN_TEXT = 300;
  * Our own problem bodies give the same fault; the plain `{"error"}` of earlier peers, a proxy's text, an empty body and an
  * unknown code or kind give the fault of the status. Never throws.
  */
-export function faultFromAnswer(answer: RefusedAnswer): Fault {
-  const retryAfterMs = retryAfterMsFrom(answer.retryAfter, answer.nowMs);
-  const body = parsedJson(answer.body);
+export function faultFromResponse(response: ErrorResponse): Fault {
+  const retryAfterMs = retryAfterMsFrom(response.retryAfter, response.nowMs);
+  const body = parsedJson(response.body);
   if (typeof body === "object" && body !== null) {
-    return faultFromProblem(body, answer.status, retryAfterMs);
+    return faultFromProblem(body, response.status, retryAfterMs);
   }
-  const text = answer.body.trim();
+  const text = response.body.trim();
   const readable = text !== "" && !text.startsWith("<");
-  const message = readable ? text.slice(0, MAX_PLAIN_TEXT) : `the server returned status ${answer.status}`;
-  const kind = kindOfStatus(answer.status);
+  const message = readable ? text.slice(0, MAX_PLAIN_TEXT) : `the server returned status ${response.status}`;
+  const kind = kindOfStatus(response.status);
   return new Fault(detailOf(kind, omitUndefined({ retryAfterMs }), [], []), message);
 }
 

@@ -33,7 +33,7 @@ export const HTTP_STATUS_OF_CODE = {
 /**
  * Errors specific to HTTP, with the kind of their fault. The response takes their status instead of that of the kind.
  */
-export const HTTP_REFUSALS = {
+export const HTTP_ERRORS = {
   "bad-request": { status: 400, kind: "invalid-argument" },
   "method-not-allowed": { status: 405, kind: "unimplemented" },
   "not-acceptable": { status: 406, kind: "invalid-argument" },
@@ -48,18 +48,18 @@ export const HTTP_REFUSALS = {
   "header-too-large": { status: 431, kind: "invalid-argument" },
 } as const satisfies Record<string, { readonly status: number; readonly kind: FaultKind }>;
 
-export type HttpRefusal = keyof typeof HTTP_REFUSALS;
+export type HttpErrorName = keyof typeof HTTP_ERRORS;
 
 /** A fault with a status that only HTTP knows, and with headers of its response. */
-export class RefusedRequest extends Error {
+export class HttpError extends Error {
   readonly fault: Fault;
-  readonly refusal: HttpRefusal;
+  readonly httpError: HttpErrorName;
   readonly headers: Readonly<Record<string, string>> | undefined;
 
-  constructor(fault: Fault, refusal: HttpRefusal, headers?: Readonly<Record<string, string>>) {
+  constructor(fault: Fault, httpError: HttpErrorName, headers?: Readonly<Record<string, string>>) {
     super(fault.message);
     this.fault = fault;
-    this.refusal = refusal;
+    this.httpError = httpError;
     this.headers = headers;
   }
 }
@@ -75,7 +75,7 @@ export function faultStatus(fault: Fault): number {
 }
 
 const KIND_OF_STATUS = new Map<number, FaultKind>([
-  ...Object.values(HTTP_REFUSALS).map(({ status, kind }) => [status, kind] as const),
+  ...Object.values(HTTP_ERRORS).map(({ status, kind }) => [status, kind] as const),
   [400, "invalid-argument"],
   [401, "unauthenticated"],
   [403, "permission-denied"],

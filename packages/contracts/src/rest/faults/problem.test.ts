@@ -17,8 +17,8 @@ import {
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { faultToProblem, problemView } from "./problem.ts";
-import { faultFromAnswer } from "./fault-from-response.ts";
-import { HTTP_REFUSALS, kindOfStatus } from "./http-status.ts";
+import { faultFromResponse } from "./fault-from-response.ts";
+import { HTTP_ERRORS, kindOfStatus } from "./http-status.ts";
 import { retryAfterMsFrom, retryAfterHeader } from "./http-status.ts";
 
 const plain = (kind: "unauthenticated" | "internal") => new Fault({ kind }, kind);
@@ -63,11 +63,11 @@ describe("HTTP status", () => {
     expect(faultToProblem(new Fault(parts(inner), "outer")).status).toBe(404);
   });
 
-  test.each(Object.entries(HTTP_REFUSALS))("%s keeps the kind of its fault and has its own status", (name, refusal) => {
+  test.each(Object.entries(HTTP_ERRORS))("%s keeps the kind of its fault and has its own status", (name, expected) => {
     const fault = new Fault({ kind: "cancelled" }, "refused at the edge");
-    const problem = faultToProblem(fault, { refusal: name as keyof typeof HTTP_REFUSALS, instance: "/x" });
-    expect(problem).toMatchObject({ status: refusal.status, kind: "cancelled", instance: "/x" });
-    expect(kindOfStatus(refusal.status)).toBe(refusal.kind);
+    const problem = faultToProblem(fault, { httpError: name as keyof typeof HTTP_ERRORS, instance: "/x" });
+    expect(problem).toMatchObject({ status: expected.status, kind: "cancelled", instance: "/x" });
+    expect(kindOfStatus(expected.status)).toBe(expected.kind);
   });
 });
 
@@ -159,13 +159,13 @@ test("a fault round-trips through its response", () => {
       const problem = faultToProblem(fault);
       const body = JSON.stringify(problem);
       expect(problemView.safeParse(JSON.parse(body)).error).toBeUndefined();
-      const back = faultFromAnswer({
+      const back = faultFromResponse({
         status: problem.status,
         body,
         retryAfter: retryAfterHeader(fault) ?? null,
         nowMs: 0,
       });
-      // An answer's own wait is exact in the body; the header's whole seconds fill in only where the body has none.
+      // An response's own wait is exact in the body; the header's whole seconds fill in only where the body has none.
       expect(outside(back)).toEqual(outside(fault));
     }),
   );
@@ -176,7 +176,7 @@ test("nested parts round-trip", () => {
     new Fault({ kind: "partial-failure", parts: [{ name, fault }] }, "failed");
   const fault = whole("roll-out", whole("cluster", whole("function", notFound("image", "echo:1"))));
   const problem = faultToProblem(fault);
-  const back = faultFromAnswer({ status: problem.status, body: JSON.stringify(problem), nowMs: 0 });
+  const back = faultFromResponse({ status: problem.status, body: JSON.stringify(problem), nowMs: 0 });
   expect(outside(back)).toEqual(outside(fault));
 });
 
@@ -188,7 +188,8 @@ test("the evidence of a failed plan round-trips; invalid evidence is dropped", (
   const evidence = { reason: "out-of-reach", best: { availability: 0.9, replicas: 1 }, remedies, clusters };
   const problem = faultToProblem(failedPrecondition("class", "out of reach", { evidence }));
   expect(problemView.parse(JSON.parse(JSON.stringify(problem))).evidence).toEqual(evidence);
-  const evidenceIn = (body: object) => faultFromAnswer({ status: 400, body: JSON.stringify(body), nowMs: 0 }).evidence;
+  const evidenceIn = (body: object) =>
+    faultFromResponse({ status: 400, body: JSON.stringify(body), nowMs: 0 }).evidence;
   expect(evidenceIn(problem)).toEqual(evidence);
   expect(evidenceIn({ ...problem, evidence: { clusters: "none" } })).toBeUndefined();
 });
@@ -207,7 +208,7 @@ describe("responses of other servers", () => {
     { status: 400, body: '{"error":5,"violations":"no","title":"t"}', kind: "invalid-argument", message: "t" },
     { status: 500, body: '{"code":"toString"}', kind: "internal", message: "status 500" },
   ])("$status $body is $kind", ({ status, body, kind, message }) => {
-    const fault = faultFromAnswer({ status, body, nowMs: 0 });
+    const fault = faultFromResponse({ status, body, nowMs: 0 });
     expect(fault.kind).toBe(kind);
     expect(fault.message).toContain(message);
     expect(FAULT_CODES).toHaveProperty(fault.code);
@@ -216,7 +217,7 @@ describe("responses of other servers", () => {
   test("converts any response to a fault", () => {
     fc.assert(
       fc.property(fc.integer({ min: 400, max: 599 }), fc.oneof(fc.string(), fc.json()), (status, body) => {
-        expect(faultFromAnswer({ status, body, nowMs: 0 })).toBeInstanceOf(Fault);
+        expect(faultFromResponse({ status, body, nowMs: 0 })).toBeInstanceOf(Fault);
       }),
     );
   });
@@ -226,7 +227,7 @@ describe("responses of other servers", () => {
     for (let depth = 0; depth < 500; depth += 1) {
       body = `{"kind":"partial-failure","parts":[{"name":"a","problem":${body}}]}`;
     }
-    expect(faultFromAnswer({ status: 500, body, nowMs: 0 }).kind).toBe("partial-failure");
+    expect(faultFromResponse({ status: 500, body, nowMs: 0 }).kind).toBe("partial-failure");
   });
 });
 
@@ -254,7 +255,7 @@ describe("Retry-After", () => {
   });
 
   test("is read from a response without a problem body", () => {
-    const fault = faultFromAnswer({ status: 503, body: "", retryAfter: "7", nowMs: 0 });
+    const fault = faultFromResponse({ status: 503, body: "", retryAfter: "7", nowMs: 0 });
     expect(fault.detail).toEqual({ kind: "unavailable", dependency: "", retryAfterMs: 7000 });
   });
 });

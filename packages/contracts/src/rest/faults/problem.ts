@@ -9,7 +9,7 @@ import {
 import { z } from "zod";
 import { field, omitUndefined, view } from "../reading/fields.ts";
 import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
-import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, type HttpRefusal } from "./http-status.ts";
+import { faultStatus, HTTP_ERRORS, HTTP_STATUS_OF_KIND, type HttpErrorName } from "./http-status.ts";
 
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
 
@@ -86,7 +86,7 @@ export const problemPartView: z.ZodType = view({
 /** What the HTTP server adds to a fault. */
 export interface ProblemOptions {
   /** An error specific to HTTP; its status replaces that of the fault's kind. */
-  readonly refusal?: HttpRefusal;
+  readonly httpError?: HttpErrorName;
   /** The request path. */
   readonly instance?: string;
 }
@@ -96,7 +96,7 @@ export function faultToProblem(fault: Fault, options: ProblemOptions = {}): Prob
   return omitUndefined({
     type: `urn:oaas:fault:${fault.code}`,
     title: faultMeaning(fault),
-    status: options.refusal === undefined ? faultStatus(fault) : HTTP_REFUSALS[options.refusal].status,
+    status: options.httpError === undefined ? faultStatus(fault) : HTTP_ERRORS[options.httpError].status,
     detail: fault.message,
     instance: options.instance,
     error: fault.message,

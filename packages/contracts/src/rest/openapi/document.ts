@@ -1,7 +1,7 @@
 import type { FaultKind } from "@oaas/foundation";
 import { BODY_EXAMPLES } from "./body-examples.ts";
 import { COMPONENT_DESCRIPTIONS, INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
-import { HTTP_REFUSALS, HTTP_STATUS_OF_KIND } from "../faults/http-status.ts";
+import { HTTP_ERRORS, HTTP_STATUS_OF_KIND } from "../faults/http-status.ts";
 import { jsonSchemasOf, type JsonSchema } from "./json-schemas.ts";
 import {
   headerName,
@@ -13,7 +13,7 @@ import {
   TAGS,
 } from "./shared-parts.ts";
 import { allRoutes } from "../routes/table.ts";
-import { pathParameters, type Answer, type AnswerHeader, type Route } from "../routes/route.ts";
+import { pathParameters, type RouteResponse, type ResponseHeader, type Route } from "../routes/route.ts";
 
 const BODY_TYPES = ["application/json", "application/yaml"];
 
@@ -72,7 +72,7 @@ interface Schemas {
 function schemasOf(routes: readonly OfferedRoute[]): Schemas {
   const requestSchemas = routes.flatMap((route) => [route.query, route.body]).filter((schema) => schema !== undefined);
   const responseSchemas = routes
-    .flatMap((route) => answersOf(route).map((answer) => answer.schema))
+    .flatMap((route) => routeResponses(route).map((response) => response.schema))
     .filter((schema) => schema !== undefined);
   const input = jsonSchemasOf("input", INPUT_COMPONENTS, requestSchemas);
   const output = jsonSchemasOf("output", VIEW_COMPONENTS, responseSchemas);
@@ -88,8 +88,8 @@ function schemasOf(routes: readonly OfferedRoute[]): Schemas {
   return { components, of: (schema) => inPlace.get(schema) ?? {} };
 }
 
-function answersOf(route: Route): readonly Answer[] {
-  return [route.answer, ...(route.otherAnswers ?? [])];
+function routeResponses(route: Route): readonly RouteResponse[] {
+  return [route.response, ...(route.otherResponses ?? [])];
 }
 
 function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
@@ -154,7 +154,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
     "CorrelationId",
     ...(route.versioned ? ["IfMatch", "IfNoneMatch"] : []),
     ...(route.idempotent ? ["IdempotencyKey"] : []),
-    ...(route.answer.mediaType === "text/event-stream" ? ["LastEventId"] : []),
+    ...(route.response.mediaType === "text/event-stream" ? ["LastEventId"] : []),
   ];
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
@@ -167,7 +167,7 @@ function segmentBefore(parameter: string, path: string): string {
 function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {};
   for (const status of errorStatuses(route)) responses[status] = { $ref: "#/components/responses/Problem" };
-  for (const answer of answersOf(route)) responses[answer.status] = responseOf(route, answer, schemas);
+  for (const response of routeResponses(route)) responses[response.status] = responseOf(route, response, schemas);
   if (route.versioned && route.method === "GET") responses[304] = { $ref: "#/components/responses/NotModified" };
   responses["default"] = { $ref: "#/components/responses/Problem" };
   return responses;
@@ -185,39 +185,39 @@ function errorStatuses(route: Route): readonly number[] {
     "internal",
     "unavailable",
   ];
-  const refusals = [
+  const httpErrors = [
     ...(route.versioned ? (["precondition-failed"] as const) : []),
     ...(route.idempotent ? (["unprocessable-content"] as const) : []),
     ...(route.body === undefined ? [] : (["payload-too-large", "unsupported-media-type"] as const)),
   ];
   const statuses = [
     ...kinds.map((kind) => HTTP_STATUS_OF_KIND[kind]),
-    ...refusals.map((name) => HTTP_REFUSALS[name].status),
+    ...httpErrors.map((name) => HTTP_ERRORS[name].status),
   ];
   return [...new Set<number>(statuses)].sort((a, b) => a - b);
 }
 
-function responseOf(route: Route, answer: Answer, schemas: Schemas): JsonSchema {
-  const headers: AnswerHeader[] = [
+function responseOf(route: Route, response: RouteResponse, schemas: Schemas): JsonSchema {
+  const headers: ResponseHeader[] = [
     "CorrelationId",
     ...(route.paged ? (["TotalCount", "NextPageToken"] as const) : []),
-    ...(route.versioned && route.method !== "DELETE" && answer.status === 200 ? (["ETag"] as const) : []),
-    ...(answer.status === 201 || answer.status === 202 ? (["Location"] as const) : []),
+    ...(route.versioned && route.method !== "DELETE" && response.status === 200 ? (["ETag"] as const) : []),
+    ...(response.status === 201 || response.status === 202 ? (["Location"] as const) : []),
     ...(route.idempotent ? (["IdempotencyReplayed"] as const) : []),
-    ...(answer.headers ?? []),
+    ...(response.headers ?? []),
   ];
   return {
-    description: answer.description,
+    description: response.description,
     headers: Object.fromEntries(headers.map((name) => [headerName(name), { $ref: `#/components/headers/${name}` }])),
-    ...bodyOf(answer, schemas),
+    ...bodyOf(response, schemas),
   };
 }
 
-function bodyOf(answer: Answer, schemas: Schemas): JsonSchema {
-  if (answer.schema !== undefined) {
-    return { content: contentOf([answer.mediaType ?? "application/json"], schemas.of(answer.schema)) };
+function bodyOf(response: RouteResponse, schemas: Schemas): JsonSchema {
+  if (response.schema !== undefined) {
+    return { content: contentOf([response.mediaType ?? "application/json"], schemas.of(response.schema)) };
   }
-  return answer.mediaType === undefined ? {} : { content: contentOf([answer.mediaType], { type: "string" }) };
+  return response.mediaType === undefined ? {} : { content: contentOf([response.mediaType], { type: "string" }) };
 }
 
 function contentOf(mediaTypes: readonly string[], schema: JsonSchema, example?: object): JsonSchema {

@@ -107,8 +107,8 @@ function operationHtml(request: string, operation: Operation, components: Docume
   const body = operation.requestBody;
   // Responses with the same body share one row.
   const answers = new Map<string, string[]>();
-  for (const [status, answer] of Object.entries(operation.responses)) {
-    const { description, content } = named(answer, components.responses);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const { description, content } = named(response, components.responses);
     const cells = `<td>${words(description)}</td><td>${contentHtml(content)}</td>`;
     answers.set(cells, [...(answers.get(cells) ?? []), escape(status)]);
   }

@@ -29,7 +29,7 @@ const listRuntimes = {
   role: "viewer",
   since: "seed",
   query: runtimeQuery,
-  answer: {
+  response: {
     status: 200,
     description: "Class runtimes; a header lists unreachable clusters.",
     schema: z.array(classRuntimeView),
@@ -46,7 +46,7 @@ const getRuntime = {
   role: "viewer",
   since: "seed",
   query: oneCluster,
-  answer: { status: 200, description: "The class runtime.", schema: classRuntimeView },
+  response: { status: 200, description: "The class runtime.", schema: classRuntimeView },
   faults: ["not-found", "unavailable"],
 } as const;
 
@@ -64,7 +64,7 @@ export const runtimeRoutes = {
     role: "viewer",
     since: "seed",
     query: oneCluster,
-    answer: { status: 200, description: "The status reported by its cluster.", schema: unitStatusView },
+    response: { status: 200, description: "The status reported by its cluster.", schema: unitStatusView },
     faults: ["not-found", "unavailable", "deadline-exceeded"],
   },
 } as const satisfies Readonly<Record<string, Route>>;
@@ -74,7 +74,7 @@ const listClusters = {
   tag: "clusters",
   summary: "List clusters with their health",
   role: "viewer",
-  answer: { status: 200, description: "All registered clusters.", schema: z.array(clusterView) },
+  response: { status: 200, description: "All registered clusters.", schema: z.array(clusterView) },
   faults: [],
 } as const;
 
@@ -83,7 +83,7 @@ const listClusterHealth = {
   tag: "clusters",
   summary: "Read the health of every cluster",
   role: "viewer",
-  answer: { status: 200, description: "Health per cluster.", schema: z.array(clusterHealthView) },
+  response: { status: 200, description: "Health per cluster.", schema: z.array(clusterHealthView) },
   faults: [],
 } as const;
 
@@ -92,7 +92,7 @@ const getClusterHealth = {
   tag: "clusters",
   summary: "Read the health of one cluster",
   role: "viewer",
-  answer: { status: 200, description: "The health of the cluster.", schema: clusterHealthView },
+  response: { status: 200, description: "The health of the cluster.", schema: clusterHealthView },
   faults: ["not-found"],
 } as const;
 
@@ -103,7 +103,7 @@ const addCluster = {
   role: "admin",
   since: "ours",
   body: clusterRegistrationInput,
-  answer: { status: 201, description: "Registered.", schema: clusterRegistrationView },
+  response: { status: 201, description: "Registered.", schema: clusterRegistrationView },
   faults: ["already-exists"],
   idempotent: true,
 } as const;
@@ -114,7 +114,7 @@ const getCluster = {
   summary: "Read the registration of a cluster",
   role: "viewer",
   since: "ours",
-  answer: { status: 200, description: "The registration, without secrets.", schema: clusterRegistrationView },
+  response: { status: 200, description: "The registration, without secrets.", schema: clusterRegistrationView },
   faults: ["not-found"],
 } as const;
 
@@ -124,7 +124,7 @@ const removeCluster = {
   summary: "Unregister a cluster; rejected while deployments use it",
   role: "admin",
   since: "ours",
-  answer: { status: 204, description: "Unregistered." },
+  response: { status: 204, description: "Unregistered." },
   faults: ["not-found", "failed-precondition"],
 } as const;
 

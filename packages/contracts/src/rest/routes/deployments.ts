@@ -33,8 +33,8 @@ export const deploymentRoutes = {
     since: "seed",
     query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
-    answer: acceptedEverywhere,
-    otherAnswers: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
+    response: acceptedEverywhere,
+    otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     versioned: true,
     idempotent: true,
@@ -55,7 +55,7 @@ export const deploymentRoutes = {
       sort: querySort(["key", "created_at", "updated_at"]),
       ...pageQuery,
     }),
-    answer: { status: 200, description: "Deployments in stable order.", schema: z.array(classDeploymentView) },
+    response: { status: 200, description: "Deployments in stable order.", schema: z.array(classDeploymentView) },
     faults: [],
     paged: true,
   },
@@ -66,7 +66,7 @@ export const deploymentRoutes = {
     summary: "Read a deployment",
     role: "viewer",
     since: "seed",
-    answer: { status: 200, description: "The deployment.", schema: classDeploymentView },
+    response: { status: 200, description: "The deployment.", schema: classDeploymentView },
     faults: ["not-found"],
     versioned: true,
   },
@@ -79,8 +79,8 @@ export const deploymentRoutes = {
     since: "ours",
     query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
-    answer: acceptedEverywhere,
-    otherAnswers: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
+    response: acceptedEverywhere,
+    otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     versioned: true,
     idempotent: true,
@@ -93,12 +93,12 @@ export const deploymentRoutes = {
     role: "deployer",
     since: "seed",
     query: oneCluster,
-    answer: {
+    response: {
       status: 200,
       description: "Deleted; removal from unreachable clusters completes later.",
       schema: deletionView,
     },
-    otherAnswers: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
+    otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     versioned: true,
   },
@@ -109,7 +109,11 @@ export const deploymentRoutes = {
     summary: "List the unit ids of a deployment by cluster",
     role: "viewer",
     since: "upstream",
-    answer: { status: 200, description: "Unit ids by cluster; empty for an unknown key.", schema: clusterMappingsView },
+    response: {
+      status: 200,
+      description: "Unit ids by cluster; empty for an unknown key.",
+      schema: clusterMappingsView,
+    },
     faults: [],
   },
   getClusterMappings: {
@@ -120,7 +124,11 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "upstream",
     aliasOf: "getEnvMappings",
-    answer: { status: 200, description: "Unit ids by cluster; empty for an unknown key.", schema: clusterMappingsView },
+    response: {
+      status: 200,
+      description: "Unit ids by cluster; empty for an unknown key.",
+      schema: clusterMappingsView,
+    },
     faults: [],
   },
   getDeploymentStatus: {
@@ -130,7 +138,7 @@ export const deploymentRoutes = {
     summary: "Read the status of a deployment across all its clusters",
     role: "viewer",
     since: "ours",
-    answer: { status: 200, description: "Status per cluster and overall.", schema: deploymentStatusView },
+    response: { status: 200, description: "Status per cluster and overall.", schema: deploymentStatusView },
     faults: ["not-found"],
   },
   explainDeployment: {
@@ -141,7 +149,7 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "ours",
     query: oneCluster,
-    answer: {
+    response: {
       status: 200,
       description: "Findings from the class down to pod events, with suggested actions.",
       schema: explanationView,
@@ -156,7 +164,7 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "ours",
     query: parameters(pageQuery),
-    answer: {
+    response: {
       status: 200,
       description: "Desired state, plan and outcome of each revision.",
       schema: z.array(deploymentRevisionView),
@@ -171,7 +179,7 @@ export const deploymentRoutes = {
     summary: "Read one revision of a deployment",
     role: "viewer",
     since: "ours",
-    answer: { status: 200, description: "Desired state, plan and outcome.", schema: deploymentRevisionView },
+    response: { status: 200, description: "Desired state, plan and outcome.", schema: deploymentRevisionView },
     faults: ["not-found"],
   },
   diffDeployment: {
@@ -182,7 +190,7 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "ours",
     query: diffQuery,
-    answer: { status: 200, description: "The differences.", schema: diffView },
+    response: { status: 200, description: "The differences.", schema: diffView },
     faults: ["not-found"],
   },
   rollBackDeployment: {
@@ -193,8 +201,8 @@ export const deploymentRoutes = {
     role: "deployer",
     since: "ours",
     body: rollbackInput,
-    answer: acceptedEverywhere,
-    otherAnswers: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
+    response: acceptedEverywhere,
+    otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     versioned: true,
     idempotent: true,
@@ -206,7 +214,7 @@ export const deploymentRoutes = {
     summary: "Cancel the running operation of a deployment",
     role: "deployer",
     since: "ours",
-    answer: { status: 200, description: "The status after cancellation.", schema: deploymentStatusView },
+    response: { status: 200, description: "The status after cancellation.", schema: deploymentStatusView },
     faults: ["not-found", "failed-precondition"],
   },
   streamDeploymentEvents: {
@@ -216,7 +224,7 @@ export const deploymentRoutes = {
     summary: "Stream the events of one deployment; each event's data is a StreamEvent",
     role: "viewer",
     since: "ours",
-    answer: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
+    response: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
     faults: ["not-found"],
   },
   createPlan: {
@@ -227,7 +235,7 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "ours",
     body: planRequestInput,
-    answer: { status: 200, description: "The plan with its digest.", schema: planView },
+    response: { status: 200, description: "The plan with its digest.", schema: planView },
     faults: ["not-found", "failed-precondition", "unavailable"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -13,18 +13,18 @@ export const ROLES = ["public", "viewer", "deployer", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** A response. Without a schema it has no body, unless the media type is not JSON. */
-export interface Answer<Schema extends z.ZodType = z.ZodType> {
+export interface RouteResponse<Schema extends z.ZodType = z.ZodType> {
   readonly status: number;
   readonly description: string;
   readonly schema?: Schema;
   /** Default: `application/json`. */
   readonly mediaType?: string;
   /** Headers in addition to those derived from the route. */
-  readonly headers?: readonly AnswerHeader[];
+  readonly headers?: readonly ResponseHeader[];
 }
 
 /** Response headers of the OpenAPI document. */
-export type AnswerHeader = keyof typeof RESPONSE_HEADERS;
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** One route: the server mounts it, the client calls it, the OpenAPI document describes it. */
 export interface Route {
@@ -40,8 +40,8 @@ export interface Route {
   readonly aliasOf?: string;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  readonly answer: Answer;
-  readonly otherAnswers?: readonly Answer[];
+  readonly response: RouteResponse;
+  readonly otherResponses?: readonly RouteResponse[];
   /** Fault kinds in addition to those of every route. */
   readonly faults: readonly FaultKind[];
   /** The list is paginated: total count and next page token are in headers. */

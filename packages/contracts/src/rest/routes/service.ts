@@ -17,7 +17,7 @@ export const catalogueRoutes = {
     role: "viewer",
     since: "upstream",
     query: parameters({ source: queryText() }),
-    answer: { status: 200, description: "Nodes and edges.", schema: topologyView },
+    response: { status: 200, description: "Nodes and edges.", schema: topologyView },
     faults: ["unavailable"],
   },
   listClasses: {
@@ -28,7 +28,7 @@ export const catalogueRoutes = {
     role: "viewer",
     since: "seed",
     query: parameters({ filter: queryText(), ...pageQuery }),
-    answer: { status: 200, description: "Classes.", schema: z.array(classView) },
+    response: { status: 200, description: "Classes.", schema: z.array(classView) },
     faults: [],
     paged: true,
   },
@@ -40,7 +40,7 @@ export const catalogueRoutes = {
     role: "viewer",
     since: "seed",
     query: parameters({ filter: queryText(), ...pageQuery }),
-    answer: { status: 200, description: "Functions.", schema: z.array(functionView) },
+    response: { status: 200, description: "Functions.", schema: z.array(functionView) },
     faults: [],
     paged: true,
   },
@@ -52,7 +52,7 @@ export const catalogueRoutes = {
     role: "viewer",
     since: "ours",
     query: parameters({ topic: z.enum(EVENT_TOPICS).optional(), key: queryText() }),
-    answer: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
+    response: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
     faults: [],
   },
 } as const satisfies Readonly<Record<string, Route>>;
@@ -66,8 +66,8 @@ export const serviceRoutes = {
     summary: "Check the health of the package manager and its store",
     role: "public",
     since: "seed",
-    answer: { status: 200, description: "Healthy.", schema: serviceHealthView },
-    otherAnswers: [{ status: 503, description: "The store does not respond.", schema: serviceHealthView }],
+    response: { status: 200, description: "Healthy.", schema: serviceHealthView },
+    otherResponses: [{ status: 503, description: "The store does not respond.", schema: serviceHealthView }],
     faults: [],
   },
   getReadiness: {
@@ -77,8 +77,8 @@ export const serviceRoutes = {
     summary: "Check whether the package manager accepts requests",
     role: "public",
     since: "ours",
-    answer: { status: 200, description: "Ready.", schema: readinessView },
-    otherAnswers: [{ status: 503, description: "Not ready; see the failed checks.", schema: readinessView }],
+    response: { status: 200, description: "Ready.", schema: readinessView },
+    otherResponses: [{ status: 503, description: "Not ready; see the failed checks.", schema: readinessView }],
     faults: [],
   },
   getMetrics: {
@@ -88,7 +88,7 @@ export const serviceRoutes = {
     summary: "Read metrics in the Prometheus text format",
     role: "viewer",
     since: "seed",
-    answer: { status: 200, description: "Metrics.", mediaType: "text/plain" },
+    response: { status: 200, description: "Metrics.", mediaType: "text/plain" },
     faults: [],
   },
   getOpenApi: {
@@ -98,7 +98,7 @@ export const serviceRoutes = {
     summary: "Read this OpenAPI document",
     role: "public",
     since: "ours",
-    answer: { status: 200, description: "The OpenAPI 3.1 document.", schema: z.record(z.string(), z.unknown()) },
+    response: { status: 200, description: "The OpenAPI 3.1 document.", schema: z.record(z.string(), z.unknown()) },
     faults: [],
   },
   getReferencePage: {
@@ -108,7 +108,7 @@ export const serviceRoutes = {
     summary: "Read this document as an HTML page",
     role: "public",
     since: "ours",
-    answer: { status: 200, description: "An HTML page.", mediaType: "text/html" },
+    response: { status: 200, description: "An HTML page.", mediaType: "text/html" },
     faults: [],
   },
 } as const satisfies Readonly<Record<string, Route>>;
@@ -117,7 +117,7 @@ const notOffered = {
   tag: "not offered",
   role: "viewer",
   since: "upstream",
-  answer: { status: 204, description: "Never." },
+  response: { status: 204, description: "Never." },
   faults: ["unimplemented"],
   offered: false,
 } as const;

@@ -64,7 +64,7 @@ describe("aliases", () => {
     const original = routes.find(({ operationId }) => operationId === route.aliasOf);
     expect(original?.aliasOf).toBeUndefined();
     expect(route.query).toBe(original?.query);
-    expect(route.answer.schema).toBe(original?.answer.schema);
+    expect(route.response.schema).toBe(original?.response.schema);
     expect(route.role).toBe(original?.role);
     expect(JSON.stringify(route.faults)).toBe(JSON.stringify(original?.faults));
   });
