@@ -11,9 +11,13 @@ function violationsIn(env: Readonly<Record<string, string>>): readonly string[] 
 
 describe("invalid settings", () => {
   it.each([
-    { why: "a wrong value", env: { SERVER_PORT: "many" }, message: /SERVER_PORT must be a whole number .*"many"/ },
+    { why: "an invalid value", env: { SERVER_PORT: "many" }, message: /SERVER_PORT must be a whole number .*"many"/ },
     { why: "a misspelt name", env: { STORAGE_TYP: "etcd" }, message: /STORAGE_TYP .*STORAGE_TYPE/ },
-    { why: "open to others", env: { SERVER_HOST: "0.0.0.0" }, message: /SERVER_HOST .*no credentials.*AUTH_MODE=off/ },
+    {
+      why: "a public address without credentials",
+      env: { SERVER_HOST: "0.0.0.0" },
+      message: /SERVER_HOST .*no credentials.*AUTH_MODE=off/,
+    },
     { why: "auth without credentials", env: { AUTH_MODE: "required" }, message: /AUTH_MODE requires credentials/ },
     {
       why: "a store that workers cannot share",

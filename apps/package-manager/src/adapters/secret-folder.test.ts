@@ -37,8 +37,8 @@ describe("files that API callers may reference", () => {
     { name: "/no/such", message: "is outside of the folder", why: "does not reveal whether an outside file exists" },
     { name: "way-out", message: "is outside of the folder", why: "a link to the outside" },
     { name: ".", message: "is outside of the folder", why: "the folder itself" },
-    { name: "..2026", message: "is not a file", why: "a folder in it" },
-    { name: "missing", message: "ENOENT", why: "not there" },
+    { name: "..2026", message: "is not a file", why: "a subfolder" },
+    { name: "missing", message: "ENOENT", why: "a missing file" },
     { name: "a\0b", message: "cannot be read", why: "not a path" },
   ])("are not found: $why", ({ name, message }) => {
     expect(secretFolder(secrets).find(name)).toMatchObject({

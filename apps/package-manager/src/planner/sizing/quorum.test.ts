@@ -45,7 +45,7 @@ describe.each(Array.from({ length: 12 }, (_, index) => index + 1))("%s replicas 
 
 test.each([
   { replicas: [], want: 0, why: "no replica is up" },
-  { replicas: [0.99], want: 0.99, why: "one alone" },
+  { replicas: [0.99], want: 0.99, why: "a single replica" },
   { replicas: [0.99, 0.99], want: 0.9801, why: "both of two must be up" },
   { replicas: [0.99, 0.99, 0.99], want: 0.999702, why: "two of three" },
   { replicas: [0.9, 0.9, 0.9], want: 0.972, why: "two of three" },

@@ -53,7 +53,11 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     object: crt({ functions: [{ provision_config: { container_image: "a" } }] }),
     field: "spec.functions[0].function_key",
   },
-  { why: "two functions of one key", object: crt({ functions: [...fn({}), ...fn({})] }), field: "spec.functions[1]" },
+  {
+    why: "two functions with the same key",
+    object: crt({ functions: [...fn({}), ...fn({})] }),
+    field: "spec.functions[1]",
+  },
   {
     why: "function with neither image nor module",
     object: crt({ functions: [{ function_key: "a", provision_config: { port: 80 } }] }),
@@ -86,12 +90,12 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.functions[0].provision_config.port",
   },
   {
-    why: "half a port",
+    why: "port with a fraction",
     object: crt({ functions: fn({}, { port: 80.5 }) }),
     field: "spec.functions[0].provision_config.port",
   },
   {
-    why: "cpu request of lots",
+    why: "cpu request that is not a quantity",
     object: crt({ functions: fn({}, { cpu_request: "lots" }) }),
     field: "spec.functions[0].provision_config.cpu_request",
   },
@@ -210,7 +214,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.odgm_config.partition_count",
   },
   {
-    why: "copies in both spellings",
+    why: "replica count under both names",
     object: crt({ odgm_config: { replica_count: 1, replication_factor: 2 } }),
     field: "spec.odgm_config.replication_factor",
   },
@@ -235,7 +239,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.odgm_config.collections[0]",
   },
   {
-    why: "collection of an empty name",
+    why: "collection with an empty name",
     object: crt({ odgm_config: { collections: [""] } }),
     field: "spec.odgm_config.collections[0]",
   },
@@ -245,7 +249,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.odgm_config.collections[0].name",
   },
   {
-    why: "collection object of no partitions",
+    why: "collection with zero partitions",
     object: crt({ odgm_config: { collections: [{ name: "a", partition_count: 0 }] } }),
     field: "spec.odgm_config.collections[0].partition_count",
   },
@@ -255,7 +259,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.odgm_config.collections",
   },
   // DeploymentRecord
-  { why: "record of nothing", object: { ...fullRecord, spec: { selected_template: "dev" } }, field: "spec" },
+  { why: "record without a unit", object: { ...fullRecord, spec: { selected_template: "dev" } }, field: "spec" },
   {
     why: "function in both forms",
     object: record({ function_containers: [{ function_key: "a", container_image: "b" }] }),
@@ -291,17 +295,17 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.function_containers[0].volume_mounts[0].mountPath",
   },
   {
-    why: "volume of two sources",
+    why: "volume with two sources",
     object: record(container({ volumes: [{ name: "a", emptyDir: {}, secret: { secretName: "b" } }] })),
     field: "spec.function_containers[0].volumes[0]",
   },
   {
-    why: "volume of no source",
+    why: "volume without a source",
     object: record(container({ volumes: [{ name: "a" }] })),
     field: "spec.function_containers[0].volumes[0]",
   },
   {
-    why: "size that is no quantity",
+    why: "size that is not a quantity",
     object: record(container({ volumes: [{ name: "a", emptyDir: { sizeLimit: "big" } }] })),
     field: "spec.function_containers[0].volumes[0].emptyDir.sizeLimit",
   },
@@ -311,7 +315,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.function_containers[0].health_check.type",
   },
   {
-    why: "path of a probe that asks none",
+    why: "path of a probe without HTTP",
     object: record(container({ health_check: { type: "tcp", path: "/" } })),
     field: "spec.function_containers[0].health_check.path",
   },
@@ -326,7 +330,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.function_containers[0].odgm_integration.access_mode",
   },
   {
-    why: "copies of nothing",
+    why: "replication factor of zero",
     object: record({ resource_allocation: { replication_factor: 0 } }),
     field: "spec.resource_allocation.replication_factor",
   },
@@ -364,7 +368,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
   // EnvironmentConfig
   { why: "environment without kind", object: environment({ kind: undefined }), field: "spec.kind" },
   { why: "unknown kind of environment", object: environment({ kind: "moon" }), field: "spec.kind" },
-  { why: "quota that is no quantity", object: environment({ quotas: { cpu: "many" } }), field: "spec.quotas.cpu" },
+  { why: "quota that is not a quantity", object: environment({ quotas: { cpu: "many" } }), field: "spec.quotas.cpu" },
   {
     why: "unknown pull policy",
     object: environment({ images: { pull_policy: "Sometimes" } }),
@@ -389,7 +393,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.tolerations[0].effect",
   },
   {
-    why: "resources that are no quantity",
+    why: "resources that are not quantities",
     object: environment({ odgm: { container_resources: { odgm: { limits: { cpu: "x" } } } } }),
     field: "spec.odgm.container_resources.odgm.limits.cpu",
   },
@@ -401,12 +405,12 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     only: "code",
   },
   {
-    why: "list in place of a time, whose type the server looks at only because of a rule",
+    why: "list in place of a time, whose type only a rule checks",
     object: record({ deployment_unit: { id: "a", created_at: [] } }),
     field: "spec.deployment_unit.created_at",
   },
   {
-    why: "the same in a class runtime",
+    why: "list in place of a time in a class runtime",
     object: crt({ origin: { created_at: ["2026-01-31T12:00:00Z"] } }),
     field: "spec.origin.created_at",
   },

@@ -74,7 +74,7 @@ describe("a breaking change", () => {
       says: `${unit}: field 4 was "reserved" and is "string target_cluster"`,
     },
     {
-      why: "messages do not vanish",
+      why: "a removed message breaks its peers",
       change: (draft: Draft) => delete draft.messages["oaas.runtime.RouterEndpoint"],
       says: "oaas.runtime.RouterEndpoint was removed",
     },

@@ -225,8 +225,8 @@ describe("from other peers", () => {
   });
 
   test.each([
-    { why: "bytes that are no message", value: new Uint8Array([0xff, 0xff, 0xff]) },
-    { why: "a kind of the future", value: new Uint8Array([0x0a, 3, 0x6e, 0x65, 0x77]) },
+    { why: "bytes that are not a message", value: new Uint8Array([0xff, 0xff, 0xff]) },
+    { why: "an unknown kind", value: new Uint8Array([0x0a, 3, 0x6e, 0x65, 0x77]) },
     { why: "text under a binary key", value: "not bytes" },
     { why: "nothing", value: new Uint8Array() },
   ])("ignores an invalid fault header: $why", ({ value }) => {

@@ -50,10 +50,14 @@ describe("HTTP status", () => {
   });
 
   test.each([
-    { faults: [unavailable("a", "down"), unavailable("b", "down")], status: 503, why: "an outage is not the caller's" },
-    { faults: [unavailable("a", "down"), invalidArgument("unit", [])], status: 400, why: "the request is at fault" },
+    {
+      faults: [unavailable("a", "down"), unavailable("b", "down")],
+      status: 503,
+      why: "an outage is not a client error",
+    },
+    { faults: [unavailable("a", "down"), invalidArgument("unit", [])], status: 400, why: "the request is invalid" },
     { faults: [unavailable("a", "down"), plain("internal")], status: 500, why: "retrying does not help" },
-    { faults: [], status: 500, why: "a failure without parts is a mistake of ours" },
+    { faults: [], status: 500, why: "a failure without parts is a bug" },
   ])("a deployment that failed in every cluster returns $status: $why", ({ faults, status }) => {
     expect(faultToProblem(new Fault(parts(...faults), "failed in every cluster")).status).toBe(status);
   });
@@ -234,10 +238,10 @@ describe("responses of other servers", () => {
 describe("Retry-After", () => {
   test.each([
     { header: "3", ms: 3000, why: "seconds" },
-    { header: " 0 ", ms: 0, why: "at once" },
-    { header: "Thu, 01 Jan 1970 00:00:10 GMT", ms: 8000, why: "a time, seen from now" },
-    { header: "Thu, 01 Jan 1970 00:00:01 GMT", ms: 0, why: "a time gone by" },
-    { header: "soon", ms: undefined, why: "no number" },
+    { header: " 0 ", ms: 0, why: "zero seconds" },
+    { header: "Thu, 01 Jan 1970 00:00:10 GMT", ms: 8000, why: "a date in the future" },
+    { header: "Thu, 01 Jan 1970 00:00:01 GMT", ms: 0, why: "a date in the past" },
+    { header: "soon", ms: undefined, why: "neither a number nor a date" },
     { header: "-1", ms: undefined, why: "not negative" },
     { header: null, ms: undefined, why: "absent" },
   ])("$header: $why", ({ header, ms }) => {

@@ -47,16 +47,16 @@ describe("documentFromYaml", () => {
 
   test.each([
     { text: "", says: "is empty", why: "nothing was sent" },
-    { text: "# nothing\n", says: "is empty", why: "a comment is nothing" },
-    { text: "a: 1\n---\nb: 2\n", says: "more than one document", why: "which one is meant?" },
+    { text: "# nothing\n", says: "is empty", why: "only a comment" },
+    { text: "a: 1\n---\nb: 2\n", says: "more than one document", why: "two documents" },
     { text: "a: 1\na: 2\n", says: "unique", why: "one of the two would be lost" },
     { text: "a: [1\n", says: "not valid YAML", why: "a list that does not end" },
     { text: "? [1, 2]\n: 3\n", says: "key", why: "JSON has no such keys" },
-    { text: "a: {<<: text}\n", says: "not valid YAML", why: "nothing to take over" },
-    { text: "a: *missing\n", says: "not valid YAML", why: "an alias to nothing" },
+    { text: "a: {<<: text}\n", says: "not valid YAML", why: "a merge key without a map" },
+    { text: "a: *missing\n", says: "not valid YAML", why: "an alias without an anchor" },
     { text: layers.join("\n"), says: "too many aliases", why: "a billion laughs" },
     { text: "[".repeat(20_000), says: "nested too deeply", why: "nested beyond the parser's stack" },
-    { text: "[".repeat(20_000) + "]".repeat(20_000), says: "nested too deeply", why: "nested so, but complete" },
+    { text: "[".repeat(20_000) + "]".repeat(20_000), says: "nested too deeply", why: "nested as deeply, but complete" },
   ])("rejects with a fix: $why", ({ text, says }) => {
     const read = documentFromYaml(text);
     expect(read.ok).toBe(false);

@@ -4,14 +4,14 @@ import { readBy } from "../reading/violations.ts";
 
 describe("the query of a list", () => {
   test.each([
-    { query: {}, read: {}, why: "nothing asked" },
+    { query: {}, read: {}, why: "no parameters" },
     { query: { limit: "10", offset: "0" }, read: { limit: 10, offset: 0 }, why: "numbers come as text" },
     { query: { name_pattern: "", page_token: "", tags: "" }, read: { tags: [] }, why: "an empty text is absent" },
-    { query: { disabled: "true" }, read: { disabled: true }, why: "a switch" },
+    { query: { disabled: "true" }, read: { disabled: true }, why: "a boolean" },
     { query: { tags: "a,b" }, read: { tags: ["a", "b"] }, why: "a list with commas" },
     { query: { tags: ["a", "b"] }, read: { tags: ["a", "b"] }, why: "a list by repetition" },
-    { query: { tags: ["a", "b,c", ""] }, read: { tags: ["a", "b", "c"] }, why: "a list both ways" },
-    { query: { sort: "-name" }, read: { sort: "-name" }, why: "an order turned round" },
+    { query: { tags: ["a", "b,c", ""] }, read: { tags: ["a", "b", "c"] }, why: "a list repeated and with commas" },
+    { query: { sort: "-name" }, read: { sort: "-name" }, why: "a descending sort order" },
     { query: { other: "x" }, read: {}, why: "unknown parameters are ignored" },
   ])("accepts $why", ({ query, read }) => {
     expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: true, value: read });
@@ -19,15 +19,15 @@ describe("the query of a list", () => {
 
   test.each([
     { query: { limit: "-1" }, path: "$.limit", why: "not negative" },
-    { query: { limit: "" }, path: "$.limit", why: "empty is no number" },
-    { query: { sort: "" }, path: "$.sort", why: "empty is no order" },
+    { query: { limit: "" }, path: "$.limit", why: "an empty number" },
+    { query: { sort: "" }, path: "$.sort", why: "an empty sort order" },
     { query: { limit: "ten" }, path: "$.limit", why: "not a number" },
     { query: { limit: "1e3" }, path: "$.limit", why: "digits only" },
     { query: { limit: "99999999999" }, path: "$.limit", why: "beyond 32 bits" },
-    { query: { limit: ["1", "2"] }, path: "$.limit", why: "given twice" },
+    { query: { limit: ["1", "2"] }, path: "$.limit", why: "repeated" },
     { query: { disabled: "maybe" }, path: "$.disabled", why: "neither true nor false" },
-    { query: { disabled: "" }, path: "$.disabled", why: "a switch that is only named" },
-    { query: { sort: "colour" }, path: "$.sort", why: "no such order" },
+    { query: { disabled: "" }, path: "$.disabled", why: "a boolean without a value" },
+    { query: { sort: "colour" }, path: "$.sort", why: "an unknown sort order" },
   ])("rejects $why", ({ query, path }) => {
     expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
   });

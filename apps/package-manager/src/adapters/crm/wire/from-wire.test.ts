@@ -98,8 +98,8 @@ describe("conversions from the wire", () => {
 
   const words: { word: string; status: string; why: string }[] = [
     { word: "Healthy", status: "healthy", why: "the standard word" },
-    { word: "DEGRADED", status: "degraded", why: "in any case" },
-    { word: "fine, thanks", status: "unknown", why: "an unknown word" },
+    { word: "DEGRADED", status: "degraded", why: "in upper case" },
+    { word: "fine, thanks", status: "unknown", why: "an unknown status" },
   ];
   it.each(words)("health $word is $status: $why", ({ word, status }) => {
     const wire = create(CrmEnvHealthSchema, { envName: "ns", status: word, nodeCount: 3, readyNodes: 2 });
