@@ -45,10 +45,10 @@ export const bench: Bench = {
         ],
         ratios: [
           {
-            name: "memory allowed / resident",
+            name: "memory budget / resident",
             value: MOST_MB / Math.max(busy, rested),
             floor: 1,
-            explains: `at most ${MOST_MB} MB for all three, at the greater of both looks`,
+            explains: `at most ${MOST_MB} MB for all three, the greater of both samples`,
           },
         ],
       };

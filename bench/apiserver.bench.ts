@@ -2,7 +2,7 @@ import { atOnce, Requests } from "./apiserver/requests.ts";
 import { embeddedServerProcess, realServer, type MeasuredServer } from "./apiserver/targets.ts";
 import type { Bench, BenchReport, Measurement, Ratio } from "./harness.ts";
 import { configMap, deployments } from "./kube/objects.ts";
-import { inTurn, median } from "./kube/run-contender.ts";
+import { inTurn, median } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const APPLIES = scaled(1_000);

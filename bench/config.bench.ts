@@ -119,8 +119,7 @@ export const bench: Bench = {
         {
           name: "Node alone / first log line",
           value: bareMillis / startMillis,
-          explains:
-            "How much of the way to the first log line is Node's own; most of the rest is stripping types, which a bundle spares.",
+          explains: "Share of Node's own start; most of the rest is stripping types, which a bundle avoids.",
         },
       ],
     };

@@ -19,7 +19,7 @@ import {
 import { deploy } from "./crm/population.ts";
 import type { ProcessFigures } from "./crm/probe.ts";
 import type { Bench, BenchReport } from "./harness.ts";
-import { median } from "./kube/run-contender.ts";
+import { median } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const CLASSES = scaled(1_000);
@@ -238,7 +238,7 @@ function reportOf(raws: readonly Raw[], mades: readonly Made[], idle: ProcessFig
         note: `${AT_ONCE} at once`,
       },
       { name: "classes: children applied", value: madeRate, unit: "per second" },
-      { name: "classes: whole ones", value: madeRate / perClass, unit: "per second" },
+      { name: "classes: complete", value: madeRate / perClass, unit: "per second" },
       {
         name: "API writes per class",
         value: writes,
@@ -260,15 +260,15 @@ function reportOf(raws: readonly Raw[], mades: readonly Made[], idle: ProcessFig
       },
       { name: "Deploy, p99", value: percentile(deployMs, 0.99), unit: "ms" },
       {
-        name: "processor time of the manager per class",
+        name: "CPU time of the manager per class",
         value: median(mades.map((made) => made.cpuMs / CLASSES)),
         unit: "ms",
         note: "status and Events included",
       },
-      { name: "the same until the last child is written", value: madeCpu.manager, unit: "ms" },
-      { name: "processor time of the server per class until then", value: madeCpu.server, unit: "ms" },
-      { name: "processor time of the raw client for the same children", value: rawCpu.client, unit: "ms" },
-      { name: "processor time of the server for those", value: rawCpu.server, unit: "ms" },
+      { name: "of which until the last child is written", value: madeCpu.manager, unit: "ms" },
+      { name: "CPU time of the server per class until then", value: madeCpu.server, unit: "ms" },
+      { name: "CPU time of the raw client for the same children", value: rawCpu.client, unit: "ms" },
+      { name: "CPU time of the server for those", value: rawCpu.server, unit: "ms" },
       {
         name: "idle manager, resident",
         value: idle.rssBytes / 2 ** 20,
@@ -285,15 +285,15 @@ function reportOf(raws: readonly Raw[], mades: readonly Made[], idle: ProcessFig
         explains: `median of the rounds' own; until the last child the manager writes ${perClass + 1} objects for ${perClass} children, so that it cannot be above ${(perClass / (perClass + 1)).toFixed(2)} where the server is the limit`,
       },
       {
-        name: "processor time of server and client, raw / classes",
+        name: "CPU time of server and client, raw / classes",
         value: (rawCpu.client + rawCpu.server) / (madeCpu.manager + madeCpu.server),
-        explains: "what the rates come to where all of them share the processors, whatever else runs on them",
+        explains: "comparable across loads: client and server share the CPUs",
       },
       {
-        name: "writes allowed / writes done",
+        name: "write budget / writes",
         value: (perClass + 2) / writes,
         floor: 1,
-        explains: "allowed are the children and two: the class and its status",
+        explains: "the budget is one per child, and two for the class and its status",
       },
     ],
   };

@@ -4,7 +4,7 @@ import { deploy } from "./crm/population.ts";
 import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 
-const TURNS = Math.max(2, scaled(10));
+const ROUNDS = Math.max(2, scaled(10));
 const NAMESPACE = "shop";
 
 /** Stops the leader while another manager is on standby, and measures the gap without a leader. */
@@ -19,26 +19,26 @@ export const bench: Bench = {
     const gaps: number[] = [];
     let follower: MeasuredManager | undefined;
     try {
-      for (let turn = 1; turn <= TURNS; turn += 1) {
+      for (let round = 1; round <= ROUNDS; round += 1) {
         follower = await startManager(lab.kubeconfig);
         await follower.readyAt;
         const start = performance.now();
         const ended = leader.stop();
-        await deploy(follower, { id: `turn-${turn}`, namespace: NAMESPACE });
+        await deploy(follower, { id: `round-${round}`, namespace: NAMESPACE });
         gaps.push(performance.now() - start);
         await ended;
         leader = follower;
-        log(`turn ${turn}: ${gaps.at(-1)?.toFixed(0)} ms`);
+        log(`round ${round}: ${gaps.at(-1)?.toFixed(0)} ms`);
       }
     } finally {
       await leader.stop();
       await follower?.stop();
     }
     return {
-      title: `A leader ends in order, another manager takes over (${TURNS} turns), on a real API server`,
+      title: `A leader shuts down gracefully, another manager takes over (${ROUNDS} rounds), on a real API server`,
       measurements: [
         { name: "from SIGTERM until the other one has written a class, p50", value: percentile(gaps, 0.5), unit: "ms" },
-        { name: "the same, at most", value: Math.max(...gaps), unit: "ms" },
+        { name: "from SIGTERM until the other one has written a class, max", value: Math.max(...gaps), unit: "ms" },
         { name: "idle manager, resident", value: idle.rssBytes / 2 ** 20, unit: "MiB", note: "after a collection" },
         { name: "idle manager, live heap", value: (idle.heapBytes ?? 0) / 2 ** 20, unit: "MiB" },
       ],

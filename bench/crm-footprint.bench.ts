@@ -47,17 +47,17 @@ export const bench: Bench = {
       log(`package manager: ${pm.all.toFixed(0)} MiB`);
       const { all, own } = { all: crm.all + pm.all, own: crm.own + pm.own };
       return {
-        title: "Package manager and class runtime manager with nothing to do, one bundled file each",
+        title: "Idle package manager and class runtime manager, one bundled file each",
         measurements: [
           { name: "class runtime manager, resident", value: crm.all, unit: "MiB", note: "watches an empty cluster" },
-          { name: "class runtime manager, its own", value: crm.own, unit: "MiB", note: "without mapped files" },
+          { name: "class runtime manager, private memory", value: crm.own, unit: "MiB", note: "without mapped files" },
           { name: "package manager, resident", value: pm.all, unit: "MiB", note: "in memory, one process" },
-          { name: "package manager, its own", value: pm.own, unit: "MiB", note: "without mapped files" },
-          { name: "both, their own", value: own, unit: "MiB" },
+          { name: "package manager, private memory", value: pm.own, unit: "MiB", note: "without mapped files" },
+          { name: "both, private memory", value: own, unit: "MiB" },
         ],
         ratios: [
           {
-            name: "memory allowed / both, resident",
+            name: "memory budget / both, resident",
             value: MOST_MIB / all,
             floor: 1,
             explains: `at most ${MOST_MIB} MiB; Node's own mapped files are counted twice`,

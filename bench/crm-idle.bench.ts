@@ -31,7 +31,7 @@ export const bench: Bench = {
     const writes = during(isClassWrite);
     const lists = during((name) => name.startsWith("LIST "));
     return {
-      title: `${CLASSES} available classes of two functions and a state store, left alone for ${MINUTES} min (controllers, KWOK)`,
+      title: `${CLASSES} available classes of two functions and a state store, idle for ${MINUTES} min (controllers, KWOK)`,
       measurements: [
         { name: "API writes", value: writes, unit: "writes", note: "without the lease" },
         { name: "lists", value: lists, unit: "lists", note: "watches that begin with a list included" },
@@ -48,7 +48,7 @@ export const bench: Bench = {
           note: "the server ends each after some minutes",
         },
         { name: "renewals of the lease", value: during((name) => name === "PUT leases"), unit: "writes" },
-        { name: "processor time", value: (after.cpuMs - before.cpuMs) / MINUTES / 600, unit: "% of one core" },
+        { name: "CPU time", value: (after.cpuMs - before.cpuMs) / MINUTES / 600, unit: "% of one core" },
         {
           name: "API writes per class until available",
           value: requestsBetween(empty, made, isClassWrite) / CLASSES,
@@ -66,7 +66,7 @@ export const bench: Bench = {
       ],
       ratios: [
         {
-          name: "quiet",
+          name: "no writes",
           value: writes + lists === 0 ? 1 : 0,
           floor: 1,
           explains: "1 when nothing was written and nothing listed",

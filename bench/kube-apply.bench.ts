@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { makeRunFolder, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import type { Bench, BenchReport } from "./harness.ts";
-import { clientGo, ours, type Contender } from "./kube/contenders.ts";
+import { clientGo, ours, type ClientProgram } from "./kube/client-programs.ts";
 import { deployments } from "./kube/objects.ts";
-import { inTurn, median, runContender } from "./kube/run-contender.ts";
+import { inTurn, median, runClientProgram } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const OBJECTS = scaled(2_000);
@@ -26,29 +26,29 @@ interface Applied {
 export const bench: Bench = {
   name: "kube-apply",
   async run(log) {
-    const contenders = [ours(), await clientGo(log)] as const;
+    const programs = [ours(), await clientGo(log)] as const;
     await using cluster = await startKubernetes();
-    const results = new Map<Contender, Applied[]>(contenders.map((contender) => [contender, []]));
+    const results = new Map<ClientProgram, Applied[]>(programs.map((program) => [program, []]));
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const contender of inTurn(contenders, round)) {
-        const result = await applyRound(cluster, contender, `${contender.name}-${round}`);
-        log(`round ${round}, ${contender.name}: ${perSecond(result).toFixed(0)} per second`);
-        results.get(contender)?.push(result);
+      for (const program of inTurn(programs, round)) {
+        const result = await applyRound(cluster, program, `${program.name}-${round}`);
+        log(`round ${round}, ${program.name}: ${perSecond(result).toFixed(0)} per second`);
+        results.get(program)?.push(result);
       }
     }
-    return reportOf(results.get(contenders[0]) ?? [], results.get(contenders[1]) ?? []);
+    return reportOf(results.get(programs[0]) ?? [], results.get(programs[1]) ?? []);
   },
 };
 
 /** Every round uses a new namespace, so that every apply creates an object. */
-async function applyRound(cluster: KubernetesUnderTest, contender: Contender, namespace: string): Promise<Applied> {
+async function applyRound(cluster: KubernetesUnderTest, program: ClientProgram, namespace: string): Promise<Applied> {
   const folder = await makeRunFolder("kube-apply");
   try {
     const created = await cluster.kubectl(["create", "namespace", namespace]);
     if (created.exitCode !== 0) throw new Error(created.stderr);
     const file = path.join(folder.path, "objects.json");
     await writeFile(file, JSON.stringify(deployments(namespace, "app", WARM_UP + OBJECTS)));
-    return await runContender<Applied>(contender, [
+    return await runClientProgram<Applied>(program, [
       "apply",
       cluster.kubeconfig,
       file,
@@ -76,7 +76,7 @@ function reportOf(mine: readonly Applied[], theirs: readonly Applied[]): BenchRe
     title: `Server-side apply of ${OBJECTS} Deployments, ${CONCURRENCY} at once, on a real API server (medians of ${ROUNDS} rounds)`,
     measurements: rows.flatMap(({ name, results }) => [
       { name: `${name}: applies`, value: over(results, perSecond), unit: "per second" },
-      { name: `${name}: processor time`, value: over(results, cpuSeconds), unit: "s", note: `of ${OBJECTS} applies` },
+      { name: `${name}: CPU time`, value: over(results, cpuSeconds), unit: "s", note: `of ${OBJECTS} applies` },
       { name: `${name}: peak memory`, value: over(results, peakMiB), unit: "MiB", note: "resident, whole process" },
     ]),
     ratios: [
@@ -87,7 +87,7 @@ function reportOf(mine: readonly Applied[], theirs: readonly Applied[]): BenchRe
         explains: "client and server share the machine, so a client that computes less leaves more to the server",
       },
       {
-        name: "processor time, client-go / kube-runtime",
+        name: "CPU time, client-go / kube-runtime",
         value: over(theirs, cpuSeconds) / over(mine, cpuSeconds),
         explains: "above 1 means that ours needs less",
       },

@@ -4,10 +4,10 @@ import { KubeClient, resourceType, type ResourceClient } from "@oaas/kube-runtim
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { startKubernetes } from "@oaas/testkit";
 import type { Bench } from "./harness.ts";
-import { clientGo, clientNode, ours, type Contender } from "./kube/contenders.ts";
+import { clientGo, clientNode, ours, type ClientProgram } from "./kube/client-programs.ts";
 import { informerReport, type Replayed, type Results, type Synced } from "./kube/informer-report.ts";
 import { configMap } from "./kube/objects.ts";
-import { inTurn, runContender, startRounds } from "./kube/run-contender.ts";
+import { inTurn, runClientProgram, startRounds } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const OBJECTS = scaled(10_000);
@@ -29,14 +29,14 @@ const CONFIG_MAPS = resourceType<KubeObject>({
 /**
  * Informers on a real API server: ours, client-go and client-node in turn with the same objects, each in its own process.
  *
- * *Flow*: create the objects; each contender syncs a cache in a new process, several times; then each lists and keeps the
+ * *Flow*: create the objects; each program syncs a cache in a new process, several times; then each lists and keeps the
  * resource version; then the objects are changed; then each watches from its old version, so that all changes are pending on
  * the server.
  */
 export const bench: Bench = {
   name: "kube-informer",
   async run(log) {
-    const contenders = [ours(), await clientGo(log), await clientNode(log)] as const;
+    const programs = [ours(), await clientGo(log), await clientNode(log)] as const;
     await using cluster = await startKubernetes();
     const writer = new KubeClient({
       transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig: cluster.kubeconfig }), realAmbient),
@@ -51,57 +51,56 @@ export const bench: Bench = {
     await createAll(maps, WARM_NAMESPACE, WARM_OBJECTS);
     await createAll(maps, NAMESPACE, OBJECTS);
     log(`${OBJECTS} objects are there`);
-    const synced = await syncRounds(contenders, cluster.kubeconfig, log);
+    const synced = await syncRounds(programs, cluster.kubeconfig, log);
     // The watch cache of the server keeps 75 seconds of changes. A change just before the lists keeps their version in
     // the cache.
     await changeAll(maps, WARM_NAMESPACE, WARM_OBJECTS, WARM_OBJECTS);
     const change = (): Promise<void> => changeAll(maps, NAMESPACE, OBJECTS, EVENTS);
-    const replayed = await replayRounds(contenders, cluster.kubeconfig, change, log);
+    const replayed = await replayRounds(programs, cluster.kubeconfig, change, log);
     await writer.close();
-    const resultsOf = (contender: Contender): Results => ({
-      name: contender.name,
-      synced: synced.get(contender) ?? [],
-      replayed: replayed.get(contender) ?? [],
+    const resultsOf = (program: ClientProgram): Results => ({
+      name: program.name,
+      synced: synced.get(program) ?? [],
+      replayed: replayed.get(program) ?? [],
     });
     return informerReport({
       title: `Informers with ${OBJECTS} ConfigMaps on a real API server (medians of ${ROUNDS} rounds)`,
       objects: OBJECTS,
-      mine: resultsOf(contenders[0]),
-      clientGo: resultsOf(contenders[1]),
-      clientNode: resultsOf(contenders[2]),
+      mine: resultsOf(programs[0]),
+      clientGo: resultsOf(programs[1]),
+      clientNode: resultsOf(programs[2]),
     });
   },
 };
 
 async function syncRounds(
-  contenders: readonly Contender[],
+  programs: readonly ClientProgram[],
   kubeconfig: string,
   log: (line: string) => void,
-): Promise<Map<Contender, Synced[]>> {
-  const results = new Map<Contender, Synced[]>(contenders.map((contender) => [contender, []]));
+): Promise<Map<ClientProgram, Synced[]>> {
+  const results = new Map<ClientProgram, Synced[]>(programs.map((program) => [program, []]));
   for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const contender of inTurn(contenders, round)) {
-      const result = await runContender<Synced>(contender, ["sync", kubeconfig, NAMESPACE, WARM_NAMESPACE]);
-      if (result.objects !== OBJECTS)
-        throw new Error(`${contender.name} has ${result.objects} objects, not ${OBJECTS}`);
-      log(`round ${round}, ${contender.name}: synced in ${result.ms.toFixed(0)} ms`);
-      results.get(contender)?.push(result);
+    for (const program of inTurn(programs, round)) {
+      const result = await runClientProgram<Synced>(program, ["sync", kubeconfig, NAMESPACE, WARM_NAMESPACE]);
+      if (result.objects !== OBJECTS) throw new Error(`${program.name} has ${result.objects} objects, not ${OBJECTS}`);
+      log(`round ${round}, ${program.name}: synced in ${result.ms.toFixed(0)} ms`);
+      results.get(program)?.push(result);
     }
   }
   return results;
 }
 
 async function replayRounds(
-  contenders: readonly Contender[],
+  programs: readonly ClientProgram[],
   kubeconfig: string,
   change: () => Promise<void>,
   log: (line: string) => void,
-): Promise<Map<Contender, Replayed[]>> {
-  const results = new Map<Contender, Replayed[]>(contenders.map((contender) => [contender, []]));
+): Promise<Map<ClientProgram, Replayed[]>> {
+  const results = new Map<ClientProgram, Replayed[]>(programs.map((program) => [program, []]));
   await using holders = new AsyncDisposableStack();
   const runners = [];
-  for (const contender of contenders) {
-    const runner = await startRounds<Replayed>(contender, ["replay", kubeconfig, NAMESPACE, String(EVENTS)]);
+  for (const program of programs) {
+    const runner = await startRounds<Replayed>(program, ["replay", kubeconfig, NAMESPACE, String(EVENTS)]);
     runners.push(holders.use(runner));
   }
   const start = performance.now();
@@ -110,8 +109,8 @@ async function replayRounds(
   for (let round = 1; round <= ROUNDS; round += 1) {
     for (const runner of inTurn(runners, round)) {
       const result = await runner.round();
-      log(`round ${round}, ${runner.contender.name}: ${EVENTS} events in ${result.ms.toFixed(0)} ms`);
-      results.get(runner.contender)?.push(result);
+      log(`round ${round}, ${runner.program.name}: ${EVENTS} events in ${result.ms.toFixed(0)} ms`);
+      results.get(runner.program)?.push(result);
     }
   }
   return results;

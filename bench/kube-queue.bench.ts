@@ -1,7 +1,7 @@
 import { realAmbient } from "@oaas/foundation/real";
 import { WorkQueue } from "@oaas/kube-runtime";
 import type { Bench } from "./harness.ts";
-import { median } from "./kube/run-contender.ts";
+import { median } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const KEYS = scaled(100_000);
@@ -42,13 +42,13 @@ export const bench: Bench = {
           name: "adds, WorkQueue / Map and array",
           value: rate(queue, adds) / rate(anchor, adds),
           floor: 0.1,
-          explains: "ours notes when each key came, gives each namespace its line and looks for a pending delay",
+          explains: "ours records when each key was added, has a queue per namespace and checks for a pending delay",
         },
         {
           name: "takes, WorkQueue / Map and array",
           value: rate(queue, takes) / rate(anchor, takes),
           floor: 0.1,
-          explains: "ours chooses a namespace in turn and measures how long each key waited and was worked on",
+          explains: "ours picks namespaces in turn and measures queue and work time of each key",
         },
       ],
     };

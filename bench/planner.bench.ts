@@ -8,7 +8,7 @@ import {
   STRONG_STATE,
 } from "../apps/package-manager/src/planner/testing/plan-inputs.ts";
 import type { Bench, Measurement } from "./harness.ts";
-import { median } from "./kube/run-contender.ts";
+import { median } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 
 const CLUSTERS = 50;
@@ -91,9 +91,9 @@ export const bench: Bench = {
       },
       { name: "plan, all clusters named", note: `${everywhere.units.length} units`, work: () => planOf(named) },
       { name: "re-plan", note: "with hysteresis", work: () => planOf({ ...chosen, previous }) },
-      { name: "refusal", note: "every remedy looked for", work: () => refusalOf(hopeless) },
+      { name: "rejection", note: "all remedies searched", work: () => refusalOf(hopeless) },
       {
-        name: "the plan as JSON and back",
+        name: "plan to JSON and back",
         note: `all clusters named, ${JSON.stringify(everywhere).length} bytes`,
         work: () => JSON.parse(JSON.stringify(everywhere)) as unknown,
       },
@@ -112,7 +112,7 @@ export const bench: Bench = {
       ratios: [
         {
           name: "JSON and back / plan of all clusters",
-          value: usual("the plan as JSON and back") / usual("plan, all clusters named"),
+          value: usual("plan to JSON and back") / usual("plan, all clusters named"),
           floor: 0.03,
           explains: "A plan with its ids, its digest and its reasons costs no more than thirty copies of itself.",
         },
@@ -120,7 +120,7 @@ export const bench: Bench = {
           name: "plan / re-plan",
           value: usual("plan, clusters chosen") / usual("re-plan"),
           floor: 0.2,
-          explains: "Looking at what runs before moving it costs little.",
+          explains: "Considering the running units costs little.",
         },
       ],
     };

@@ -14,7 +14,7 @@ export const bench: Bench = {
   name: "pm-deployments",
   async run(log) {
     log(`${DEPLOYMENTS} deployments over ${CLUSTERS} clusters, ${WIDTH} at once`);
-    const made = await makeAndRemove();
+    const created = await createAndRemove();
     log(`one at a time and eight at once, clusters of ${DELAY_MS} ms`);
     await using slow = await startFleet(CLUSTERS, DELAY_MS);
     await rate(slow, "warm", Math.ceil(SLOW / 4), 8);
@@ -24,23 +24,23 @@ export const bench: Bench = {
       title: `${DEPLOYMENTS} deployments over ${CLUSTERS} scripted clusters, in memory`,
       measurements: [
         {
-          name: `made, ${WIDTH} at once`,
-          value: made.perSecond,
+          name: `created, ${WIDTH} at once`,
+          value: created.perSecond,
           unit: "deployments/s",
           note: `${CLUSTERS} clusters each`,
         },
-        { name: `removed, ${WIDTH} at once`, value: made.removedPerSecond, unit: "deployments/s" },
-        { name: "lost: acknowledged, not in a cluster", value: made.lost, unit: "units" },
-        { name: "orphans: in a cluster, of no deployment", value: made.orphans, unit: "units" },
+        { name: `removed, ${WIDTH} at once`, value: created.removedPerSecond, unit: "deployments/s" },
+        { name: "lost: acknowledged, not in a cluster", value: created.lost, unit: "units" },
+        { name: "orphans: in a cluster without a deployment", value: created.orphans, unit: "units" },
         { name: `clusters of ${DELAY_MS} ms, one at a time`, value: alone, unit: "deployments/s" },
         { name: `clusters of ${DELAY_MS} ms, eight at once`, value: eight, unit: "deployments/s" },
       ],
       ratios: [
         {
           name: "none lost, no orphan",
-          value: made.lost + made.orphans === 0 ? 1 : 0,
+          value: created.lost + created.orphans === 0 ? 1 : 0,
           floor: 1,
-          explains: "after making all, and after removing all",
+          explains: "after creating all, and after removing all",
         },
         {
           name: "eight at once / one at a time",
@@ -60,7 +60,7 @@ interface Made {
   readonly orphans: number;
 }
 
-async function makeAndRemove(): Promise<Made> {
+async function createAndRemove(): Promise<Made> {
   await using fleet = await startFleet(CLUSTERS, 0);
   const perSecond = await rate(fleet, "order", DEPLOYMENTS, WIDTH);
   const wanted = Array.from({ length: DEPLOYMENTS }, (_, index) => keyOf("order", index + 1));

@@ -1,12 +1,12 @@
 import { percentile } from "./crm/lab.ts";
 import { now } from "./crm/measured-manager.ts";
 import type { Bench } from "./harness.ts";
-import { median } from "./kube/run-contender.ts";
+import { median } from "./kube/run-client-program.ts";
 import { scaled } from "./kube/scale.ts";
 import { deploy, deployed, startFleet } from "./pm/fleet.ts";
 
 const CLUSTERS = 100;
-const DEAD = 10;
+const UNREACHABLE = 10;
 const DELAY_MS = 50;
 const WARM_UP = 3;
 const ROUNDS = scaled(15);
@@ -14,7 +14,7 @@ const PLANS = scaled(1_000);
 const PLANNED_OVER = 50;
 
 /**
- * Time from POST to acceptance by a hundred clusters with 50 ms each: delays overlap, and dead clusters delay no
+ * Time from POST to acceptance by a hundred clusters with 50 ms each: delays overlap, and unreachable clusters delay no
  * others.
  */
 export const bench: Bench = {
@@ -23,7 +23,7 @@ export const bench: Bench = {
     await using fleet = await startFleet(CLUSTERS, DELAY_MS, { env: { DEPLOY_FAN_OUT: String(CLUSTERS) } });
     const { pm, clusters } = fleet;
     const cpuMs = async (): Promise<number> => (await pm.figures()).cpuMs;
-    const living = clusters.slice(0, CLUSTERS - DEAD);
+    const living = clusters.slice(0, CLUSTERS - UNREACHABLE);
     const times = async (name: string, to: readonly string[], rounds: number): Promise<number[]> => {
       const took: number[] = [];
       for (let round = 0; round < rounds; round += 1) took.push(await deployed(pm, `${name}-${round}`, to));
@@ -67,29 +67,33 @@ export const bench: Bench = {
       some.push((await fleet.arrival(key, living.length)) - start);
     }
 
-    log(`the same with ${DEAD} clusters that do not answer`);
-    await fleet.mute(DEAD);
+    log(`the same with ${UNREACHABLE} clusters that do not answer`);
+    await fleet.mute(UNREACHABLE);
     const beside: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const key = `beside-${round}`;
       const start = now();
-      const answered = deploy(pm, key, clusters);
+      const onResponse = deploy(pm, key, clusters);
       beside.push((await fleet.arrival(key, living.length)) - start);
       // Dead clusters keep the operation waiting; cancel it before the next one starts.
       await pm.call("POST", `/api/v1/deployments/${key}/cancel`);
-      await answered;
+      await onResponse;
     }
     return {
       title: `One deployment to ${CLUSTERS} scripted clusters that each take ${DELAY_MS} ms`,
       measurements: [
         { name: `POST /plans over ${PLANNED_OVER} clusters, p50`, value: percentile(plans, 0.5), unit: "ms" },
         { name: `POST /plans over ${PLANNED_OVER} clusters, p99`, value: percentile(plans, 0.99), unit: "ms" },
-        { name: `POST /plans over ${PLANNED_OVER} clusters, processor`, value: planCpu, unit: "ms" },
+        { name: `POST /plans over ${PLANNED_OVER} clusters, CPU`, value: planCpu, unit: "ms" },
         { name: "to one cluster, median", value: median(one), unit: "ms" },
         { name: `to ${CLUSTERS} clusters, median`, value: median(all), unit: "ms" },
-        { name: `to ${CLUSTERS} clusters, processor`, value: fanOutCpu, unit: "ms" },
+        { name: `to ${CLUSTERS} clusters, CPU`, value: fanOutCpu, unit: "ms" },
         { name: `until ${living.length} clusters have it, median`, value: median(some), unit: "ms" },
-        { name: `until ${living.length} have it beside ${DEAD} dead, median`, value: median(beside), unit: "ms" },
+        {
+          name: `until ${living.length} have it with ${UNREACHABLE} unreachable, median`,
+          value: median(beside),
+          unit: "ms",
+        },
       ],
       ratios: [
         {
@@ -99,15 +103,15 @@ export const bench: Bench = {
           explains: `a sum would be ${(CLUSTERS * DELAY_MS) / 1000} s`,
         },
         {
-          name: `time to ${living.length} / the same beside ${DEAD} dead`,
+          name: `time to ${living.length} / the same with ${UNREACHABLE} unreachable`,
           value: median(some) / median(beside),
           floor: 0.8,
-          explains: "as seen by the clusters; dead ones delay no others",
+          explains: "as seen by the clusters; unreachable ones delay no others",
         },
         {
           name: `5 ms / POST /plans over ${PLANNED_OVER} clusters, p99`,
           value: 5 / percentile(plans, 0.99),
-          explains: "with the way there and back; the plan itself is measured by the benchmark called planner",
+          explains: "with the HTTP round trip; the planner benchmark measures the plan itself",
         },
       ],
     };

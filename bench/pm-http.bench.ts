@@ -3,15 +3,15 @@ import { echoPackage } from "../apps/package-manager/test/running-pm.ts";
 import type { Bench, Ratio } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 import {
-  contest,
+  compareServers,
   measurementsOf,
-  oursOf,
+  packageManagerServer,
   requestText,
-  startArena,
+  startLoadTools,
   withConstants,
-  type Contender,
-  type Standing,
-} from "./pm/contest.ts";
+  type ComparedServer,
+  type ServerResult,
+} from "./pm/server-comparison.ts";
 import { startMeasuredPm } from "./pm/measured-pm.ts";
 import { measurePaced } from "./pm/paced-load.ts";
 import { shopPackage } from "./pm/seed.ts";
@@ -49,40 +49,40 @@ const ALONE = {
 export const bench: Bench = {
   name: "pm-http",
   async run(log) {
-    await using arena = startArena();
+    await using tools = startLoadTools();
     await using pm = await startMeasuredPm({
       program: MAIN,
       env: { BENCH_PACKAGES: String(PACKAGES), BENCH_DEPLOYMENTS: String(DEPLOYMENTS) },
     });
     const { heapBytes = Number.NaN, rssBytes } = await pm.figures({ heap: true });
     log(`page of 100 packages: ${PACED.rounds} rounds at ${PACED.perSecond} requests per second`);
-    const paced = await measurePaced(arena.loader, { ...PACED, port: pm.port, requests: [PACKAGE_PAGE] });
-    const standings = new Map<string, readonly Standing[]>();
-    const compare = async (what: string, contenders: readonly Contender[]): Promise<void> => {
+    const paced = await measurePaced(tools.loader, { ...PACED, port: pm.port, requests: [PACKAGE_PAGE] });
+    const results = new Map<string, readonly ServerResult[]>();
+    const compare = async (what: string, servers: readonly ComparedServer[]): Promise<void> => {
       log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
-      standings.set(what, await contest(arena.loader, contenders, LOAD));
+      results.set(what, await compareServers(tools.loader, servers, LOAD));
     };
     for (const [what, request] of Object.entries(COMPARED))
-      await compare(what, await withConstants(pm, request, arena.constants));
-    for (const [what, request] of Object.entries(ALONE)) await compare(what, [oursOf(pm, request)]);
-    const of = (what: string, name: string): Standing =>
-      standings.get(what)?.find((each) => each.name === name) as Standing;
+      await compare(what, await withConstants(pm, request, tools.constants));
+    for (const [what, request] of Object.entries(ALONE)) await compare(what, [packageManagerServer(pm, request)]);
+    const of = (what: string, name: string): ServerResult =>
+      results.get(what)?.find((each) => each.name === name) as ServerResult;
     const against = (what: string, floor: number): Ratio => ({
       name: `${what} / fastify`,
       value: of(what, "fastify").share(),
       floor,
       explains: "a bare Fastify handler that returns the same bytes",
     });
-    const byProcessor = (what: string): Ratio => ({
+    const byCpu = (what: string): Ratio => ({
       name: `${what} / fastify, by CPU time`,
-      value: of(what, "fastify").processorShare(),
+      value: of(what, "fastify").cpuShare(),
       explains: "less affected by other processes of the machine",
     });
-    const perSecond = (what: string): number => of(what, "ours").perSecond;
+    const perSecond = (what: string): number => of(what, "package manager").perSecond;
     return {
       title: `The package manager over HTTP: ${PACKAGES} packages, ${DEPLOYMENTS} deployments, in memory`,
       measurements: [
-        ...[...standings].flatMap(([what, each]) => measurementsOf(what, each)),
+        ...[...results].flatMap(([what, each]) => measurementsOf(what, each)),
         { name: `page of 100 packages, p50 at ${PACED.perSecond} req/s`, value: paced.p50Ms, unit: "ms" },
         { name: `page of 100 packages, p99 at ${PACED.perSecond} req/s`, value: paced.p99Ms, unit: "ms" },
         { name: "live heap", value: heapBytes / MIB, unit: "MiB", note: "with the history of the store" },
@@ -94,7 +94,7 @@ export const bench: Bench = {
         // Validation by the schemas and the audit line, which is written before the response, take most of the time.
         against("POST package", 0.08),
         against("page of 100", 0.5),
-        ...["GET package", "GET deployment", "POST package", "page of 100"].map(byProcessor),
+        ...["GET package", "GET deployment", "POST package", "page of 100"].map(byCpu),
         {
           name: `page of 100 packages / ${PACKAGE_PAGES_PER_SECOND} per second`,
           value: perSecond("page of 100 packages") / PACKAGE_PAGES_PER_SECOND,

@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import path from "node:path";
-import { realAmbient } from "@oaas/foundation/real";
-import { openEtcdStore } from "@oaas/storage/etcd";
-import { openSqliteStore } from "@oaas/storage/sqlite";
-import { startEtcd } from "@oaas/testkit";
 import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
-import { contest, measurementsOf, oursOf, requestText, startArena, type Standing } from "./pm/contest.ts";
+import {
+  compareServers,
+  measurementsOf,
+  packageManagerServer,
+  requestText,
+  startLoadTools,
+  type ServerResult,
+} from "./pm/server-comparison.ts";
+import { startDurableStores } from "./pm/durable-stores.ts";
 import { startMeasuredPm, type MeasuredPm, type MeasuredPmOptions } from "./pm/measured-pm.ts";
-import { seed, shopPackage } from "./pm/seed.ts";
+import { shopPackage } from "./pm/seed.ts";
 
 const DEPLOYMENTS = scaled(10_000);
 const PACKAGES = 100;
@@ -17,10 +20,9 @@ const LOAD = {
   rounds: 9,
   roundMs: scaled(700),
   connections: 32,
-  warmUp: { rounds: 2, answers: 6_000, mostRounds: 4 },
+  warmUp: { rounds: 2, responses: 6_000, maxRounds: 4 },
 };
 const MEMORY_MAIN = path.join(import.meta.dirname, "pm", "seeded-main.ts");
-const PREFIX = "/oaas/pm/";
 const MIB = 1024 * 1024;
 
 const REQUESTS = {
@@ -35,97 +37,84 @@ const REQUESTS = {
 export const bench: Bench = {
   name: "pm-stores",
   async run(log) {
-    const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-pm-"));
-    try {
-      const file = path.join(folder, "pm.db");
-      const sqliteStore = openSqliteStore({ ambient: realAmbient, file });
-      await seed(sqliteStore, PACKAGES, DEPLOYMENTS);
-      await sqliteStore.close();
-      await using etcd = await startEtcd({ fsync: true });
-      const etcdStore = openEtcdStore({ ambient: realAmbient, endpoints: etcd.endpoints, keyPrefix: PREFIX });
-      await seed(etcdStore, PACKAGES, DEPLOYMENTS);
-      await etcdStore.close();
-      log(`${PACKAGES} packages and ${DEPLOYMENTS} deployments are written`);
+    await using stores = await startDurableStores(PACKAGES, DEPLOYMENTS);
+    log(`${PACKAGES} packages and ${DEPLOYMENTS} deployments are written`);
 
-      await using arena = startArena();
-      const onEtcd = { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: etcd.endpoints.join(","), ETCD_KEY_PREFIX: PREFIX };
-      const inMemory = { BENCH_PACKAGES: String(PACKAGES), BENCH_DEPLOYMENTS: String(DEPLOYMENTS) };
-      await using started = new AsyncDisposableStack();
-      const start = async (options: MeasuredPmOptions): Promise<MeasuredPm> =>
-        started.use(await startMeasuredPm(options));
-      const [memory, sqlite, single, double] = await Promise.all([
-        start({ program: MEMORY_MAIN, env: inMemory }),
-        start({ env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: file } }),
-        start({ env: onEtcd }),
-        start({ env: onEtcd, workers: 2 }),
-      ]);
-      const managers = { memory, sqlite, etcd: single, "etcd, two workers": double };
+    await using tools = startLoadTools();
+    const inMemory = { BENCH_PACKAGES: String(PACKAGES), BENCH_DEPLOYMENTS: String(DEPLOYMENTS) };
+    await using started = new AsyncDisposableStack();
+    const start = async (options: MeasuredPmOptions): Promise<MeasuredPm> =>
+      started.use(await startMeasuredPm(options));
+    const [memory, sqlite, single, double] = await Promise.all([
+      start({ program: MEMORY_MAIN, env: inMemory }),
+      start({ env: stores.sqlite }),
+      start({ env: stores.etcd }),
+      start({ env: stores.etcd, workers: 2 }),
+    ]);
+    const managers = { memory, sqlite, etcd: single, "etcd, two workers": double };
 
-      const standings = new Map<string, readonly Standing[]>();
-      for (const [what, request] of Object.entries(REQUESTS)) {
-        log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
-        const contenders = Object.entries(managers).map(([name, pm]) => oursOf(pm, request, name));
-        standings.set(what, await contest(arena.loader, contenders, LOAD));
-      }
-      const standing = (what: string, name: string): Standing =>
-        standings.get(what)?.find((each) => each.name === name) as Standing;
-      const ratio = (what: string, one: string, other: string): number =>
-        standing(what, other).share(standing(what, one));
-      const growth = (what: string): number => ratio(what, "etcd, two workers", "etcd");
-      /** The possible gain of two workers with all cores for them and the client. */
-      const room = (what: string): number => {
-        const { perSecond, cpuMicros, clientMicros } = standing(what, "etcd, two workers");
-        const most = (availableParallelism() * 1e6) / (cpuMicros + clientMicros);
-        return Math.min(2, (growth(what) * most) / perSecond);
-      };
-      const roomText = (what: string): string =>
-        `${availableParallelism()} processors for the workers and their client leave room for ${room(what).toFixed(2)}`;
-      const heaps = await Promise.all(
-        [memory, sqlite, single].map(async (pm) => (await pm.figures({ heap: true })).heapBytes ?? Number.NaN),
-      );
-      return {
-        title: `The package manager on its stores: ${PACKAGES} packages, ${DEPLOYMENTS} deployments`,
-        measurements: [
-          ...[...standings].flatMap(([what, each]) => measurementsOf(what, each)),
-          ...["memory", "sqlite", "etcd"].map((name, at) => ({
-            name: `live memory on ${name}`,
-            value: (heaps[at] ?? Number.NaN) / MIB,
-            unit: "MiB",
-          })),
-        ],
-        ratios: [
-          {
-            name: "page of 100: sqlite / memory",
-            value: ratio("page of 100", "sqlite", "memory"),
-            floor: 0.8,
-            explains: "lists are served from memory with every store",
-          },
-          {
-            name: "page of 100: etcd / memory",
-            value: ratio("page of 100", "etcd", "memory"),
-            floor: 0.8,
-            explains: "lists are served from memory with every store",
-          },
-          {
-            name: "page of 100 packages: two workers / one, on etcd",
-            value: growth("page of 100 packages"),
-            floor: 1.3,
-            explains: `reads grow with processes; ${roomText("page of 100 packages")}`,
-          },
-          {
-            name: "page of 100: two workers / one, on etcd",
-            value: growth("page of 100"),
-            explains: roomText("page of 100"),
-          },
-          {
-            name: "GET package: two workers / one, on etcd",
-            value: growth("GET package"),
-            explains: "each read asks etcd, which is on the same processors",
-          },
-        ],
-      };
-    } finally {
-      rmSync(folder, { recursive: true });
+    const results = new Map<string, readonly ServerResult[]>();
+    for (const [what, request] of Object.entries(REQUESTS)) {
+      log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
+      const servers = Object.entries(managers).map(([name, pm]) => packageManagerServer(pm, request, name));
+      results.set(what, await compareServers(tools.loader, servers, LOAD));
     }
+    const resultOf = (what: string, name: string): ServerResult =>
+      results.get(what)?.find((each) => each.name === name) as ServerResult;
+    const ratio = (what: string, one: string, other: string): number =>
+      resultOf(what, other).share(resultOf(what, one));
+    const growth = (what: string): number => ratio(what, "etcd, two workers", "etcd");
+    /** The possible gain of two workers with all cores for them and the client. */
+    const room = (what: string): number => {
+      const { perSecond, cpuMicros, clientMicros } = resultOf(what, "etcd, two workers");
+      const most = (availableParallelism() * 1e6) / (cpuMicros + clientMicros);
+      return Math.min(2, (growth(what) * most) / perSecond);
+    };
+    const roomText = (what: string): string =>
+      `${availableParallelism()} CPUs for the workers and their client leave room for ${room(what).toFixed(2)}`;
+    const heaps = await Promise.all(
+      [memory, sqlite, single].map(async (pm) => (await pm.figures({ heap: true })).heapBytes ?? Number.NaN),
+    );
+    return {
+      title: `The package manager on its stores: ${PACKAGES} packages, ${DEPLOYMENTS} deployments`,
+      measurements: [
+        ...[...results].flatMap(([what, each]) => measurementsOf(what, each)),
+        ...["memory", "sqlite", "etcd"].map((name, at) => ({
+          name: `live memory on ${name}`,
+          value: (heaps[at] ?? Number.NaN) / MIB,
+          unit: "MiB",
+        })),
+      ],
+      ratios: [
+        {
+          name: "page of 100: sqlite / memory",
+          value: ratio("page of 100", "sqlite", "memory"),
+          floor: 0.8,
+          explains: "lists are served from memory with every store",
+        },
+        {
+          name: "page of 100: etcd / memory",
+          value: ratio("page of 100", "etcd", "memory"),
+          floor: 0.8,
+          explains: "lists are served from memory with every store",
+        },
+        {
+          name: "page of 100 packages: two workers / one, on etcd",
+          value: growth("page of 100 packages"),
+          floor: 1.3,
+          explains: `reads grow with processes; ${roomText("page of 100 packages")}`,
+        },
+        {
+          name: "page of 100: two workers / one, on etcd",
+          value: growth("page of 100"),
+          explains: roomText("page of 100"),
+        },
+        {
+          name: "GET package: two workers / one, on etcd",
+          value: growth("GET package"),
+          explains: "each read queries etcd, which shares the CPUs",
+        },
+      ],
+    };
   },
 };

@@ -47,7 +47,7 @@ export const bench: Bench = {
         {
           name: "JSON size / size",
           value: text.length / bytes.length,
-          explains: "what the network is spared",
+          explains: "bytes saved on the network",
         },
       ],
     };

@@ -70,16 +70,16 @@ export const bench: Bench = {
       title: `REST: a package of 10 classes and 20 functions (${text.length} bytes)`,
       measurements: [
         { name: "JSON.parse alone", value: json, unit: "µs" },
-        { name: "read: parse, judge, turn into the domain's form", value: reading, unit: "µs" },
-        { name: "refuse one with two mistakes", value: refusing, unit: "µs" },
-        { name: "write: turn into JSON text", value: writing, unit: "µs" },
-        { name: "write and hold against its schema, as a client does", value: checking, unit: "µs" },
+        { name: "read: parse, validate, convert to the model", value: reading, unit: "µs" },
+        { name: "reject a document with two errors", value: refusing, unit: "µs" },
+        { name: "write: convert to JSON text", value: writing, unit: "µs" },
+        { name: "write and validate against the response schema", value: checking, unit: "µs" },
       ],
       ratios: [
         {
           name: "reading / JSON.parse",
           value: reading / json,
-          explains: "how many times the price of its JSON a fully judged package costs; smaller is better",
+          explains: "time to read and validate a package, relative to JSON.parse; smaller is better",
         },
       ],
     };

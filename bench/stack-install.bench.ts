@@ -33,7 +33,7 @@ export const bench: Bench = {
             unit: "ms",
             note: "packages from npm's cache where it has them",
           },
-          { name: "of which until the first word of the stack", value: cold.installMs, unit: "ms" },
+          { name: "of which until the first output of the stack", value: cold.installMs, unit: "ms" },
           { name: "npm start to ready, installed", value: warmMs, unit: "ms", note: `median of ${STARTS}` },
         ],
         ratios: [

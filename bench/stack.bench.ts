@@ -37,7 +37,7 @@ export const bench: Bench = {
         if (count < STARTS - 1) await stack.stop();
       }
       const stack = warm.at(-1) ?? first;
-      log(`left alone for ${IDLE_SECONDS} s`);
+      log(`idle for ${IDLE_SECONDS} s`);
       await sleep(SETTLE_MS);
       const before = await stack.figures();
       await sleep(IDLE_SECONDS * 1000);
@@ -56,15 +56,15 @@ export const bench: Bench = {
           { name: "command to ready, empty folder", value: first.readyMs, unit: "ms" },
           { name: "command to ready, warm", value: readyMs, unit: "ms", note: `median of ${STARTS}` },
           {
-            name: "processor time until ready, warm",
+            name: "CPU time until ready, warm",
             value: median(warm.map((each) => each.readyCpuMs)),
             unit: "ms",
             note: `median of ${STARTS}`,
           },
           { name: "resident when idle", value: after.rssBytes / 2 ** 20, unit: "MiB" },
-          { name: "resident at most, at the times asked", value: memoryMiB, unit: "MiB" },
+          { name: "resident, maximum of the samples", value: memoryMiB, unit: "MiB" },
           {
-            name: "processor time when idle",
+            name: "CPU time when idle",
             value: idlePercent,
             unit: "% of one core",
             note: `over ${IDLE_SECONDS} s`,
@@ -76,10 +76,10 @@ export const bench: Bench = {
             note: `median of ${DEPLOYMENTS}; pods take 150 to 400 ms to start`,
           },
           {
-            name: "processor time of that",
+            name: "CPU time of the request",
             value: wishCpuMs,
             unit: "ms",
-            note: "package manager, three managers, three API servers; asking for the state every 20 ms included",
+            note: "package manager, three managers, three API servers; polling the state every 20 ms included",
           },
         ],
         ratios: [

@@ -1,5 +1,5 @@
 import type { BenchReport, Measurement, Ratio } from "../harness.ts";
-import { median } from "./run-contender.ts";
+import { median } from "./run-client-program.ts";
 
 /** One cache sync in a new process. */
 export interface Synced {
@@ -36,7 +36,7 @@ interface Row {
   value(results: Results): number;
 }
 
-/** Compares the three contenders. In every ratio, higher is better for us. */
+/** Compares the three programs. In every ratio, higher is better for us. */
 export function informerReport(of: {
   readonly title: string;
   readonly objects: number;
@@ -70,7 +70,7 @@ function rowsFor(objects: number): readonly Row[] {
   return [
     { name: "time to synced", unit: "ms", better: "less", compared: true, value: synced(({ ms }) => ms) },
     {
-      name: "processor time to synced",
+      name: "CPU time to synced",
       unit: "ms",
       better: "less",
       compared: true,
@@ -108,7 +108,7 @@ function rowsFor(objects: number): readonly Row[] {
       value: replayed(({ events, ms }) => (events / ms) * 1000),
     },
     {
-      name: "events per second of processor time",
+      name: "events per second of CPU time",
       unit: "per second",
       better: "more",
       compared: true,

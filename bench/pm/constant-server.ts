@@ -1,9 +1,9 @@
-/** Reference servers in another process that answer every request with the same bytes. */
+/** Reference servers in another process that return the same bytes for every request. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
-import { answerQuestions } from "./helper.ts";
+import { serveRequests } from "./helper.ts";
 
 /** The server to start and its response; nothing to query the CPU time. */
 export interface Constant {
@@ -16,9 +16,9 @@ export interface Constant {
 /** A server that reads the request and sends a constant response. */
 async function bare({ status, headers, body }: Constant): Promise<number> {
   const server = createServer((request, response) => {
-    const answer = (): void => void response.writeHead(status, headers).end(body);
-    if (request.method === "GET") answer();
-    else request.resume().once("end", answer);
+    const respond = (): void => void response.writeHead(status, headers).end(body);
+    if (request.method === "GET") respond();
+    else request.resume().once("end", respond);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
@@ -33,7 +33,7 @@ async function framed({ status, headers, body }: Constant): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-answerQuestions((question: Constant | { readonly by?: undefined }) => {
-  if (question.by === undefined) return cpuMillis();
-  return question.by === "fastify" ? framed(question) : bare(question);
+serveRequests((requested: Constant | { readonly by?: undefined }) => {
+  if (requested.by === undefined) return cpuMillis();
+  return requested.by === "fastify" ? framed(requested) : bare(requested);
 });

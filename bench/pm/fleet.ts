@@ -3,7 +3,7 @@ import { echoPackage } from "../../apps/package-manager/test/running-pm.ts";
 import { eventually } from "@oaas/testkit";
 import { startHelper, type Helper } from "./helper.ts";
 import { startMeasuredPm, type MeasuredPm, type MeasuredPmOptions } from "./measured-pm.ts";
-import type { ClusterQuestion } from "./scripted-clusters.ts";
+import type { ClusterRequest } from "./scripted-clusters.ts";
 
 /** A package manager with scripted clusters in another process, and the package `shop` with one class `Echo`. */
 export interface Fleet extends AsyncDisposable {
@@ -22,8 +22,8 @@ const PATIENCE_MS = 120_000;
 /** Starts it and waits until all clusters are healthy. */
 export async function startFleet(count: number, delayMs: number, options: MeasuredPmOptions = {}): Promise<Fleet> {
   const helper: Helper = startHelper("scripted-clusters.ts");
-  const ask = <T>(question: ClusterQuestion): Promise<T> => helper.ask<T>(question);
-  const urls = await ask<Record<string, string>>({ do: "start", count, delayMs });
+  const request = <T>(content: ClusterRequest): Promise<T> => helper.request<T>(content);
+  const urls = await request<Record<string, string>>({ do: "start", count, delayMs });
   const pm = await startMeasuredPm({ ...options, clusters: urls });
   await eventually(async () => healthy((await pm.call("GET", "/api/v1/clusters/health")).json) === count, {
     timeoutMs: PATIENCE_MS,
@@ -34,9 +34,9 @@ export async function startFleet(count: number, delayMs: number, options: Measur
   return {
     pm,
     clusters: Object.keys(urls),
-    held: () => ask<readonly (readonly string[])[]>({ do: "list" }),
-    arrival: (deployment, count) => ask<number>({ do: "arrival", deployment, count }),
-    mute: (last) => ask<void>({ do: "mute", last }),
+    held: () => request<readonly (readonly string[])[]>({ do: "list" }),
+    arrival: (deployment, count) => request<number>({ do: "arrival", deployment, count }),
+    mute: (last) => request<void>({ do: "mute", last }),
     [Symbol.asyncDispose]: async () => {
       await pm[Symbol.asyncDispose]();
       await helper[Symbol.asyncDispose]();
@@ -51,8 +51,8 @@ function healthy(all: readonly { readonly status: string }[]): number {
 /** Creates a deployment in these clusters and returns the time until all have accepted it. */
 export async function deployed(pm: MeasuredPm, key: string, clusters: readonly string[]): Promise<number> {
   const start = performance.now();
-  const answer = await deploy(pm, key, clusters);
-  if (answer.status > 201) throw new Error(`${key}: ${answer.status} ${answer.text}`);
+  const response = await deploy(pm, key, clusters);
+  if (response.status > 201) throw new Error(`${key}: ${response.status} ${response.text}`);
   return performance.now() - start;
 }
 

@@ -2,20 +2,20 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** A helper process of a benchmark that answers requests and ends with this process. */
+/** A helper process of a benchmark that serves requests and ends with this process. */
 export interface Helper extends AsyncDisposable {
-  ask<T>(question: object): Promise<T>;
+  request<T>(content: object): Promise<T>;
 }
 
-interface Asked {
+interface Request {
   readonly id: number;
-  readonly question: never;
+  readonly content: never;
 }
 
-interface Answered {
+interface Response {
   readonly id: number;
-  readonly answer?: unknown;
-  readonly failed?: string;
+  readonly result?: unknown;
+  readonly error?: string;
 }
 
 /** Starts one of the programs of this folder. */
@@ -23,27 +23,27 @@ export function startHelper(program: string): Helper {
   const child = fork(path.join(import.meta.dirname, program), [], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  return { ask: asking(child), [Symbol.asyncDispose]: () => ended(child, "SIGKILL") };
+  return { request: requesterOf(child), [Symbol.asyncDispose]: () => ended(child, "SIGKILL") };
 }
 
-/** Sends a request to a process that uses `answerQuestions`. */
-export function asking(child: ChildProcess): Helper["ask"] {
+/** Sends requests to a process that uses `serveRequests`. */
+export function requesterOf(child: ChildProcess): Helper["request"] {
   let last = 0;
-  const waiting = new Map<number, (answered: Answered) => void>();
-  child.on("message", (answered: Answered) => {
-    waiting.get(answered.id)?.(answered);
-    waiting.delete(answered.id);
+  const pending = new Map<number, (response: Response) => void>();
+  child.on("message", (response: Response) => {
+    pending.get(response.id)?.(response);
+    pending.delete(response.id);
   });
   child.once("exit", () => {
-    for (const [id, settle] of waiting) settle({ id, failed: "the process ended" });
+    for (const [id, settle] of pending) settle({ id, error: "the process ended" });
   });
-  return <T>(question: object) =>
+  return <T>(content: object) =>
     new Promise<T>((resolve, reject) => {
       const id = (last += 1);
-      waiting.set(id, ({ answer, failed }) =>
-        failed === undefined ? resolve(answer as T) : reject(new Error(`${JSON.stringify(question)}: ${failed}`)),
+      pending.set(id, ({ result, error }) =>
+        error === undefined ? resolve(result as T) : reject(new Error(`${JSON.stringify(content)}: ${error}`)),
       );
-      child.send({ id, question }, (error) => error && reject(error));
+      child.send({ id, content }, (error) => error && reject(error));
     });
 }
 
@@ -55,14 +55,14 @@ export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promis
   await exit;
 }
 
-/** The helper's side: answers each request, and exits when the parent process ends. */
-export function answerQuestions(answer: (question: never) => unknown): void {
-  process.on("message", ({ id, question }: Asked) => {
+/** The helper's side: handles each request, and exits when the parent process ends. */
+export function serveRequests(handle: (content: never) => unknown): void {
+  process.on("message", ({ id, content }: Request) => {
     void (async () => {
-      const answered = await (async () => ({ answer: await answer(question) }))().catch((thrown: unknown) => ({
-        failed: String(thrown),
+      const response = await (async () => ({ result: await handle(content) }))().catch((thrown: unknown) => ({
+        error: String(thrown),
       }));
-      process.send?.({ id, ...answered });
+      process.send?.({ id, ...response });
     })();
   });
   process.on("disconnect", () => process.exit(1));

@@ -4,7 +4,7 @@
  */
 import { createConnection, type Socket } from "node:net";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
-import { answerQuestions } from "./helper.ts";
+import { serveRequests } from "./helper.ts";
 
 export interface Load {
   readonly port: number;
@@ -19,10 +19,10 @@ export interface Load {
   readonly perSecond?: number;
 }
 
-export interface Loaded {
-  readonly answers: number;
+export interface LoadResult {
+  readonly responses: number;
   /** Responses with another status than 2xx. */
-  readonly refused: number;
+  readonly failed: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -34,9 +34,9 @@ const NUMBER = "########";
 const CONNECTION = "@@";
 let last = 0;
 
-async function load({ port, requests, connections, durationMs, perSecond }: Load): Promise<Loaded> {
+async function load({ port, requests, connections, durationMs, perSecond }: Load): Promise<LoadResult> {
   const tookMs: number[] = [];
-  let refused = 0;
+  let failed = 0;
   let sent = 0;
   const start = performance.now();
   const cpuBefore = cpuMillis();
@@ -45,7 +45,7 @@ async function load({ port, requests, connections, durationMs, perSecond }: Load
     perSecond === undefined ? performance.now() : start + (nth * 1000) / perSecond;
   await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
-      const socket = await connected(port);
+      const socket = await connect(port);
       const texts = requests.map((request) => writer(request, index));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let due = 0;
@@ -66,9 +66,9 @@ async function load({ port, requests, connections, durationMs, perSecond }: Load
       };
       socket.on("error", reject);
       socket.on("close", () => reject(new Error("the server closed a connection")));
-      onAnswers(socket, (status) => {
+      onResponses(socket, (status) => {
         tookMs.push(performance.now() - due);
-        if (status < 200 || status > 299) refused += 1;
+        if (status < 200 || status > 299) failed += 1;
         sendNext();
       });
       sendNext();
@@ -79,8 +79,8 @@ async function load({ port, requests, connections, durationMs, perSecond }: Load
   tookMs.sort((a, b) => a - b);
   const at = (share: number): number => tookMs[Math.floor(share * (tookMs.length - 1))] ?? Number.NaN;
   return {
-    answers: tookMs.length,
-    refused,
+    responses: tookMs.length,
+    failed,
     perSecond: tookMs.length / seconds,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
@@ -95,7 +95,7 @@ function writer(request: string, connection: number): () => Buffer {
   return () => (parts.length === 1 ? fixed : Buffer.from(parts.join(String((last += 1)).padStart(NUMBER.length, "0"))));
 }
 
-function connected(port: number): Promise<Socket> {
+function connect(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection({ port, host: "127.0.0.1", noDelay: true });
     socket.once("connect", () => resolve(socket));
@@ -104,7 +104,7 @@ function connected(port: number): Promise<Socket> {
 }
 
 /** Calls back with the status when a response with a content length is complete. */
-function onAnswers(socket: Socket, answered: (status: number) => void): void {
+function onResponses(socket: Socket, onResponse: (status: number) => void): void {
   let head = "";
   let missing = 0;
   let status = 0;
@@ -119,9 +119,9 @@ function onAnswers(socket: Socket, answered: (status: number) => void): void {
       missing = end + 4 + length - head.length;
       head = "";
     }
-    if (missing === 0) answered(status);
+    if (missing === 0) onResponse(status);
     else if (missing < 0) socket.destroy(new Error("more than one response to one request"));
   });
 }
 
-answerQuestions(load);
+serveRequests(load);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { sendRequest, type Answer, type CallOptions } from "../../apps/package-manager/test/running-pm.ts";
-import { asking, ended } from "./helper.ts";
+import { requesterOf, ended } from "./helper.ts";
 import type { ProcessFigures } from "./probe.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "package-manager", "src", "main.ts");
@@ -16,7 +16,7 @@ const START_MS = 120_000;
 export interface MeasuredPm extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Of the process that was started; processor time with that of its workers. */
+  /** Of the process that was started; CPU time with that of its workers. */
   figures(options?: { readonly heap: boolean }): Promise<ProcessFigures>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
@@ -54,12 +54,12 @@ export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<
   });
   const port = await listening(child, log, workers);
   const url = `http://127.0.0.1:${port}`;
-  const asked = asking(child);
+  const request = requesterOf(child);
   return {
     url,
     port,
     figures: async ({ heap } = { heap: false }) => {
-      const own = await asked<ProcessFigures>({ heap });
+      const own = await request<ProcessFigures>({ heap });
       return workers === 1 ? own : { ...own, cpuMs: own.cpuMs + childrenCpuMs(child.pid) };
     },
     call: (method, at, how) => sendRequest(url, method, at, how),
@@ -93,7 +93,7 @@ function childrenCpuMs(parent: number | undefined): number {
     .reduce((sum, stats) => sum + (Number(stats[11]) + Number(stats[12])) * TICK_MS, 0);
 }
 
-/** `OAAS_BENCH_PROFILE=<folder>` has it write a processor profile there when it ends. */
+/** `OAAS_BENCH_PROFILE=<folder>` writes a CPU profile there at exit. */
 function profiling(): readonly string[] {
   const folder = process.env["OAAS_BENCH_PROFILE"];
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];

@@ -1,6 +1,6 @@
-import { median } from "../kube/run-contender.ts";
+import { median } from "../kube/run-client-program.ts";
 import type { Helper } from "./helper.ts";
-import type { Load, Loaded } from "./loader.ts";
+import type { Load, LoadResult } from "./loader.ts";
 
 export interface PacedLoad {
   readonly port: number;
@@ -20,10 +20,10 @@ export async function measurePaced(
 ): Promise<{ readonly p50Ms: number; readonly p99Ms: number }> {
   const { port, requests, perSecond, rounds, roundMs } = paced;
   const load: Load = { port, requests, perSecond, connections: CONNECTIONS, durationMs: roundMs };
-  const results: Loaded[] = [];
+  const results: LoadResult[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const loaded = await loader.ask<Loaded>(load);
-    if (loaded.refused > 0) throw new Error(`${loaded.refused} of ${loaded.answers} requests were rejected`);
+    const loaded = await loader.request<LoadResult>(load);
+    if (loaded.failed > 0) throw new Error(`${loaded.failed} of ${loaded.responses} requests failed`);
     if (round > 0) results.push(loaded);
   }
   return { p50Ms: median(results.map(({ p50Ms }) => p50Ms)), p99Ms: median(results.map(({ p99Ms }) => p99Ms)) };

@@ -1,6 +1,6 @@
-/** Loaded into a package manager before its own code (`node --import`): reports CPU time and memory on request. */
+/** LoadResult into a package manager before its own code (`node --import`): reports CPU time and memory on request. */
 import { cpuMillis, heapBytes, peakRssBytes } from "../kube/programs/process-figures.ts";
-import { answerQuestions } from "./helper.ts";
+import { serveRequests } from "./helper.ts";
 
 /** A reading of the process. */
 export interface ProcessFigures {
@@ -11,7 +11,7 @@ export interface ProcessFigures {
   readonly heapBytes?: number;
 }
 
-answerQuestions(async ({ heap }: { readonly heap: boolean }): Promise<ProcessFigures> => ({
+serveRequests(async ({ heap }: { readonly heap: boolean }): Promise<ProcessFigures> => ({
   ...(heap ? { heapBytes: await heapBytes() } : {}),
   cpuMs: cpuMillis(),
   rssBytes: process.memoryUsage.rss(),

@@ -1,9 +1,9 @@
 /** Scripted clusters, many in one process, outside of the manager under measurement. */
 import { ScriptedCrm } from "../../apps/package-manager/test/fakes/scripted-crm.ts";
 import { RUNNING } from "../../apps/package-manager/test/fakes/scripted-units.ts";
-import { answerQuestions } from "./helper.ts";
+import { serveRequests } from "./helper.ts";
 
-export type ClusterQuestion =
+export type ClusterRequest =
   /** Starts clusters and returns their addresses; Deploy and Delete take `delayMs`. */
   | { readonly do: "start"; readonly count: number; readonly delayMs: number }
   /** The last clusters accept connections and never respond. */
@@ -35,11 +35,11 @@ function arrival(deployment: string, count: number): Promise<number> {
   });
 }
 
-answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
-  switch (question.do) {
+serveRequests(async (request: ClusterRequest): Promise<unknown> => {
+  switch (request.do) {
     case "start": {
       const added = await Promise.all(
-        Array.from({ length: question.count }, (_, index) =>
+        Array.from({ length: request.count }, (_, index) =>
           ScriptedCrm.start({ name: `c${String(clusters.length + index).padStart(3, "0")}` }),
         ),
       );
@@ -48,16 +48,16 @@ answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
           arrived(deploymentKey);
           return RUNNING;
         };
-      if (question.delayMs > 0)
-        for (const crm of added) crm.always({ do: "slow", ms: question.delayMs }, "Deploy", "DeleteDeployment");
+      if (request.delayMs > 0)
+        for (const crm of added) crm.always({ do: "slow", ms: request.delayMs }, "Deploy", "DeleteDeployment");
       clusters.push(...added);
       return Object.fromEntries(added.map((crm) => [crm.facts.name, crm.url]));
     }
     case "mute":
-      for (const crm of clusters.slice(-question.last)) crm.mute();
+      for (const crm of clusters.slice(-request.last)) crm.mute();
       return undefined;
     case "arrival":
-      return arrival(question.deployment, question.count);
+      return arrival(request.deployment, request.count);
     case "list":
       return clusters.map((crm) => crm.units.all().map(({ unit }) => unit.deploymentKey ?? ""));
   }

@@ -106,7 +106,7 @@ const [command = "", kubeconfig = "", what = "", third = "", fourth = ""] = proc
 const client = new KubeClient({
   transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig }), realAmbient),
   ambient: realAmbient,
-  // Same settings as the contender.
+  // Same settings as the program.
   flow: { perSecond: 1_000_000, burst: 1_000_000, inFlight: 1_000 },
 });
 if (command === "apply") await apply(client, what, Number(third), Number(fourth));

@@ -5,8 +5,8 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cacheDir, runCommand } from "@oaas/testkit";
 
-/** A program under measurement; all contenders accept the same arguments after `args`. */
-export interface Contender {
+/** A program under measurement; all programs accept the same arguments after `args`. */
+export interface ClientProgram {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -17,17 +17,17 @@ const CLIENT_NODE = { name: "@kubernetes/client-node", version: "2.0.1" };
 const OBTAIN_MS = 600_000;
 
 /** Our client. */
-export function ours(): Contender {
+export function ours(): ClientProgram {
   return { name: "kube-runtime", ...nodeProgram(import.meta.resolve("./programs/ours.ts")) };
 }
 
 /** Kubernetes' own Go library; built once per state of its sources, kept with the other real components. */
-export async function clientGo(log: (line: string) => void): Promise<Contender> {
+export async function clientGo(log: (line: string) => void): Promise<ClientProgram> {
   const sources = globSync("*", { cwd: GO_MODULE }).toSorted();
   const hash = createHash("sha256").update(process.arch);
   for (const source of sources) hash.update(source).update(readFileSync(path.join(GO_MODULE, source)));
   const folder = await obtained(`client-go-${hash.digest("hex").slice(0, 12)}`, async (made) => {
-    log("building the contender on client-go");
+    log("building the program on client-go");
     const flags = ["-trimpath", "-ldflags=-s -w", "-o", path.join(made, "contender")];
     await mustRun("go", ["build", ...flags, "."], GO_MODULE, { CGO_ENABLED: "0", GOWORK: "off" });
   });
@@ -35,7 +35,7 @@ export async function clientGo(log: (line: string) => void): Promise<Contender> 
 }
 
 /** The official JavaScript client, installed outside the workspace. */
-export async function clientNode(log: (line: string) => void): Promise<Contender> {
+export async function clientNode(log: (line: string) => void): Promise<ClientProgram> {
   const { name, version } = CLIENT_NODE;
   const folder = await obtained(`client-node-${version}`, async (made) => {
     log(`installing ${name} ${version}`);

@@ -1,38 +1,38 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { runCommand } from "@oaas/testkit";
-import type { Contender } from "./contenders.ts";
+import type { ClientProgram } from "./client-programs.ts";
 
 const ROUND_MS = 150_000;
 
 /** Runs one measurement and returns the result line. */
-export async function runContender<T>(contender: Contender, args: readonly string[]): Promise<T> {
-  const result = await runCommand(contender.command, [...contender.args, ...args], { timeoutMs: ROUND_MS });
-  if (result.exitCode !== 0) throw new Error(`${contender.name} ${args[0]}: ${result.stderr.slice(-2_000)}`);
+export async function runClientProgram<T>(program: ClientProgram, args: readonly string[]): Promise<T> {
+  const result = await runCommand(program.command, [...program.args, ...args], { timeoutMs: ROUND_MS });
+  if (result.exitCode !== 0) throw new Error(`${program.name} ${args[0]}: ${result.stderr.slice(-2_000)}`);
   return JSON.parse(result.stdout) as T;
 }
 
 /** A program that measures one round per input line. It exits at the end of its input. */
 export interface RoundRunner<T> extends AsyncDisposable {
-  readonly contender: Contender;
+  readonly program: ClientProgram;
   round(): Promise<T>;
 }
 
 /** Starts such a program and waits for its first line. */
-export async function startRounds<T>(contender: Contender, args: readonly string[]): Promise<RoundRunner<T>> {
-  const child = spawn(contender.command, [...contender.args, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+export async function startRounds<T>(program: ClientProgram, args: readonly string[]): Promise<RoundRunner<T>> {
+  const child = spawn(program.command, [...program.args, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {
     const timer = setTimeout(() => child.kill("SIGKILL"), ROUND_MS);
     const line = await lines.next();
     clearTimeout(timer);
-    if (line.done) throw new Error(`${contender.name} ${args[0]} ended without an answer`);
+    if (line.done) throw new Error(`${program.name} ${args[0]} ended without an answer`);
     return line.value;
   };
   await nextLine();
   return {
-    contender,
+    program,
     round: async () => {
       child.stdin.write("go\n");
       return JSON.parse(await nextLine()) as T;
@@ -46,7 +46,7 @@ export async function startRounds<T>(contender: Contender, args: readonly string
   };
 }
 
-/** Rotates the contenders by round, so that none always follows the same other. */
+/** Rotates the programs by round, so that none always follows the same other. */
 export function inTurn<T>(all: readonly T[], round: number): readonly T[] {
   const first = round % all.length;
   return [...all.slice(first), ...all.slice(0, first)];
