@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { RequestStep, Step, Subject } from "../src/case.ts";
-import { configMap, create, get, merge, remove } from "../src/words.ts";
+import { configMap, create, get, mergePatch, remove } from "../src/case-steps.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
@@ -21,8 +21,7 @@ function binding(name: string, subject: JsonObject, roleRef: JsonObject = { kind
 const ALICE = { kind: "User", name: "alice" };
 const READ = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] };
 
-/** The authorizer sees new roles after a short delay. */
-function allowed(user: string, verb: string, resource: string): Step {
+function accessReview(user: string, verb: string, resource: string): Step {
   return create(
     "subjectaccessreviews",
     {
@@ -34,7 +33,7 @@ function allowed(user: string, verb: string, resource: string): Step {
   );
 }
 
-function can(user: string, verb: string, path: string, isAllowed: boolean): Step {
+function accessCheck(user: string, verb: string, path: string, isAllowed: boolean): Step {
   const step = verb === "create" ? create(path, configMap("new")) : get(path);
   return {
     ...step,
@@ -59,11 +58,11 @@ export const access: Subject = {
       name: "rejects a user without permissions and names the missing one",
       given: [create("configmaps", configMap("a"))],
       steps: [
-        can("alice", "get", "configmaps/a", false),
-        can("alice", "get", "configmaps", false),
-        can("alice", "create", "configmaps", false),
+        accessCheck("alice", "get", "configmaps/a", false),
+        accessCheck("alice", "get", "configmaps", false),
+        accessCheck("alice", "create", "configmaps", false),
         { ...remove("configmaps/a"), as: "alice", want: 403 },
-        { ...merge("configmaps/a", {}), as: "alice", want: 403 },
+        { ...mergePatch("configmaps/a", {}), as: "alice", want: 403 },
         { ...get("configmaps?watch=true"), as: "alice", want: 403 },
         { ...get("deployments/web/scale"), as: "alice", want: 403 },
         { ...get("nodes"), as: "alice", want: 403 },
@@ -85,16 +84,16 @@ export const access: Subject = {
         create("configmaps", configMap("a")),
         role("r", [READ]),
         binding("b", ALICE),
-        settled("alice", "get", "configmaps"),
+        waitForAccess("alice", "get", "configmaps"),
       ],
       steps: [
-        can("alice", "get", "configmaps/a", true),
-        can("alice", "get", "configmaps", true),
-        can("alice", "create", "configmaps", false),
-        can("alice", "get", "secrets", false),
-        can("alice", "get", "/api/v1/namespaces/default/configmaps", false),
-        can("alice", "get", "/api/v1/configmaps", false),
-        can("bob", "get", "configmaps/a", false),
+        accessCheck("alice", "get", "configmaps/a", true),
+        accessCheck("alice", "get", "configmaps", true),
+        accessCheck("alice", "create", "configmaps", false),
+        accessCheck("alice", "get", "secrets", false),
+        accessCheck("alice", "get", "/api/v1/namespaces/default/configmaps", false),
+        accessCheck("alice", "get", "/api/v1/configmaps", false),
+        accessCheck("bob", "get", "configmaps/a", false),
       ],
     },
     {
@@ -102,9 +101,9 @@ export const access: Subject = {
       given: [
         role("r", [READ]),
         binding("b", { kind: "Group", name: "writers" }),
-        settled("bob", "get", "configmaps", ["writers"]),
+        waitForAccess("bob", "get", "configmaps", ["writers"]),
       ],
-      steps: [can("bob", "get", "configmaps", true), can("alice", "get", "configmaps", false)],
+      steps: [accessCheck("bob", "get", "configmaps", true), accessCheck("alice", "get", "configmaps", false)],
     },
     {
       name: "a role grants by resource name",
@@ -113,9 +112,9 @@ export const access: Subject = {
         create("configmaps", configMap("b")),
         role("r", [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["a"], verbs: ["get"] }]),
         binding("b", ALICE),
-        settled("alice", "get", "configmaps", [], "a"),
+        waitForAccess("alice", "get", "configmaps", [], "a"),
       ],
-      steps: [can("alice", "get", "configmaps/a", true), can("alice", "get", "configmaps/b", false)],
+      steps: [accessCheck("alice", "get", "configmaps/a", true), accessCheck("alice", "get", "configmaps/b", false)],
     },
     {
       name: "permission to list an object by name allows a field selector on that name",
@@ -123,18 +122,18 @@ export const access: Subject = {
         create("configmaps", configMap("a")),
         role("r", [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["a"], verbs: ["list", "watch"] }]),
         binding("b", ALICE),
-        settled("alice", "list", "configmaps", [], "a"),
+        waitForAccess("alice", "list", "configmaps", [], "a"),
       ],
       steps: [
-        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Da", true),
-        can("alice", "get", "configmaps?fieldSelector=metadata.name%3D%3Da,metadata.namespace%3D{ns}", true),
-        can("alice", "get", "configmaps?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3Da", true),
-        can("alice", "get", "configmaps", false),
-        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Db", false),
-        can("alice", "get", "configmaps?fieldSelector=metadata.name%21%3Da", false),
-        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Da%2Fb", false),
-        can("alice", "get", "configmaps?fieldSelector=metadata.name", false),
-        can("alice", "get", "configmaps/a", false),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name%3Da", true),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name%3D%3Da,metadata.namespace%3D{ns}", true),
+        accessCheck("alice", "get", "configmaps?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3Da", true),
+        accessCheck("alice", "get", "configmaps", false),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name%3Db", false),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name%21%3Da", false),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name%3Da%2Fb", false),
+        accessCheck("alice", "get", "configmaps?fieldSelector=metadata.name", false),
+        accessCheck("alice", "get", "configmaps/a", false),
         { ...remove("configmaps?fieldSelector=metadata.name%3Da"), as: "alice", want: 403 },
       ],
     },
@@ -143,11 +142,11 @@ export const access: Subject = {
       given: [
         role("r", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),
         binding("b", ALICE),
-        settled("alice", "create", "configmaps"),
+        waitForAccess("alice", "create", "configmaps"),
       ],
       steps: [
-        can("alice", "create", "configmaps", true),
-        can("alice", "get", "deployments", true),
+        accessCheck("alice", "create", "configmaps", true),
+        accessCheck("alice", "get", "deployments", true),
         { ...get("nodes"), as: "alice", want: 403 },
       ],
     },
@@ -161,12 +160,12 @@ export const access: Subject = {
           rules: [READ],
         }),
         binding("b", ALICE, { kind: "ClusterRole", name: "{ns}" }),
-        settled("alice", "get", "configmaps"),
+        waitForAccess("alice", "get", "configmaps"),
       ],
       steps: [
-        can("alice", "get", "configmaps", true),
-        can("alice", "get", "secrets", false),
-        can("alice", "get", "/api/v1/namespaces/default/configmaps", false),
+        accessCheck("alice", "get", "configmaps", true),
+        accessCheck("alice", "get", "secrets", false),
+        accessCheck("alice", "get", "/api/v1/namespaces/default/configmaps", false),
       ],
     },
     {
@@ -179,7 +178,7 @@ export const access: Subject = {
         ]),
         role("other", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),
         binding("b", ALICE),
-        settled("alice", "create", "roles", [], undefined, RBAC),
+        waitForAccess("alice", "create", "roles", [], undefined, RBAC),
       ],
       steps: [
         { ...role("less", [{ apiGroups: ["apps"], resources: ["deployments/status"], verbs: ["get"] }]), as: "alice" },
@@ -192,12 +191,12 @@ export const access: Subject = {
         { ...binding("mine", ALICE), as: "alice" },
         { ...binding("theirs", ALICE, { kind: "Role", name: "other" }), as: "alice", want: 403 },
         { ...binding("nothing", ALICE, { kind: "Role", name: "none" }), as: "alice", want: 404 },
-        merge(
+        mergePatch(
           "roles/less",
           { metadata: { finalizers: ["example.test/a"] } },
           { as: "alice", show: ["metadata.finalizers"] },
         ),
-        merge("roles/less", { rules: [READ] }, { as: "alice", want: 403 }),
+        mergePatch("roles/less", { rules: [READ] }, { as: "alice", want: 403 }),
       ],
     },
     {
@@ -205,7 +204,7 @@ export const access: Subject = {
       given: [
         role("r", [{ apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create"] }]),
         binding("b", ALICE),
-        settled("alice", "create", "roles", [], undefined, RBAC),
+        waitForAccess("alice", "create", "roles", [], undefined, RBAC),
       ],
       steps: [
         {
@@ -228,10 +227,10 @@ export const access: Subject = {
     },
     {
       name: "access reviews report permissions",
-      given: [role("r", [READ]), binding("b", ALICE), settled("alice", "get", "configmaps")],
+      given: [role("r", [READ]), binding("b", ALICE), waitForAccess("alice", "get", "configmaps")],
       steps: [
-        allowed("alice", "get", "configmaps"),
-        allowed("alice", "delete", "configmaps"),
+        accessReview("alice", "get", "configmaps"),
+        accessReview("alice", "delete", "configmaps"),
         create(
           "selfsubjectaccessreviews",
           {
@@ -272,13 +271,13 @@ export const access: Subject = {
     {
       name: "the roleRef of a binding is immutable",
       given: [role("r", [READ]), binding("b", ALICE)],
-      steps: [merge("rolebindings/b", { roleRef: { name: "other" } }, { want: 422 })],
+      steps: [mergePatch("rolebindings/b", { roleRef: { name: "other" } }, { want: 422 })],
     },
   ],
 };
 
-/** Waits until an access review allows it. */
-function settled(
+/** Waits until an access review allows it: the authorizer sees new roles after a short delay. */
+function waitForAccess(
   user: string,
   verb: string,
   resource: string,

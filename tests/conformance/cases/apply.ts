@@ -4,17 +4,17 @@ import {
   apply,
   configMap,
   create,
-  defined,
+  installDefinition,
   deployment,
   get,
-  merge,
+  mergePatch,
   remove,
   replace,
   schemaOf,
   service,
   thing,
-  things,
-} from "../src/words.ts";
+  thingDefinition,
+} from "../src/case-steps.ts";
 
 function data(members: JsonObject, metadata: JsonObject = {}): JsonObject {
   return configMap("a", members, metadata);
@@ -67,7 +67,7 @@ export const serverSideApply: Subject = {
       given: [
         apply("one", "configmaps/a", data({ x: "1", y: "1" }, { labels: { l: "1" } })),
         apply("two", "configmaps/a", data({ z: "1" })),
-        merge("configmaps/a?fieldManager=three", { data: { q: "1" } }),
+        mergePatch("configmaps/a?fieldManager=three", { data: { q: "1" } }),
       ],
       steps: [
         apply("four", "configmaps/a", data({ x: "9", y: "9", z: "9", q: "9" }, { labels: { l: "9" } }), { want: 409 }),
@@ -102,7 +102,7 @@ export const serverSideApply: Subject = {
       name: "a patch takes over the fields it changes, and removal leaves no field",
       given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
       steps: [
-        merge("configmaps/a?fieldManager=editor", { data: { x: null, z: "1" } }),
+        mergePatch("configmaps/a?fieldManager=editor", { data: { x: null, z: "1" } }),
         apply("one", "configmaps/a", data({ x: "1", y: "1" }), { want: 200 }),
       ],
     },
@@ -175,7 +175,7 @@ export const serverSideApply: Subject = {
       name: "an update can clear managedFields",
       given: [apply("one", "configmaps/a", data({ x: "1" }))],
       steps: [
-        merge("configmaps/a", { metadata: { managedFields: [{}] } }),
+        mergePatch("configmaps/a", { metadata: { managedFields: [{}] } }),
         apply("two", "configmaps/a", data({ x: "2" }), { want: 409 }),
         apply("two", "configmaps/a", data({ x: "1" })),
       ],
@@ -243,7 +243,7 @@ export const serverSideApply: Subject = {
     },
     {
       name: "merges custom lists and maps by type: atomic, set, map, with defaults",
-      given: defined(things(LISTS)),
+      given: installDefinition(thingDefinition(LISTS)),
       steps: [
         apply(
           "one",
@@ -264,7 +264,7 @@ export const serverSideApply: Subject = {
     },
     {
       name: "rejects a duplicate key in a custom list",
-      given: defined(things(LISTS)),
+      given: installDefinition(thingDefinition(LISTS)),
       steps: [
         apply("one", "things/a", thing("a", { map: [{ k: "x" }, { k: "x" }] }), { want: 500 }),
         apply("one", "things/a", thing("a", { set: ["x", "x"] }), { want: 500 }),
@@ -273,7 +273,7 @@ export const serverSideApply: Subject = {
     },
     {
       name: "rejects a type that violates the schema",
-      given: defined(things(LISTS)),
+      given: installDefinition(thingDefinition(LISTS)),
       steps: [
         apply("one", "things/a", thing("a", { n: "seven" }), { want: 500 }),
         apply("one", "things/a", thing("a", { unknown: "seven" }), { want: 500 }),
@@ -327,10 +327,10 @@ export const serverSideApply: Subject = {
     },
     {
       name: "applies a custom status by its schema",
-      given: defined({
-        ...things({}, {}),
+      given: installDefinition({
+        ...thingDefinition({}, {}),
         spec: {
-          ...(things({}) as { spec: JsonObject }).spec,
+          ...(thingDefinition({}) as { spec: JsonObject }).spec,
           versions: [
             {
               name: "v1",

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
-import { configMap, create, deployment, get, merge, pod, remove, replace } from "../src/words.ts";
+import { configMap, create, deployment, get, mergePatch, pod, remove, replace } from "../src/case-steps.ts";
 
 const STAYS = configMap("a", { x: "1" }, { finalizers: ["example.test/stay"] });
 
@@ -31,8 +31,8 @@ export const deletion: Subject = {
         remove("configmaps/a", undefined, { want: [200, { metadata: { deletionGracePeriodSeconds: 0 } }] }),
         get("configmaps/a"),
         remove("configmaps/a"),
-        merge("configmaps/a", { data: { x: "2" } }),
-        merge("configmaps/a", { metadata: { finalizers: [] } }),
+        mergePatch("configmaps/a", { data: { x: "2" } }),
+        mergePatch("configmaps/a", { metadata: { finalizers: [] } }),
         get("configmaps/a", { want: 404 }),
       ],
     },
@@ -40,8 +40,12 @@ export const deletion: Subject = {
       name: "rejects a new finalizer on an object that is being deleted",
       given: [create("configmaps", STAYS), remove("configmaps/a")],
       steps: [
-        merge("configmaps/a", { metadata: { finalizers: ["example.test/stay", "example.test/more"] } }, { want: 422 }),
-        merge("configmaps/a", { metadata: { finalizers: ["example.test/other"] } }, { want: 422 }),
+        mergePatch(
+          "configmaps/a",
+          { metadata: { finalizers: ["example.test/stay", "example.test/more"] } },
+          { want: 422 },
+        ),
+        mergePatch("configmaps/a", { metadata: { finalizers: ["example.test/other"] } }, { want: 422 }),
       ],
     },
     {
@@ -51,7 +55,7 @@ export const deletion: Subject = {
         remove("configmaps/a"),
       ],
       steps: [
-        merge("configmaps/a", { metadata: { finalizers: ["example.test/b"] } }),
+        mergePatch("configmaps/a", { metadata: { finalizers: ["example.test/b"] } }),
         replace("configmaps/a", configMap("a")),
         get("configmaps/a", { want: 404 }),
       ],
@@ -61,7 +65,7 @@ export const deletion: Subject = {
       given: [create("configmaps", STAYS), remove("configmaps/a")],
       steps: [
         create("configmaps", configMap("a"), { want: 409 }),
-        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        mergePatch("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
         create("configmaps", configMap("a"), { want: 201 }),
       ],
     },
@@ -69,7 +73,7 @@ export const deletion: Subject = {
       name: "ignores a deletion timestamp from a client",
       given: [create("configmaps", configMap("a"))],
       steps: [
-        merge(
+        mergePatch(
           "configmaps/a",
           { metadata: { deletionTimestamp: "2001-01-01T00:00:00Z" } },
           { show: ["metadata.deletionTimestamp", "reason", "message"], want: 422 },
@@ -98,7 +102,7 @@ export const deletion: Subject = {
       name: "rejects an outdated version as precondition",
       steps: [
         create("configmaps", configMap("a"), { save: { rv: "metadata.resourceVersion" } }),
-        merge("configmaps/a", { data: { x: "1" } }),
+        mergePatch("configmaps/a", { data: { x: "1" } }),
         remove("configmaps/a", options({ preconditions: { resourceVersion: "{rv}" } }), {
           want: 409,
           show: ["reason", "details"],
@@ -195,7 +199,7 @@ export const deletion: Subject = {
       steps: [
         remove("configmaps"),
         { ...get("configmaps"), show: ["items[*].metadata.name", "items[*].metadata.deletionGracePeriodSeconds"] },
-        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        mergePatch("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
       ],
     },
     {

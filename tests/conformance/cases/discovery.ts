@@ -1,5 +1,16 @@
 import type { Subject } from "../src/case.ts";
-import { ANY, configMap, create, defined, definition, get, schemaOf, thing, things, until } from "../src/words.ts";
+import {
+  ANY_OBJECT,
+  configMap,
+  create,
+  installDefinition,
+  customDefinition,
+  get,
+  schemaOf,
+  thing,
+  thingDefinition,
+  waitFor,
+} from "../src/case-steps.ts";
 
 const KINDS_WE_SERVE = [
   "namespaces",
@@ -23,7 +34,7 @@ const SHAPE = [
 ];
 
 /** Discovery of the core kinds that both servers have. */
-function tells(resource: string): Subject["cases"][number] {
+function discoveryCase(resource: string): Subject["cases"][number] {
   return {
     name: `discovery of ${resource}`,
     steps: [{ do: "GET /api/v1", show: [`resources[?${resource}]`] }],
@@ -34,7 +45,7 @@ export const discovery: Subject = {
   subject: "discovery",
   needs: "api",
   cases: [
-    ...KINDS_WE_SERVE.map(tells),
+    ...KINDS_WE_SERVE.map(discoveryCase),
     ...[
       "apps/v1",
       "batch/v1",
@@ -51,9 +62,9 @@ export const discovery: Subject = {
     })),
     {
       name: "discovery of a custom kind",
-      given: defined(
-        things(
-          ANY,
+      given: installDefinition(
+        thingDefinition(
+          ANY_OBJECT,
           {
             ...schemaOf({ type: "object", properties: { replicas: { type: "integer" } } }),
             subresources: {
@@ -65,25 +76,25 @@ export const discovery: Subject = {
         ),
       ),
       steps: [
-        until("/apis/{ns}.test/v1", {}, { show: ["groupVersion", "resources"] }),
+        waitFor("/apis/{ns}.test/v1", {}, { show: ["groupVersion", "resources"] }),
         get("/apis/{ns}.test", { want: [200, { kind: "APIGroup" }] }),
         get("/apis/{ns}.test/v2", { want: 404 }),
       ],
     },
     {
       name: "lists the preferred version of a group first",
-      given: defined(
-        definition({
+      given: installDefinition(
+        customDefinition({
           versions: ["v1beta1", "v2alpha1", "v1", "v2", "v10", "foo1"].map((name) => ({
             name,
             served: true,
             storage: name === "v1",
-            ...schemaOf(ANY),
+            ...schemaOf(ANY_OBJECT),
           })),
         }),
       ),
       steps: [
-        until(
+        waitFor(
           "/apis/{ns}.test",
           { versions: [{ version: "foo1" }] },
           { show: ["versions[*].version", "preferredVersion"] },
@@ -135,8 +146,8 @@ export const discovery: Subject = {
     },
     {
       name: "OpenAPI v3 has the schema of a custom kind",
-      given: defined(
-        things({
+      given: installDefinition(
+        thingDefinition({
           type: "object",
           description: "desired state",
           required: ["n"],
@@ -144,7 +155,7 @@ export const discovery: Subject = {
         }),
       ),
       steps: [
-        until(
+        waitFor(
           "/openapi/v3/apis/{ns}.test/v1",
           {},
           {
@@ -228,8 +239,8 @@ export const tables: Subject = {
     {
       name: "additional printer columns of a custom kind",
       given: [
-        ...defined(
-          things(
+        ...installDefinition(
+          thingDefinition(
             {
               type: "object",
               properties: {
@@ -258,7 +269,7 @@ export const tables: Subject = {
     },
     {
       name: "default columns of a custom kind",
-      given: [...defined(things(ANY)), create("things", thing("a", {}))],
+      given: [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", {}))],
       steps: [get("things", { accept: TABLE, show: ["columnDefinitions", "rows[*].cells[0]"] })],
     },
     {

@@ -1,6 +1,18 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Step, Subject } from "../src/case.ts";
-import { ANY, configMap, create, defined, get, gone, merge, remove, thing, things, until } from "../src/words.ts";
+import {
+  ANY_OBJECT,
+  configMap,
+  create,
+  installDefinition,
+  get,
+  waitUntilGone,
+  mergePatch,
+  remove,
+  thing,
+  thingDefinition,
+  waitFor,
+} from "../src/case-steps.ts";
 
 const OWNER = create("configmaps", configMap("owner"), { save: { owner: "metadata.uid" } });
 
@@ -31,22 +43,22 @@ export const garbage: Subject = {
           },
         }),
       ],
-      steps: [remove("configmaps/owner"), gone("configmaps/child"), gone("secrets/grandchild")],
+      steps: [remove("configmaps/owner"), waitUntilGone("configmaps/child"), waitUntilGone("secrets/grandchild")],
     },
     {
       name: "foreground deletion deletes the owner last",
       given: [
         OWNER,
         owned("child", "{owner}", { blockOwnerDeletion: true }),
-        merge("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
+        mergePatch("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
       ],
       steps: [
         remove("configmaps/owner", deleting("Foreground")),
-        until("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }, { show: ["metadata.finalizers"] }),
+        waitFor("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }, { show: ["metadata.finalizers"] }),
         get("configmaps/owner", { show: ["metadata.finalizers", "metadata.deletionGracePeriodSeconds"] }),
-        merge("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
-        gone("configmaps/child"),
-        gone("configmaps/owner"),
+        mergePatch("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
+        waitUntilGone("configmaps/child"),
+        waitUntilGone("configmaps/owner"),
       ],
     },
     {
@@ -54,13 +66,13 @@ export const garbage: Subject = {
       given: [
         OWNER,
         owned("child", "{owner}", { blockOwnerDeletion: false }),
-        merge("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
+        mergePatch("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
       ],
       steps: [
         remove("configmaps/owner", deleting("Foreground"), { show: [] }),
-        gone("configmaps/owner"),
-        until("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }),
-        merge("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
+        waitUntilGone("configmaps/owner"),
+        waitFor("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }),
+        mergePatch("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
       ],
     },
     {
@@ -68,7 +80,7 @@ export const garbage: Subject = {
       given: [OWNER, owned("child")],
       steps: [
         remove("configmaps/owner", deleting("Orphan")),
-        gone("configmaps/owner"),
+        waitUntilGone("configmaps/owner"),
         get("configmaps/child", { show: ["metadata.ownerReferences", "metadata.deletionTimestamp"] }),
       ],
     },
@@ -93,19 +105,19 @@ export const garbage: Subject = {
       ],
       steps: [
         remove("configmaps/owner", undefined, { show: [] }),
-        until("configmaps/child", { metadata: { ownerReferences: [{ name: "second" }] } }),
+        waitFor("configmaps/child", { metadata: { ownerReferences: [{ name: "second" }] } }),
         remove("configmaps/second", undefined, { show: [] }),
-        gone("configmaps/child"),
+        waitUntilGone("configmaps/child"),
       ],
     },
     {
       name: "deletes an object whose owner never existed",
-      steps: [owned("child", "99999999-9999-9999-9999-999999999999"), gone("configmaps/child")],
+      steps: [owned("child", "99999999-9999-9999-9999-999999999999"), waitUntilGone("configmaps/child")],
     },
     {
       name: "accepts a custom object as owner",
       given: [
-        ...defined(things(ANY)),
+        ...installDefinition(thingDefinition(ANY_OBJECT)),
         create("things", thing("owner", {}), { save: { owner: "metadata.uid" } }),
         create(
           "configmaps",
@@ -128,7 +140,7 @@ export const garbage: Subject = {
           ),
         ),
       ],
-      steps: [remove("things/owner"), gone("configmaps/child"), gone("things/small")],
+      steps: [remove("things/owner"), waitUntilGone("configmaps/child"), waitUntilGone("things/small")],
     },
     {
       name: "deletes a namespace with its content",
@@ -141,7 +153,7 @@ export const garbage: Subject = {
           want: [200, { status: { phase: "Terminating" } }],
           show: ["kind", "spec", "status.phase"],
         }),
-        gone("namespaces/{ns}"),
+        waitUntilGone("namespaces/{ns}"),
         get("configmaps", { want: [200, { items: [] }] }),
       ],
     },
@@ -153,7 +165,7 @@ export const garbage: Subject = {
       ],
       steps: [
         create("configmaps", configMap("b"), { want: 403 }),
-        until(
+        waitFor(
           "namespaces/{ns}",
           { status: { conditions: [{ type: "NamespaceFinalizersRemaining", status: "True" }] } },
           {
@@ -161,20 +173,20 @@ export const garbage: Subject = {
             unordered: true,
           },
         ),
-        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
-        gone("namespaces/{ns}"),
+        mergePatch("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        waitUntilGone("namespaces/{ns}"),
       ],
     },
     {
       name: "creates the default service account of a namespace",
       steps: [
-        until("serviceaccounts/default", {}, { show: ["kind", "metadata.name"] }),
-        until("configmaps/kube-root-ca.crt", {}, { show: ["kind", "metadata.annotations"] }),
+        waitFor("serviceaccounts/default", {}, { show: ["kind", "metadata.name"] }),
+        waitFor("configmaps/kube-root-ca.crt", {}, { show: ["kind", "metadata.annotations"] }),
       ],
     },
     {
       name: "creates the root certificates of a namespace",
-      steps: [until("configmaps/kube-root-ca.crt", {}, { show: ["data"] })],
+      steps: [waitFor("configmaps/kube-root-ca.crt", {}, { show: ["data"] })],
     },
     {
       name: "rejects deletion of system namespaces",
@@ -185,13 +197,17 @@ export const garbage: Subject = {
     },
     {
       name: "a repeated deletion returns the same result",
-      given: [OWNER, owned("child"), merge("configmaps/owner", { metadata: { finalizers: ["example.test/stay"] } })],
+      given: [
+        OWNER,
+        owned("child"),
+        mergePatch("configmaps/owner", { metadata: { finalizers: ["example.test/stay"] } }),
+      ],
       steps: [
         remove("configmaps/owner", deleting("Background"), { show: ["metadata.finalizers"] }),
         remove("configmaps/owner", deleting("Foreground"), { show: ["metadata.finalizers"] }),
-        gone("configmaps/child"),
-        merge("configmaps/owner", { metadata: { finalizers: null } }, { show: [] }),
-        gone("configmaps/owner"),
+        waitUntilGone("configmaps/child"),
+        mergePatch("configmaps/owner", { metadata: { finalizers: null } }, { show: [] }),
+        waitUntilGone("configmaps/owner"),
       ],
     },
   ],

@@ -1,18 +1,18 @@
 import type { Case, KubectlStep, Step, Subject } from "../src/case.ts";
 import {
-  ANY,
+  ANY_OBJECT,
   configMap,
   create,
-  defined,
+  installDefinition,
   deployment,
-  gone,
+  waitUntilGone,
   pod,
   schemaOf,
   service,
   thing,
-  things,
-  until,
-} from "../src/words.ts";
+  thingDefinition,
+  waitFor,
+} from "../src/case-steps.ts";
 
 function kubectl(args: string | readonly string[], rest: Omit<KubectlStep, "kubectl"> = {}): KubectlStep {
   return { kubectl: args, ...rest };
@@ -28,8 +28,8 @@ const A = create("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }
 const B = create("configmaps", configMap("b", { y: "2", z: "3" }));
 const WEB: readonly Step[] = [
   create("deployments", deployment("web", { replicas: 2 })),
-  until("deployments/web", { status: { availableReplicas: 2, observedGeneration: 1 } }),
-  until("pods", { items: [{ status: { phase: "Running" } }] }),
+  waitFor("deployments/web", { status: { availableReplicas: 2, observedGeneration: 1 } }),
+  waitFor("pods", { items: [{ status: { phase: "Running" } }] }),
 ];
 const MANIFEST = configMap("a", { x: "1", y: "1" });
 
@@ -38,7 +38,7 @@ function editing(expression: string): Record<string, string> {
   return { KUBE_EDITOR: `sed -i '${expression}'` };
 }
 
-function one(name: string, given: readonly Step[], ...steps: readonly Step[]): Case {
+function kubectlCase(name: string, given: readonly Step[], ...steps: readonly Step[]): Case {
   return { name, given, steps };
 }
 
@@ -46,27 +46,27 @@ export const kubectlCases: Subject = {
   subject: "kubectl",
   needs: "api",
   cases: [
-    one(
+    kubectlCase(
       "get as a table",
       [A, B],
       kubectl("get configmaps"),
       kubectl("get cm a"),
       kubectl("get configmaps --show-labels"),
     ),
-    one(
+    kubectlCase(
       "get wide, and without headers",
       [create("services", service("web"))],
       kubectl("get services -o wide"),
       kubectl("get svc --no-headers"),
     ),
-    one(
+    kubectlCase(
       "get as JSON and YAML",
       [A],
       kubectl("get configmap a -o json"),
       kubectl("get configmap a -o yaml"),
       kubectl("get configmaps -o json"),
     ),
-    one(
+    kubectlCase(
       "get with jsonpath, columns, names and templates",
       [A, B],
       kubectl("get configmap a -o jsonpath={.data.x}"),
@@ -74,26 +74,26 @@ export const kubectlCases: Subject = {
       kubectl("get configmaps -o name"),
       kubectl(["get", "configmaps", "-o", "go-template={{range .items}}{{.metadata.name}} {{end}}"]),
     ),
-    one(
+    kubectlCase(
       "get by selectors",
       [A, B],
       kubectl("get configmaps -l l=1"),
       kubectl("get configmaps --field-selector metadata.name=b"),
       kubectl("get configmaps -l l=9"),
     ),
-    one(
+    kubectlCase(
       "get sorted, and in chunks",
       [A, B],
       kubectl("get configmaps --sort-by=.metadata.name"),
       kubectl("get configmaps --chunk-size=1"),
     ),
-    one(
+    kubectlCase(
       "get of several kinds",
       [A, create("services", service("web"))],
       kubectl("get configmaps,services"),
       kubectl("get configmap/a service/web -o name"),
     ),
-    one(
+    kubectlCase(
       "get of a missing object",
       [],
       kubectl("get configmap none", { want: 1 }),
@@ -123,7 +123,7 @@ export const kubectlCases: Subject = {
         { lines: "w", count: 1 },
       ],
     },
-    one(
+    kubectlCase(
       "describe a ConfigMap, a Secret, a Service",
       [
         A,
@@ -134,13 +134,13 @@ export const kubectlCases: Subject = {
       kubectl("describe secret s"),
       kubectl("describe service web"),
     ),
-    one("describe of a missing object", [], kubectl("describe configmap none", { want: 1 })),
-    one(
+    kubectlCase("describe of a missing object", [], kubectl("describe configmap none", { want: 1 })),
+    kubectlCase(
       "describe of a custom object",
-      [...defined(things(ANY)), create("things", thing("a", { n: 1, deep: { l: ["x"] } }))],
+      [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", { n: 1, deep: { l: ["x"] } }))],
       kubectl("describe things.{ns}.test a"),
     ),
-    one(
+    kubectlCase(
       "apply creates, changes, leaves unchanged and removes",
       [],
       kubectl("apply -f -", { stdin: MANIFEST }),
@@ -148,14 +148,14 @@ export const kubectlCases: Subject = {
       kubectl("apply -f -", { stdin: configMap("a", { x: "2" }) }),
       kubectl("get configmap a -o jsonpath={.data}"),
     ),
-    one(
+    kubectlCase(
       "apply of several documents",
       [],
       kubectl("apply -f -", { stdin: `${JSON.stringify(configMap("a"))}\n---\n${JSON.stringify(configMap("b"))}` }),
       kubectl("get configmaps -o name"),
     ),
-    one("apply warns about an object without the annotation", [A], kubectl("apply -f -", { stdin: MANIFEST })),
-    one(
+    kubectlCase("apply warns about an object without the annotation", [A], kubectl("apply -f -", { stdin: MANIFEST })),
+    kubectlCase(
       "apply of invalid objects",
       [],
       kubectl("apply -f -", { stdin: { ...configMap("a"), data: { x: 1 } }, want: 1 }),
@@ -163,19 +163,19 @@ export const kubectlCases: Subject = {
       kubectl("apply -f -", { stdin: deployment("web", { replicas: "two" }), want: 1 }),
       kubectl("apply -f -", { stdin: { ...configMap("a"), kind: "Frob" }, want: 1 }),
     ),
-    one(
+    kubectlCase(
       "apply without validation",
       [],
       kubectl("apply --validate=false -f -", { stdin: { ...configMap("a"), extra: 1 } }),
     ),
-    one(
+    kubectlCase(
       "apply as a dry run",
       [],
       kubectl("apply --dry-run=server -f -", { stdin: MANIFEST }),
       kubectl("apply --dry-run=client -f -", { stdin: MANIFEST }),
       kubectl("get configmap a", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "server-side apply with a conflict and with force",
       [],
       kubectl("apply --server-side --field-manager=one -f -", { stdin: MANIFEST }),
@@ -183,14 +183,14 @@ export const kubectlCases: Subject = {
       kubectl("apply --server-side --field-manager=two --force-conflicts -f -", { stdin: configMap("a", { x: "9" }) }),
       kubectl("get configmap a -o yaml --show-managed-fields"),
     ),
-    one(
+    kubectlCase(
       "server-side apply after client-side apply",
       [],
       kubectl("apply -f -", { stdin: MANIFEST }),
       kubectl("apply --server-side -f -", { stdin: configMap("a", { x: "2", y: "1" }) }),
       kubectl("get configmap a -o json --show-managed-fields"),
     ),
-    one(
+    kubectlCase(
       "apply with pruning by label",
       [create("configmaps", configMap("old", {}, { labels: { app: "p" } }))],
       kubectl("apply -f -", { stdin: configMap("old", {}, { labels: { app: "p" } }) }),
@@ -199,7 +199,7 @@ export const kubectlCases: Subject = {
       }),
       kubectl("get configmaps -o name"),
     ),
-    one(
+    kubectlCase(
       "diff prints changes and exits with 1",
       [],
       kubectl("diff -f -", { stdin: MANIFEST, want: 1, show: ["exitCode"] }),
@@ -212,14 +212,14 @@ export const kubectlCases: Subject = {
         show: ["exitCode"],
       }),
     ),
-    one(
+    kubectlCase(
       "edit sends the edited object",
       [A],
       kubectl("edit configmap a", { env: editing("s/  x: .*/  x: changed/") }),
       kubectl("get configmap a -o jsonpath={.data.x}"),
       kubectl("edit configmap a", { env: { KUBE_EDITOR: "true" } }),
     ),
-    one(
+    kubectlCase(
       "patch of three types",
       [A, create("deployments", deployment("web"))],
       kubectl(["patch", "configmap", "a", "--type=merge", "-p", '{"data":{"y":"2"}}']),
@@ -234,14 +234,14 @@ export const kubectlCases: Subject = {
       kubectl("get configmap a -o jsonpath={.data}"),
       kubectl("get deployment web -o jsonpath={.spec.template.spec.containers[*].image}"),
     ),
-    one(
+    kubectlCase(
       "patch without changes, and an invalid patch",
       [A],
       kubectl(["patch", "configmap", "a", "--type=merge", "-p", '{"data":{"x":"1"}}']),
       kubectl(["patch", "configmap", "a", "--type=json", "-p", '[{"op":"remove","path":"/data/none"}]'], { want: 1 }),
       kubectl(["patch", "configmap", "a", "-p", "{"], { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "patch of a status",
       [create("deployments", deployment("web"))],
       kubectl([
@@ -256,7 +256,7 @@ export const kubectlCases: Subject = {
       kubectl("get deployment web -o jsonpath={.status.replicas}"),
       kubectl("get deployment web --subresource=status -o jsonpath={.status.replicas}"),
     ),
-    one(
+    kubectlCase(
       "label",
       [A],
       kubectl("label configmap a new=yes"),
@@ -266,14 +266,14 @@ export const kubectlCases: Subject = {
       kubectl("get configmap a --show-labels"),
       kubectl("label configmap a --list"),
     ),
-    one(
+    kubectlCase(
       "annotate",
       [A],
       kubectl("annotate configmap a note=hello"),
       kubectl("annotate configmap a note-"),
       kubectl("annotate configmap none note=x", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "scale",
       [create("deployments", deployment("web"))],
       kubectl("scale deployment web --replicas=3"),
@@ -281,7 +281,7 @@ export const kubectlCases: Subject = {
       kubectl("get deployment web -o jsonpath={.spec.replicas}"),
       kubectl("scale deployment none --replicas=1", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "create configmap, secret, namespace, serviceaccount",
       [],
       kubectl("create configmap made --from-literal=a=b"),
@@ -291,7 +291,7 @@ export const kubectlCases: Subject = {
       kubectl("create namespace {ns}-2"),
       kubectl("create configmap dry --dry-run=server -o yaml"),
     ),
-    one(
+    kubectlCase(
       "create deployment, service, job, cronjob",
       [],
       kubectl("create deployment web --image=example.test/web:1 --replicas=2 --port=80"),
@@ -299,7 +299,7 @@ export const kubectlCases: Subject = {
       kubectl("create job once --image=example.test/task:1"),
       kubectl("get deployment/web service/web job/once"),
     ),
-    one(
+    kubectlCase(
       "create role, rolebinding, quota, poddisruptionbudget",
       [],
       kubectl("create role reader --verb=get,list --resource=configmaps"),
@@ -310,20 +310,20 @@ export const kubectlCases: Subject = {
       kubectl("describe role reader"),
       kubectl("describe rolebinding readers"),
     ),
-    one(
+    kubectlCase(
       "create token",
       [create("serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } })],
       kubectl("create token robot"),
       kubectl("create token none", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "expose a Deployment",
       [create("deployments", deployment("web"))],
       kubectl("expose deployment web --port=80 --target-port=8080"),
       kubectl("get service web -o jsonpath={.spec.selector}{.spec.ports}"),
       kubectl("expose deployment web --port=80", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "set image, env and resources",
       [create("deployments", deployment("web"))],
       kubectl("set image deployment/web main=example.test/web:9"),
@@ -332,7 +332,7 @@ export const kubectlCases: Subject = {
       kubectl("get deployment web -o jsonpath={.spec.template.spec.containers}"),
       kubectl("set image deployment/web none=x", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "delete by name, by label, by file, and of a missing object",
       [A, B, create("configmaps", configMap("c", {}, { labels: { l: "2" } }))],
       kubectl("delete configmap a"),
@@ -342,22 +342,27 @@ export const kubectlCases: Subject = {
       kubectl("delete -f -", { stdin: configMap("b") }),
       kubectl("get configmaps"),
     ),
-    one(
+    kubectlCase(
       "delete without waiting, with a finalizer",
       [create("configmaps", configMap("a", {}, { finalizers: ["example.test/stay"] }))],
       kubectl("delete configmap a --wait=false"),
       kubectl("get configmap a -o jsonpath={.metadata.finalizers}"),
       kubectl("delete configmap a --timeout=1s", { want: 1 }),
     ),
-    one("delete as a dry run", [A], kubectl("delete configmap a --dry-run=server"), kubectl("get configmap a -o name")),
-    one(
+    kubectlCase(
+      "delete as a dry run",
+      [A],
+      kubectl("delete configmap a --dry-run=server"),
+      kubectl("get configmap a -o name"),
+    ),
+    kubectlCase(
       "replace",
       [A],
       kubectl("replace -f -", { stdin: configMap("a", { x: "new" }) }),
       kubectl("replace -f -", { stdin: configMap("none"), want: 1 }),
       kubectl("get configmap a -o jsonpath={.data.x}"),
     ),
-    one(
+    kubectlCase(
       "wait for fields and deletion",
       [A],
       kubectl(["wait", "--for=jsonpath={.data.x}=1", "configmap/a", "--timeout=5s"]),
@@ -365,18 +370,18 @@ export const kubectlCases: Subject = {
       kubectl("delete configmap a --wait=false"),
       kubectl("wait --for=delete configmap/a --timeout=5s"),
     ),
-    one(
+    kubectlCase(
       "api-resources of a group",
       [],
       kubectl("api-resources --api-group=apps --no-headers -o name"),
       kubectl("api-resources --api-group=batch -o wide"),
       kubectl("api-resources --api-group=none.test"),
     ),
-    one(
+    kubectlCase(
       "api-resources and api-versions of a custom kind",
-      defined(
-        things(
-          ANY,
+      installDefinition(
+        thingDefinition(
+          ANY_OBJECT,
           {},
           { names: { plural: "things", singular: "thing", kind: "Thing", shortNames: ["x{ns}"], categories: ["all"] } },
         ),
@@ -385,18 +390,18 @@ export const kubectlCases: Subject = {
       kubectl("get x{ns}"),
       kubectl("get things.v1.{ns}.test"),
     ),
-    one(
+    kubectlCase(
       "explain",
       [],
       kubectl("explain deployment.spec.replicas"),
       kubectl("explain pod.spec.containers.frob", { want: 1 }),
       kubectl("explain configmap.data"),
     ),
-    one(
+    kubectlCase(
       "explain of a custom kind",
       [
-        ...defined(
-          things({
+        ...installDefinition(
+          thingDefinition({
             type: "object",
             description: "desired state",
             required: ["n"],
@@ -407,28 +412,28 @@ export const kubectlCases: Subject = {
           }),
         ),
         // The real server lists a new kind shortly after it serves it, and publishes its schema later still.
-        until("/apis", { groups: [{ name: "{ns}.test" }] }),
-        until("/openapi/v3", { paths: { "apis/{ns}.test/v1": {} } }),
+        waitFor("/apis", { groups: [{ name: "{ns}.test" }] }),
+        waitFor("/openapi/v3", { paths: { "apis/{ns}.test/v1": {} } }),
       ],
       kubectl("explain things --api-version={ns}.test/v1", OWN_CACHE),
       kubectl("explain things.spec --api-version={ns}.test/v1", OWN_CACHE),
       kubectl("explain things.spec.n --api-version={ns}.test/v1", OWN_CACHE),
       kubectl("explain things --recursive --api-version={ns}.test/v1", OWN_CACHE),
     ),
-    one(
+    kubectlCase(
       "auth can-i",
       [],
       kubectl("auth can-i create pods"),
       kubectl("auth can-i create pods", { as: "alice", want: 1 }),
       kubectl("auth can-i get /version", { as: "alice" }),
     ),
-    one(
+    kubectlCase(
       "auth whoami",
       [],
       kubectl("auth whoami", { as: "bob" }),
       kubectl("auth whoami -o json", { as: "bob", show: ["stdout.status.userInfo.username"] }),
     ),
-    one(
+    kubectlCase(
       "a user without permissions is rejected",
       [A],
       kubectl("get configmaps", { as: "alice", want: 1 }),
@@ -436,12 +441,12 @@ export const kubectlCases: Subject = {
       kubectl("create deployment web --image=x", { as: "alice", want: 1 }),
       kubectl("get nodes", { as: "alice", want: 1 }),
     ),
-    one("top fails without metrics", [], kubectl("top pods", { want: 1 }), kubectl("top nodes", { want: 1 })),
-    one(
+    kubectlCase("top fails without metrics", [], kubectl("top pods", { want: 1 }), kubectl("top nodes", { want: 1 })),
+    kubectlCase(
       "columns and pages of a custom kind",
       [
-        ...defined(
-          things(ANY, {
+        ...installDefinition(
+          thingDefinition(ANY_OBJECT, {
             ...schemaOf({ type: "object", properties: { n: { type: "integer" } } }),
             additionalPrinterColumns: [{ name: "N", type: "integer", jsonPath: ".spec.n" }],
           }),
@@ -453,9 +458,9 @@ export const kubectlCases: Subject = {
       kubectl("get things.{ns}.test --chunk-size=1"),
       kubectl("get things.{ns}.test a -o yaml"),
     ),
-    one(
+    kubectlCase(
       "a custom object is applied and edited",
-      defined(things({ type: "object", properties: { n: { type: "integer", maximum: 5 } } })),
+      installDefinition(thingDefinition({ type: "object", properties: { n: { type: "integer", maximum: 5 } } })),
       kubectl("apply -f -", { stdin: thing("a", { n: 1 }) }),
       kubectl("apply -f -", { stdin: thing("a", { n: 2 }) }),
       kubectl("apply -f -", { stdin: thing("a", { n: 9 }), want: 1 }),
@@ -463,7 +468,7 @@ export const kubectlCases: Subject = {
       kubectl("edit things.{ns}.test a", { env: editing("s/  n: 2/  n: 3/") }),
       kubectl("get things.{ns}.test a -o jsonpath={.spec.n}"),
     ),
-    one(
+    kubectlCase(
       "kustomize, run and raw",
       [],
       kubectl("run p --image=example.test/web:1"),
@@ -471,7 +476,7 @@ export const kubectlCases: Subject = {
       kubectl("get --raw /api/v1/namespaces/{ns}/configmaps", { show: ["exitCode"] }),
       kubectl("get --raw /nothing", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "taint and cordon a node",
       [create("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "{ns}" } })],
       kubectl("cordon {ns}"),
@@ -480,7 +485,7 @@ export const kubectlCases: Subject = {
       kubectl("taint node {ns} a=b:NoSchedule"),
       kubectl("get node {ns} -o jsonpath={.spec.taints}"),
     ),
-    one(
+    kubectlCase(
       "drain a node",
       [
         create("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "{ns}" } }),
@@ -496,29 +501,29 @@ export const kubectlWorkloads: Subject = {
   subject: "kubectl workloads",
   needs: "controllers",
   cases: [
-    one(
+    kubectlCase(
       "get Deployments, ReplicaSets and Pods",
       WEB,
       kubectl("get deployments"),
       kubectl("get deployment web -o wide"),
       kubectl("get pods -l app=web -o custom-columns=PHASE:.status.phase"),
     ),
-    one("describe a Deployment", WEB, kubectl("describe deployment web", { show: ["exitCode"] })),
-    one(
+    kubectlCase("describe a Deployment", WEB, kubectl("describe deployment web", { show: ["exitCode"] })),
+    kubectlCase(
       "rollout status and history",
       WEB,
       kubectl("rollout status deployment/web --timeout=30s"),
       kubectl("rollout history deployment/web"),
       kubectl("rollout history deployment/web --revision=1", { show: ["exitCode"] }),
     ),
-    one(
+    kubectlCase(
       "rollout restart",
       WEB,
       kubectl("rollout restart deployment/web"),
       kubectl("rollout status deployment/web --timeout=30s", { show: ["exitCode"] }),
       kubectl("rollout history deployment/web"),
     ),
-    one(
+    kubectlCase(
       "rollout undo",
       WEB,
       kubectl("set image deployment/web main=example.test/web:2"),
@@ -528,25 +533,25 @@ export const kubectlWorkloads: Subject = {
       kubectl("get deployment web -o jsonpath={.spec.template.spec.containers[*].image}"),
       kubectl("rollout history deployment/web"),
     ),
-    one(
+    kubectlCase(
       "rollout pause and resume",
       WEB,
       kubectl("rollout pause deployment/web"),
       kubectl("rollout pause deployment/web", { want: 1 }),
       kubectl("rollout resume deployment/web"),
     ),
-    one(
+    kubectlCase(
       "rollout status of a failing Deployment",
       [create("deployments", deployment("web", { progressDeadlineSeconds: 1 }, { image: "example.test/web:missing" }))],
       kubectl("rollout status deployment/web --timeout=20s", { want: 1, show: ["exitCode", "stderr"] }),
     ),
-    one(
+    kubectlCase(
       "wait for a condition",
       [create("deployments", deployment("web"))],
       kubectl("wait --for=condition=Available deployment/web --timeout=30s"),
       kubectl("wait --for=condition=Nonsense deployment/web --timeout=1s", { want: 1 }),
     ),
-    one(
+    kubectlCase(
       "delete in the foreground, in the background and as orphans",
       WEB,
       kubectl("delete deployment web --cascade=foreground"),
@@ -556,7 +561,7 @@ export const kubectlWorkloads: Subject = {
       kubectl("delete deployment two --cascade=orphan"),
       kubectl("get replicasets -o custom-columns=DESIRED:.spec.replicas"),
     ),
-    one(
+    kubectlCase(
       "events of a Deployment",
       WEB,
       kubectl("events --for deployment/web", { show: ["exitCode"] }),
@@ -564,20 +569,20 @@ export const kubectlWorkloads: Subject = {
         "get events --field-selector involvedObject.kind=Deployment -o custom-columns=TYPE:.type,REASON:.reason,MESSAGE:.message",
       ),
     ),
-    one(
+    kubectlCase(
       "autoscale",
       WEB,
       kubectl("autoscale deployment web --min=2 --max=5 --cpu=50%"),
       kubectl("get hpa web -o jsonpath={.spec}"),
     ),
-    one(
+    kubectlCase(
       "a StatefulSet and its rollout",
       [create("statefulsets", { ...deployment("db", { serviceName: "db" }), kind: "StatefulSet" })],
       kubectl("rollout status statefulset/db --timeout=30s", { show: ["exitCode"] }),
       kubectl("get statefulset db"),
       kubectl("get pod db-0 -o jsonpath={.status.phase}"),
     ),
-    one(
+    kubectlCase(
       "wait for a Job",
       [],
       kubectl("create job once --image=example.test/task:1"),
@@ -587,7 +592,7 @@ export const kubectlWorkloads: Subject = {
     {
       name: "delete of a namespace",
       given: [create("namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "{ns}-gone" } })],
-      steps: [kubectl("delete namespace {ns}-gone --timeout=50s"), gone("namespaces/{ns}-gone")],
+      steps: [kubectl("delete namespace {ns}-gone --timeout=50s"), waitUntilGone("namespaces/{ns}-gone")],
     },
   ],
 };

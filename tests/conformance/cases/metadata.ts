@@ -1,25 +1,25 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
 import {
-  ANY,
+  ANY_OBJECT,
   apply,
   configMap,
   create,
-  defined,
+  installDefinition,
   deployment,
   get,
   jsonPatch,
-  merge,
+  mergePatch,
   replace,
   schemaOf,
   service,
   thing,
-  things,
-} from "../src/words.ts";
+  thingDefinition,
+} from "../src/case-steps.ts";
 
 const IMAGE = "example.test/web:1";
 /** Valid pod specs that cause warnings. */
-const ODD: readonly JsonObject[] = [
+const SPECS_WITH_WARNINGS: readonly JsonObject[] = [
   {
     containers: [
       { name: "a", image: IMAGE, ports: [{ containerPort: 80, name: "p" }, { containerPort: 81 }] },
@@ -49,7 +49,7 @@ const ODD: readonly JsonObject[] = [
   },
 ];
 
-function odd(name: string, spec: JsonObject): JsonObject {
+function deploymentOf(name: string, spec: JsonObject): JsonObject {
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",
@@ -65,12 +65,19 @@ export const metadata: Subject = {
   cases: [
     {
       name: "warns about valid but unusual pod fields",
-      steps: ODD.flatMap((spec) => [
+      steps: SPECS_WITH_WARNINGS.flatMap((spec) => [
         create("pods?dryRun=All", { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec }, { show: ["kind"] }),
-        create("deployments", odd("web", spec), { want: spec === ODD[0] ? 201 : 409, show: ["kind", "reason"] }),
-        replace("deployments/web", odd("web", spec), { show: ["kind"] }),
-        merge("deployments/web", { metadata: { labels: { l: "1" } } }, { show: ["kind"] }),
-        merge("deployments/web/scale", { spec: { replicas: 1 + ODD.indexOf(spec) } }, { show: ["kind"] }),
+        create("deployments", deploymentOf("web", spec), {
+          want: spec === SPECS_WITH_WARNINGS[0] ? 201 : 409,
+          show: ["kind", "reason"],
+        }),
+        replace("deployments/web", deploymentOf("web", spec), { show: ["kind"] }),
+        mergePatch("deployments/web", { metadata: { labels: { l: "1" } } }, { show: ["kind"] }),
+        mergePatch(
+          "deployments/web/scale",
+          { spec: { replicas: 1 + SPECS_WITH_WARNINGS.indexOf(spec) } },
+          { show: ["kind"] },
+        ),
       ]),
     },
     {
@@ -78,17 +85,17 @@ export const metadata: Subject = {
       given: [
         create("configmaps", configMap("a")),
         create("deployments", deployment("web")),
-        ...defined(things(ANY)),
+        ...installDefinition(thingDefinition(ANY_OBJECT)),
         create("things", thing("a", {})),
       ],
       steps: ["configmaps/a", "deployments/web", "things/a"].flatMap((path) => [
-        merge(path, { metadata: { labels: { a: "-" }, annotations: { "-": "" } } }, { want: 422 }),
-        merge(path, { metadata: { finalizers: ["a/b/c"] } }, { want: 422 }),
+        mergePatch(path, { metadata: { labels: { a: "-" }, annotations: { "-": "" } } }, { want: 422 }),
+        mergePatch(path, { metadata: { finalizers: ["a/b/c"] } }, { want: 422 }),
       ]),
     },
     {
       name: "keeps empty fields of an apply until the next write",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [
         apply(
           "m",
@@ -97,7 +104,7 @@ export const metadata: Subject = {
           { want: 201 },
         ),
         apply("m", "things/a", thing("a", {})),
-        merge("things/a", {}),
+        mergePatch("things/a", {}),
       ],
     },
     {
@@ -189,44 +196,52 @@ export const metadata: Subject = {
       name: "increments the generation of a Deployment with its spec",
       given: [create("deployments", deployment("web"))],
       steps: [
-        { ...merge("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
-        { ...merge("deployments/web", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
-        { ...merge("deployments/web/status", { status: { replicas: 3 } }), show: ["metadata.generation", "status"] },
-        { ...merge("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
-        { ...merge("deployments/web", { metadata: { annotations: { a: "1" } } }), show: ["metadata.generation"] },
+        { ...mergePatch("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
+        { ...mergePatch("deployments/web", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+        {
+          ...mergePatch("deployments/web/status", { status: { replicas: 3 } }),
+          show: ["metadata.generation", "status"],
+        },
+        { ...mergePatch("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
+        { ...mergePatch("deployments/web", { metadata: { annotations: { a: "1" } } }), show: ["metadata.generation"] },
       ],
     },
     {
       name: "sets no generation on a ConfigMap",
       given: [create("configmaps", configMap("a"))],
-      steps: [{ ...merge("configmaps/a", { data: { x: "1" } }), show: ["metadata.generation"] }],
+      steps: [{ ...mergePatch("configmaps/a", { data: { x: "1" } }), show: ["metadata.generation"] }],
     },
     {
       name: "sets the generation of custom kinds, with and without status",
       given: [
-        ...defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
+        ...installDefinition(
+          thingDefinition(ANY_OBJECT, { subresources: { status: {} }, ...schemaOf(ANY_OBJECT, ANY_OBJECT) }),
+        ),
         create("things", thing("a", { n: 1 })),
       ],
       steps: [
-        { ...merge("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
-        { ...merge("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
-        { ...merge("things/a/status", { status: { n: 1 } }), show: ["metadata.generation"] },
-        { ...merge("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a/status", { status: { n: 1 } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
       ],
     },
     {
       name: "counts everything but metadata without a status subresource",
-      given: [...defined(things(ANY, schemaOf(ANY, ANY))), create("things", thing("a", { n: 1 }))],
+      given: [
+        ...installDefinition(thingDefinition(ANY_OBJECT, schemaOf(ANY_OBJECT, ANY_OBJECT))),
+        create("things", thing("a", { n: 1 })),
+      ],
       steps: [
-        { ...merge("things/a", { status: { n: 1 } }), show: ["metadata.generation"] },
-        { ...merge("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a", { status: { n: 1 } }), show: ["metadata.generation"] },
+        { ...mergePatch("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
       ],
     },
     {
       name: "records managed fields by manager name",
       steps: [
         create("configmaps?fieldManager=maker", configMap("a", { x: "1" }, { labels: { l: "1" } })),
-        merge("configmaps/a?fieldManager=patcher", { data: { y: "1" } }),
+        mergePatch("configmaps/a?fieldManager=patcher", { data: { y: "1" } }),
         replace("configmaps/a?fieldManager=updater", configMap("a", { x: "2", y: "1" }, { labels: { l: "1" } })),
         jsonPatch("configmaps/a?fieldManager=patcher", [{ op: "remove", path: "/metadata/labels/l" }]),
       ],
@@ -235,7 +250,7 @@ export const metadata: Subject = {
       name: "derives the manager from the user agent",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { headers: { "user-agent": "my-tool/1.2 (linux) extra" } }),
-        merge("configmaps/a", { data: { y: "1" } }, { headers: { "user-agent": "" } }),
+        mergePatch("configmaps/a", { data: { y: "1" } }, { headers: { "user-agent": "" } }),
       ],
     },
     {
@@ -252,7 +267,7 @@ export const metadata: Subject = {
         create("configmaps?dryRun=All", configMap("a", { x: "1" })),
         get("configmaps/a", { want: 404 }),
         create("configmaps", configMap("a", { x: "1" })),
-        merge("configmaps/a?dryRun=All", { data: { x: "2" } }),
+        mergePatch("configmaps/a?dryRun=All", { data: { x: "2" } }),
         replace("configmaps/a?dryRun=All", configMap("a", { x: "3" })),
         get("configmaps/a", { want: [200, { data: { x: "1" } }] }),
         create("configmaps?dryRun=All", configMap("a"), { want: 409 }),
@@ -294,31 +309,31 @@ export const metadata: Subject = {
       name: "field validation: patches",
       given: [create("deployments", deployment("web"))],
       steps: [
-        merge(
+        mergePatch(
           "deployments/web?fieldValidation=Strict",
           { spec: { replica: 3 } },
           { want: 422, show: ["reason", "message"] },
         ),
-        { ...merge("deployments/web?fieldValidation=Warn", { spec: { replica: 3 } }), show: [] },
+        { ...mergePatch("deployments/web?fieldValidation=Warn", { spec: { replica: 3 } }), show: [] },
       ],
     },
     {
       name: "field validation: custom kinds",
-      given: defined(things({ type: "object", properties: { n: { type: "integer" } } })),
+      given: installDefinition(thingDefinition({ type: "object", properties: { n: { type: "integer" } } })),
       steps: [
         create("things?fieldValidation=Strict", { ...thing("a", { n: 1, x: 1, y: { z: 1 } }), top: 1 }, { want: 400 }),
         create("things?fieldValidation=Warn", { ...thing("a", { n: 1, x: 1 }), top: 1 }),
         create("things?fieldValidation=Ignore", thing("b", { n: 1, x: 1 })),
         create("things?fieldValidation=Strict", thing("c", { n: 1 })),
-        merge("things/c?fieldValidation=Strict", { spec: { x: 1 } }, { want: 422, show: ["reason", "message"] }),
+        mergePatch("things/c?fieldValidation=Strict", { spec: { x: 1 } }, { want: 422, show: ["reason", "message"] }),
       ],
     },
     {
       name: "rejects changes of immutable fields",
       given: [create("deployments", deployment("web"))],
       steps: [
-        merge("deployments/web", { spec: { selector: { matchLabels: { app: "other" } } } }, { want: 422 }),
-        merge(
+        mergePatch("deployments/web", { spec: { selector: { matchLabels: { app: "other" } } } }, { want: 422 }),
+        mergePatch(
           "deployments/web",
           { metadata: { creationTimestamp: "2001-01-01T00:00:00Z" } },
           { show: ["metadata.generation"] },
@@ -349,7 +364,7 @@ export const metadata: Subject = {
       name: "labels a namespace with its name",
       steps: [
         get("namespaces/{ns}", { want: [200, { metadata: { labels: { "kubernetes.io/metadata.name": "{ns}" } } }] }),
-        merge(
+        mergePatch(
           "namespaces/{ns}",
           { metadata: { labels: { "kubernetes.io/metadata.name": null } } },
           { show: ["metadata.labels"] },

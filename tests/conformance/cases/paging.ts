@@ -1,5 +1,5 @@
 import type { Step, Subject } from "../src/case.ts";
-import { configMap, create, get, merge, remove } from "../src/words.ts";
+import { configMap, create, get, mergePatch, remove } from "../src/case-steps.ts";
 
 const FIVE: readonly Step[] = ["a", "b", "c", "d", "e"].map((name) =>
   create("configmaps", configMap(name, {}, { labels: { odd: name === "b" || name === "d" ? "no" : "yes" } })),
@@ -35,7 +35,7 @@ export const paging: Subject = {
         { ...get("configmaps?limit=2", { save: { next: "metadata.continue" } }), show: PAGE },
         remove("configmaps/d", undefined, { show: [] }),
         create("configmaps", configMap("dd"), { show: [] }),
-        merge("configmaps/e", { data: { x: "new" } }, { show: [] }),
+        mergePatch("configmaps/e", { data: { x: "new" } }, { show: [] }),
         { ...get("configmaps?limit=9&continue={next}"), show: ["items[*].metadata.name", "items[*].data"] },
       ],
     },
@@ -93,7 +93,7 @@ export const paging: Subject = {
       name: "an exact version returns past objects",
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
-        merge("configmaps/a", { data: { x: "2" } }),
+        mergePatch("configmaps/a", { data: { x: "2" } }),
         create("configmaps", configMap("b")),
         {
           ...get("configmaps?resourceVersion={rv}&resourceVersionMatch=Exact"),

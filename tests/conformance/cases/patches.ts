@@ -1,19 +1,19 @@
 import type { JsonValue } from "@oaas/kube-core";
 import type { Case, Subject } from "../src/case.ts";
 import {
-  ANY,
+  ANY_OBJECT,
   configMap,
   create,
-  defined,
+  installDefinition,
   deployment,
   get,
   jsonPatch,
-  merge,
+  mergePatch,
   service,
-  strategic,
+  strategicMergePatch,
   thing,
-  things,
-} from "../src/words.ts";
+  thingDefinition,
+} from "../src/case-steps.ts";
 
 const A = create("configmaps", configMap("a", { x: "1", y: "2" }, { labels: { l: "1" } }));
 const WEB = create(
@@ -34,8 +34,13 @@ const WEB = create(
 const CONTAINERS = "spec.template.spec.containers";
 
 /** One strategic merge patch of a Deployment and its result. */
-function strategically(name: string, patch: JsonValue, want?: number, show: readonly string[] = [CONTAINERS]): Case {
-  const step = strategic("deployments/web", patch);
+function strategicPatchCase(
+  name: string,
+  patch: JsonValue,
+  want?: number,
+  show: readonly string[] = [CONTAINERS],
+): Case {
+  const step = strategicMergePatch("deployments/web", patch);
   return {
     name: `strategic: ${name}`,
     given: [WEB],
@@ -48,7 +53,7 @@ function container(members: Record<string, JsonValue>): JsonValue {
 }
 
 /** One JSON patch of a ConfigMap. */
-function json(name: string, patch: JsonValue, want?: number): Case {
+function jsonPatchCase(name: string, patch: JsonValue, want?: number): Case {
   const step = jsonPatch("configmaps/a", patch);
   return { name: `json: ${name}`, given: [A], steps: [want === undefined ? step : { ...step, want }] };
 }
@@ -57,16 +62,16 @@ export const patches: Subject = {
   subject: "patches",
   needs: "api",
   cases: [
-    json("add, replace and remove", [
+    jsonPatchCase("add, replace and remove", [
       { op: "add", path: "/data/z", value: "3" },
       { op: "replace", path: "/data/x", value: "9" },
       { op: "remove", path: "/data/y" },
     ]),
-    json("continues after a successful test", [
+    jsonPatchCase("continues after a successful test", [
       { op: "test", path: "/data/x", value: "1" },
       { op: "replace", path: "/data/x", value: "2" },
     ]),
-    json(
+    jsonPatchCase(
       "rejects the whole patch when a test fails",
       [
         { op: "replace", path: "/data/y", value: "9" },
@@ -74,17 +79,21 @@ export const patches: Subject = {
       ],
       422,
     ),
-    json("rejects remove of a missing member", [{ op: "remove", path: "/data/none" }], 422),
-    json("replace of a missing member adds it", [{ op: "replace", path: "/data/none", value: "1" }]),
-    json("rejects add below a missing member", [{ op: "add", path: "/metadata/annotations/a", value: "1" }], 422),
-    json("copy and move", [
+    jsonPatchCase("rejects remove of a missing member", [{ op: "remove", path: "/data/none" }], 422),
+    jsonPatchCase("replace of a missing member adds it", [{ op: "replace", path: "/data/none", value: "1" }]),
+    jsonPatchCase(
+      "rejects add below a missing member",
+      [{ op: "add", path: "/metadata/annotations/a", value: "1" }],
+      422,
+    ),
+    jsonPatchCase("copy and move", [
       { op: "copy", from: "/data/x", path: "/data/copied" },
       { op: "move", from: "/data/y", path: "/data/moved" },
     ]),
-    json("escaped keys", [{ op: "add", path: "/metadata/labels/example.test~1a", value: "1" }]),
-    json("rejects an unknown operation", [{ op: "frobnicate", path: "/data/x" }], 422),
-    json("rejects a patch that is not a list", { op: "add" }, 400),
-    json("an empty patch changes nothing", []),
+    jsonPatchCase("escaped keys", [{ op: "add", path: "/metadata/labels/example.test~1a", value: "1" }]),
+    jsonPatchCase("rejects an unknown operation", [{ op: "frobnicate", path: "/data/x" }], 422),
+    jsonPatchCase("rejects a patch that is not a list", { op: "add" }, 400),
+    jsonPatchCase("an empty patch changes nothing", []),
     {
       name: "json: rejects a value of the wrong type",
       given: [A],
@@ -118,7 +127,7 @@ export const patches: Subject = {
       name: "merge: sets members, null removes, lists are replaced",
       given: [A],
       steps: [
-        merge(
+        mergePatch(
           "configmaps/a",
           { data: { x: null, z: "3" }, metadata: { labels: { m: "2" } } },
           {
@@ -130,65 +139,67 @@ export const patches: Subject = {
     {
       name: "merge: null removes a whole map",
       given: [A],
-      steps: [merge("configmaps/a", { data: null })],
+      steps: [mergePatch("configmaps/a", { data: null })],
     },
     {
       name: "merge: an empty patch changes nothing",
       given: [A],
-      steps: [{ ...A, want: 409, show: [] }, merge("configmaps/a", {}), get("configmaps/a")],
+      steps: [{ ...A, want: 409, show: [] }, mergePatch("configmaps/a", {}), get("configmaps/a")],
     },
     {
       name: "merge: a version in the patch is a precondition",
       steps: [
         { ...A, save: { rv: "metadata.resourceVersion" } },
-        merge("configmaps/a", { metadata: { resourceVersion: "{rv}" }, data: { x: "2" } }),
-        merge("configmaps/a", { metadata: { resourceVersion: "{rv}" }, data: { x: "3" } }, { want: 409 }),
+        mergePatch("configmaps/a", { metadata: { resourceVersion: "{rv}" }, data: { x: "2" } }),
+        mergePatch("configmaps/a", { metadata: { resourceVersion: "{rv}" }, data: { x: "3" } }, { want: 409 }),
       ],
     },
     {
       name: "merge: returns 404 for a missing object",
-      steps: [merge("configmaps/none", { data: { x: "1" } }, { want: 404 })],
+      steps: [mergePatch("configmaps/none", { data: { x: "1" } }, { want: 404 })],
     },
     {
       name: "merge: rejects a changed name",
       given: [A],
-      steps: [merge("configmaps/a", { metadata: { name: "b" } }, { want: 400 })],
+      steps: [mergePatch("configmaps/a", { metadata: { name: "b" } }, { want: 400 })],
     },
     {
       name: "merge: rejects a changed namespace",
       given: [A],
-      steps: [merge("configmaps/a", { metadata: { namespace: "other" } }, { want: 400 })],
+      steps: [mergePatch("configmaps/a", { metadata: { namespace: "other" } }, { want: 400 })],
     },
     {
       name: "merge: rejects another uid",
       given: [A],
-      steps: [merge("configmaps/a", { metadata: { uid: "00000000-0000-0000-0000-000000000000" } }, { want: 422 })],
+      steps: [mergePatch("configmaps/a", { metadata: { uid: "00000000-0000-0000-0000-000000000000" } }, { want: 422 })],
     },
     {
       name: "merge: rejects invalid JSON and values that are not objects",
       given: [A],
       steps: [
-        merge("configmaps/a", "{nope", { want: 400 }),
-        merge("configmaps/a", "[]", { want: 400 }),
-        merge("configmaps/a", "7", { want: 400 }),
-        merge("configmaps/a", "null", { want: 400 }),
+        mergePatch("configmaps/a", "{nope", { want: 400 }),
+        mergePatch("configmaps/a", "[]", { want: 400 }),
+        mergePatch("configmaps/a", "7", { want: 400 }),
+        mergePatch("configmaps/a", "null", { want: 400 }),
       ],
     },
     {
       name: "merge: replaces a list of a built-in kind",
       given: [WEB],
-      steps: [{ ...merge("deployments/web", container({ image: "example.test/web:2" })), show: [CONTAINERS] }],
+      steps: [{ ...mergePatch("deployments/web", container({ image: "example.test/web:2" })), show: [CONTAINERS] }],
     },
     {
       name: "merge: ignores server-owned fields",
       given: [A],
-      steps: [merge("configmaps/a", { metadata: { creationTimestamp: null, generation: 9, managedFields: null } })],
+      steps: [
+        mergePatch("configmaps/a", { metadata: { creationTimestamp: null, generation: 9, managedFields: null } }),
+      ],
     },
-    strategically("merges a container by name", container({ image: "example.test/web:2" })),
-    strategically("puts a new container first", {
+    strategicPatchCase("merges a container by name", container({ image: "example.test/web:2" })),
+    strategicPatchCase("puts a new container first", {
       spec: { template: { spec: { containers: [{ name: "side", image: "example.test/side:1" }] } } },
     }),
-    strategically(
+    strategicPatchCase(
       "merges env by name",
       container({
         env: [
@@ -197,20 +208,20 @@ export const patches: Subject = {
         ],
       }),
     ),
-    strategically("$patch: delete removes an element", container({ env: [{ name: "A", $patch: "delete" }] })),
-    strategically(
+    strategicPatchCase("$patch: delete removes an element", container({ env: [{ name: "A", $patch: "delete" }] })),
+    strategicPatchCase(
       "$patch: replace replaces a list",
       container({ env: [{ $patch: "replace" }, { name: "Z", value: "1" }] }),
     ),
-    strategically("replaces lists without a merge key", container({ args: ["c"] })),
-    strategically(
+    strategicPatchCase("replaces lists without a merge key", container({ args: ["c"] })),
+    strategicPatchCase(
       "$setElementOrder sets the order",
       container({
         env: [{ name: "C", value: "3" }],
         "$setElementOrder/env": [{ name: "C" }, { name: "B" }, { name: "A" }],
       }),
     ),
-    strategically(
+    strategicPatchCase(
       "$patch: replace replaces a map",
       {
         metadata: { labels: { $patch: "replace", only: "1" } },
@@ -218,7 +229,7 @@ export const patches: Subject = {
       undefined,
       ["metadata.labels"],
     ),
-    strategically(
+    strategicPatchCase(
       "$retainKeys keeps only the listed keys",
       {
         spec: { strategy: { $retainKeys: ["type"], type: "Recreate", rollingUpdate: null } },
@@ -226,16 +237,16 @@ export const patches: Subject = {
       undefined,
       ["spec.strategy"],
     ),
-    strategically("null removes a member", {
+    strategicPatchCase("null removes a member", {
       spec: { template: { spec: { containers: [{ name: "main", env: null }] } } },
     }),
-    strategically(
+    strategicPatchCase(
       "rejects an element without its merge key",
       { spec: { template: { spec: { containers: [{ image: "x" }] } } } },
       500,
     ),
-    strategically("rejects an unknown directive", { spec: { $patch: "frobnicate" } }, 500),
-    strategically("rejects a string instead of a number", { spec: { replicas: "two" } }, 422),
+    strategicPatchCase("rejects an unknown directive", { spec: { $patch: "frobnicate" } }, 500),
+    strategicPatchCase("rejects a string instead of a number", { spec: { replicas: "two" } }, 422),
     {
       name: "strategic: merges ports of a Service by port",
       given: [
@@ -250,7 +261,10 @@ export const patches: Subject = {
         ),
       ],
       steps: [
-        { ...strategic("services/web", { spec: { ports: [{ port: 80, targetPort: 8080 }] } }), show: ["spec.ports"] },
+        {
+          ...strategicMergePatch("services/web", { spec: { ports: [{ port: 80, targetPort: 8080 }] } }),
+          show: ["spec.ports"],
+        },
       ],
     },
     {
@@ -258,26 +272,28 @@ export const patches: Subject = {
       given: [create("configmaps", configMap("a", {}, { finalizers: ["example.test/a", "example.test/b"] }))],
       steps: [
         {
-          ...strategic("configmaps/a", { metadata: { finalizers: ["example.test/c"] } }),
+          ...strategicMergePatch("configmaps/a", { metadata: { finalizers: ["example.test/c"] } }),
           show: ["metadata.finalizers"],
         },
         {
-          ...strategic("configmaps/a", { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.test/a"] } }),
+          ...strategicMergePatch("configmaps/a", {
+            metadata: { "$deleteFromPrimitiveList/finalizers": ["example.test/a"] },
+          }),
           show: ["metadata.finalizers"],
         },
-        merge("configmaps/a", { metadata: { finalizers: null } }, { show: ["metadata.finalizers"] }),
+        mergePatch("configmaps/a", { metadata: { finalizers: null } }, { show: ["metadata.finalizers"] }),
       ],
     },
     {
       name: "strategic: is rejected for custom kinds",
-      given: [...defined(things(ANY)), create("things", thing("a", { x: 1 }))],
-      steps: [strategic("things/a", { spec: { x: 2 } }, { want: 415 })],
+      given: [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", { x: 1 }))],
+      steps: [strategicMergePatch("things/a", { spec: { x: 2 } }, { want: 415 })],
     },
     {
       name: "merge and JSON patches of a custom kind",
-      given: [...defined(things(ANY)), create("things", thing("a", { x: 1, list: [1, 2] }))],
+      given: [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", { x: 1, list: [1, 2] }))],
       steps: [
-        merge("things/a", { spec: { x: null, list: [3] } }),
+        mergePatch("things/a", { spec: { x: null, list: [3] } }),
         jsonPatch("things/a", [
           { op: "add", path: "/spec/list/0", value: 9 },
           { op: "add", path: "/spec/list/-", value: 10 },
@@ -297,9 +313,9 @@ export const patches: Subject = {
     },
     {
       name: "rejects metadata of a wrong type in a patch of a custom kind",
-      given: [...defined(things(ANY)), create("things", thing("a", {}))],
+      given: [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", {}))],
       steps: [
-        merge("things/a", { metadata: { labels: ["x"] } }, { want: 422 }),
+        mergePatch("things/a", { metadata: { labels: ["x"] } }, { want: 422 }),
         jsonPatch("things/a", [{ op: "add", path: "/metadata/labels", value: ["x"] }], { want: 422 }),
       ],
     },
@@ -307,8 +323,8 @@ export const patches: Subject = {
       name: "rejects a content type that is not a patch",
       given: [A],
       steps: [
-        merge("configmaps/a", {}, { type: "application/json", want: 415 }),
-        merge("configmaps/a", {}, { type: "text/plain", want: 415 }),
+        mergePatch("configmaps/a", {}, { type: "application/json", want: 415 }),
+        mergePatch("configmaps/a", {}, { type: "text/plain", want: 415 }),
       ],
     },
   ],

@@ -1,5 +1,5 @@
 import type { Subject } from "../src/case.ts";
-import { configMap, create, get, pod, until } from "../src/words.ts";
+import { configMap, create, get, pod, waitFor } from "../src/case-steps.ts";
 
 export const quota: Subject = {
   subject: "quota",
@@ -14,13 +14,13 @@ export const quota: Subject = {
           metadata: { name: "q" },
           spec: { hard: { "count/secrets": "2", pods: "1", "requests.cpu": "1" } },
         }),
-        until("resourcequotas/q", { status: { hard: { "count/secrets": "2" }, used: { "count/secrets": "0" } } }),
+        waitFor("resourcequotas/q", { status: { hard: { "count/secrets": "2" }, used: { "count/secrets": "0" } } }),
       ],
       steps: [
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } }),
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "b" } }),
         create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "c" } }, { want: 403 }),
-        until("resourcequotas/q", { status: { used: { "count/secrets": "2" } } }, { show: ["status"] }),
+        waitFor("resourcequotas/q", { status: { used: { "count/secrets": "2" } } }, { show: ["status"] }),
         create("pods", pod("p"), { want: 403 }),
         create("pods", pod("p", { containers: [{ name: "a", image: "x", resources: { requests: { cpu: "2" } } }] }), {
           want: 403,

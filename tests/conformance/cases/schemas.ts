@@ -1,33 +1,33 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { Case, Subject } from "../src/case.ts";
 import {
-  ANY,
+  ANY_OBJECT,
   apply,
   create,
-  defined,
-  definition,
+  installDefinition,
+  customDefinition,
   get,
-  merge,
+  mergePatch,
   remove,
   replace,
   schemaOf,
   thing,
-  things,
-  until,
-} from "../src/words.ts";
+  thingDefinition,
+  waitFor,
+} from "../src/case-steps.ts";
 
 const DEFINITIONS = "customresourcedefinitions";
 
 /** A rejected definition. */
-function refused(name: string, body: JsonValue): Case {
+function rejectedDefinition(name: string, body: JsonValue): Case {
   return { name: `rejects a definition: ${name}`, steps: [create(DEFINITIONS, body, { want: 422 })] };
 }
 
 /** A property of `spec` with valid and invalid values. */
-function property(name: string, schema: JsonValue, good: JsonValue, ...bad: readonly JsonValue[]): Case {
+function propertyCase(name: string, schema: JsonValue, good: JsonValue, ...bad: readonly JsonValue[]): Case {
   return {
     name: `validates values: ${name}`,
-    given: defined(things({ type: "object", properties: { p: schema } })),
+    given: installDefinition(thingDefinition({ type: "object", properties: { p: schema } })),
     steps: [
       create("things", thing("good", { p: good })),
       ...bad.map((value, index) => create("things", thing(`bad${index}`, { p: value }), { want: 422 })),
@@ -37,85 +37,95 @@ function property(name: string, schema: JsonValue, good: JsonValue, ...bad: read
 
 const INT = { type: "object", properties: { n: { type: "integer" } } };
 
-function cel(name: string, schema: JsonObject, good: JsonValue, bad: JsonValue): Case {
+function celCase(name: string, schema: JsonObject, good: JsonValue, bad: JsonValue): Case {
   return {
     name: `rules: ${name}`,
-    given: defined(things(schema)),
+    given: installDefinition(thingDefinition(schema)),
     steps: [create("things", thing("good", good)), create("things", thing("bad", bad), { want: 422 })],
   };
 }
 
 function version(name: string, others: JsonObject = {}): JsonObject {
-  return { name, served: true, storage: false, ...schemaOf(ANY), ...others };
+  return { name, served: true, storage: false, ...schemaOf(ANY_OBJECT), ...others };
 }
 
 export const schemas: Subject = {
   subject: "schemas",
   needs: "api",
   cases: [
-    refused("no versions", definition({ versions: [] })),
-    refused("no storage version", definition({ versions: [version("v1")] })),
-    refused(
+    rejectedDefinition("no versions", customDefinition({ versions: [] })),
+    rejectedDefinition("no storage version", customDefinition({ versions: [version("v1")] })),
+    rejectedDefinition(
       "two storage versions",
-      definition({ versions: [version("v1", { storage: true }), version("v2", { storage: true })] }),
+      customDefinition({ versions: [version("v1", { storage: true }), version("v2", { storage: true })] }),
     ),
-    refused("no schema", definition({ versions: [{ name: "v1", served: true, storage: true }] })),
-    refused("a name that is not plural.group", { ...things(ANY), metadata: { name: "stuff.{ns}.test" } }),
-    refused("an unknown scope", things(ANY, {}, { scope: "Everywhere" })),
-    refused(
+    rejectedDefinition("no schema", customDefinition({ versions: [{ name: "v1", served: true, storage: true }] })),
+    rejectedDefinition("a name that is not plural.group", {
+      ...thingDefinition(ANY_OBJECT),
+      metadata: { name: "stuff.{ns}.test" },
+    }),
+    rejectedDefinition("an unknown scope", thingDefinition(ANY_OBJECT, {}, { scope: "Everywhere" })),
+    rejectedDefinition(
       "a lower-case kind is accepted, an upper-case plural is not",
-      things(ANY, {}, { names: { plural: "Things", kind: "Thing" } }),
+      thingDefinition(ANY_OBJECT, {}, { names: { plural: "Things", kind: "Thing" } }),
     ),
-    refused("an invalid version name", definition({ versions: [version("V_1", { storage: true })] })),
-    refused("a property without a type", things({ properties: { a: { type: "string" } } })),
-    refused("an array without items", things({ type: "array" })),
-    refused("an unknown type", things({ type: "thing" })),
-    refused(
+    rejectedDefinition("an invalid version name", customDefinition({ versions: [version("V_1", { storage: true })] })),
+    rejectedDefinition("a property without a type", thingDefinition({ properties: { a: { type: "string" } } })),
+    rejectedDefinition("an array without items", thingDefinition({ type: "array" })),
+    rejectedDefinition("an unknown type", thingDefinition({ type: "thing" })),
+    rejectedDefinition(
       "additionalProperties beside properties",
-      things({ type: "object", properties: { a: { type: "string" } }, additionalProperties: { type: "string" } }),
+      thingDefinition({
+        type: "object",
+        properties: { a: { type: "string" } },
+        additionalProperties: { type: "string" },
+      }),
     ),
-    refused("an invalid pattern", things({ type: "string", pattern: "(" })),
-    refused(
+    rejectedDefinition("an invalid pattern", thingDefinition({ type: "string", pattern: "(" })),
+    rejectedDefinition(
       "a default of the wrong type",
-      things({ type: "object", properties: { n: { type: "integer", default: "seven" } } }),
+      thingDefinition({ type: "object", properties: { n: { type: "integer", default: "seven" } } }),
     ),
-    refused(
+    rejectedDefinition(
       "a map list without keys",
-      things({ type: "array", "x-kubernetes-list-type": "map", items: { type: "object" } }),
+      thingDefinition({ type: "array", "x-kubernetes-list-type": "map", items: { type: "object" } }),
     ),
-    refused("$ref", things({ $ref: "#/definitions/x" })),
-    refused("uniqueItems", things({ type: "array", uniqueItems: true, items: { type: "string" } })),
-    refused(
+    rejectedDefinition("$ref", thingDefinition({ $ref: "#/definitions/x" })),
+    rejectedDefinition("uniqueItems", thingDefinition({ type: "array", uniqueItems: true, items: { type: "string" } })),
+    rejectedDefinition(
       "a scale subresource with invalid paths",
-      things(ANY, {
+      thingDefinition(ANY_OBJECT, {
         subresources: { scale: { specReplicasPath: "spec.replicas", statusReplicasPath: ".spec.replicas" } },
       }),
     ),
-    refused("a column without a path", things(ANY, { additionalPrinterColumns: [{ name: "a", type: "string" }] })),
-    refused(
-      "a rule that does not compile",
-      things({ type: "object", "x-kubernetes-validations": [{ rule: "self.nope == 1" }] }),
+    rejectedDefinition(
+      "a column without a path",
+      thingDefinition(ANY_OBJECT, { additionalPrinterColumns: [{ name: "a", type: "string" }] }),
     ),
-    refused("preserveUnknownFields", things(ANY, {}, { preserveUnknownFields: true })),
+    rejectedDefinition(
+      "a rule that does not compile",
+      thingDefinition({ type: "object", "x-kubernetes-validations": [{ rule: "self.nope == 1" }] }),
+    ),
+    rejectedDefinition("preserveUnknownFields", thingDefinition(ANY_OBJECT, {}, { preserveUnknownFields: true })),
     {
       name: "a definition becomes established with its names accepted",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [get(`${DEFINITIONS}/things.{ns}.test`)],
     },
     {
       name: "fills in names of a definition",
       steps: [
-        create(DEFINITIONS, things(ANY, {}, { names: { plural: "things", kind: "Thing" } }), {
+        create(DEFINITIONS, thingDefinition(ANY_OBJECT, {}, { names: { plural: "things", kind: "Thing" } }), {
           want: [201, { spec: { names: { singular: "thing", listKind: "ThingList" } } }],
         }),
       ],
     },
     {
       name: "scope and group of a definition are immutable",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [
-        merge(`${DEFINITIONS}/things.{ns}.test`, { spec: { scope: "Cluster" } }, { want: 422 }),
-        merge(`${DEFINITIONS}/things.{ns}.test`, { spec: { group: "other.test" } }, { want: 422 }),
+        mergePatch(`${DEFINITIONS}/things.{ns}.test`, { spec: { scope: "Cluster" } }, { want: 422 }),
+        mergePatch(`${DEFINITIONS}/things.{ns}.test`, { spec: { group: "other.test" } }, { want: 422 }),
       ],
     },
     {
@@ -124,30 +134,32 @@ export const schemas: Subject = {
     },
     {
       name: "a deleted definition removes its kind",
-      given: [...defined(things(ANY)), create("things", thing("a", {}))],
+      given: [...installDefinition(thingDefinition(ANY_OBJECT)), create("things", thing("a", {}))],
       steps: [
         remove(`${DEFINITIONS}/things.{ns}.test`, undefined, { show: ["metadata.name", "metadata.finalizers"] }),
-        until(`${DEFINITIONS}/things.{ns}.test`, {}, { code: 404 }),
-        until("things", "/./", { code: 404 }),
+        waitFor(`${DEFINITIONS}/things.{ns}.test`, {}, { code: 404 }),
+        waitFor("things", "/./", { code: 404 }),
       ],
     },
     {
       name: "prunes unknown fields",
-      given: defined(things(INT)),
+      given: installDefinition(thingDefinition(INT)),
       steps: [
         create("things", { ...thing("a", { n: 1, more: { x: 1 } }), extra: 1 }),
-        merge("things/a", { spec: { other: 2 } }),
+        mergePatch("things/a", { spec: { other: 2 } }),
       ],
     },
     {
       name: "keeps unknown fields where the schema preserves them",
-      given: defined(things({ type: "object", properties: { keep: ANY, drop: { type: "object" } } })),
+      given: installDefinition(
+        thingDefinition({ type: "object", properties: { keep: ANY_OBJECT, drop: { type: "object" } } }),
+      ),
       steps: [create("things", thing("a", { keep: { x: { y: [1] } }, drop: { x: 1 } }))],
     },
     {
       name: "fills in defaults, nested ones where their parents exist",
-      given: defined(
-        things({
+      given: installDefinition(
+        thingDefinition({
           type: "object",
           default: {},
           properties: {
@@ -166,9 +178,9 @@ export const schemas: Subject = {
     },
     {
       name: "a later default applies to stored objects",
-      given: [...defined(things(INT)), create("things", thing("a", {}))],
+      given: [...installDefinition(thingDefinition(INT)), create("things", thing("a", {}))],
       steps: [
-        merge(
+        mergePatch(
           `${DEFINITIONS}/things.{ns}.test`,
           {
             spec: {
@@ -187,22 +199,30 @@ export const schemas: Subject = {
           },
           { show: [] },
         ),
-        until("things/a", { spec: { d: "new" } }, { show: ["spec"] }),
+        waitFor("things/a", { spec: { d: "new" } }, { show: ["spec"] }),
       ],
     },
-    property("integers", { type: "integer", minimum: 1, maximum: 5 }, 3, 0, 6, 1.5, "1"),
-    property(
+    propertyCase("integers", { type: "integer", minimum: 1, maximum: 5 }, 3, 0, 6, 1.5, "1"),
+    propertyCase(
       "exclusive bounds and multiples",
       { type: "integer", minimum: 0, exclusiveMinimum: true, multipleOf: 2 },
       4,
       0,
       3,
     ),
-    property("numbers", { type: "number", maximum: 1.5 }, 1.25, 2, "x"),
-    property("strings", { type: "string", minLength: 2, maxLength: 3, pattern: "^a" }, "abc", "a", "abcd", "bbb", 1),
-    property("enumerations", { type: "string", enum: ["a", "b"] }, "a", "c"),
-    property("formats", { type: "string", format: "date-time" }, "2026-01-01T00:00:00Z", "yesterday"),
-    property(
+    propertyCase("numbers", { type: "number", maximum: 1.5 }, 1.25, 2, "x"),
+    propertyCase(
+      "strings",
+      { type: "string", minLength: 2, maxLength: 3, pattern: "^a" },
+      "abc",
+      "a",
+      "abcd",
+      "bbb",
+      1,
+    ),
+    propertyCase("enumerations", { type: "string", enum: ["a", "b"] }, "a", "c"),
+    propertyCase("formats", { type: "string", format: "date-time" }, "2026-01-01T00:00:00Z", "yesterday"),
+    propertyCase(
       "more formats",
       {
         type: "object",
@@ -218,7 +238,7 @@ export const schemas: Subject = {
       { u: "x" },
       { b: "%" },
     ),
-    property(
+    propertyCase(
       "arrays",
       { type: "array", minItems: 1, maxItems: 2, items: { type: "string" } },
       ["a"],
@@ -227,13 +247,13 @@ export const schemas: Subject = {
       [1],
       "a",
     ),
-    property(
+    propertyCase(
       "sets",
       { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
       ["a", "b"],
       ["a", "a"],
     ),
-    property(
+    propertyCase(
       "map lists",
       {
         type: "array",
@@ -245,23 +265,23 @@ export const schemas: Subject = {
       [{ k: "a" }, { k: "a" }],
       [{}],
     ),
-    property(
+    propertyCase(
       "objects",
       { type: "object", required: ["a"], properties: { a: { type: "string" } }, maxProperties: 1 },
       { a: "x" },
       {},
       { a: null },
     ),
-    property(
+    propertyCase(
       "maps",
       { type: "object", additionalProperties: { type: "integer" }, minProperties: 1 },
       { a: 1 },
       {},
       { a: "x" },
     ),
-    property("integers or strings", { "x-kubernetes-int-or-string": true }, "50%", true, 1.5),
-    property("nullable fields", { type: "string", nullable: true }, null, 1),
-    property(
+    propertyCase("integers or strings", { "x-kubernetes-int-or-string": true }, "50%", true, 1.5),
+    propertyCase("nullable fields", { type: "string", nullable: true }, null, 1),
+    propertyCase(
       "allOf, anyOf, oneOf and not",
       {
         type: "integer",
@@ -276,7 +296,7 @@ export const schemas: Subject = {
       2,
       11,
     ),
-    property(
+    propertyCase(
       "an embedded object",
       { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } },
@@ -285,8 +305,8 @@ export const schemas: Subject = {
     ),
     {
       name: "reports all errors together",
-      given: defined(
-        things({
+      given: installDefinition(
+        thingDefinition({
           type: "object",
           required: ["a", "b"],
           properties: { a: { type: "string" }, b: { type: "integer" }, c: { type: "boolean" } },
@@ -296,10 +316,10 @@ export const schemas: Subject = {
     },
     {
       name: "rejects a spec of the wrong type",
-      given: defined(things(INT)),
+      given: installDefinition(thingDefinition(INT)),
       steps: [create("things", thing("a", "text"), { want: 422 }), create("things", thing("a", null))],
     },
-    cel(
+    celCase(
       "comparing two fields",
       {
         type: "object",
@@ -309,13 +329,13 @@ export const schemas: Subject = {
       { min: 1, max: 2 },
       { min: 3, max: 2 },
     ),
-    cel(
+    celCase(
       "a rule without a message",
       { type: "object", properties: { n: { type: "integer" } }, "x-kubernetes-validations": [{ rule: "self.n > 0" }] },
       { n: 1 },
       { n: 0 },
     ),
-    cel(
+    celCase(
       "presence and size",
       {
         type: "object",
@@ -328,7 +348,7 @@ export const schemas: Subject = {
       { a: "x", l: [] },
       { l: [] },
     ),
-    cel(
+    celCase(
       "all and exists",
       {
         type: "object",
@@ -344,7 +364,7 @@ export const schemas: Subject = {
       { l: [1, 2] },
       { l: [2, 0] },
     ),
-    cel(
+    celCase(
       "texts",
       {
         type: "object",
@@ -364,8 +384,8 @@ export const schemas: Subject = {
     {
       name: "rules: immutable fields",
       given: [
-        ...defined(
-          things({
+        ...installDefinition(
+          thingDefinition({
             type: "object",
             properties: {
               n: {
@@ -378,12 +398,12 @@ export const schemas: Subject = {
         ),
         create("things", thing("a", { n: 1 })),
       ],
-      steps: [merge("things/a", { spec: { n: 2 } }, { want: 422 }), merge("things/a", { spec: { m: 2 } })],
+      steps: [mergePatch("things/a", { spec: { n: 2 } }, { want: 422 }), mergePatch("things/a", { spec: { m: 2 } })],
     },
     {
       name: "rules: reason and fieldPath",
-      given: defined(
-        things({
+      given: installDefinition(
+        thingDefinition({
           type: "object",
           properties: { a: { type: "string" }, b: { type: "string" } },
           "x-kubernetes-validations": [
@@ -400,8 +420,8 @@ export const schemas: Subject = {
     },
     {
       name: "several versions: stores one and reads each",
-      given: defined(
-        definition({
+      given: installDefinition(
+        customDefinition({
           versions: [version("v1beta1"), version("v1", { storage: true }), version("v2alpha1", { served: false })],
         }),
       ),
@@ -418,8 +438,8 @@ export const schemas: Subject = {
     },
     {
       name: "several versions: each has a separate schema",
-      given: defined(
-        definition({
+      given: installDefinition(
+        customDefinition({
           versions: [
             version("v1", { storage: true, ...schemaOf({ type: "object", properties: { a: { type: "string" } } }) }),
             version("v2", schemaOf({ type: "object", properties: { b: { type: "string" } } })),
@@ -429,14 +449,14 @@ export const schemas: Subject = {
       steps: [
         create("things", thing("a", { a: "1", b: "2" })),
         get("v2:things/a"),
-        merge("v2:things/a", { spec: { b: "3" } }),
+        mergePatch("v2:things/a", { spec: { b: "3" } }),
         get("things/a"),
       ],
     },
     {
       name: "a deprecated version warns",
-      given: defined(
-        definition({
+      given: installDefinition(
+        customDefinition({
           versions: [
             version("v1", { storage: true }),
             version("v1beta1", { deprecated: true }),
@@ -448,34 +468,36 @@ export const schemas: Subject = {
     },
     {
       name: "status is a subresource when the definition enables it",
-      given: defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
+      given: installDefinition(
+        thingDefinition(ANY_OBJECT, { subresources: { status: {} }, ...schemaOf(ANY_OBJECT, ANY_OBJECT) }),
+      ),
       steps: [
         create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
-        merge("things/a", { status: { ready: true } }),
-        merge("things/a/status", { spec: { n: 2 }, status: { ready: true } }),
+        mergePatch("things/a", { status: { ready: true } }),
+        mergePatch("things/a/status", { spec: { n: 2 }, status: { ready: true } }),
         get("things/a/status", { save: { rv: "metadata.resourceVersion" } }),
         replace("things/a/status", { ...thing("a", { n: 3 }), status: { ready: false } }, { want: 422 }),
         replace("things/a/status", {
           ...thing("a", { n: 3 }, { metadata: { resourceVersion: "{rv}", labels: { l: "ignored" } } }),
           status: { ready: false },
         }),
-        merge("things/a", { spec: { n: 4 } }),
+        mergePatch("things/a", { spec: { n: 4 } }),
       ],
     },
     {
       name: "status is a normal field when the definition does not",
-      given: defined(things(ANY, schemaOf(ANY, ANY))),
+      given: installDefinition(thingDefinition(ANY_OBJECT, schemaOf(ANY_OBJECT, ANY_OBJECT))),
       steps: [
         create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
         get("things/a/status", { want: 404 }),
-        merge("things/a", { status: { ready: false } }),
+        mergePatch("things/a", { status: { ready: false } }),
       ],
     },
     {
       name: "defaults of a definition apply to a scaled object",
       given: [
-        ...defined(
-          things(ANY, {
+        ...installDefinition(
+          thingDefinition(ANY_OBJECT, {
             ...schemaOf({
               type: "object",
               properties: { replicas: { type: "integer" }, a: { type: "string", default: "d" } },
@@ -489,8 +511,8 @@ export const schemas: Subject = {
         create("things?fieldManager=m1", { apiVersion: "{ns}.test/v1", kind: "Thing", metadata: { name: "a" } }),
       ],
       steps: [
-        merge("things/a/scale", {}, { want: 400 }),
-        merge("things/a/scale?fieldManager=m2", { spec: { replicas: 0 } }),
+        mergePatch("things/a/scale", {}, { want: 400 }),
+        mergePatch("things/a/scale?fieldManager=m2", { spec: { replicas: 0 } }),
         get("things"),
         get("things/a"),
         apply(
@@ -499,15 +521,15 @@ export const schemas: Subject = {
           { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 2 } },
           { want: 500 },
         ),
-        merge("things/a", { spec: { replicas: -1 } }, { want: 422 }),
+        mergePatch("things/a", { spec: { replicas: -1 } }, { want: 422 }),
         remove("things/a", { propagationPolicy: "Orphan" }),
       ],
     },
     {
       name: "scale of a custom kind",
       given: [
-        ...defined(
-          things(ANY, {
+        ...installDefinition(
+          thingDefinition(ANY_OBJECT, {
             ...schemaOf(
               { type: "object", properties: { replicas: { type: "integer", minimum: 0 }, other: { type: "integer" } } },
               { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
@@ -523,11 +545,11 @@ export const schemas: Subject = {
           }),
         ),
         create("things", thing("a", { replicas: 2 })),
-        merge("things/a/status", { status: { replicas: 1, selector: "app=a" } }),
+        mergePatch("things/a/status", { status: { replicas: 1, selector: "app=a" } }),
       ],
       steps: [
         get("things/a/scale"),
-        merge("things/a/scale", { spec: { replicas: 5 } }),
+        mergePatch("things/a/scale", { spec: { replicas: 5 } }),
         get("things/a"),
         replace(
           "things/a/scale",
@@ -540,8 +562,8 @@ export const schemas: Subject = {
     {
       name: "scale of an object without replicas",
       given: [
-        ...defined(
-          things(ANY, {
+        ...installDefinition(
+          thingDefinition(ANY_OBJECT, {
             subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
           }),
         ),
@@ -551,7 +573,7 @@ export const schemas: Subject = {
     },
     {
       name: "a cluster-scoped custom kind",
-      given: defined(things(ANY, {}, { scope: "Cluster" }), "/apis/{ns}.test/v1/things"),
+      given: installDefinition(thingDefinition(ANY_OBJECT, {}, { scope: "Cluster" }), "/apis/{ns}.test/v1/things"),
       steps: [
         create("/apis/{ns}.test/v1/things", thing("a", { n: 1 })),
         get("/apis/{ns}.test/v1/things/a"),
@@ -561,8 +583,8 @@ export const schemas: Subject = {
     {
       name: "selectable fields of a custom kind",
       given: [
-        ...defined(
-          things(
+        ...installDefinition(
+          thingDefinition(
             { type: "object", properties: { color: { type: "string" } } },
             { selectableFields: [{ jsonPath: ".spec.color" }] },
           ),
@@ -577,7 +599,7 @@ export const schemas: Subject = {
     },
     {
       name: "validates names of custom objects",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [
         create("things", thing("Bad_Name", {}), { want: 422 }),
         create("things", thing("a".repeat(254), {}), { want: 422 }),
@@ -586,7 +608,7 @@ export const schemas: Subject = {
     },
     {
       name: "requires the apiVersion of the path",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [
         create("things", { ...thing("a", {}), kind: "Stuff" }, { want: 422 }),
         create("things", { ...thing("a", {}), apiVersion: "v1" }, { want: 400 }),
@@ -595,9 +617,9 @@ export const schemas: Subject = {
     },
     {
       name: "reads an object that the schema no longer allows, and accepts changes of its valid fields",
-      given: [...defined(things(INT)), create("things", thing("a", { n: 50 }))],
+      given: [...installDefinition(thingDefinition(INT)), create("things", thing("a", { n: 50 }))],
       steps: [
-        merge(
+        mergePatch(
           `${DEFINITIONS}/things.{ns}.test`,
           {
             spec: {

@@ -7,12 +7,12 @@ import {
   deployment,
   get,
   jsonPatch,
-  merge,
+  mergePatch,
   pod,
   remove,
   replace,
-  strategic,
-} from "../src/words.ts";
+  strategicMergePatch,
+} from "../src/case-steps.ts";
 
 /** A Scale to apply or replace. */
 function scaleOf(replicas: number, name = "web"): JsonObject {
@@ -24,7 +24,7 @@ function podInBudget(name: string, isReady: boolean): readonly Step[] {
   const conditions = [{ type: "Ready", status: isReady ? "True" : "False" }];
   return [
     create("pods", pod(name, {}, { labels: { app: "web" } })),
-    merge(`pods/${name}/status`, { status: { phase: "Running", conditions } }),
+    mergePatch(`pods/${name}/status`, { status: { phase: "Running", conditions } }),
   ];
 }
 
@@ -37,7 +37,7 @@ function budget(name: string, counted: JsonObject, spec: JsonObject = {}): reado
       metadata: { name },
       spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } }, ...spec },
     }),
-    merge(`poddisruptionbudgets/${name}/status`, { status: counted }),
+    mergePatch(`poddisruptionbudgets/${name}/status`, { status: counted }),
   ];
 }
 
@@ -61,8 +61,8 @@ export const subresources: Subject = {
       name: "the main resource does not write the status",
       given: [WEB],
       steps: [
-        merge("deployments/web", { status: { replicas: 9 } }),
-        merge("deployments/web/status", { spec: { replicas: 9 }, status: { replicas: 2, readyReplicas: 1 } }),
+        mergePatch("deployments/web", { status: { replicas: 9 } }),
+        mergePatch("deployments/web/status", { spec: { replicas: 9 }, status: { replicas: 2, readyReplicas: 1 } }),
       ],
     },
     {
@@ -73,7 +73,7 @@ export const subresources: Subject = {
       name: "the status subresource may change metadata",
       given: [create("deployments", deployment("web"))],
       steps: [
-        merge(
+        mergePatch(
           "deployments/web/status",
           { metadata: { labels: { l: "1" }, annotations: { a: "1" } } },
           { show: ["metadata.labels", "metadata.annotations", "metadata.generation"] },
@@ -84,10 +84,12 @@ export const subresources: Subject = {
       name: "merges conditions by type with a strategic patch",
       given: [
         WEB,
-        strategic("deployments/web/status", { status: { conditions: [{ type: "Available", status: "False" }] } }),
+        strategicMergePatch("deployments/web/status", {
+          status: { conditions: [{ type: "Available", status: "False" }] },
+        }),
       ],
       steps: [
-        strategic(
+        strategicMergePatch(
           "deployments/web/status",
           {
             status: {
@@ -105,13 +107,13 @@ export const subresources: Subject = {
       name: "rejects an invalid status",
       given: [WEB],
       steps: [
-        merge("deployments/web/status", { status: { replicas: -1 } }, { want: 422 }),
-        merge("deployments/web/status", { status: { replicas: 1, readyReplicas: 5 } }, { want: 422 }),
+        mergePatch("deployments/web/status", { status: { replicas: -1 } }, { want: 422 }),
+        mergePatch("deployments/web/status", { status: { replicas: 1, readyReplicas: 5 } }, { want: 422 }),
       ],
     },
     {
       name: "reads the scale of a Deployment",
-      given: [WEB, merge("deployments/web/status", { status: { replicas: 2 } })],
+      given: [WEB, mergePatch("deployments/web/status", { status: { replicas: 2 } })],
       steps: [
         get("deployments/web/scale", {
           want: [200, { kind: "Scale", spec: { replicas: 2 }, status: { selector: "app=web" } }],
@@ -128,7 +130,7 @@ export const subresources: Subject = {
           metadata: { name: "web", namespace: "{ns}" },
           spec: { replicas: 5 },
         }),
-        merge("deployments/web/scale?fieldManager=scaler", { spec: { replicas: 7 } }),
+        mergePatch("deployments/web/scale?fieldManager=scaler", { spec: { replicas: 7 } }),
         jsonPatch("deployments/web/scale", [{ op: "replace", path: "/spec/replicas", value: 8 }]),
         get("deployments/web"),
       ],
@@ -137,9 +139,9 @@ export const subresources: Subject = {
       name: "scaling to the current count takes over its ownership",
       given: [create("deployments?fieldManager=m1", deployment("web", { replicas: 2 }))],
       steps: [
-        merge("deployments/web/scale?fieldManager=m1", { spec: { replicas: 2 } }),
+        mergePatch("deployments/web/scale?fieldManager=m1", { spec: { replicas: 2 } }),
         get("deployments/web"),
-        merge("deployments/web/scale?fieldManager=m2", { spec: { replicas: 0 } }),
+        mergePatch("deployments/web/scale?fieldManager=m2", { spec: { replicas: 0 } }),
         get("deployments/web", { show: ["metadata.managedFields"] }),
       ],
     },
@@ -162,10 +164,14 @@ export const subresources: Subject = {
         replace("deployments/web/scale", scaleOf(1, "other"), { want: 400 }),
         replace("deployments/web/scale", { ...scaleOf(1), kind: "Scales" }, { want: 400 }),
         replace("deployments/web/scale", { metadata: { name: "web" } }),
-        merge("deployments/web/scale", { spec: { replicas: 1, more: 1 } }),
-        merge("deployments/web/scale?fieldValidation=Strict", { spec: { replicas: 1, more: 1 } }, { want: 422 }),
-        merge("deployments/web/scale", { metadata: { uid: "x" }, spec: { replicas: 3 } }, { want: 409 }),
-        merge("deployments/web/scale", { metadata: { resourceVersion: "1" }, spec: { replicas: 3 } }, { want: 409 }),
+        mergePatch("deployments/web/scale", { spec: { replicas: 1, more: 1 } }),
+        mergePatch("deployments/web/scale?fieldValidation=Strict", { spec: { replicas: 1, more: 1 } }, { want: 422 }),
+        mergePatch("deployments/web/scale", { metadata: { uid: "x" }, spec: { replicas: 3 } }, { want: 409 }),
+        mergePatch(
+          "deployments/web/scale",
+          { metadata: { resourceVersion: "1" }, spec: { replicas: 3 } },
+          { want: 409 },
+        ),
       ],
     },
     {
@@ -186,8 +192,8 @@ export const subresources: Subject = {
       name: "rejects an invalid scale",
       given: [WEB],
       steps: [
-        merge("deployments/web/scale", { spec: { replicas: -1 } }, { want: 422 }),
-        merge("deployments/none/scale", { spec: { replicas: 1 } }, { want: 404 }),
+        mergePatch("deployments/web/scale", { spec: { replicas: -1 } }, { want: 422 }),
+        mergePatch("deployments/none/scale", { spec: { replicas: 1 } }, { want: 404 }),
         get("deployments/none/scale", { want: 404 }),
         replace(
           "deployments/web/scale",
@@ -199,7 +205,7 @@ export const subresources: Subject = {
           },
           { want: 409 },
         ),
-        merge("deployments/web/scale", { spec: { replicas: "x" } }, { want: 422, show: ["reason"] }),
+        mergePatch("deployments/web/scale", { spec: { replicas: "x" } }, { want: 422, show: ["reason"] }),
       ],
     },
     {
@@ -209,8 +215,8 @@ export const subresources: Subject = {
         create("statefulsets", { ...deployment("ss", { replicas: 1, serviceName: "ss" }), kind: "StatefulSet" }),
       ],
       steps: [
-        merge("replicasets/rs/scale", { spec: { replicas: 2 } }),
-        merge("statefulsets/ss/scale", { spec: { replicas: 2 } }),
+        mergePatch("replicasets/rs/scale", { spec: { replicas: 2 } }),
+        mergePatch("statefulsets/ss/scale", { spec: { replicas: 2 } }),
       ],
     },
     {
@@ -226,8 +232,8 @@ export const subresources: Subject = {
       name: "writes the status of a pod",
       given: [create("pods", pod("p"))],
       steps: [
-        merge("pods/p/status", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }),
-        merge("pods/p", { status: { phase: "Failed" } }, { show: ["status.phase"] }),
+        mergePatch("pods/p/status", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }),
+        mergePatch("pods/p", { status: { phase: "Failed" } }, { show: ["status.phase"] }),
       ],
     },
     {
@@ -309,13 +315,13 @@ export const subresources: Subject = {
       ],
       steps: [
         evict("a"),
-        merge(
+        mergePatch(
           "poddisruptionbudgets/web/status",
           { status: { currentHealthy: 0 } },
           { show: ["status.currentHealthy"] },
         ),
         evict("b", { want: 429 }),
-        merge("poddisruptionbudgets/web", { spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }, { show: [] }),
+        mergePatch("poddisruptionbudgets/web", { spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }, { show: [] }),
         evict("b"),
       ],
     },
@@ -323,18 +329,26 @@ export const subresources: Subject = {
       name: "most fields of a pod are immutable",
       given: [create("pods", pod("p"))],
       steps: [
-        merge(
+        mergePatch(
           "pods/p",
           { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } },
           { show: ["spec.containers[*].image"] },
         ),
-        merge(
+        mergePatch(
           "pods/p",
           { spec: { containers: [{ name: "main", image: "example.test/web:2", command: ["x"] }] } },
           { want: 422, show: ["reason", "details.causes[*].field"] },
         ),
-        merge("pods/p", { spec: { nodeName: "other" } }, { want: 422, show: ["reason", "details.causes[*].field"] }),
-        merge("pods/p", { metadata: { labels: { l: "1" } } }, { show: ["metadata.labels", "metadata.generation"] }),
+        mergePatch(
+          "pods/p",
+          { spec: { nodeName: "other" } },
+          { want: 422, show: ["reason", "details.causes[*].field"] },
+        ),
+        mergePatch(
+          "pods/p",
+          { metadata: { labels: { l: "1" } } },
+          { show: ["metadata.labels", "metadata.generation"] },
+        ),
       ],
     },
     {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
-import { configMap, create, deployment, get, pod, remove, replace, service } from "../src/words.ts";
+import { configMap, create, deployment, get, pod, remove, replace, service } from "../src/case-steps.ts";
 
 function job(name: string): JsonObject {
   const spec = { restartPolicy: "Never", containers: [{ name: "main", image: "example.test/web:1" }] };

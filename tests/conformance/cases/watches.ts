@@ -1,5 +1,16 @@
 import type { Subject } from "../src/case.ts";
-import { ANY, configMap, create, defined, get, merge, remove, replace, thing, things } from "../src/words.ts";
+import {
+  ANY_OBJECT,
+  configMap,
+  create,
+  installDefinition,
+  get,
+  mergePatch,
+  remove,
+  replace,
+  thing,
+  thingDefinition,
+} from "../src/case-steps.ts";
 
 const SEEN = ["[*].type", "[*].object.metadata.name"];
 
@@ -13,7 +24,7 @@ export const watches: Subject = {
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=1&resourceVersion={rv}" },
         create("configmaps", configMap("a", { x: "1" })),
-        merge("configmaps/a", { data: { x: "2" } }),
+        mergePatch("configmaps/a", { data: { x: "2" } }),
         remove("configmaps/a"),
         {
           events: "w",
@@ -45,7 +56,7 @@ export const watches: Subject = {
       given: [],
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
-        merge("configmaps/a", { data: { x: "2" } }),
+        mergePatch("configmaps/a", { data: { x: "2" } }),
         create("configmaps", configMap("b")),
         remove("configmaps/a"),
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion={rv}" },
@@ -66,7 +77,7 @@ export const watches: Subject = {
       steps: [
         create("configmaps", configMap("a", { x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion={rv}" },
-        merge("configmaps/a", { data: { x: "1" } }),
+        mergePatch("configmaps/a", { data: { x: "1" } }),
         create("configmaps", configMap("end")),
         { events: "w", count: 1, want: [{ type: "ADDED", object: { metadata: { name: "end" } } }] },
       ],
@@ -77,10 +88,10 @@ export const watches: Subject = {
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=true&labelSelector=l%3Dyes&resourceVersion={rv}" },
-        merge("configmaps/a", { metadata: { labels: { l: "yes" } } }),
-        merge("configmaps/a", { data: { x: "1" } }),
-        merge("configmaps/a", { metadata: { labels: { l: "no" } } }),
-        merge("configmaps/a", { data: { x: "2" } }),
+        mergePatch("configmaps/a", { metadata: { labels: { l: "yes" } } }),
+        mergePatch("configmaps/a", { data: { x: "1" } }),
+        mergePatch("configmaps/a", { metadata: { labels: { l: "no" } } }),
+        mergePatch("configmaps/a", { data: { x: "2" } }),
         create("configmaps", configMap("end", {}, { labels: { l: "yes" } })),
         {
           events: "w",
@@ -100,7 +111,7 @@ export const watches: Subject = {
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=true&labelSelector=l%3Dyes&resourceVersion={rv}" },
-        merge("configmaps/a", { metadata: { labels: { l: "no" } }, data: { x: "2" } }),
+        mergePatch("configmaps/a", { metadata: { labels: { l: "no" } }, data: { x: "2" } }),
         { events: "w", count: 1, want: [{ type: "DELETED" }] },
       ],
     },
@@ -110,8 +121,8 @@ export const watches: Subject = {
       steps: [
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=true&fieldSelector=metadata.name%3Db&resourceVersion={rv}" },
-        merge("configmaps/a", { data: { x: "1" } }),
-        merge("configmaps/b", { data: { x: "1" } }),
+        mergePatch("configmaps/a", { data: { x: "1" } }),
+        mergePatch("configmaps/b", { data: { x: "1" } }),
         { events: "w", count: 1, want: [{ type: "MODIFIED", object: { metadata: { name: "b" } } }] },
       ],
     },
@@ -179,13 +190,13 @@ export const watches: Subject = {
     },
     {
       name: "watches custom objects",
-      given: defined(things(ANY)),
+      given: installDefinition(thingDefinition(ANY_OBJECT)),
       steps: [
         get("things", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET things?watch=true&resourceVersion={rv}" },
         create("things", thing("a", { n: 1 })),
         replace("things/a", thing("a", { n: 2 }), { want: 422 }),
-        merge("things/a", { spec: { n: 2 } }),
+        mergePatch("things/a", { spec: { n: 2 } }),
         remove("things/a"),
         { events: "w", count: 3 },
       ],
@@ -232,7 +243,7 @@ export const watches: Subject = {
         get("configmaps", { save: { rv: "metadata.resourceVersion" }, show: [] }),
         { watch: "w", do: "GET configmaps?watch=true&resourceVersion={rv}" },
         remove("configmaps/a", undefined, { show: [] }),
-        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        mergePatch("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
         { events: "w", count: 2, want: [{ type: "MODIFIED" }, { type: "DELETED" }] },
       ],
     },

@@ -1,6 +1,16 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { Step, Subject } from "../src/case.ts";
-import { create, deployment, get, gone, merge, pod, remove, service, until } from "../src/words.ts";
+import {
+  create,
+  deployment,
+  get,
+  waitUntilGone,
+  mergePatch,
+  pod,
+  remove,
+  service,
+  waitFor,
+} from "../src/case-steps.ts";
 
 const CONDITIONS = ["status.conditions[*].type", "status.conditions[*].status", "status.conditions[*].reason"];
 const COUNTS = [
@@ -19,7 +29,7 @@ function condition(
   status: string,
   show: readonly string[] = [...CONDITIONS, ...COUNTS],
 ): Step {
-  return until(path, { status: { conditions: [{ type, status }] } }, { show, unordered: true });
+  return waitFor(path, { status: { conditions: [{ type, status }] } }, { show, unordered: true });
 }
 
 function job(name: string, spec: JsonObject = {}, image = "example.test/task:1"): JsonObject {
@@ -44,7 +54,7 @@ const POD_SHAPE = [
 /** The events of an object, as a set of reasons and types. */
 function events(kind: string, reasons: readonly string[]): Step {
   const items: JsonValue = reasons.map((reason) => ({ reason }));
-  return until(
+  return waitFor(
     `events?fieldSelector=involvedObject.kind%3D${kind}`,
     { items },
     {
@@ -62,7 +72,7 @@ export const workloads: Subject = {
       name: "a Deployment becomes available",
       given: [create("deployments", deployment("web", { replicas: 2 }))],
       steps: [
-        until(
+        waitFor(
           "deployments/web",
           { status: { availableReplicas: 2 } },
           { show: [...CONDITIONS, ...COUNTS, "metadata.annotations"], unordered: true },
@@ -94,8 +104,8 @@ export const workloads: Subject = {
       name: "events of a new Deployment",
       given: [
         create("deployments", deployment("web")),
-        until("deployments/web", { status: { availableReplicas: 1 } }),
-        until("pods", { items: [{ status: { phase: "Running" } }] }),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
+        waitFor("pods", { items: [{ status: { phase: "Running" } }] }),
       ],
       steps: [
         events("Deployment", ["ScalingReplicaSet"]),
@@ -105,12 +115,15 @@ export const workloads: Subject = {
     },
     {
       name: "scales a Deployment up and down",
-      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      given: [
+        create("deployments", deployment("web")),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
+      ],
       steps: [
-        merge("deployments/web/scale", { spec: { replicas: 3 } }, { show: ["spec"] }),
-        until("deployments/web", { status: { availableReplicas: 3, replicas: 3 } }, { show: COUNTS }),
-        merge("deployments/web/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
-        until(
+        mergePatch("deployments/web/scale", { spec: { replicas: 3 } }, { show: ["spec"] }),
+        waitFor("deployments/web", { status: { availableReplicas: 3, replicas: 3 } }, { show: COUNTS }),
+        mergePatch("deployments/web/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
+        waitFor(
           "deployments/web",
           { status: { availableReplicas: 1, replicas: 1, observedGeneration: 3 } },
           { show: COUNTS },
@@ -124,19 +137,22 @@ export const workloads: Subject = {
     },
     {
       name: "a new image creates a new ReplicaSet and scales the old one to zero",
-      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      given: [
+        create("deployments", deployment("web")),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
+      ],
       steps: [
-        merge(
+        mergePatch(
           "deployments/web",
           { spec: { template: { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } } } },
           { show: ["metadata.generation"] },
         ),
-        until(
+        waitFor(
           "deployments/web",
           { status: { observedGeneration: 2, updatedReplicas: 1, replicas: 1, availableReplicas: 1 } },
           { show: ["metadata.annotations"] },
         ),
-        until(
+        waitFor(
           "replicasets",
           { items: [{ spec: { replicas: 0 } }, { spec: { replicas: 1 } }] },
           { show: ["items[*].spec.replicas", "items[*].spec.template.spec.containers[0].image"], unordered: true },
@@ -147,15 +163,15 @@ export const workloads: Subject = {
       name: "Recreate deletes old pods first",
       given: [
         create("deployments", deployment("web", { strategy: { type: "Recreate" } })),
-        until("deployments/web", { status: { availableReplicas: 1 } }),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
       ],
       steps: [
-        merge(
+        mergePatch(
           "deployments/web",
           { spec: { template: { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } } } },
           { show: ["metadata.generation"] },
         ),
-        until(
+        waitFor(
           "deployments/web",
           { status: { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1, replicas: 1 } },
           { show: [...CONDITIONS, ...COUNTS], unordered: true },
@@ -166,38 +182,41 @@ export const workloads: Subject = {
       name: "a paused Deployment does not roll out",
       given: [create("deployments", deployment("web", { paused: true }))],
       steps: [
-        until("deployments/web", { status: { observedGeneration: 1 } }, { show: [] }),
-        merge("deployments/web", { spec: { paused: null } }, { show: ["spec.paused"] }),
-        until("deployments/web", { status: { availableReplicas: 1 } }, { show: CONDITIONS, unordered: true }),
+        waitFor("deployments/web", { status: { observedGeneration: 1 } }, { show: [] }),
+        mergePatch("deployments/web", { spec: { paused: null } }, { show: ["spec.paused"] }),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }, { show: CONDITIONS, unordered: true }),
       ],
     },
     {
       name: "a deleted Deployment deletes its ReplicaSets and Pods",
-      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      given: [
+        create("deployments", deployment("web")),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
+      ],
       steps: [
         remove("deployments/web", undefined, { show: ["kind"] }),
-        until("replicasets", { items: [] }, { show: [] }),
-        gone("deployments/web"),
+        waitFor("replicasets", { items: [] }, { show: [] }),
+        waitUntilGone("deployments/web"),
       ],
     },
     {
       name: "recreates a deleted pod of a Deployment",
       given: [
         create("deployments", deployment("web")),
-        until("deployments/web", { status: { availableReplicas: 1 } }),
-        until("pods", { items: [{ status: { phase: "Running" } }] }, { save: { pod: "items[0].metadata.name" } }),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
+        waitFor("pods", { items: [{ status: { phase: "Running" } }] }, { save: { pod: "items[0].metadata.name" } }),
       ],
       steps: [
         remove("pods/{pod}", undefined, { show: [] }),
-        gone("pods/{pod}"),
-        until("deployments/web", { status: { availableReplicas: 1 } }, { show: COUNTS }),
+        waitUntilGone("pods/{pod}"),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }, { show: COUNTS }),
       ],
     },
     {
       name: "a missing image keeps a Deployment unavailable",
       given: [create("deployments", deployment("web", {}, { image: "example.test/web:missing" }))],
       steps: [
-        until(
+        waitFor(
           "pods",
           { items: [{ status: { containerStatuses: [{ state: { waiting: { reason: "ImagePullBackOff" } } }] } }] },
           {
@@ -208,7 +227,7 @@ export const workloads: Subject = {
             ],
           },
         ),
-        until(
+        waitFor(
           "deployments/web",
           {
             status: {
@@ -227,7 +246,7 @@ export const workloads: Subject = {
       name: "a crashing container keeps a Deployment unavailable",
       given: [create("deployments", deployment("web", {}, { image: "example.test/web:crashing" }))],
       steps: [
-        until(
+        waitFor(
           "pods",
           { items: [{ status: { containerStatuses: [{ state: { waiting: { reason: "CrashLoopBackOff" } } }] } }] },
           {
@@ -238,7 +257,7 @@ export const workloads: Subject = {
             ],
           },
         ),
-        until(
+        waitFor(
           "deployments/web",
           {
             status: {
@@ -259,7 +278,7 @@ export const workloads: Subject = {
         create("deployments", deployment("web", { progressDeadlineSeconds: 2 }, { image: "example.test/web:missing" })),
       ],
       steps: [
-        until(
+        waitFor(
           "deployments/web",
           { status: { conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }] } },
           { show: CONDITIONS, unordered: true },
@@ -277,7 +296,7 @@ export const workloads: Subject = {
         ),
       ],
       steps: [
-        until(
+        waitFor(
           "pods/big",
           { status: { conditions: [{ type: "PodScheduled", status: "False" }] } },
           { show: ["status.phase", "status.conditions[*].reason", "status.conditions[*].message"] },
@@ -289,7 +308,7 @@ export const workloads: Subject = {
       name: "a pod with an unmatched node selector is unschedulable",
       given: [create("pods", pod("picky", { nodeSelector: { disk: "none-has-this" } }))],
       steps: [
-        until(
+        waitFor(
           "pods/picky",
           { status: { conditions: [{ type: "PodScheduled", status: "False" }] } },
           { show: ["status.phase", "status.conditions[*].reason", "status.conditions[*].message"] },
@@ -305,11 +324,11 @@ export const workloads: Subject = {
           metadata: { name: "q" },
           spec: { hard: { pods: "0" } },
         }),
-        until("resourcequotas/q", { status: { hard: { pods: "0" } } }),
+        waitFor("resourcequotas/q", { status: { hard: { pods: "0" } } }),
         create("deployments", deployment("web")),
       ],
       steps: [
-        until(
+        waitFor(
           "deployments/web",
           { status: { conditions: [{ type: "ReplicaFailure", status: "True" }] } },
           { show: CONDITIONS, unordered: true },
@@ -320,7 +339,7 @@ export const workloads: Subject = {
       name: "a StatefulSet starts its pods in order",
       given: [create("statefulsets", statefulSet("db", { replicas: 2 }))],
       steps: [
-        until(
+        waitFor(
           "statefulsets/db",
           { status: { readyReplicas: 2 } },
           {
@@ -348,13 +367,13 @@ export const workloads: Subject = {
       name: "a StatefulSet scales down from the last pod",
       given: [
         create("statefulsets", statefulSet("db", { replicas: 3 })),
-        until("statefulsets/db", { status: { readyReplicas: 3 } }),
+        waitFor("statefulsets/db", { status: { readyReplicas: 3 } }),
       ],
       steps: [
-        merge("statefulsets/db/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
-        gone("pods/db-2"),
-        gone("pods/db-1"),
-        until(
+        mergePatch("statefulsets/db/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
+        waitUntilGone("pods/db-2"),
+        waitUntilGone("pods/db-1"),
+        waitFor(
           "statefulsets/db",
           { status: { replicas: 1, observedGeneration: 2 } },
           { show: ["status.replicas", "status.readyReplicas"] },
@@ -377,7 +396,7 @@ export const workloads: Subject = {
         ),
       ],
       steps: [
-        until(
+        waitFor(
           "persistentvolumeclaims/data-db-0",
           {},
           { show: ["metadata.labels", "spec.resources", "status.phase", "metadata.finalizers"] },
@@ -388,21 +407,21 @@ export const workloads: Subject = {
       name: "a StatefulSet recreates a pod under the same name",
       given: [
         create("statefulsets", statefulSet("db")),
-        until("statefulsets/db", { status: { readyReplicas: 1 } }),
-        until("pods/db-0", {}, { save: { first: "metadata.uid" } }),
+        waitFor("statefulsets/db", { status: { readyReplicas: 1 } }),
+        waitFor("pods/db-0", {}, { save: { first: "metadata.uid" } }),
       ],
       steps: [
-        merge(
+        mergePatch(
           "statefulsets/db",
           { spec: { template: { metadata: { labels: { v: "2" } } } } },
           { show: ["metadata.generation"] },
         ),
-        until(
+        waitFor(
           "pods/db-0",
           { metadata: { labels: { v: "2" } }, status: { phase: "Running" } },
           { show: ["metadata.name"] },
         ),
-        until(
+        waitFor(
           "statefulsets/db",
           { status: { updatedReplicas: 1, readyReplicas: 1, observedGeneration: 2 } },
           { show: ["status.replicas"] },
@@ -454,7 +473,7 @@ export const workloads: Subject = {
       given: [create("jobs", job("later", { suspend: true }))],
       steps: [
         condition("jobs/later", "Suspended", "True", CONDITIONS),
-        merge("jobs/later", { spec: { suspend: false } }, { show: ["spec.suspend"] }),
+        mergePatch("jobs/later", { spec: { suspend: false } }, { show: ["spec.suspend"] }),
         condition("jobs/later", "Complete", "True", ["status.succeeded"]),
       ],
     },
@@ -464,7 +483,7 @@ export const workloads: Subject = {
       // pod.
       given: [create("jobs", job("late", { activeDeadlineSeconds: 2 }, "example.test/task:missing"))],
       steps: [
-        until(
+        waitFor(
           "jobs/late",
           { status: { conditions: [{ type: "Failed", status: "True" }] } },
           { show: [...CONDITIONS, "status.failed"], unordered: true },
@@ -476,10 +495,10 @@ export const workloads: Subject = {
       given: [
         create("services", service("web")),
         create("deployments", deployment("web", { replicas: 2 })),
-        until("deployments/web", { status: { availableReplicas: 2 } }),
+        waitFor("deployments/web", { status: { availableReplicas: 2 } }),
       ],
       steps: [
-        until(
+        waitFor(
           "endpointslices",
           { items: [{ endpoints: [{ conditions: { ready: true } }, { conditions: { ready: true } }] }] },
           {
@@ -499,7 +518,7 @@ export const workloads: Subject = {
       name: "a PodDisruptionBudget reports its counts",
       given: [
         create("deployments", deployment("web", { replicas: 3 })),
-        until("deployments/web", { status: { availableReplicas: 3 } }),
+        waitFor("deployments/web", { status: { availableReplicas: 3 } }),
       ],
       steps: [
         create(
@@ -512,7 +531,7 @@ export const workloads: Subject = {
           },
           { show: ["spec"] },
         ),
-        until(
+        waitFor(
           "poddisruptionbudgets/b",
           { status: { expectedPods: 3 } },
           { show: ["status.disruptionsAllowed", "status.currentHealthy", "status.desiredHealthy", ...CONDITIONS] },
@@ -523,7 +542,7 @@ export const workloads: Subject = {
       name: "an HPA keeps minReplicas",
       given: [
         create("deployments", deployment("web", {}, { resources: { requests: { cpu: "100m" } } })),
-        until("deployments/web", { status: { availableReplicas: 1 } }),
+        waitFor("deployments/web", { status: { availableReplicas: 1 } }),
         create("horizontalpodautoscalers", {
           apiVersion: "autoscaling/v2",
           kind: "HorizontalPodAutoscaler",
@@ -539,8 +558,8 @@ export const workloads: Subject = {
         }),
       ],
       steps: [
-        until("deployments/web", { spec: { replicas: 2 } }, { show: ["spec.replicas"] }),
-        until(
+        waitFor("deployments/web", { spec: { replicas: 2 } }, { show: ["spec.replicas"] }),
+        waitFor(
           "horizontalpodautoscalers/web",
           { status: { desiredReplicas: 2, conditions: [{ type: "AbleToScale" }] } },
           { show: ["status.desiredReplicas"] },
@@ -562,13 +581,15 @@ export const workloads: Subject = {
     {
       name: "a ReplicaSet alone",
       given: [create("replicasets", { ...deployment("alone", { replicas: 2 }), kind: "ReplicaSet" })],
-      steps: [until("replicasets/alone", { status: { readyReplicas: 2, availableReplicas: 2 } }, { show: ["status"] })],
+      steps: [
+        waitFor("replicasets/alone", { status: { readyReplicas: 2, availableReplicas: 2 } }, { show: ["status"] }),
+      ],
     },
     {
       name: "status of a running pod",
       given: [create("pods", pod("p"))],
       steps: [
-        until(
+        waitFor(
           "pods/p",
           { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } },
           {

@@ -1,8 +1,8 @@
 import type { Case, Subject } from "../src/case.ts";
-import { configMap, create, deployment, get, merge, pod, remove, replace, service } from "../src/words.ts";
+import { configMap, create, deployment, get, mergePatch, pod, remove, replace, service } from "../src/case-steps.ts";
 
 /** A raw body for a new ConfigMap. */
-function bytes(name: string, body: string | Buffer, want: number, type?: string): Case {
+function rawBodyCase(name: string, body: string | Buffer, want: number, type?: string): Case {
   return {
     name: `bytes: ${name}`,
     steps: [{ do: "POST configmaps", body, want, ...(type === undefined ? {} : { type }) }],
@@ -15,24 +15,24 @@ export const wrongInput: Subject = {
   subject: "wrong input",
   needs: "api",
   cases: [
-    bytes("nothing", "", 400),
-    bytes("no JSON", "{", 400),
-    bytes("a number", "7", 400),
-    bytes("a text", '"text"', 400),
-    bytes("a list", "[]", 400),
-    bytes("null", "null", 422),
-    bytes("an empty object", "{}", 422),
-    bytes("two objects", '{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}', 400),
-    bytes("trailing text", '{"metadata":{"name":"a"}} nope', 400),
-    bytes("no UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400),
-    bytes("zero bytes", Buffer.from([0, 0, 0]), 400),
-    bytes("a single quote", "{'metadata':{'name':'a'}}", 400),
-    bytes("a comment", '/* x */{"metadata":{"name":"a"}}', 400),
-    bytes("YAML as YAML", "metadata: {name: a}\ndata: {x: '1'}\n", 201, "application/yaml"),
-    bytes("invalid YAML", "a: [", 400, "application/yaml"),
-    bytes("unknown content type", "x=1", 415, "application/x-www-form-urlencoded"),
-    bytes("malformed content type", "{}", 415, "nonsense"),
-    bytes("JSON with a charset", '{"metadata":{"name":"a"}}', 201, "application/json; charset=utf-8"),
+    rawBodyCase("nothing", "", 400),
+    rawBodyCase("no JSON", "{", 400),
+    rawBodyCase("a number", "7", 400),
+    rawBodyCase("a text", '"text"', 400),
+    rawBodyCase("a list", "[]", 400),
+    rawBodyCase("null", "null", 422),
+    rawBodyCase("an empty object", "{}", 422),
+    rawBodyCase("two objects", '{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}', 400),
+    rawBodyCase("trailing text", '{"metadata":{"name":"a"}} nope', 400),
+    rawBodyCase("no UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400),
+    rawBodyCase("zero bytes", Buffer.from([0, 0, 0]), 400),
+    rawBodyCase("a single quote", "{'metadata':{'name':'a'}}", 400),
+    rawBodyCase("a comment", '/* x */{"metadata":{"name":"a"}}', 400),
+    rawBodyCase("YAML as YAML", "metadata: {name: a}\ndata: {x: '1'}\n", 201, "application/yaml"),
+    rawBodyCase("invalid YAML", "a: [", 400, "application/yaml"),
+    rawBodyCase("unknown content type", "x=1", 415, "application/x-www-form-urlencoded"),
+    rawBodyCase("malformed content type", "{}", 415, "nonsense"),
+    rawBodyCase("JSON with a charset", '{"metadata":{"name":"a"}}', 201, "application/json; charset=utf-8"),
     {
       name: "accepts JSON without a content type",
       steps: [{ do: "POST configmaps", body: '{"metadata":{"name":"a"}}', type: "", want: 201 }],
@@ -44,7 +44,7 @@ export const wrongInput: Subject = {
           want: 400,
         }),
         create("configmaps", `${'{"metadata":'.repeat(9000)}{}${"}".repeat(9000)}`, { want: 422 }),
-        merge("configmaps/none", `${"[".repeat(20_000)}${"]".repeat(20_000)}`, { want: 404 }),
+        mergePatch("configmaps/none", `${"[".repeat(20_000)}${"]".repeat(20_000)}`, { want: 404 }),
       ],
     },
     {
@@ -293,7 +293,7 @@ export const wrongInput: Subject = {
         replace("configmaps/a", { apiVersion: "v1", kind: "ConfigMap", metadata: {} }, { want: 400 }),
         replace("configmaps/a", configMap("a", {}, { namespace: "other" }), { want: 400 }),
         replace("configmaps/a", "{", { want: 400 }),
-        merge("configmaps/a", "", { want: 400 }),
+        mergePatch("configmaps/a", "", { want: 400 }),
       ],
     },
   ],

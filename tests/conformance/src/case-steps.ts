@@ -21,11 +21,11 @@ export function remove(path: string, body?: JsonValue, rest: Rest = {}): Request
   return { do: `DELETE ${path}`, ...(body === undefined ? {} : { body }), ...rest };
 }
 
-export function merge(path: string, body: JsonValue, rest: Rest = {}): RequestStep {
+export function mergePatch(path: string, body: JsonValue, rest: Rest = {}): RequestStep {
   return { do: `PATCH ${path}`, body, type: "application/merge-patch+json", ...rest };
 }
 
-export function strategic(path: string, body: JsonValue, rest: Rest = {}): RequestStep {
+export function strategicMergePatch(path: string, body: JsonValue, rest: Rest = {}): RequestStep {
   return { do: `PATCH ${path}`, body, type: "application/strategic-merge-patch+json", ...rest };
 }
 
@@ -46,11 +46,11 @@ export function apply(
   return { do: `PATCH ${target}`, body, type: "application/apply-patch+yaml", ...others };
 }
 
-export function until(path: string, has: JsonValue, rest: Omit<UntilStep, "until" | "has"> = {}): UntilStep {
+export function waitFor(path: string, has: JsonValue, rest: Omit<UntilStep, "until" | "has"> = {}): UntilStep {
   return { until: path, has, ...rest };
 }
 
-export function gone(path: string): UntilStep {
+export function waitUntilGone(path: string): UntilStep {
   return { until: path, code: 404 };
 }
 
@@ -98,15 +98,15 @@ export function service(name: string, spec: JsonObject = {}): JsonObject {
 }
 
 /** A definition of Things in the group of the case; `version` adds members to its only version besides a schema. */
-export function things(spec: JsonValue, version: JsonObject = {}, others: JsonObject = {}): JsonObject {
-  return definition({
+export function thingDefinition(spec: JsonValue, version: JsonObject = {}, others: JsonObject = {}): JsonObject {
+  return customDefinition({
     ...others,
     versions: [{ name: "v1", served: true, storage: true, ...schemaOf(spec), ...version }],
   });
 }
 
 /** The same with the given versions. */
-export function definition(others: JsonObject): JsonObject {
+export function customDefinition(others: JsonObject): JsonObject {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -131,14 +131,14 @@ export function thing(name: string, spec: JsonValue, others: JsonObject = {}): J
 }
 
 /** Setup steps that make a custom kind ready to use. */
-export function defined(crd: JsonObject, list = "things"): readonly Step[] {
+export function installDefinition(crd: JsonObject, list = "things"): readonly Step[] {
   return [
     create("customresourcedefinitions", crd),
-    until("customresourcedefinitions/things.{ns}.test", {
+    waitFor("customresourcedefinitions/things.{ns}.test", {
       status: { conditions: [{ type: "Established", status: "True" }] },
     }),
-    until(list, {}),
+    waitFor(list, {}),
   ];
 }
 
-export const ANY = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+export const ANY_OBJECT = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
