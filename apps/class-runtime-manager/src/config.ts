@@ -234,7 +234,9 @@ const variables = {
       .string()
       .secret()
       .optional()
-      .doc("Bearer token for the package manager. A token file is reloaded when it changes."),
+      .doc(
+        "Bearer token for the package manager, of the role reporter@<cluster> for OPRC_CRM_CLUSTER_NAME. A token file is reloaded when it changes.",
+      ),
     caFile: env("OPRC_CRM_PM_TLS_CA_FILE")
       .path()
       .optional()

@@ -76,7 +76,7 @@ const variables = {
       .path()
       .optional()
       .doc(
-        "Token file, one line each: name:role:SHA-256 of the token in hex; roles viewer, deployer, admin. Reloaded on change.",
+        "Token file, one line each: name:role:SHA-256 of the token in hex; roles viewer, deployer, admin, and reporter@<cluster> for the reports of a class runtime manager. Reloaded on change.",
       ),
     oidcIssuer: env("OIDC_ISSUER")
       .url("http", "https")

@@ -54,7 +54,6 @@ export interface ClusterParts {
 export interface RuntimeParts {
   readonly view: RuntimeView;
   readonly watcher: CrmWatcher;
-  readonly reports: InboundReports;
 }
 
 /** The packages and their deployments. */
@@ -116,8 +115,20 @@ export function buildRuntimes(
     logger,
     pollMs: crm.pollIntervalMs,
   });
-  const isCluster = (name: ClusterName): boolean => directory.get(name) !== undefined;
-  return { view, watcher, reports: new InboundReports({ view, isCluster, readSummary: reportFromWire }) };
+  return { view, watcher };
+}
+
+export function buildReports({ clusters: { directory }, runtimes: { view }, core }: ReadInputs): InboundReports {
+  return new InboundReports({
+    view,
+    isCluster: (name) => directory.get(name) !== undefined,
+    isUnit: (cluster, unitId, named) => {
+      const key = named ?? view.get(cluster, unitId)?.report.deploymentKey;
+      const record = key === undefined ? undefined : core.parts.view.get(key)?.record;
+      return record?.placements[cluster]?.unitId === unitId;
+    },
+    readSummary: reportFromWire,
+  });
 }
 
 export interface CoreInputs {

@@ -18,7 +18,13 @@ beforeAll(async () => {
   crm = await ScriptedCrm.start({ name: "east" });
   pm = await startPm({
     clusters: { east: crm.url },
-    tokens: `ann:deployer:${hash("ann")}\nvic:viewer:${hash("vic")}`,
+    tokens: [
+      `ann:deployer:${hash("ann")}`,
+      `vic:viewer:${hash("vic")}`,
+      `root:admin:${hash("root")}`,
+      `east-crm:reporter@east:${hash("east-crm")}`,
+      `west-crm:reporter@west:${hash("west-crm")}`,
+    ].join("\n"),
     env: { GRPC_PORT: "0", SERVER_HOST: "127.0.0.1" },
     logger: recorded.log,
   });
@@ -157,30 +163,63 @@ describe("PackageService", () => {
     });
   });
 
-  test("accepts each report of a known cluster once", async () => {
-    const ann = as("ann");
-    const summary = create(ClassRuntimeSummarySchema, {
-      id: "unit-1",
-      deploymentUnitId: "unit-1",
-      packageName: "p",
-      classKey: "p.C",
+  describe("reports of clusters", () => {
+    let unitId = "";
+    beforeAll(async () => {
+      await as("ann").createPackage({ package: shop });
+      await as("ann").deployClass({ packageName: "shop", classKey: "Cart", targetEnvs: ["east"] });
+      unitId = crm.units.all()[0]?.unit.id ?? "";
     });
-    const report = (cluster: string, sequence: bigint) =>
-      ann.reportDeploymentStatus({
-        deploymentId: "unit-1",
-        status: { deploymentId: "unit-1", status: "RUNNING", classRuntime: summary },
+    afterAll(async () => {
+      await as("ann").deletePackage({ name: "shop", cascade: true });
+    });
+
+    const report = (token: string, cluster: string, sequence: bigint, id = unitId) =>
+      as(token).reportDeploymentStatus({
+        deploymentId: id,
+        status: {
+          deploymentId: id,
+          status: "RUNNING",
+          classRuntime: create(ClassRuntimeSummarySchema, {
+            id,
+            deploymentUnitId: id,
+            packageName: "shop",
+            classKey: "shop.Cart",
+            deploymentKey: "shop-cart",
+            // Later than the status that the package manager watches.
+            updatedAt: "2999-01-01T00:00:00Z",
+          }),
+        },
         origin: { cluster, epoch: "e1", sequence },
       });
-    expect(await report("east", 1n)).toMatchObject({ message: "accepted" });
-    expect(await report("east", 1n)).toMatchObject({ message: "unchanged" });
-    await expect(report("mars", 1n)).rejects.toMatchObject({
-      kind: expect.stringMatching(/not-found|invalid-argument/),
+    const measure = (token: string, cluster: string, id = unitId) =>
+      as(token).reportRuntimeMetrics({
+        deploymentId: id,
+        samples: [{ component: "add", metric: "rps", value: 12, observedAt: { seconds: 10n }, windowSeconds: 60 }],
+        origin: { cluster, epoch: "e1", sequence: 2n },
+      });
+
+    test("are accepted once from the reporter of the cluster", async () => {
+      expect(await report("east-crm", "east", 1n)).toMatchObject({ message: "accepted" });
+      expect(await report("east-crm", "east", 1n)).toMatchObject({ message: "unchanged" });
+      expect(await measure("east-crm", "east")).toMatchObject({ acceptedSamples: 1 });
     });
-    const measured = await ann.reportRuntimeMetrics({
-      deploymentId: "unit-1",
-      samples: [{ component: "add", metric: "rps", value: 12, observedAt: { seconds: 10n }, windowSeconds: 60 }],
-      origin: { cluster: "east", epoch: "e1", sequence: 2n },
+
+    test.each(["ann", "vic", "root", "west-crm"])("of another cluster are refused to %s", async (token) => {
+      await expect(report(token, "east", 9n)).rejects.toMatchObject({ kind: "permission-denied" });
+      await expect(measure(token, "east")).rejects.toMatchObject({ kind: "permission-denied" });
     });
-    expect(measured.acceptedSamples).toBe(1);
+
+    test("are refused for units that the package manager does not know", async () => {
+      await expect(report("east-crm", "east", 3n, "stranger")).rejects.toMatchObject({ kind: "not-found" });
+      await expect(measure("east-crm", "east", "stranger")).rejects.toMatchObject({ kind: "not-found" });
+    });
+
+    test("give a reporter no other right", async () => {
+      await expect(as("east-crm").listPackages({})).rejects.toMatchObject({ kind: "permission-denied" });
+      await expect(as("east-crm").createPackage({ package: shop })).rejects.toMatchObject({
+        kind: "permission-denied",
+      });
+    });
   });
 });

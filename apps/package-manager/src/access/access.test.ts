@@ -4,7 +4,7 @@ import { createRecordingLogger } from "@oaas/observability/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { auditToLog, type AuditEntry } from "./audit.ts";
 import { bearerAuthenticator, acceptEveryCaller } from "./authenticator.ts";
-import { assertRole, callerId, callerLabel } from "./caller.ts";
+import { assertReporter, assertRole, callerId, callerLabel } from "./caller.ts";
 import { DEFAULT_ROLE_MAPPING, OidcCallers, type OidcOptions } from "./oidc.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import { readTokens } from "./token-file.ts";
@@ -26,6 +26,12 @@ describe("a token file", () => {
   test.each([
     { why: "no role", line: "ann", message: "is not name:role:hash" },
     { why: "an unknown role", line: `ann:root:${hashOf("x")}`, message: '"root" is not a role' },
+    { why: "a reporter of no cluster", line: `crm:reporter:${hashOf("x")}`, message: '"reporter" is not a role' },
+    {
+      why: "a reporter of an invalid cluster",
+      line: `crm:reporter@A b:${hashOf("x")}`,
+      message: '"reporter@A b" is not a role',
+    },
     { why: "the role public", line: `ann:public:${hashOf("x")}`, message: '"public" is not a role' },
     { why: "the token itself", line: "ann:admin:s3cret", message: "is not a SHA-256 digest" },
     { why: "more parts", line: `ann:admin:${hashOf("x")}:y`, message: "is not name:role:hash" },
@@ -39,6 +45,30 @@ describe("a token file", () => {
       ok: false,
       error: [{ path: "line 2", message }],
     });
+  });
+});
+
+describe("reporters", () => {
+  const tokens = readTokens(`east-crm:reporter@east:${hashOf("s3cret")}`);
+  const crm = tokens.ok ? tokens.value.callerOf("s3cret") : undefined;
+
+  test("report for the cluster of their token, and have no other right", () => {
+    if (crm === undefined) throw new Error("no caller");
+    assertReporter(crm, "east", "reportDeploymentStatus");
+    expect(() => assertReporter(crm, "west", "reportDeploymentStatus")).toThrow(
+      'east-crm may not report for cluster "west"; reportDeploymentStatus needs a token of the role reporter@west',
+    );
+    expect(() => assertRole(crm, "viewer", "listPackages")).toThrow(
+      'east-crm has no role, because it only reports for cluster "east"; listPackages needs the role viewer',
+    );
+  });
+
+  test.each(["viewer", "deployer", "admin"] as const)("a %s is not a reporter", (role) => {
+    expect(() => assertReporter({ name: "ann", role }, "east", "reportRuntimeMetrics")).toThrow(/reporter@east/);
+  });
+
+  test("every caller reports without authentication", async () => {
+    assertReporter(await acceptEveryCaller()(undefined, "127.0.0.1"), "east", "reportRuntimeMetrics");
   });
 });
 
@@ -329,6 +359,6 @@ describe("the Authorization header", () => {
   test("names callers by their address when authentication is off", async () => {
     const authenticate = acceptEveryCaller();
     for (const address of ["127.0.0.1", "127.0.0.1", "10.0.0.7", "127.0.0.1"])
-      expect(await authenticate(undefined, address)).toEqual({ name: `anonymous@${address}`, role: "admin" });
+      expect(await authenticate(undefined, address)).toMatchObject({ name: `anonymous@${address}`, role: "admin" });
   });
 });

@@ -1,5 +1,6 @@
 import { Fault } from "@oaas/foundation";
 import { ROLES, type Role } from "@oaas/contracts/rest";
+import type { ClusterName } from "@oaas/models";
 
 /** An authenticated caller. */
 export interface Caller {
@@ -8,6 +9,8 @@ export interface Caller {
   readonly role: Role;
   /** The identity of a caller with a JWT. */
   readonly oidc?: { readonly issuer: string; readonly subject: string };
+  /** The cluster whose class runtime manager the caller is; `any` without authentication. */
+  readonly reportsFor?: ClusterName | "any";
   /** Why a caller with the role `public` has no other role. */
   readonly withoutRole?: string;
 }
@@ -32,6 +35,15 @@ export function assertRole(caller: Caller, role: Role, action: string): void {
   throw new Fault(
     { kind: "permission-denied", action },
     `${callerLabel(caller)} ${has}; ${action} needs the role ${role}`,
+  );
+}
+
+/** Throws permission-denied unless the credential of the caller is bound to this cluster. */
+export function assertReporter(caller: Caller, cluster: string, action: string): void {
+  if (caller.reportsFor === "any" || caller.reportsFor === cluster) return;
+  throw new Fault(
+    { kind: "permission-denied", action },
+    `${callerLabel(caller)} may not report for cluster "${cluster}"; ${action} needs a token of the role reporter@${cluster}`,
   );
 }
 

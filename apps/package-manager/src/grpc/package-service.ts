@@ -1,11 +1,11 @@
-import { PackageService, StatusCode, type DeployClassRequest } from "@oaas/contracts/grpc";
+import { PackageService, StatusCode, type DeployClassRequest, type ReportOrigin } from "@oaas/contracts/grpc";
 import { classDeploymentFromWire, faultStatus, omitUndefined, type Role } from "@oaas/contracts/rest";
 import { Fault, invalidArgument } from "@oaas/foundation";
 import type { ClassDeployment, Package, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
+import { assertReporter, assertRole, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
 import type { Call, Deployments, RegisteredPackage, Registry } from "../use-cases.ts";
 import { packageOf, packageToProto } from "./package-wire.ts";
@@ -35,6 +35,11 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     assertRole(caller, role, action);
     const { correlationId, signal } = call;
     return { caller: callerLabel(caller), role: caller.role, correlationId, signal };
+  };
+  const authorizeReport = async (call: RpcCall, origin: ReportOrigin | undefined, action: string): Promise<void> => {
+    const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
+    deps.admit(caller);
+    assertReporter(caller, origin?.cluster ?? "", action);
   };
   /** Serves a write and records it in the audit trail, also when it fails. */
   const change = async <T>(
@@ -106,12 +111,12 @@ export function packageService(deps: PackageServiceDeps): BoundService {
         return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {
-      await authorize(call, "deployer", "reportDeploymentStatus");
+      await authorizeReport(call, request.origin, "reportDeploymentStatus");
       const isNew = reports.status(request);
       return { status: StatusCode.OK, message: isNew ? "accepted" : "unchanged" };
     },
     reportRuntimeMetrics: async (request, call) => {
-      await authorize(call, "deployer", "reportRuntimeMetrics");
+      await authorizeReport(call, request.origin, "reportRuntimeMetrics");
       return { status: StatusCode.OK, acceptedSamples: reports.metrics(request) };
     },
   });

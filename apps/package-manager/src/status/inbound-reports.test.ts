@@ -8,23 +8,25 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
 import { reportFromWire } from "../adapters/crm/wire/report-from-wire.ts";
-import { InboundReports } from "./inbound-reports.ts";
+import { InboundReports, type InboundReportsOptions } from "./inbound-reports.ts";
 import { RuntimeView } from "./runtime-view.ts";
 
 const edge = "edge" as ClusterName;
 
-function createReports() {
+function createReports(options: Partial<InboundReportsOptions> = {}) {
   const view = new RuntimeView(virtualAmbient(1).clock);
   const reports = new InboundReports({
     view,
     isCluster: (name) => name === edge,
+    isUnit: (_cluster, unitId) => unitId !== "stranger",
     readSummary: reportFromWire,
     maxUnits: 2,
+    ...options,
   });
   const status = (
     id: string,
     sequence: number,
-    rest: { condition?: DeploymentCondition; cluster?: string; epoch?: string } = {},
+    rest: { condition?: DeploymentCondition; cluster?: string; epoch?: string; message?: string } = {},
   ) =>
     reports.status(
       create(ReportStatusRequestSchema, {
@@ -34,7 +36,11 @@ function createReports() {
           classRuntime: {
             id,
             deploymentUnitId: id,
-            status: { condition: rest.condition ?? DeploymentCondition.RUNNING, lastUpdated: "" },
+            status: {
+              condition: rest.condition ?? DeploymentCondition.RUNNING,
+              lastUpdated: "",
+              message: rest.message ?? "",
+            },
           },
         },
         origin: { cluster: rest.cluster ?? "edge", epoch: rest.epoch ?? "e1", sequence: BigInt(sequence) },
@@ -69,6 +75,71 @@ describe("InboundReports", () => {
     expect(() => status("a", 1, { cluster: "" })).toThrow(/\$\.origin\.cluster/);
     const empty = create(ReportStatusRequestSchema, { deploymentId: "a", origin: { cluster: "edge" } });
     expect(() => reports.status(empty)).toThrow(/\$\.status\.class_runtime/);
+  });
+
+  it("rejects reports of units that the package manager does not know, and keeps nothing of them", () => {
+    const { view, status, metrics } = createReports();
+    expect(() => status("stranger", 1)).toThrow(/unit "stranger" was not found/);
+    expect(() => metrics("stranger", 1, 1)).toThrow(/unit "stranger" was not found/);
+    expect(view.get(edge, "stranger" as UnitId)).toBeUndefined();
+  });
+
+  it("rejects reports that are too large, with the field", () => {
+    const { reports, status } = createReports();
+    const sample = { component: "Cart.add", metric: "rps", value: 1 };
+    const metrics = (samples: readonly object[], origin: object = {}) =>
+      reports.metrics(
+        create(ReportRuntimeMetricsRequestSchema, {
+          deploymentId: "a",
+          samples: samples as (typeof sample)[],
+          origin: { cluster: "edge", ...origin },
+        }),
+      );
+    expect(() => metrics(Array.from({ length: 1025 }, () => sample))).toThrow(
+      /\$\.samples: has 1025 items, above 1024/,
+    );
+    expect(() => metrics([sample], { epoch: "e".repeat(129) })).toThrow(/\$\.origin\.epoch/);
+    expect(() => status("a", 1, { epoch: "e".repeat(129) })).toThrow(/\$\.origin\.epoch/);
+    expect(() => status("a", 1, { message: "m".repeat(600_000) })).toThrow(/\$\.status\.class_runtime: has \d+ bytes/);
+  });
+
+  it("accepts only known metrics of components with a short name", () => {
+    const { reports } = createReports();
+    const accepted = (component: string, metric: string) =>
+      reports.metrics(
+        create(ReportRuntimeMetricsRequestSchema, {
+          deploymentId: "a",
+          samples: [{ component, metric, value: 1, observedAt: { seconds: 1n } }],
+          origin: { cluster: "edge" },
+        }),
+      );
+    expect(accepted("", "availability")).toBe(1);
+    expect(accepted("odgm", "replicas")).toBe(1);
+    expect(accepted("x".repeat(300), "rps")).toBe(0);
+    expect(accepted("a", "r".repeat(300))).toBe(0);
+    expect(accepted("a", "made_up")).toBe(0);
+  });
+
+  it("bounds the bytes of remembered metrics by forgetting the oldest units", () => {
+    const { reports } = createReports({ maxUnits: 1_000, maxBytes: 10_000 });
+    const send = (unit: number) =>
+      reports.metrics(
+        create(ReportRuntimeMetricsRequestSchema, {
+          deploymentId: `u${unit}`,
+          samples: Array.from({ length: 50 }, (_, index) => ({
+            component: `${index}`.padStart(100, "x"),
+            metric: "rps",
+            value: 1,
+            observedAt: { seconds: 1n },
+          })),
+          origin: { cluster: "edge" },
+        }),
+      );
+    for (let unit = 0; unit < 100; unit++) {
+      expect(send(unit)).toBe(50);
+      expect(reports.rememberedBytes).toBeLessThanOrEqual(10_000);
+    }
+    expect(send(99), "the newest unit is remembered").toBe(0);
   });
 
   it("counts newer samples only, for a bounded number of units", () => {

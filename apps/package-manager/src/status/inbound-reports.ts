@@ -1,17 +1,21 @@
-import type {
-  ReportOrigin,
-  ReportRuntimeMetricsRequest,
-  ReportStatusRequest,
-  RuntimeMetricSample,
+import { toBinary } from "@bufbuild/protobuf";
+import {
+  ClassRuntimeSummarySchema,
+  type ReportOrigin,
+  type ReportRuntimeMetricsRequest,
+  type ReportStatusRequest,
+  type RuntimeMetricSample,
 } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound } from "@oaas/foundation";
-import type { ClusterName } from "@oaas/models";
+import { FUNCTION_KEY, type ClusterName, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
 export interface InboundReportsOptions {
   readonly view: RuntimeView;
   readonly isCluster: (name: ClusterName) => boolean;
+  /** Whether a deployment has this unit in this cluster; a status report names its deployment. */
+  readonly isUnit: (cluster: ClusterName, unitId: UnitId, deploymentKey: string | undefined) => boolean;
   /** Converts a summary as the CRM gateway does. */
   readonly readSummary: (
     cluster: ClusterName,
@@ -19,6 +23,8 @@ export interface InboundReportsOptions {
   ) => UnitReport;
   /** Units to remember. Default 20,000. */
   readonly maxUnits?: number;
+  /** Bytes of the names of metrics to remember. Default 16 MiB. */
+  readonly maxBytes?: number;
 }
 
 /** The last report of a unit. */
@@ -30,18 +36,40 @@ interface ReportedUnit {
 
 /** Metrics to remember per unit. */
 const MAX_METRICS = 256;
+const MAX_UNITS = 20_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** The limits of one report. A unit has at most 128 functions with six metrics each. */
+const MAX_SAMPLES = 1024;
+const MAX_STATUS_BYTES = 512 * 1024;
+const MAX_EPOCH = 128;
+
+const METRICS: ReadonlySet<string> = new Set([
+  "rps",
+  "p99_latency_ms",
+  "cpu_mcores",
+  "memory_working_set_bytes",
+  "availability",
+  "replicas",
+]);
 
 /**
  * Applies the reports that clusters push to the same view as watched and polled state.
  *
- * *Guarantees*: a repeated or late report has no effect; reports of unknown clusters are rejected; memory is bounded.
+ * *Guarantees*: a repeated or late report has no effect; reports of unknown clusters and units are rejected; memory is bounded in units
+ * and bytes.
  */
 export class InboundReports {
   readonly #options: InboundReportsOptions;
   readonly #units = new Map<string, ReportedUnit>();
+  #bytes = 0;
 
   constructor(options: InboundReportsOptions) {
     this.#options = options;
+  }
+
+  /** Bytes of the names of remembered metrics. */
+  get rememberedBytes(): number {
+    return this.#bytes;
   }
 
   /** Applies the status of a unit. Returns false if the same or a newer status is known. */
@@ -49,26 +77,40 @@ export class InboundReports {
     const cluster = this.#clusterOf(origin, deploymentId);
     const { view, readSummary } = this.#options;
     const summary = status?.classRuntime;
-    if (summary === undefined) {
-      throw invalidReport("$.status.class_runtime", "is missing", "send the complete class runtime");
+    const path = "$.status.class_runtime";
+    if (summary === undefined) throw invalidReport(path, "is missing", "send the complete class runtime");
+    const { byteLength } = toBinary(ClassRuntimeSummarySchema, summary);
+    if (byteLength > MAX_STATUS_BYTES) {
+      throw invalidReport(path, `has ${byteLength} bytes, above ${MAX_STATUS_BYTES}`, "shorten its messages");
     }
     const report = readSummary(cluster, summary);
     if (report.unitId !== deploymentId) {
-      throw invalidReport("$.status.class_runtime", "does not match deployment_id", "send one report per unit");
+      throw invalidReport(path, "does not match deployment_id", "send one report per unit");
     }
-    return isNewer(this.#unit(cluster, deploymentId), origin) && view.applyReport(cluster, report);
+    const unit = this.#unit(cluster, report.unitId, report.deploymentKey);
+    return isNewer(unit, origin) && view.applyReport(cluster, report);
   }
 
   /** Acknowledges metrics. Returns the number of samples that are newer than the known ones. */
   metrics({ deploymentId, samples, origin }: ReportRuntimeMetricsRequest): number {
     const cluster = this.#clusterOf(origin, deploymentId);
-    const { sampledAtMs } = this.#unit(cluster, deploymentId);
-    return samples.filter((sample) => recordSample(sampledAtMs, sample)).length;
+    if (samples.length > MAX_SAMPLES) {
+      throw invalidReport("$.samples", `has ${samples.length} items, above ${MAX_SAMPLES}`, "send several reports");
+    }
+    const { sampledAtMs } = this.#unit(cluster, deploymentId as UnitId, undefined);
+    const before = sampledAtMs.size;
+    const accepted = samples.filter((sample) => recordSample(sampledAtMs, sample)).length;
+    if (sampledAtMs.size > before) this.#bytes += bytesOf([...sampledAtMs.keys()].slice(before));
+    this.#forgetOldest();
+    return accepted;
   }
 
   #clusterOf(origin: ReportOrigin | undefined, deploymentId: string): ClusterName {
     if (origin === undefined || origin.cluster === "") {
       throw invalidReport("$.origin.cluster", "is missing", "set the name of the reporting cluster");
+    }
+    if (origin.epoch.length > MAX_EPOCH) {
+      throw invalidReport("$.origin.epoch", `is longer than ${MAX_EPOCH} characters`, "use a UUID");
     }
     if (deploymentId === "") throw invalidReport("$.deployment_id", "is missing", "set the id of the unit");
     const cluster = origin.cluster as ClusterName;
@@ -76,15 +118,28 @@ export class InboundReports {
     return cluster;
   }
 
-  #unit(cluster: ClusterName, unitId: string): ReportedUnit {
+  #unit(cluster: ClusterName, unitId: UnitId, deploymentKey: string | undefined): ReportedUnit {
+    if (!this.#options.isUnit(cluster, unitId, deploymentKey)) throw notFound("unit", unitId);
     const name = `${cluster}/${unitId}`;
     const unit = this.#units.get(name) ?? { last: undefined, sampledAtMs: new Map<string, number>() };
     this.#units.delete(name);
     this.#units.set(name, unit);
-    const [oldest] = this.#units.keys();
-    if (this.#units.size > (this.#options.maxUnits ?? 20_000) && oldest !== undefined) this.#units.delete(oldest);
+    this.#forgetOldest();
     return unit;
   }
+
+  #forgetOldest(): void {
+    const { maxUnits = MAX_UNITS, maxBytes = MAX_BYTES } = this.#options;
+    for (const [name, { sampledAtMs }] of this.#units) {
+      if (this.#units.size <= maxUnits && this.#bytes <= maxBytes) return;
+      this.#units.delete(name);
+      this.#bytes -= bytesOf([...sampledAtMs.keys()]);
+    }
+  }
+}
+
+function bytesOf(names: readonly string[]): number {
+  return names.reduce((bytes, name) => bytes + name.length, 0);
 }
 
 /** A restarted reporter starts a new epoch; within one epoch, sequences increase. */
@@ -97,6 +152,7 @@ function isNewer(unit: ReportedUnit, origin: ReportOrigin | undefined): boolean 
 
 function recordSample(sampledAtMs: Map<string, number>, sample: RuntimeMetricSample): boolean {
   const { component, metric, value, observedAt } = sample;
+  if (!METRICS.has(metric) || component.length > FUNCTION_KEY.maxLength) return false;
   const name = `${component}\u0000${metric}`;
   const atMs = Number(observedAt?.seconds ?? 0n) * 1000 + (observedAt?.nanos ?? 0) / 1_000_000;
   const knownMs = sampledAtMs.get(name);
