@@ -5,7 +5,7 @@ const CONNECT_MS = 10_000;
 const IDLE_MS = 300_000;
 
 /**
- * Sends one HTTP request with Node's own client: loading `fetch` takes twice as long as starting Node. Redirects are
+ * Sends one HTTP request with `node:http`: loading `fetch` costs more CPU time than starting Node. Redirects are
  * not followed, because that would send the token to another host; the response body becomes an error that names the
  * target.
  */
