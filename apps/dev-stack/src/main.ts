@@ -8,7 +8,7 @@ import { logText } from "@oaas/stack-folder";
 import { readLastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { loadExamples } from "./adapters/examples.ts";
-import { writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
+import { readOrCreateKey, writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
 import { createPrompt, onKeys, createPaint, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
 import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
@@ -113,6 +113,7 @@ async function startStack(
       server: config.server,
       env,
       dataDir,
+      encryptionKey: readOrCreateKey(dataDir),
       ambient,
       connectStore,
       observe,

@@ -38,6 +38,11 @@ describe("invalid settings", () => {
     },
     { why: "groups that are a list", env: { OIDC_ROLE_MAPPING: "[]" }, message: /OIDC_ROLE_MAPPING must be an object/ },
     { why: "a user without a password", env: { ETCD_USERNAME: "pm" }, message: /ETCD_PASSWORD is missing/ },
+    {
+      why: "an encryption key of the wrong length, which is not repeated",
+      env: { STORAGE_ENCRYPTION_KEY: "c2hvcnQ=" },
+      message: /^(?!.*c2hvcnQ).*STORAGE_ENCRYPTION_KEY line 1 is not a key of 32 bytes.*openssl rand -base64 32/,
+    },
     { why: "a certificate without its key", env: { ETCD_CLIENT_CERT_PATH: "/c" }, message: /ETCD_CLIENT_KEY_PATH is/ },
   ])("$why", ({ env, message }) => {
     expect(violationsIn(env)).toEqual([expect.stringMatching(message)]);

@@ -1,6 +1,7 @@
 import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import type { Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
+import { parseKeys } from "@oaas/storage/encryption";
 import { checkClusters } from "./clusters/configuration/configured-clusters.ts";
 import { clusterVariables } from "./clusters/configuration/cluster-variables.ts";
 
@@ -119,6 +120,13 @@ const variables = {
       .default("memory")
       .doc("Store: memory (lost when the process ends), sqlite (one durable file) or etcd."),
     file: env("STORAGE_FILE").path().default("oaas-pm.db").doc("File of the sqlite store."),
+    encryptionKey: env("STORAGE_ENCRYPTION_KEY")
+      .string()
+      .optional()
+      .secret()
+      .doc(
+        "Keys that encrypt secrets in the store: 32 bytes each in base64 or hex, one per line. The first encrypts, all decrypt; secrets of other keys are encrypted again at start. Without a key, tokens of clusters can only be registered as files. Not needed with STORAGE_TYPE=memory.",
+      ),
     etcdEndpoints: env("ETCD_ENDPOINTS").list().default(["localhost:2379"]).doc("Members of the etcd cluster."),
     etcdPrefix: env("ETCD_KEY_PREFIX").string().default("/oaas/pm").doc("Prefix of every key."),
     etcdUsername: env("ETCD_USERNAME").string().optional().doc("User of etcd."),
@@ -321,6 +329,13 @@ function checkStorage({ storage, server }: PmConfig): Violation[] {
       path: "$.SERVER_WORKERS",
       message: `is ${server.workers}, but a ${storage.type} store supports one process only`,
       fix: "set STORAGE_TYPE=etcd, or SERVER_WORKERS=1",
+    });
+  const keys = storage.encryptionKey === undefined ? undefined : parseKeys(storage.encryptionKey);
+  if (keys?.ok === false)
+    violations.push({
+      path: "$.STORAGE_ENCRYPTION_KEY",
+      message: keys.problem,
+      fix: "create a key with: openssl rand -base64 32",
     });
   if ((storage.etcdUsername === undefined) !== (storage.etcdPassword === undefined))
     violations.push({

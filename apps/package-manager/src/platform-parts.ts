@@ -1,11 +1,12 @@
 import type { Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
-import { Collection, type KeyValueStore } from "@oaas/storage";
+import { Collection, type KeyValueStore, type SecretCipher } from "@oaas/storage";
 import { DEFAULT_GUARD } from "./adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
 import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
 import { secretFolder } from "./adapters/secret-folder.ts";
+import { storageCipher } from "./adapters/storage-cipher.ts";
 import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
@@ -43,6 +44,8 @@ export interface PlatformPorts {
 /** The known clusters, their health, and the connections to them. */
 export interface ClusterParts {
   readonly stored: Collection<StoredCluster>;
+  /** Encrypts the tokens of stored clusters. */
+  readonly cipher: SecretCipher | undefined;
   readonly roster: ClusterRoster;
   readonly gateway: GrpcCrmGateway;
   readonly directory: HealthDirectory;
@@ -70,13 +73,14 @@ export interface EventParts {
 }
 
 export function buildClusters(
-  { crm }: PmConfig,
+  { crm, storage }: PmConfig,
   { ambient, store, logger, meter, context }: PlatformPorts,
 ): ClusterParts {
   const configured = clustersFrom(crm);
   if (!configured.ok) throw new TypeError("the configuration was not validated");
   for (const warning of configured.value.warnings) logger.warn(warning);
-  const stored = new Collection(store, CLUSTERS);
+  const cipher = storageCipher(storage);
+  const stored = new Collection(store, CLUSTERS, cipher);
   const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
   const gateway = new GrpcCrmGateway({
     clusters: roster,
@@ -98,7 +102,7 @@ export function buildClusters(
     intervalMs: crm.healthIntervalMs,
   });
   const references = new ClusterReferences({ store, roster, ambient });
-  return { stored, roster, gateway, directory, references, defaultCluster: configured.value.defaultCluster };
+  return { stored, cipher, roster, gateway, directory, references, defaultCluster: configured.value.defaultCluster };
 }
 
 export function buildRuntimes(
@@ -235,7 +239,7 @@ export function buildEvents(
 export function buildClusterAdmin(
   { crm }: PmConfig,
   { ambient, store }: PlatformPorts,
-  { clusters: { roster, stored, references }, core }: Pick<ReadInputs, "clusters" | "core">,
+  { clusters: { roster, stored, cipher, references }, core }: Pick<ReadInputs, "clusters" | "core">,
 ): ClusterAdmin {
   return new StoredClusterAdmin({
     roster,
@@ -244,6 +248,7 @@ export function buildClusterAdmin(
     clock: ambient.clock,
     references,
     files: secretFolder(crm.secretsDir),
+    canStoreTokens: cipher !== undefined,
     deployments: core.service,
   });
 }

@@ -1,5 +1,6 @@
 import type { Fault } from "@oaas/foundation";
 import { hasRecovered } from "./clusters/cluster-health.ts";
+import { clearTokenWarnings, encryptStoredTokens } from "./clusters/stored-tokens.ts";
 import type { PmConfig } from "./config.ts";
 import { installationId } from "./stores/installation-id.ts";
 import type { DriftReconciler } from "./drift/drift-reconciler.ts";
@@ -54,6 +55,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   });
   const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy });
   const events = buildEvents(ports, { clusters, runtimes, core });
+  await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
   await startParts({ clusters, runtimes, core, drift, events });
 
   let closing: Promise<void> | undefined;
@@ -66,7 +68,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     reports: buildReports({ clusters, runtimes, core }),
     feed: events.feed,
     leaseKey: () => core.parts.engine.leaseKey,
-    warnings: () => unaccountedWarnings(drift.unaccounted),
+    warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],
     faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),
     close: (graceMs) => (closing ??= closeParts({ clusters, runtimes, core, drift, events }, graceMs)),
   };

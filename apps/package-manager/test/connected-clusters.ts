@@ -1,4 +1,5 @@
 import { invalidArgument, type Ambient } from "@oaas/foundation";
+import { AesGcmCipher, randomKey } from "@oaas/storage/encryption";
 import { Collection, type KeyValueStore } from "@oaas/storage";
 import { clustersFrom } from "../src/clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "../src/clusters/cluster-roster.ts";
@@ -9,6 +10,9 @@ import { RuntimeView } from "../src/status/runtime-view.ts";
 import { CLUSTERS, type StoredCluster } from "../src/stores/cluster-store.ts";
 import { DEFAULT_GUARD } from "../src/adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
+
+/** All processes on a store have the same key. */
+const CIPHER = new AesGcmCipher([randomKey()]);
 
 export interface ConnectClustersOptions {
   readonly config: ClusterConfig;
@@ -34,7 +38,7 @@ export function connectClusters(options: ConnectClustersOptions): ConnectedClust
   const { config, store, ambient } = options;
   const configured = clustersFrom(config);
   if (!configured.ok) throw invalidArgument("the configuration of clusters", configured.error);
-  const stored = new Collection<StoredCluster>(store, CLUSTERS);
+  const stored = new Collection<StoredCluster>(store, CLUSTERS, CIPHER);
   const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient });
   const gateway = new GrpcCrmGateway({
     clusters: roster,

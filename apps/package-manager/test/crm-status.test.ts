@@ -170,6 +170,7 @@ describe("status over several clusters", () => {
       clock: realAmbient.clock,
       references: new ClusterReferences({ store, roster, ambient: realAmbient }),
       files: secretFolder(undefined),
+      canStoreTokens: true,
       deployments: { keysIn: () => [], abandonRemovals: async () => 0, reached: async () => undefined },
     });
     const call = { caller: "ann", correlationId: "c" };

@@ -3,6 +3,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KeyValueStore } from "@oaas/storage";
 import { openEtcdStore } from "@oaas/storage/etcd";
 import { openMemoryStore } from "@oaas/storage/memory";
+import { randomKey } from "@oaas/storage/encryption";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import {
   describeWith,
@@ -52,6 +53,61 @@ describeWith(["etcd"], "stores", () => {
         await crm.close();
       });
       const deployment = { key: "echo", package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
+
+      test("cluster tokens: encrypted, encrypted again with a new key, and never stored without one", async () => {
+        const [first, second] = [randomKey().toString("base64"), randomKey().toString("base64")];
+        const withKeys = (...keys: readonly string[]) =>
+          startPm({
+            store,
+            env: { STORAGE_TYPE: "sqlite", ...(keys.length === 0 ? {} : { STORAGE_ENCRYPTION_KEY: keys.join("\n") }) },
+          });
+        const textOf = async () => (await store.get("c/clusters/vault"))?.value ?? "";
+        const body = { name: "vault", url: "http://127.0.0.1:1", api_key: "s3cret-token" };
+        {
+          await using pm = await withKeys();
+          expect(await pm.call("POST", "/api/v1/clusters", { body })).toMatchObject({
+            status: 400,
+            json: { violations: [{ path: "$.api_key", fix: expect.stringContaining("STORAGE_ENCRYPTION_KEY_FILE") }] },
+          });
+          expect(await textOf()).toBe("");
+        }
+        {
+          await using pm = await withKeys(first);
+          expect((await pm.call("POST", "/api/v1/clusters", { body })).status).toBe(201);
+        }
+        const sealed = await textOf();
+        expect(sealed).toContain("$sealed");
+        expect(sealed).not.toContain("s3cret");
+        for (const keys of [[], [second]]) {
+          await expect(withKeys(...keys)).rejects.toMatchObject({
+            code: "OAAS_STORE_KEY_MISSING",
+            message: expect.stringMatching(/^STORAGE_ENCRYPTION_KEY_FILE: .*vault.*Nothing was changed$/) as string,
+          });
+          expect(await textOf()).toBe(sealed);
+        }
+        await (await withKeys(second, first)).close();
+        expect(await textOf()).not.toBe(sealed);
+        await using pm = await withKeys(second);
+        expect((await pm.call("GET", "/api/v1/clusters/vault")).status).toBe(200);
+        expect((await pm.call("DELETE", "/api/v1/clusters/vault")).status).toBe(204);
+      });
+
+      test("cluster tokens of earlier releases: used with a warning, and encrypted once there is a key", async () => {
+        const registration = { name: "old", url: "http://127.0.0.1:2", labels: {}, retryAttempts: 1, token: "s3cret" };
+        const value = JSON.stringify({ v: 1, d: { registration, addedBy: "ann", addedAt: "2026-01-01T00:00:00Z" } });
+        await store.commit({ writes: [{ op: "put", key: "c/clusters/old", value }] });
+        const warningsOf = async (pm: PmUnderTest) => ((await pm.call("GET", "/health")).json.warnings ?? []).join();
+        {
+          await using pm = await startPm({ store, env: { STORAGE_TYPE: "sqlite" } });
+          expect(await warningsOf(pm)).toContain("the token of cluster old is stored in clear");
+          expect((await store.get("c/clusters/old"))?.value).toBe(value);
+        }
+        const key = randomKey().toString("base64");
+        await using pm = await startPm({ store, env: { STORAGE_TYPE: "sqlite", STORAGE_ENCRYPTION_KEY: key } });
+        expect(await warningsOf(pm)).not.toContain("in clear");
+        expect((await store.get("c/clusters/old"))?.value).not.toContain("s3cret");
+        expect((await pm.call("DELETE", "/api/v1/clusters/old")).status).toBe(204);
+      });
 
       test("packages: versions, history, rejections without effect, pages", async () => {
         const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });

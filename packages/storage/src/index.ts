@@ -34,6 +34,8 @@ export { conflictOf, outcomeUnknown, type Conflict } from "./port/store-faults.t
 export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./leases/ownership.ts";
 export { Collection, type CollectionDefinition, type ListOptions } from "./collections/collection.ts";
 export type { Codec, RecordText } from "./collections/codec.ts";
+export type { SealedSecret, SecretCipher } from "./encryption/secret-cipher.ts";
+export type { SecretFields } from "./encryption/secret-fields.ts";
 export type { Indexes } from "./collections/collection-layout.ts";
 export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./collections/records.ts";
 export { pageOf, type Ordered, type OrderedPage, type PageQuery } from "./views/ordered-page.ts";

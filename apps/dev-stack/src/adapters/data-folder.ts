@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { PRIVATE_FILE } from "@oaas/foundation/files";
 import { recordText, STATE_FILE, type StackRecord } from "@oaas/stack-folder";
 import { parseYamlValue, YAML_FILE_LIMITS } from "@oaas/foundation/yaml";
 import { stringify } from "yaml";
@@ -47,6 +49,17 @@ function selectContext({ clusters, users, contexts }: KubeConfig, name: string):
     users: users.filter((one) => one.name === current?.user).map((user) => ({ ...user, name })),
     contexts: current === undefined ? [] : [{ name, context: { ...current, user: name } }],
   };
+}
+
+/** The key that encrypts secrets in the store of this stack; created with the data folder and reset with it. */
+export function readOrCreateKey(dataDir: string): string {
+  const file = path.join(dataDir, "encryption.key");
+  try {
+    writeFileSync(file, `${randomBytes(32).toString("base64")}\n`, { mode: PRIVATE_FILE, flag: "wx" });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+  }
+  return readFileSync(file, "utf8").trim();
 }
 
 /** Writes the record of this stack to its data folder with mode 0600; returns a function that removes it. */

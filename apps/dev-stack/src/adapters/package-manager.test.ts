@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { packageManagerConfig } from "./package-manager.ts";
 
+const KEY = Buffer.alloc(32, 7).toString("base64");
 const server = { host: "127.0.0.1", port: 4711 };
 
 test("passes environment settings except those that bind the package manager to its stack", () => {
@@ -13,12 +14,13 @@ test("passes environment settings except those that bind the package manager to 
       STORAGE_TYPE: "etcd",
       CRM_CLUSTERS: "elsewhere",
       AUTH_TOKENS_FILE: "/tokens",
+      STORAGE_ENCRYPTION_KEY: KEY,
     },
     [{ name: "edge", url: "http://127.0.0.1:1", labels: { env: "edge" } }],
   );
   expect(config).toMatchObject({
     server,
-    storage: { type: "sqlite" },
+    storage: { type: "sqlite", encryptionKey: KEY },
     deploy: { maxRetries: 7 },
     planner: { algorithm: "independent" },
     crm: { clustersJson: [{ name: "edge", url: "http://127.0.0.1:1", labels: { env: "edge" } }] },

@@ -17,20 +17,26 @@ export interface PackageManagerOptions {
   /** Opens a new client of the stack's store for each start. */
   readonly connectStore: () => KeyValueStore;
   /** Called when the package manager starts; logs to this file. */
+  /** Encrypts secrets in the store. */
+  readonly encryptionKey: string;
   readonly observe: (service: string, logFile: string) => ManagerObservability;
 }
+
+const KEY_VARIABLE = "STORAGE_ENCRYPTION_KEY";
 
 /** Prepares the package manager to run in this process on the stack's store. Throws at once on an invalid setting. */
 export function createPackageManagerStarter(options: PackageManagerOptions): PackageManagerStarter {
   const { env, ambient } = options;
   let { server } = options;
-  packageManagerConfig(server, env, []);
+  const configOf = (clusters: readonly ConfiguredCluster[]) =>
+    packageManagerConfig(server, { ...env, [KEY_VARIABLE]: options.encryptionKey }, clusters);
+  configOf([]);
   return {
     check: () => assertPortFree(server.host, server.port),
     start: async (clusters) => {
       const { log, meter, context } = options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
       const store = options.connectStore();
-      const app = await startApp(packageManagerConfig(server, env, clusters), {
+      const app = await startApp(configOf(clusters), {
         ambient,
         store,
         // There is no authentication, so no token issuer is needed.
@@ -67,7 +73,7 @@ export function packageManagerConfig(
   clusters: readonly ConfiguredCluster[],
 ): PmConfig {
   const passedThrough = Object.entries(env).filter(([name]) =>
-    /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|GRPC_PORT$|AUTH_MODE$)/.test(name),
+    /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|GRPC_PORT$|AUTH_MODE$|STORAGE_ENCRYPTION_KEY$)/.test(name),
   );
   return loadConfig(pmConfig, {
     env: {

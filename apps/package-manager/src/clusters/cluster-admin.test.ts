@@ -2,6 +2,7 @@ import { err, ok } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName } from "@oaas/models";
 import { Collection } from "@oaas/storage";
+import { AesGcmCipher, randomKey } from "@oaas/storage/encryption";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { CLUSTERS, type StoredCluster } from "../stores/cluster-store.ts";
@@ -22,11 +23,11 @@ afterEach(async () => {
 });
 
 /** Two managers on one store. */
-async function managers(units = 0, abandoned = 0) {
+async function managers(units = 0, abandoned = 0, canStoreTokens = true) {
   const ambient = virtualAmbient(1);
   const store = openMemoryStore({ ambient });
   open.push(store);
-  const stored = new Collection<StoredCluster>(store, CLUSTERS);
+  const stored = new Collection<StoredCluster>(store, CLUSTERS, new AesGcmCipher([randomKey()]));
   const manager = async () => {
     const roster = new ClusterRoster({ configured: [registration("configured")], stored, ambient });
     await roster.start();
@@ -40,7 +41,7 @@ async function managers(units = 0, abandoned = 0) {
     const files = {
       find: (name: string) => (name === "token" ? ok("/secrets/token") : err({ message: "leads out", fix: "" })),
     };
-    const deps = { roster, stored, store, clock: ambient.clock, references, files, deployments };
+    const deps = { roster, stored, store, clock: ambient.clock, references, files, deployments, canStoreTokens };
     return { roster, references, deployments, admin: new StoredClusterAdmin(deps) };
   };
   return { store, stored, ambient, a: await manager(), b: await manager() };
@@ -118,6 +119,29 @@ describe("StoredClusterAdmin", () => {
       detail: { kind, ...(path === undefined ? {} : { violations: [{ path }] }) },
     });
     expect((await stored.list()).records).toHaveLength(1);
+  });
+
+  it("refuses a token without an encrypted store, and accepts a token file", async () => {
+    const { a, stored } = await managers(0, 0, false);
+    await expect(a.admin.add(registration("edge", { token: "s3cret" }), call)).rejects.toMatchObject({
+      detail: {
+        violations: [
+          { path: "$.api_key", fix: expect.stringMatching(/STORAGE_ENCRYPTION_KEY_FILE.*api_key_file/) as string },
+        ],
+      },
+    });
+    expect((await stored.list()).records).toEqual([]);
+    await a.admin.add(registration("edge", { tokenFile: "token" }), call);
+  });
+
+  it("keeps a cluster whose record another process encrypted with an unknown key", async () => {
+    const { a, stored, store, ambient } = await managers();
+    await a.admin.add(registration("edge", { token: "s3cret" }), call);
+    const other = new Collection<StoredCluster>(store, CLUSTERS, new AesGcmCipher([randomKey()]));
+    const found = await stored.get("edge");
+    await store.commit(other.stageUpdate(found!, found!.record));
+    await ambient.time.advance(0);
+    expect(a.roster.registration("edge" as ClusterName)).toMatchObject({ token: "s3cret" });
   });
 
   it("stores the resolved path of a file", async () => {

@@ -26,6 +26,8 @@ export interface ClusterAdminDeps {
   readonly references: ClusterReferences;
   /** The files that a registration may use. */
   readonly files: SecretFolder;
+  /** Whether tokens can be stored: the store is encrypted. */
+  readonly canStoreTokens: boolean;
   readonly deployments: {
     /** Keys of the deployments that have, or may have left, a unit in a cluster. */
     keysIn(name: ClusterName): readonly string[];
@@ -103,6 +105,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
         ? [...checkRegistration(cluster), ...this.#sharedAddress(cluster)]
         : [{ path: "$.url", ...url }]),
       ...(resolved.ok ? [] : resolved.error),
+      ...(cluster.token === undefined || this.#deps.canStoreTokens ? [] : [CLEAR_TOKEN]),
     ];
     if (!resolved.ok || violations.length > 0) throw invalidArgument("the cluster", violations);
     return resolved.value;
@@ -122,6 +125,12 @@ export class StoredClusterAdmin implements ClusterAdmin {
     ];
   }
 }
+
+const CLEAR_TOKEN: Violation = {
+  path: "$.api_key",
+  message: "would be stored in clear, because STORAGE_ENCRYPTION_KEY is not set",
+  fix: "set STORAGE_ENCRYPTION_KEY_FILE, or put the token into a file in CRM_SECRETS_DIR and send api_key_file",
+};
 
 function refuseIfUsed(name: ClusterName, count: number): void {
   if (count === 0) return;

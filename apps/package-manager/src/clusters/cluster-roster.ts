@@ -76,6 +76,11 @@ export class ClusterRoster {
     };
   }
 
+  /** Clusters whose token is stored in clear. */
+  get clearTokens(): readonly ClusterName[] {
+    return [...this.#view.all()].filter(({ source }) => source.hasClearSecret).map(({ id }) => id as ClusterName);
+  }
+
   /** Calls the listener when a cluster is added, changed or removed. Returns the function that unsubscribes it. */
   onChange(listener: (name: ClusterName) => void): () => void {
     this.#listeners.add(listener);
@@ -94,6 +99,11 @@ export class ClusterRoster {
   #refresh(name: ClusterName): void {
     if (this.#configured.has(name)) {
       this.#logger.warn("ignore stored cluster with the name of a configured one", { cluster: name });
+      return;
+    }
+    const unreadable = this.#view.unreadable.find(({ id }) => id === name);
+    if (unreadable !== undefined) {
+      this.#logger.error("keep cluster whose new record is unreadable", { cluster: name, fault: unreadable.fault });
       return;
     }
     const registration = this.#view.get(name)?.record.registration;

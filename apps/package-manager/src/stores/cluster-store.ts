@@ -4,8 +4,8 @@ import type { ClusterRegistration } from "../use-cases.ts";
 /**
  * A cluster that was registered through the API.
  *
- * A token that was sent as a value is stored in clear, so the store needs the same protection as the clusters. Prefer a
- * token file: only its path is stored. Neither is ever returned.
+ * A token that was sent as a value is encrypted (ADR 0021); of a token file, only the path is stored. Neither is ever
+ * returned.
  */
 export interface StoredCluster {
   readonly registration: ClusterRegistration;
@@ -19,6 +19,7 @@ export interface StoredCluster {
 export const CLUSTERS = {
   name: "clusters",
   codec: { version: 1, decode: clusterRecord },
+  secrets: [["registration", "token"]],
 } satisfies CollectionDefinition<StoredCluster>;
 
 function clusterRecord(json: unknown): StoredCluster {

@@ -98,6 +98,10 @@ export const FAULT_CODES = {
     meaning: "This version cannot read a stored value.",
     remedy: "Run the version that wrote it, or migrate the value.",
   },
+  OAAS_STORE_KEY_MISSING: {
+    meaning: "A secret cannot be stored or read, because its encryption key is not configured.",
+    remedy: "Add the key to STORAGE_ENCRYPTION_KEY_FILE; the stored value is unchanged.",
+  },
   OAAS_LEASE_LOST: {
     meaning: "A lease expired or was revoked; another owner may hold the protected resource.",
     remedy: "Stop the protected work and acquire a new lease.",

@@ -1,4 +1,6 @@
 import { Fault, internal, type Brand } from "@oaas/foundation";
+import type { SecretCipher } from "../encryption/secret-cipher.ts";
+import { openSecrets, type SecretFields } from "../encryption/secret-fields.ts";
 
 /**
  * Converts records to JSON and back, with schema versions.
@@ -18,8 +20,16 @@ export interface Codec<T> {
 export interface Decoded<T> {
   readonly record: T;
   readonly indexKeys: readonly string[];
-  /** Written by an earlier version. */
+  /** Written by an earlier version, or a secret is not sealed with the current key. */
   readonly outdated: boolean;
+  /** A secret is stored in clear. */
+  readonly hasClearSecret: boolean;
+}
+
+/** The secret fields of a collection, and the cipher that seals them. */
+export interface RecordSecrets {
+  readonly fields: SecretFields;
+  readonly cipher: SecretCipher | undefined;
 }
 
 interface Envelope {
@@ -31,8 +41,9 @@ interface Envelope {
 /** JSON text of a record without index keys. */
 export type RecordText = Brand<string, "RecordText">;
 
-export function recordText<T>(codec: Codec<T>, record: T): RecordText {
-  const d = codec.encode === undefined ? record : codec.encode(record);
+export function recordText<T>(codec: Codec<T>, record: T, seal?: (json: unknown) => unknown): RecordText {
+  const json = codec.encode === undefined ? record : codec.encode(record);
+  const d = seal === undefined ? json : seal(json);
   return JSON.stringify({ v: codec.version, d } satisfies Envelope) as RecordText;
 }
 
@@ -43,8 +54,8 @@ export function storedText(text: RecordText, indexKeys: readonly string[]): stri
   return indexKeys.length === 0 ? text : `{"i":${JSON.stringify(indexKeys)},${text.slice(1)}`;
 }
 
-/** Decodes a stored text. Throws OAAS_STORE_VALUE_INVALID if it is invalid. */
-export function decodeRecord<T>(codec: Codec<T>, key: string, text: string): Decoded<T> {
+/** Decodes a stored text. Throws OAAS_STORE_VALUE_INVALID if it is invalid, OAAS_STORE_KEY_MISSING without its key. */
+export function decodeRecord<T>(codec: Codec<T>, key: string, text: string, secrets?: RecordSecrets): Decoded<T> {
   try {
     const envelope = JSON.parse(text) as Envelope;
     if (!Number.isInteger(envelope?.v) || envelope.v < 1) throw new TypeError("no schema version");
@@ -53,9 +64,16 @@ export function decodeRecord<T>(codec: Codec<T>, key: string, text: string): Dec
         `schema version ${envelope.v} is not supported; the latest known version is ${codec.version}`,
       );
     }
-    const record = codec.decode(upgrade(codec, envelope));
-    return { record, indexKeys: envelope.i ?? [], outdated: envelope.v < codec.version };
+    const opened = secrets && openSecrets(envelope.d, secrets.fields, key, secrets.cipher);
+    const record = codec.decode(upgrade(codec, opened === undefined ? envelope : { ...envelope, d: opened.json }));
+    return {
+      record,
+      indexKeys: envelope.i ?? [],
+      outdated: envelope.v < codec.version || opened?.isOutdated === true,
+      hasClearSecret: opened?.hasClear === true,
+    };
   } catch (thrown) {
+    if (isUnreadable(thrown)) throw thrown;
     const why = thrown instanceof Error && !(thrown instanceof SyntaxError) ? thrown.message : "not JSON";
     throw internal(`cannot read the stored value of "${key}": ${why}`, {
       code: "OAAS_STORE_VALUE_INVALID",
@@ -67,7 +85,9 @@ export function decodeRecord<T>(codec: Codec<T>, key: string, text: string): Dec
 
 /** Whether a fault reports an unreadable stored value. */
 export function isUnreadable(thrown: unknown): thrown is Fault {
-  return thrown instanceof Fault && thrown.code === "OAAS_STORE_VALUE_INVALID";
+  return (
+    thrown instanceof Fault && (thrown.code === "OAAS_STORE_VALUE_INVALID" || thrown.code === "OAAS_STORE_KEY_MISSING")
+  );
 }
 
 function upgrade<T>(codec: Codec<T>, envelope: Envelope): unknown {

@@ -1,5 +1,7 @@
 import { alreadyExists, conflict, notFound } from "@oaas/foundation";
-import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
+import type { SecretCipher } from "../encryption/secret-cipher.ts";
+import { sealSecrets, type SecretFields } from "../encryption/secret-fields.ts";
+import { isUnreadable, recordText, storedText, type Codec, type RecordSecrets, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "../port/transaction.ts";
 import { entryOf, putOf, type Put } from "../port/transaction.ts";
@@ -21,6 +23,8 @@ export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
   readonly name: string;
   readonly codec: Codec<T>;
   readonly indexes?: I;
+  /** Fields that are encrypted; a record with one of them needs a cipher. */
+  readonly secrets?: SecretFields;
   /** Number of decoded records to cache; 0 by default. */
   readonly cacheSize?: number;
 }
@@ -44,12 +48,17 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   readonly #definition: CollectionDefinition<T, I>;
   readonly #layout: CollectionLayout;
   readonly #reader: RecordReader<T>;
+  readonly #secrets: RecordSecrets | undefined;
 
-  constructor(store: KeyValueStore, definition: CollectionDefinition<T, I>) {
+  constructor(store: KeyValueStore, definition: CollectionDefinition<T, I>, cipher?: SecretCipher) {
     this.#store = store;
     this.#definition = definition;
     this.#layout = new CollectionLayout(definition.name);
-    this.#reader = new RecordReader(this.#layout, definition.codec, definition.cacheSize);
+    this.#secrets = definition.secrets && { fields: definition.secrets, cipher };
+    this.#reader = new RecordReader(this.#layout, definition.codec, {
+      keep: definition.cacheSize,
+      secrets: this.#secrets,
+    });
   }
 
   async get(id: string, options?: CallOptions): Promise<Stored<T> | undefined> {
@@ -104,6 +113,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
 
   /** Encodes a record, for writing the same text to several collections with one codec. */
   textOf(record: T): RecordText {
+    if (this.#secrets !== undefined) throw new TypeError(`the secrets of "${this.#definition.name}" belong to one key`);
     return recordText(this.#definition.codec, record);
   }
 
@@ -193,7 +203,10 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** Rewrites records with an outdated schema version or outdated index entries. Returns their number. */
+  /**
+   * Rewrites records with an outdated schema version, outdated index entries, or secrets that are not sealed with the
+   * current key. Returns their number.
+   */
   async refresh(options?: CallOptions): Promise<number> {
     let refreshed = 0;
     let after: string | undefined;
@@ -241,7 +254,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   ): Transaction {
     const { lease } = how;
     const indexKeys = this.#indexKeys(id, record);
-    const value = storedText(how.text ?? this.textOf(record), indexKeys);
+    const value = storedText(how.text ?? this.#sealedText(how.condition.key, record), indexKeys);
     const put = putOf(how.condition.key, value, lease);
     return {
       conditions: [how.condition],
@@ -251,6 +264,12 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
         ...how.old.filter((key) => !indexKeys.includes(key)).map((key) => ({ op: "delete", key }) as const),
       ],
     };
+  }
+
+  #sealedText(key: string, record: T): RecordText {
+    const secrets = this.#secrets;
+    if (secrets === undefined) return this.textOf(record);
+    return recordText(this.#definition.codec, record, (json) => sealSecrets(json, secrets.fields, key, secrets.cipher));
   }
 
   /** Commits and returns the new record. Validates that the record can be decoded before writing it. */

@@ -1,5 +1,5 @@
 import type { Fault } from "@oaas/foundation";
-import { decodeRecord, isUnreadable, type Codec, type Decoded } from "./codec.ts";
+import { decodeRecord, isUnreadable, type Codec, type Decoded, type RecordSecrets } from "./codec.ts";
 import type { CollectionLayout } from "./collection-layout.ts";
 import type { Entry } from "../port/key-value-store.ts";
 
@@ -12,7 +12,7 @@ export interface Stored<T> {
   readonly createRevision: number;
   readonly version: number;
   /** The entry, and the index keys written with it. */
-  readonly source: { readonly entry: Entry; readonly indexKeys: readonly string[]; readonly outdated: boolean };
+  readonly source: Omit<Decoded<T>, "record"> & { readonly entry: Entry };
 }
 
 /** A record that this version cannot read. It is reported, never skipped silently. */
@@ -48,13 +48,19 @@ export type CollectionChange<T> = { readonly id: string; readonly revision: numb
 export class RecordReader<T> {
   readonly #layout: CollectionLayout;
   readonly #codec: Codec<T>;
+  readonly #secrets: RecordSecrets | undefined;
   readonly #keep: number;
   readonly #kept = new Map<string, Stored<T>>();
 
-  constructor(layout: CollectionLayout, codec: Codec<T>, keep = 0) {
+  constructor(
+    layout: CollectionLayout,
+    codec: Codec<T>,
+    { keep = 0, secrets }: { readonly keep?: number | undefined; readonly secrets?: RecordSecrets | undefined } = {},
+  ) {
     this.#layout = layout;
     this.#codec = codec;
     this.#keep = keep;
+    this.#secrets = secrets;
   }
 
   /** Throws OAAS_STORE_VALUE_INVALID if the entry is invalid. Returns the cached object for an unchanged entry. */
@@ -72,17 +78,17 @@ export class RecordReader<T> {
 
   /** Decodes the entry without the cache. */
   decode(entry: Entry): Stored<T> {
-    return this.#stored(entry, decodeRecord(this.#codec, entry.key, entry.value));
+    return this.#stored(entry, decodeRecord(this.#codec, entry.key, entry.value, this.#secrets));
   }
 
-  #stored(entry: Entry, { record, indexKeys, outdated }: Decoded<T>): Stored<T> {
+  #stored(entry: Entry, { record, indexKeys, outdated, hasClearSecret }: Decoded<T>): Stored<T> {
     return {
       id: this.#layout.idOfRecord(entry.key),
       record,
       revision: entry.modRevision,
       createRevision: entry.createRevision,
       version: entry.version,
-      source: { entry, indexKeys, outdated },
+      source: { entry, indexKeys, outdated, hasClearSecret },
     };
   }
 

@@ -92,7 +92,10 @@ export const clusterRegistrationInput = input({
   labels: field(CLUSTER.labels, mapOf(readText(), LIST_LIMITS.settings)),
   timeout: field(CLUSTER.timeout, optional(readInteger({ min: 0, max: 3600 }))),
   retry_attempts: field(CLUSTER.retry_attempts, withDefault(readInteger({ min: 0, max: 100 }), 3)),
-  api_key: field("Bearer token sent with every call; never returned by the API.", optional(readText())),
+  api_key: field(
+    "Bearer token sent with every call; stored encrypted, never returned by the API. Needs an encryption key of the store.",
+    optional(readText()),
+  ),
   api_key_file: field("File with the token, in `CRM_SECRETS_DIR`.", file()),
   tls: field("TLS files, in `CRM_SECRETS_DIR`.", optional(clusterTlsInput)),
 });
