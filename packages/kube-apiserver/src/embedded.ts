@@ -1,5 +1,5 @@
 import type { Clock, Ids, Timers } from "@oaas/foundation";
-import { accessControl, ADMINISTRATOR } from "./access/access-control.ts";
+import { createAccessControl, ADMINISTRATOR } from "./access/access-control.ts";
 import { ensureBootstrapRoles } from "./access/authorization/bootstrap-roles.ts";
 import type { User } from "./access/authentication/user.ts";
 import {
@@ -56,7 +56,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     now: () => Math.floor(options.clock.now()),
     monotonic: () => options.clock.monotonic(),
   };
-  const access = accessControl({
+  const access = createAccessControl({
     clock,
     ids,
     key: ids.uuid(),
@@ -85,10 +85,10 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     kinds: builtInKinds(),
     pages: (kinds) => [discoveryPages(kinds), openApiPages(kinds)],
     controllers,
-    questions: () => access.questions,
+    questions: () => access.virtualResources,
     prepare: ensureBootstrapRoles,
     // An open server authorizes everything without a check.
-    ...(users === undefined ? {} : { gate: access.gate, grants: access.grants }),
+    ...(users === undefined ? {} : { gate: access.guard, grants: access.escalationGuard }),
     ...(journal === undefined ? {} : { journal }),
     ...(historyLimit === undefined ? {} : { historyLimit }),
   });

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
-const NAMED: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = {
   "\u0007": String.raw`\a`,
   "\b": String.raw`\b`,
   "\f": String.raw`\f`,
@@ -13,13 +13,13 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** A double-quoted string as Go's `%q` writes it. */
-export function goQuoted(text: string): string {
-  return `"${text.replaceAll(/["\\\p{C}]/gu, goEscaped)}"`;
+export function quoteGoString(text: string): string {
+  return `"${text.replaceAll(/["\\\p{C}]/gu, escapeGoCharacter)}"`;
 }
 
-function goEscaped(character: string): string {
-  const named = NAMED[character];
-  if (named !== undefined) return named;
+function escapeGoCharacter(character: string): string {
+  const escape = ESCAPES[character];
+  if (escape !== undefined) return escape;
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return String.raw`\x${code.toString(16).padStart(2, "0")}`;
   return code < 0x1_00_00
@@ -28,10 +28,10 @@ function goEscaped(character: string): string {
 }
 
 /** A value as Go prints it in some messages: `map[a:1 b:[x y]]`. */
-export function goText(value: JsonValue): string {
+export function formatGoValue(value: JsonValue): string {
   if (value === null) return "<nil>";
-  if (isJsonArray(value)) return `[${value.map(goText).join(" ")}]`;
+  if (isJsonArray(value)) return `[${value.map(formatGoValue).join(" ")}]`;
   if (!isJsonObject(value)) return String(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${members.map(([name, member]) => `${name}:${goText(member)}`).join(" ")}]`;
+  return `map[${members.map(([name, member]) => `${name}:${formatGoValue(member)}`).join(" ")}]`;
 }

@@ -111,7 +111,7 @@ export class ApiServer implements Api {
 
   async handle(request: ApiRequest): Promise<ApiResponse> {
     try {
-      return await this.#router.answer(request);
+      return await this.#router.handle(request);
     } catch (error) {
       // Excessive nesting is a client error.
       if (error instanceof RangeError) return statusResponse(badRequest("the body is nested too deep; flatten it"));

@@ -4,7 +4,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { builtInKinds } from "../kinds/built-in/built-in-kinds.ts";
 import type { RequestAttributes, VirtualRequest } from "../request/routing/router.ts";
-import { accessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
+import { createAccessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
 import { bootstrapRoles } from "./authorization/bootstrap-roles.ts";
 import { fakeAccessObjects } from "./testing/fake-access-objects.ts";
 
@@ -32,24 +32,30 @@ function setUp(): {
     ["root", ADMINISTRATOR],
     ["ann", { name: "ann", groups: [] }],
   ]);
-  return { access: accessControl({ clock, ids, key: "k", users, objects: () => objects }), objects, time };
+  return { access: createAccessControl({ clock, ids, key: "k", users, objects: () => objects }), objects, time };
 }
 
-function request(token?: string, more: Record<string, string> = {}): ApiRequest {
-  const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...more };
+function request(token?: string, extra: Record<string, string> = {}): ApiRequest {
+  const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...extra };
   return { method: "GET", target: "/", headers, body: "", signal: new AbortController().signal };
 }
 
-function ask(
+function postVirtual(
   access: AccessControl,
   resource: string,
   body: JsonObject,
   token: string,
-  more: Partial<VirtualRequest> = {},
+  extra: Partial<VirtualRequest> = {},
 ): JsonObject {
   const kind = builtInKinds().find((each) => each.resource === resource)!;
-  const answer = access.questions.answer({ request: request(token), kind, namespace: "default", body, ...more });
-  return answer?.ok === true ? answer.value : ({ refusal: answer?.error } as unknown as JsonObject);
+  const response = access.virtualResources.handle({
+    request: request(token),
+    kind,
+    namespace: "default",
+    body,
+    ...extra,
+  });
+  return response?.ok === true ? response.value : ({ refusal: response?.error } as unknown as JsonObject);
 }
 
 const bindRobot = {
@@ -63,15 +69,15 @@ const bindRobot = {
 describe("access", () => {
   it("allows the administrator and rejects other users", () => {
     const { access } = setUp();
-    expect(access.gate.refusal(request("root"), LIST_PODS)).toBeUndefined();
-    expect(access.gate.refusal(request("nonsense"), LIST_PODS)).toMatchObject({ code: 401, message: "Unauthorized" });
-    expect(access.gate.refusal(request(), LIST_PODS)?.message).toBe(
+    expect(access.guard.check(request("root"), LIST_PODS)).toBeUndefined();
+    expect(access.guard.check(request("nonsense"), LIST_PODS)).toMatchObject({ code: 401, message: "Unauthorized" });
+    expect(access.guard.check(request(), LIST_PODS)?.message).toBe(
       'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "default"',
     );
-    expect(access.gate.refusal(request("ann"), { verb: "get", path: "/metrics" })?.message).toBe(
+    expect(access.guard.check(request("ann"), { verb: "get", path: "/metrics" })?.message).toBe(
       'forbidden: User "ann" cannot get path "/metrics"',
     );
-    expect(access.gate.refusal(request("ann"), { verb: "get", path: "/apis" })).toBeUndefined();
+    expect(access.guard.check(request("ann"), { verb: "get", path: "/apis" })).toBeUndefined();
   });
 
   it("names the forbidden subresource, group and object", () => {
@@ -84,7 +90,7 @@ describe("access", () => {
       name: "d",
       namespace: "n",
     };
-    expect(setUp().access.gate.refusal(request("ann"), scale)).toEqual({
+    expect(setUp().access.guard.check(request("ann"), scale)).toEqual({
       status: "Failure",
       message:
         'deployments.apps "d" is forbidden: User "ann" cannot get resource "deployments/scale" in API group "apps" in the namespace "n"',
@@ -96,43 +102,52 @@ describe("access", () => {
 
   it("accepts a service account token until it expires, and applies aggregated roles", async () => {
     const { access, objects, time } = setUp();
-    const made = ask(access, "serviceaccounts", { spec: { expirationSeconds: 600 } }, "root", {
+    const created = postVirtual(access, "serviceaccounts", { spec: { expirationSeconds: 600 } }, "root", {
       name: "robot",
       subresource: "token",
     });
-    const { token } = made["status"] as { token: string };
-    expect(access.gate.refusal(request(token), LIST_PODS)?.message).toContain("system:serviceaccount:default:robot");
+    const { token } = created["status"] as { token: string };
+    expect(access.guard.check(request(token), LIST_PODS)?.message).toContain("system:serviceaccount:default:robot");
     objects.add(bindRobot);
-    expect(access.gate.refusal(request(token), LIST_PODS)).toBeUndefined();
-    expect(access.gate.refusal(request(token), { ...LIST_PODS, resource: "secrets" })?.code).toBe(403);
-    expect(access.gate.refusal(request(`${token}x`), LIST_PODS)?.code).toBe(401);
+    expect(access.guard.check(request(token), LIST_PODS)).toBeUndefined();
+    expect(access.guard.check(request(token), { ...LIST_PODS, resource: "secrets" })?.code).toBe(403);
+    expect(access.guard.check(request(`${token}x`), LIST_PODS)?.code).toBe(401);
     await time.advance(600_000);
-    expect(access.gate.refusal(request(token), LIST_PODS)?.code).toBe(401);
+    expect(access.guard.check(request(token), LIST_PODS)?.code).toBe(401);
   });
 
   it("rejects token requests that are too short or name no account", () => {
     const { access } = setUp();
-    const short = ask(access, "serviceaccounts", { spec: { expirationSeconds: 6 } }, "root", {
+    const short = postVirtual(access, "serviceaccounts", { spec: { expirationSeconds: 6 } }, "root", {
       name: "robot",
       subresource: "token",
     });
     expect(JSON.stringify(short)).toContain("may not specify a duration less than 10 minutes");
-    const missing = ask(access, "serviceaccounts", { spec: {} }, "root", { name: "nope", subresource: "token" });
+    const missing = postVirtual(access, "serviceaccounts", { spec: {} }, "root", {
+      name: "nope",
+      subresource: "token",
+    });
     expect(JSON.stringify(missing)).toContain("not found");
   });
 
   it("answers kubectl auth can-i and whoami", () => {
     const { access } = setUp();
-    const wants = { spec: { resourceAttributes: { verb: "list", resource: "pods", namespace: "default" } } };
-    expect(ask(access, "selfsubjectaccessreviews", wants, "ann")).toMatchObject({ status: { allowed: false } });
-    expect(ask(access, "selfsubjectaccessreviews", wants, "root")).toMatchObject({ status: { allowed: true } });
-    expect(ask(access, "selfsubjectreviews", {}, "ann")).toMatchObject({
+    const review = { spec: { resourceAttributes: { verb: "list", resource: "pods", namespace: "default" } } };
+    expect(postVirtual(access, "selfsubjectaccessreviews", review, "ann")).toMatchObject({
+      status: { allowed: false },
+    });
+    expect(postVirtual(access, "selfsubjectaccessreviews", review, "root")).toMatchObject({
+      status: { allowed: true },
+    });
+    expect(postVirtual(access, "selfsubjectreviews", {}, "ann")).toMatchObject({
       status: { userInfo: { username: "ann", groups: ["system:authenticated"] } },
     });
-    const rules = ask(access, "selfsubjectrulesreviews", { spec: { namespace: "default" } }, "ann");
+    const rules = postVirtual(access, "selfsubjectrulesreviews", { spec: { namespace: "default" } }, "ann");
     expect(JSON.stringify(rules)).toContain('"selfsubjectaccessreviews"');
-    expect(JSON.stringify(ask(access, "subjectaccessreviews", { spec: {} }, "root"))).toContain("exactly one of");
-    expect(ask(access, "tokenreviews", { spec: { token: "nope" } }, "root")).toMatchObject({
+    expect(JSON.stringify(postVirtual(access, "subjectaccessreviews", { spec: {} }, "root"))).toContain(
+      "exactly one of",
+    );
+    expect(postVirtual(access, "tokenreviews", { spec: { token: "nope" } }, "root")).toMatchObject({
       status: { error: "invalid bearer token" },
     });
   });
@@ -140,11 +155,11 @@ describe("access", () => {
   it("allows impersonation only with the permission", () => {
     const { access } = setUp();
     const asBen = { "impersonate-user": "ben", "impersonate-group": "system:masters" };
-    expect(access.gate.refusal(request("root", asBen), LIST_PODS)).toBeUndefined();
-    expect(access.gate.refusal(request("root", { "impersonate-user": "ben" }), LIST_PODS)?.message).toContain(
+    expect(access.guard.check(request("root", asBen), LIST_PODS)).toBeUndefined();
+    expect(access.guard.check(request("root", { "impersonate-user": "ben" }), LIST_PODS)?.message).toContain(
       'User "ben"',
     );
-    expect(access.gate.refusal(request("ann", asBen), LIST_PODS)?.message).toBe(
+    expect(access.guard.check(request("ann", asBen), LIST_PODS)?.message).toBe(
       'pods is forbidden: User "ann" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "default"',
     );
   });

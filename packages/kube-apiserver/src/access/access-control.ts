@@ -26,23 +26,30 @@ export interface AccessOptions {
 
 /** Authentication, authorization, and the review APIs. */
 export interface AccessControl {
-  readonly gate: RequestGuard;
-  readonly questions: VirtualResources;
-  readonly grants: EscalationGuard;
+  readonly guard: RequestGuard;
+  readonly virtualResources: VirtualResources;
+  readonly escalationGuard: EscalationGuard;
 }
 
 /** Access by tokens and roles. */
-export function accessControl(options: AccessOptions): AccessControl {
-  let made: AccessControl | undefined;
-  const control = (): AccessControl => (made ??= assembled(options));
+export function createAccessControl(options: AccessOptions): AccessControl {
+  let cached: AccessControl | undefined;
+  const control = (): AccessControl => (cached ??= buildAccessControl(options));
   return {
-    gate: { refusal: (request, attempt) => control().gate.refusal(request, attempt) },
-    questions: { answer: (question) => control().questions.answer(question) },
-    grants: { refusal: (request, grant) => control().grants.refusal(request, grant) },
+    guard: { check: (request, attempt) => control().guard.check(request, attempt) },
+    virtualResources: { handle: (request) => control().virtualResources.handle(request) },
+    escalationGuard: { check: (request, roleWrite) => control().escalationGuard.check(request, roleWrite) },
   };
 }
 
-function assembled({ clock, ids, key, users = new Map(), withoutCredentials, objects }: AccessOptions): AccessControl {
+function buildAccessControl({
+  clock,
+  ids,
+  key,
+  users = new Map(),
+  withoutCredentials,
+  objects,
+}: AccessOptions): AccessControl {
   const tokens = new ServiceAccountTokens(key);
   const cluster = objects();
   const read = cluster.get.bind(cluster);
@@ -54,10 +61,10 @@ function assembled({ clock, ids, key, users = new Map(), withoutCredentials, obj
     ...(withoutCredentials === undefined ? {} : { withoutCredentials }),
   });
   const authorizer = new Authorizer(cluster);
-  const gate = new AccessGuard(authenticator, authorizer);
+  const guard = new AccessGuard(authenticator, authorizer);
   return {
-    gate,
-    questions: createVirtualResources({ clock, ids, gate, authenticator, authorizer, tokens, read }),
-    grants: new RoleEscalationGuard(gate, authorizer),
+    guard,
+    virtualResources: createVirtualResources({ clock, ids, guard, authenticator, authorizer, tokens, read }),
+    escalationGuard: new RoleEscalationGuard(guard, authorizer),
   };
 }

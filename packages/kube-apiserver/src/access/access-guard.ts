@@ -13,33 +13,35 @@ export class AccessGuard implements RequestGuard {
   readonly #authenticator: Authenticator;
   readonly #authorizer: Authorizer;
   /** The user of a running request, for later authorization checks. */
-  readonly #known = new WeakMap<object, User>();
+  readonly #users = new WeakMap<object, User>();
 
   constructor(authenticator: Authenticator, authorizer: Authorizer) {
     this.#authenticator = authenticator;
     this.#authorizer = authorizer;
   }
 
-  refusal(request: ApiRequest, attempt: RequestAttributes): Status | undefined {
-    const user = this.#identified(request, attempt);
+  check(request: ApiRequest, attempt: RequestAttributes): Status | undefined {
+    const user = this.#authenticate(request, attempt);
     if ("status" in user) return user;
-    this.#known.set(request, user);
+    this.#users.set(request, user);
     const { group, resource } = attempt;
     if (group === undefined || resource === undefined) {
-      const visit = { verb: attempt.verb, path: attempt.path };
-      return this.#authorizer.mayVisit(user, visit) ? undefined : forbiddenPath(user, visit);
+      const pathAttempt = { verb: attempt.verb, path: attempt.path };
+      return this.#authorizer.canAccessPath(user, pathAttempt) ? undefined : forbiddenPath(user, pathAttempt);
     }
-    const wanted: ResourceAttempt = { ...attempt, group, resource };
-    return this.#authorizer.mayDo(user, wanted) ? undefined : forbiddenResource(user, wanted);
+    const resourceAttempt: ResourceAttempt = { ...attempt, group, resource };
+    return this.#authorizer.canAccessResource(user, resourceAttempt)
+      ? undefined
+      : forbiddenResource(user, resourceAttempt);
   }
 
   /** The user for whom a request was admitted; without a gate, the user who sent it. */
   identify(request: Pick<ApiRequest, "headers">): User | Status {
-    return this.#known.get(request) ?? this.#authenticator.userOf(request) ?? UNAUTHORIZED;
+    return this.#users.get(request) ?? this.#authenticator.authenticate(request) ?? UNAUTHORIZED;
   }
 
-  #identified(request: ApiRequest, attempt: RequestAttributes): User | Status {
-    const user = this.#authenticator.userOf(request);
+  #authenticate(request: ApiRequest, attempt: RequestAttributes): User | Status {
+    const user = this.#authenticator.authenticate(request);
     if (user === undefined) return UNAUTHORIZED;
     const { "impersonate-user": name = "" } = request.headers;
     return name === "" ? user : impersonateUser(this.#authorizer, user, request.headers, attempt);

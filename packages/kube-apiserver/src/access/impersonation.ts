@@ -25,12 +25,14 @@ export function impersonateUser(
   headers: Readonly<Record<string, string>>,
   attempt: RequestAttributes,
 ): User | Status {
-  const wanted = readImpersonation(headers);
-  const refusal = refusalOnRequest(authorizer, user, wanted, attempt);
-  if (refusal === undefined) return become(wanted);
-  const refusedAlways = identities(wanted, "impersonate", "").find((one) => !authorizer.mayDo(user, one));
-  if (refusedAlways === undefined) return become(wanted);
-  return refusal === "another way" ? forbiddenResource(user, refusedAlways) : refusal;
+  const requested = readImpersonation(headers);
+  const denial = checkConstrainedImpersonation(authorizer, user, requested, attempt);
+  if (denial === undefined) return createImpersonatedUser(requested);
+  const deniedAlways = listAttempts(requested, "impersonate", "").find(
+    (one) => !authorizer.canAccessResource(user, one),
+  );
+  if (deniedAlways === undefined) return createImpersonatedUser(requested);
+  return denial === "another way" ? forbiddenResource(user, deniedAlways) : denial;
 }
 
 function readImpersonation(headers: Readonly<Record<string, string>>): ImpersonationRequest {
@@ -41,38 +43,38 @@ function readImpersonation(headers: Readonly<Record<string, string>>): Impersona
   return { name: headers["impersonate-user"] ?? "", groups };
 }
 
-function refusalOnRequest(
+function checkConstrainedImpersonation(
   authorizer: Authorizer,
   user: User,
-  wanted: ImpersonationRequest,
+  requested: ImpersonationRequest,
   attempt: RequestAttributes,
 ): Status | "another way" | undefined {
-  const mode = modeOf(wanted);
+  const mode = getMode(requested);
   if (mode === undefined) return "another way";
   const verb = `impersonate-on:${mode}:${attempt.verb}`;
   const { group, resource } = attempt;
   if (group === undefined || resource === undefined) {
-    const visit = { verb, path: attempt.path };
-    if (!authorizer.mayVisit(user, visit)) return forbiddenPath(user, visit);
+    const pathAttempt = { verb, path: attempt.path };
+    if (!authorizer.canAccessPath(user, pathAttempt)) return forbiddenPath(user, pathAttempt);
   } else {
-    const on: ResourceAttempt = { ...attempt, verb, group, resource };
-    if (!authorizer.mayDo(user, on)) return forbiddenResource(user, on);
+    const resourceAttempt: ResourceAttempt = { ...attempt, verb, group, resource };
+    if (!authorizer.canAccessResource(user, resourceAttempt)) return forbiddenResource(user, resourceAttempt);
   }
-  const refused = identities(wanted, `impersonate:${mode}`, "authentication.k8s.io").find(
-    (one) => !authorizer.mayDo(user, one),
+  const denied = listAttempts(requested, `impersonate:${mode}`, "authentication.k8s.io").find(
+    (one) => !authorizer.canAccessResource(user, one),
   );
-  return refused === undefined ? undefined : forbiddenResource(user, refused);
+  return denied === undefined ? undefined : forbiddenResource(user, denied);
 }
 
 /** The type of user, for rules about one request; nodes and service accounts have fixed groups. */
-function modeOf({ name, groups }: ImpersonationRequest): string | undefined {
+function getMode({ name, groups }: ImpersonationRequest): string | undefined {
   if (!NODE.test(name) && !ACCOUNT.test(name)) return "user-info";
   if (groups.length > 0) return undefined;
   return NODE.test(name) ? "arbitrary-node" : "serviceaccount";
 }
 
 /** The permissions needed to impersonate. */
-function identities({ name, groups }: ImpersonationRequest, verb: string, group: string): readonly ResourceAttempt[] {
+function listAttempts({ name, groups }: ImpersonationRequest, verb: string, group: string): readonly ResourceAttempt[] {
   const [, namespace, account] = ACCOUNT.exec(name) ?? [];
   const [, node] = NODE.exec(name) ?? [];
   const self: ResourceAttempt =
@@ -84,8 +86,9 @@ function identities({ name, groups }: ImpersonationRequest, verb: string, group:
   return [self, ...groups.map((each) => ({ verb, group, resource: "groups", name: each }))];
 }
 
-function become({ name, groups }: ImpersonationRequest): User {
+function createImpersonatedUser({ name, groups }: ImpersonationRequest): User {
   const [, namespace] = ACCOUNT.exec(name) ?? [];
-  const own = namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
-  return { name, groups: [...groups, ...own, AUTHENTICATED] };
+  const accountGroups =
+    namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  return { name, groups: [...groups, ...accountGroups, AUTHENTICATED] };
 }

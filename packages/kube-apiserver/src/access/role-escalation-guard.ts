@@ -5,11 +5,11 @@ import { forbidden, notFound } from "../request/response/status-errors.ts";
 import type { RoleWrite, EscalationGuard } from "../request/routing/router.ts";
 import type { AccessGuard } from "./access-guard.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
-import { quotedList, rightsNotHeld } from "./authorization/escalation.ts";
+import { formatList, findMissingPermissions } from "./authorization/escalation.ts";
 import { MASTERS, type User } from "./authentication/user.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
-const EVERYTHING: readonly JsonObject[] = [
+const ALL_PERMISSIONS: readonly JsonObject[] = [
   { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
   { nonResourceURLs: ["*"], verbs: ["*"] },
 ];
@@ -19,67 +19,69 @@ const EVERYTHING: readonly JsonObject[] = [
  * `escalate` or `bind`.
  */
 export class RoleEscalationGuard implements EscalationGuard {
-  readonly #gate: AccessGuard;
+  readonly #guard: AccessGuard;
   readonly #authorizer: Authorizer;
 
-  constructor(gate: AccessGuard, authorizer: Authorizer) {
-    this.#gate = gate;
+  constructor(guard: AccessGuard, authorizer: Authorizer) {
+    this.#guard = guard;
     this.#authorizer = authorizer;
   }
 
-  refusal(request: ApiRequest, grant: RoleWrite): Status | undefined {
-    if (grant.kind.group !== GROUP) return undefined;
-    const user = this.#gate.identify(request);
+  check(request: ApiRequest, roleWrite: RoleWrite): Status | undefined {
+    if (roleWrite.kind.group !== GROUP) return undefined;
+    const user = this.#guard.identify(request);
     if ("status" in user) return user;
-    if (user.groups.includes(MASTERS) || isOnlyForCollectors(grant)) return undefined;
-    return grant.kind.resource.endsWith("bindings") ? this.#ofBinding(user, grant) : this.#ofRole(user, grant);
+    if (user.groups.includes(MASTERS) || isGarbageCollectorUpdate(roleWrite)) return undefined;
+    return roleWrite.kind.resource.endsWith("bindings")
+      ? this.#checkBinding(user, roleWrite)
+      : this.#checkRole(user, roleWrite);
   }
 
-  #ofRole(user: User, grant: RoleWrite): Status | undefined {
-    const { kind, namespace, name, object } = grant;
+  #checkRole(user: User, roleWrite: RoleWrite): Status | undefined {
+    const { kind, namespace, name, object } = roleWrite;
     const escalation = { verb: "escalate", group: GROUP, resource: kind.resource, namespace, name };
-    if (this.#authorizer.mayDo(user, escalation)) return undefined;
-    const isGathering = hasObject(object, "aggregationRule");
-    const refusal = this.#notHeld(user, grant, objectsAt(object, "rules"));
+    if (this.#authorizer.canAccessResource(user, escalation)) return undefined;
+    const isAggregated = hasObject(object, "aggregationRule");
+    const denial = this.#checkRules(user, roleWrite, objectsAt(object, "rules"));
     // A caller that sets an aggregation rule must hold everything that may be aggregated.
-    return refusal ?? (isGathering ? this.#mustHaveEverything(user, grant) : undefined);
+    return denial ?? (isAggregated ? this.#checkAggregation(user, roleWrite) : undefined);
   }
 
-  #mustHaveEverything(user: User, grant: RoleWrite): Status | undefined {
-    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, grant.namespace), EVERYTHING);
+  #checkAggregation(user: User, roleWrite: RoleWrite): Status | undefined {
+    const missing = findMissingPermissions(this.#authorizer.listRules(user, roleWrite.namespace), ALL_PERMISSIONS);
     if (missing.length === 0) return undefined;
-    return forbidden(grant.kind, grant.name, "must have cluster-admin privileges to use the aggregationRule");
+    return forbidden(roleWrite.kind, roleWrite.name, "must have cluster-admin privileges to use the aggregationRule");
   }
 
-  #ofBinding(user: User, grant: RoleWrite): Status | undefined {
-    const { namespace, object } = grant;
+  #checkBinding(user: User, roleWrite: RoleWrite): Status | undefined {
+    const { namespace, object } = roleWrite;
     const reference = objectAt(object, "roleRef");
     const [role, apiGroup] = [textAt(reference, "name"), textAt(reference, "apiGroup")];
     const resource = textAt(reference, "kind") === "Role" ? "roles" : "clusterroles";
-    if (this.#authorizer.mayDo(user, { verb: "bind", group: apiGroup, resource, namespace, name: role })) {
+    if (this.#authorizer.canAccessResource(user, { verb: "bind", group: apiGroup, resource, namespace, name: role })) {
       return undefined;
     }
-    const rules = this.#authorizer.rulesOf(object, namespace);
+    const rules = this.#authorizer.resolveRules(object, namespace);
     // The real server reports this for the binding's kind.
-    if (rules === undefined) return notFound(grant.kind, role);
-    return this.#notHeld(user, grant, rules);
+    if (rules === undefined) return notFound(roleWrite.kind, role);
+    return this.#checkRules(user, roleWrite, rules);
   }
 
-  #notHeld(user: User, { kind, namespace, name }: RoleWrite, rules: readonly JsonObject[]): Status | undefined {
-    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, namespace), rules);
+  #checkRules(user: User, { kind, namespace, name }: RoleWrite, rules: readonly JsonObject[]): Status | undefined {
+    const missing = findMissingPermissions(this.#authorizer.listRules(user, namespace), rules);
     if (missing.length === 0) return undefined;
-    const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
+    const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
     const why = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
     return forbidden(kind, name, why);
   }
 }
 
 /** Whether a change only removes garbage collection metadata and grants nothing. */
-function isOnlyForCollectors({ object, live }: RoleWrite): boolean {
-  return live !== undefined && equalJson(withoutCollected(object), withoutCollected(live));
+function isGarbageCollectorUpdate({ object, live }: RoleWrite): boolean {
+  return live !== undefined && equalJson(omitCollectorMetadata(object), omitCollectorMetadata(live));
 }
 
-function withoutCollected(object: JsonObject): JsonObject {
+function omitCollectorMetadata(object: JsonObject): JsonObject {
   const {
     finalizers: _finalizers,
     ownerReferences: _owners,

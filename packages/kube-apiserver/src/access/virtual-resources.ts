@@ -15,7 +15,7 @@ import { userInfo, type User } from "./authentication/user.ts";
 export interface VirtualResourceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly gate: AccessGuard;
+  readonly guard: AccessGuard;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
@@ -23,50 +23,54 @@ export interface VirtualResourceDeps {
 }
 
 const EXACTLY_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-const LEAST_SECONDS = 600;
-const LONGEST_SECONDS = 2 ** 32;
-const USUAL_SECONDS = 3600;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
+const DEFAULT_SECONDS = 3600;
 
-type Answer = Result<JsonObject, Status>;
+type VirtualResponse = Result<JsonObject, Status>;
 
 /** Access reviews and service account tokens: answered immediately, never stored. */
-export function createVirtualResources(ports: VirtualResourceDeps): VirtualResources {
+export function createVirtualResources(deps: VirtualResourceDeps): VirtualResources {
   return {
-    answer(question) {
-      const user = ports.gate.identify(question.request);
-      return "status" in user ? err(user) : answered(question, user, ports);
+    handle(request) {
+      const user = deps.guard.identify(request.request);
+      return "status" in user ? err(user) : handleVirtualRequest(request, user, deps);
     },
   };
 }
 
-function answered(
+function handleVirtualRequest(
   { kind, namespace, name, subresource, body }: VirtualRequest,
   user: User,
-  ports: VirtualResourceDeps,
-): Answer | undefined {
+  deps: VirtualResourceDeps,
+): VirtualResponse | undefined {
   if (kind.resource === "serviceaccounts" && subresource === "token") {
-    return tokenRequest(body, { namespace, name: name ?? "" }, ports);
+    return issueToken(body, { namespace, name: name ?? "" }, deps);
   }
   const object = { ...body, kind: kind.kind, apiVersion: `${kind.group}/v1` };
   switch (kind.resource) {
     case "selfsubjectaccessreviews":
-      return accessReview(object, user, ports);
+      return reviewAccess(object, user, deps);
     case "subjectaccessreviews":
     case "localsubjectaccessreviews":
-      return accessReview(object, undefined, ports);
+      return reviewAccess(object, undefined, deps);
     case "selfsubjectrulesreviews":
-      return rulesReview(object, user, ports);
+      return reviewRules(object, user, deps);
     case "selfsubjectreviews":
-      return selfReview(object, user, ports);
+      return reviewSelf(object, user, deps);
     case "tokenreviews":
-      return tokenReview(object, ports);
+      return reviewToken(object, deps);
     default:
       return undefined;
   }
 }
 
 /** Whether a user may do something: the caller, or the user named in the review. */
-function accessReview(object: JsonObject, self: User | undefined, { authorizer }: VirtualResourceDeps): Answer {
+function reviewAccess(
+  object: JsonObject,
+  self: User | undefined,
+  { authorizer }: VirtualResourceDeps,
+): VirtualResponse {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
   const hasResource = hasObject(spec, "resourceAttributes");
@@ -89,10 +93,10 @@ function accessReview(object: JsonObject, self: User | undefined, { authorizer }
 
 function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolean {
   if (hasObject(spec, "nonResourceAttributes")) {
-    const wanted = objectAt(spec, "nonResourceAttributes");
-    return authorizer.mayVisit(user, { verb: textAt(wanted, "verb"), path: textAt(wanted, "path") });
+    const attributes = objectAt(spec, "nonResourceAttributes");
+    return authorizer.canAccessPath(user, { verb: textAt(attributes, "verb"), path: textAt(attributes, "path") });
   }
-  const wanted = objectAt(spec, "resourceAttributes");
+  const attributes = objectAt(spec, "resourceAttributes");
   const [verb = "", group = "", resource = "", subresource = "", name = "", namespace = ""] = [
     "verb",
     "group",
@@ -100,15 +104,15 @@ function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolea
     "subresource",
     "name",
     "namespace",
-  ].map((member) => textAt(wanted, member));
-  return authorizer.mayDo(user, { verb, group, resource, subresource, name, namespace });
+  ].map((member) => textAt(attributes, member));
+  return authorizer.canAccessResource(user, { verb, group, resource, subresource, name, namespace });
 }
 
 /** All permissions in a namespace. */
-function rulesReview(object: JsonObject, user: User, { authorizer }: VirtualResourceDeps): Answer {
+function reviewRules(object: JsonObject, user: User, { authorizer }: VirtualResourceDeps): VirtualResponse {
   const namespace = textAt(objectAt(object, "spec"), "namespace");
   if (namespace === "") return err(badRequest("no namespace on request"));
-  const rules = authorizer.rulesFor(user, namespace);
+  const rules = authorizer.listRules(user, namespace);
   return ok({
     ...object,
     spec: {},
@@ -120,7 +124,7 @@ function rulesReview(object: JsonObject, user: User, { authorizer }: VirtualReso
   });
 }
 
-function selfReview(object: JsonObject, user: User, { clock }: VirtualResourceDeps): Answer {
+function reviewSelf(object: JsonObject, user: User, { clock }: VirtualResourceDeps): VirtualResponse {
   const metadata = { creationTimestamp: wholeSeconds(clock.now()) };
   return ok({
     kind: object["kind"] ?? "",
@@ -131,10 +135,10 @@ function selfReview(object: JsonObject, user: User, { clock }: VirtualResourceDe
 }
 
 /** The owner of a token. */
-function tokenReview(object: JsonObject, { authenticator }: VirtualResourceDeps): Answer {
+function reviewToken(object: JsonObject, { authenticator }: VirtualResourceDeps): VirtualResponse {
   const token = textAt(objectAt(object, "spec"), "token");
   if (token === "") return err(badRequest("token is required for TokenReview in authentication"));
-  const user = authenticator.userOfToken(token);
+  const user = authenticator.authenticateToken(token);
   const status =
     user === undefined
       ? { user: {}, error: "invalid bearer token" }
@@ -143,23 +147,23 @@ function tokenReview(object: JsonObject, { authenticator }: VirtualResourceDeps)
 }
 
 /** A new service account token with the requested lifetime. */
-function tokenRequest(
+function issueToken(
   object: JsonObject,
   account: { namespace: string; name: string },
-  ports: VirtualResourceDeps,
-): Answer {
-  const found = ports.read({ group: "", resource: "serviceaccounts" }, account);
+  deps: VirtualResourceDeps,
+): VirtualResponse {
+  const found = deps.read({ group: "", resource: "serviceaccounts" }, account);
   if (found === undefined) return err(notFound({ group: "", resource: "serviceaccounts" }, account.name));
   const spec = objectAt(object, "spec");
-  const seconds = numberAt(spec, "expirationSeconds") ?? USUAL_SECONDS;
-  const errors = durationErrors(seconds);
+  const seconds = numberAt(spec, "expirationSeconds") ?? DEFAULT_SECONDS;
+  const errors = validateDuration(seconds);
   if (errors.length > 0)
     return err(invalidStatus({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", errors));
   const audiences = textsAt(spec, "audiences").length > 0 ? textsAt(spec, "audiences") : [ISSUER];
   const uid = textAt(objectAt(found, "metadata"), "uid");
-  const now = ports.clock.now();
+  const now = deps.clock.now();
   const expiresAt = now + seconds * 1000;
-  const token = ports.tokens.issue({ ...account, uid, tokenId: ports.ids.uuid(), audiences, expiresAt }, now);
+  const token = deps.tokens.issue({ ...account, uid, tokenId: deps.ids.uuid(), audiences, expiresAt }, now);
   return ok({
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
@@ -169,10 +173,8 @@ function tokenRequest(
   });
 }
 
-function durationErrors(seconds: number): readonly FieldError[] {
+function validateDuration(seconds: number): readonly FieldError[] {
   const field = "spec.expirationSeconds";
-  if (seconds < LEAST_SECONDS) return [invalid(field, seconds, "may not specify a duration less than 10 minutes")];
-  return seconds > LONGEST_SECONDS
-    ? [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")]
-    : [];
+  if (seconds < MIN_SECONDS) return [invalid(field, seconds, "may not specify a duration less than 10 minutes")];
+  return seconds > MAX_SECONDS ? [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")] : [];
 }

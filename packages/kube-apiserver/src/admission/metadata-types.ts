@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
-import { goTypeName } from "../request/body/body.ts";
+import { getGoTypeName } from "../request/body/body.ts";
 
 /** Go types of metadata fields. */
 const TEXTS: ReadonlySet<string> = new Set(["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"]);
@@ -15,7 +15,7 @@ export function metadataTypeError(object: JsonObject): string | undefined {
   const { metadata } = object;
   if (metadata === undefined || metadata === null) return undefined;
   if (!isJsonObject(metadata))
-    return `json: cannot unmarshal ${goTypeName(metadata)} into Go value of type v1.ObjectMeta`;
+    return `json: cannot unmarshal ${getGoTypeName(metadata)} into Go value of type v1.ObjectMeta`;
   for (const [name, value] of Object.entries(metadata)) {
     const wrong = value === null ? undefined : fieldError(name, value);
     if (wrong !== undefined) return wrong;
@@ -62,5 +62,5 @@ function listError(
 }
 
 function mistyped(value: JsonValue, name: string, type: string): string {
-  return `json: cannot unmarshal ${goTypeName(value)} into Go struct field ObjectMeta.${name} of type ${type}`;
+  return `json: cannot unmarshal ${getGoTypeName(value)} into Go struct field ObjectMeta.${name} of type ${type}`;
 }

@@ -5,8 +5,8 @@ import recorded from "../../testdata/recorded/server-side-apply.json" with { typ
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { isEmptySet, union } from "./fields/field-set.ts";
 import { compareFields } from "./merge/compare-fields.ts";
-import { managersOf } from "./managers/managed-fields.ts";
-import { mergedOrder } from "./merge/merge-configuration.ts";
+import { readManagers } from "./managers/managed-fields.ts";
+import { mergeOrder } from "./merge/merge-configuration.ts";
 import { applyConfiguration, trackUpdate } from "./server-side-apply.ts";
 
 const schema = recorded.schema as unknown as StructuralSchema;
@@ -59,24 +59,24 @@ describe("for any configurations", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const { spec: _spec, ...nothing } = second;
-        const gone = apply(apply({}, first, "m1"), nothing, "m1");
-        expect(gone["spec"]).toBeUndefined();
-        expect(managersOf(gone)).toBeUndefined();
+        const emptied = apply(apply({}, first, "m1"), nothing, "m1");
+        expect(emptied["spec"]).toBeUndefined();
+        expect(readManagers(emptied)).toBeUndefined();
       }),
     );
   });
 
   test("managers with disjoint fields may apply in any order", () => {
-    const part = (spec: JsonObject, chosen: (name: string) => boolean): JsonObject => ({
+    const part = (spec: JsonObject, isChosen: (name: string) => boolean): JsonObject => ({
       ...identity,
-      spec: Object.fromEntries(Object.entries(spec).filter(([name]) => chosen(name))),
+      spec: Object.fromEntries(Object.entries(spec).filter(([name]) => isChosen(name))),
     });
     fc.assert(
       fc.property(specs, fc.func(fc.boolean()), (spec, isFirst) => {
         const [one, other] = [part(spec, isFirst), part(spec, (name) => !isFirst(name))];
-        const forth = apply(apply({}, one, "m1"), other, "m2");
-        const back = apply(apply({}, other, "m2"), one, "m1");
-        expect(timeless(forth)).toEqual(timeless(back));
+        const oneFirst = apply(apply({}, one, "m1"), other, "m2");
+        const otherFirst = apply(apply({}, other, "m2"), one, "m1");
+        expect(omitTimes(oneFirst)).toEqual(omitTimes(otherFirst));
       }),
     );
   });
@@ -84,7 +84,7 @@ describe("for any configurations", () => {
   test("a manager that only joins as owner of existing values gets no time", () => {
     const config = { ...identity, spec: { a: "1" } };
     const shared = apply(apply({}, config, "m1"), config, "m2");
-    const times = [...(managersOf(shared) ?? new Map()).values()].map(({ manager, time }) => [
+    const times = [...(readManagers(shared) ?? new Map()).values()].map(({ manager, time }) => [
       manager,
       time !== undefined,
     ]);
@@ -95,7 +95,7 @@ describe("for any configurations", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const after = apply(apply({}, first, "m1"), second, "m2");
-        const { modified, added } = compareFields(after, { ...after, ...mergedSpec(after, second) }, schema);
+        const { modified, added } = compareFields(after, { ...after, ...mergeSpec(after, second) }, schema);
         expect(isEmptySet(union(modified, added))).toBe(true);
       }),
     );
@@ -105,11 +105,11 @@ describe("for any configurations", () => {
     fc.assert(
       fc.property(configs, configs, (first, second) => {
         const writer = { manager: "u", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
-        const made = trackUpdate({ live: {}, schema, writer }, first);
-        const next = trackUpdate({ live: made, schema, writer: { ...writer, manager: "v" } }, second);
+        const created = trackUpdate({ live: {}, schema, writer }, first);
+        const next = trackUpdate({ live: created, schema, writer: { ...writer, manager: "v" } }, second);
         const restored = trackUpdate({ live: {}, schema, writer }, second);
-        const all = [...(managersOf(next) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
-        const owned = [...(managersOf(restored) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
+        const all = [...(readManagers(next) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
+        const owned = [...(readManagers(restored) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
         expect(all).toEqual(owned);
       }),
     );
@@ -131,11 +131,11 @@ describe("for any configurations", () => {
 });
 
 /** The spec with the configuration merged over it member by member. */
-function mergedSpec(object: JsonObject, config: JsonObject): JsonObject {
-  return { spec: { ...(object["spec"] as JsonObject), ...leavesOf(config["spec"] as JsonObject) } };
+function mergeSpec(object: JsonObject, config: JsonObject): JsonObject {
+  return { spec: { ...(object["spec"] as JsonObject), ...pickLeaves(config["spec"] as JsonObject) } };
 }
 
-function leavesOf(spec: JsonObject): JsonObject {
+function pickLeaves(spec: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => ["a", "b", "am", "al"].includes(name)));
 }
 
@@ -145,11 +145,11 @@ test.each([
   { live: "", config: "abc", order: "abc", why: "all new" },
   { live: "ab", config: "xay", order: "xaby", why: "items missing in the configuration stay in place" },
 ])("$why: merges $live and $config to $order", ({ live, config, order }) => {
-  expect(mergedOrder(live.split(""), config.split("")).join("")).toBe(order);
+  expect(mergeOrder(live.split(""), config.split("")).join("")).toBe(order);
 });
 
 /** An object whose managers are compared without their times. */
-function timeless(object: JsonObject): JsonObject {
+function omitTimes(object: JsonObject): JsonObject {
   const metadata = object["metadata"] as JsonObject;
   const managers = (metadata["managedFields"] ?? []) as readonly JsonObject[];
   const bare = managers.map(({ time: _time, ...entry }): JsonObject => entry);

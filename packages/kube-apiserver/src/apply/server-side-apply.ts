@@ -2,13 +2,13 @@ import { equalJson, err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { limitUpdaters } from "./managers/limit-updaters.ts";
-import { compareFields, setFields, type Comparison } from "./merge/compare-fields.ts";
-import { configErrors } from "./merge/config-errors.ts";
-import { conflictStatus, type ManagerConflict } from "./managers/conflict-status.ts";
+import { compareFields, getChangedFields, type Comparison } from "./merge/compare-fields.ts";
+import { validateConfiguration } from "./merge/config-errors.ts";
+import { createConflictStatus, type ManagerConflict } from "./managers/conflict-status.ts";
 import {
   difference,
   differenceBelow,
-  fieldSetOf,
+  createFieldSet,
   intersection,
   isEmptySet,
   NO_FIELDS,
@@ -16,18 +16,18 @@ import {
   type FieldSet,
 } from "./fields/field-set.ts";
 import {
-  forgetsManagers,
+  resetsManagers,
   managerKey,
-  managersOf,
-  withManagers,
-  withoutManagers,
+  readManagers,
+  setManagers,
+  removeManagers,
   type FieldManager,
   type FieldManagers,
 } from "./managers/managed-fields.ts";
-import { lastApplied, withLastApplied } from "./managers/last-applied.ts";
+import { getLastAppliedFields, updateLastApplied } from "./managers/last-applied.ts";
 import { mergeConfiguration } from "./merge/merge-configuration.ts";
-import { objectSchema } from "./merge/merge-shape.ts";
-import { ownedFields, withDeclaredFields } from "./merge/owned-fields.ts";
+import { addCommonFields } from "./merge/merge-shape.ts";
+import { collectOwnedFields, addDeclaredFields } from "./merge/owned-fields.ts";
 import { memberElement } from "./fields/path-element.ts";
 import { removeFields } from "./merge/remove-fields.ts";
 
@@ -55,7 +55,7 @@ export interface WriteContext {
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 /** Fields that the server sets or every write repeats; not owned. */
-const UNOWNED: FieldSet = fieldSetOf(
+const UNOWNED: FieldSet = createFieldSet(
   [
     ["apiVersion"],
     ["kind"],
@@ -86,30 +86,35 @@ export function applyConfiguration(
   config: JsonObject,
   force: boolean,
 ): Result<JsonObject, Status> {
-  const shape = objectSchema(schema);
-  const errors = configErrors(config, shape);
-  if (errors.length > 0) return err(invalidConfiguration(config, errors));
+  const shape = addCommonFields(schema);
+  const errors = validateConfiguration(config, shape);
+  if (errors.length > 0) return err(createInvalidStatus(config, errors));
 
-  const before = managersBeforeApply(live, shape, writer);
-  const bare = withoutManagers(live);
-  const own: FieldManager = {
-    ...identityOf(writer, "Apply"),
-    fields: differenceBelow(ownedFields(config, shape), writer.resets ?? NO_FIELDS),
+  const before = getManagersBeforeApply(live, shape, writer);
+  const liveObject = removeManagers(live);
+  const requested: FieldManager = {
+    ...createIdentity(writer, "Apply"),
+    fields: differenceBelow(collectOwnedFields(config, shape), writer.resets ?? NO_FIELDS),
   };
-  const key = managerKey(own);
+  const key = managerKey(requested);
   const last = before.get(key)?.fields ?? NO_FIELDS;
-  const managers = new Map([...before, [key, own]]);
-  const next = withoutLeftOvers(mergeConfiguration(bare, config, shape) as JsonObject, managers, last, shape);
+  const managers = new Map([...before, [key, requested]]);
+  const next = removeAbandonedFields(
+    mergeConfiguration(liveObject, config, shape) as JsonObject,
+    managers,
+    last,
+    shape,
+  );
 
-  const change = changeBy(writer, bare, next, shape);
-  const conflicts = conflictsWith(managers, key, setFields(change), lastApplied(writer, live, shape));
-  if (!force && conflicts.length > 0) return err(conflictStatus(conflicts));
+  const change = compareStates(writer, liveObject, next, shape);
+  const conflicts = findConflicts(managers, key, getChangedFields(change), getLastAppliedFields(writer, live, shape));
+  if (!force && conflicts.length > 0) return err(createConflictStatus(conflicts));
 
-  const mine = { ...own, fields: difference(own.fields, UNOWNED) };
-  const after = withoutEmpty(new Map([...yielded(managers, key, change), [key, mine]]));
+  const applier = { ...requested, fields: difference(requested.fields, UNOWNED) };
+  const after = omitEmptyManagers(new Map([...releaseFields(managers, key, change), [key, applier]]));
   // As in the server: a manager that only joins existing ownership gets no time.
-  const time = equalJson(bare, next) ? before.get(key)?.time : writer.time;
-  return ok(withManagers(withLastApplied(writer, next, config), timed(after, key, time)));
+  const time = equalJson(liveObject, next) ? before.get(key)?.time : writer.time;
+  return ok(setManagers(updateLastApplied(writer, next, config), setTime(after, key, time)));
 }
 
 /**
@@ -117,68 +122,79 @@ export function applyConfiguration(
  * managers lose them. An object may bring its own list of managers, or request to reset them.
  */
 export function trackUpdate({ live, blank = {}, schema, writer }: WriteContext, next: JsonObject): JsonObject {
-  const before = managersBeforeUpdate(live, next, writer);
+  const before = getManagersBeforeUpdate(live, next, writer);
   const isNew = Object.keys(live).length === 0;
-  if (before.size === 0 && !isNew) return withManagers(next, before);
-  const bare = isNew ? blank : withoutManagers(live);
-  const after = tracked(bare, withoutManagers(next), objectSchema(schema), before, writer);
-  return withManagers(next, limitUpdaters(after));
+  if (before.size === 0 && !isNew) return setManagers(next, before);
+  const withoutLast = isNew ? blank : removeManagers(live);
+  const after = updateManagers(withoutLast, removeManagers(next), addCommonFields(schema), before, writer);
+  return setManagers(next, limitUpdaters(after));
 }
 
-function managersBeforeUpdate(live: JsonObject, next: JsonObject, { subresource = "" }: FieldWriter): FieldManagers {
-  if (forgetsManagers(next)) return new Map();
-  const given = subresource === "" ? managersOf(next) : undefined;
-  return given ?? managersOf(live) ?? new Map();
+function getManagersBeforeUpdate(live: JsonObject, next: JsonObject, { subresource = "" }: FieldWriter): FieldManagers {
+  if (resetsManagers(next)) return new Map();
+  const sent = subresource === "" ? readManagers(next) : undefined;
+  return sent ?? readManagers(live) ?? new Map();
 }
 
-function managersBeforeApply(live: JsonObject, shape: StructuralSchema, writer: FieldWriter): FieldManagers {
-  const managers = managersOf(live);
+function getManagersBeforeApply(live: JsonObject, shape: StructuralSchema, writer: FieldWriter): FieldManagers {
+  const managers = readManagers(live);
   if (managers !== undefined) return managers;
-  return tracked({}, withoutManagers(live), shape, new Map(), { ...writer, manager: BEFORE_FIRST_APPLY });
+  return updateManagers({}, removeManagers(live), shape, new Map(), { ...writer, manager: BEFORE_FIRST_APPLY });
 }
 
-function tracked(
+function updateManagers(
   live: JsonObject,
   next: JsonObject,
   shape: StructuralSchema,
   before: FieldManagers,
   writer: FieldWriter,
 ): FieldManagers {
-  const change = changeBy(writer, live, next, shape);
-  const after = withoutEmpty(yielded(before, undefined, change));
-  const taken = difference(setFields(change), UNOWNED);
-  if (isEmptySet(taken)) return after;
-  const identity = identityOf(writer, "Update");
+  const change = compareStates(writer, live, next, shape);
+  const after = omitEmptyManagers(releaseFields(before, undefined, change));
+  const changed = difference(getChangedFields(change), UNOWNED);
+  if (isEmptySet(changed)) return after;
+  const identity = createIdentity(writer, "Update");
   const key = managerKey(identity);
-  const fields = union(taken, after.get(key)?.fields ?? NO_FIELDS);
+  const fields = union(changed, after.get(key)?.fields ?? NO_FIELDS);
   return new Map([...after, [key, { ...identity, fields, time: writer.time }]]);
 }
 
-function identityOf(writer: FieldWriter, operation: "Apply" | "Update"): Omit<FieldManager, "fields"> {
+function createIdentity(writer: FieldWriter, operation: "Apply" | "Update"): Omit<FieldManager, "fields"> {
   const { manager, apiVersion, subresource = "" } = writer;
   return { manager, operation, apiVersion, subresource };
 }
 
 /** Removes fields that the writer applied last time and that have no owner any more. */
-function withoutLeftOvers(
+function removeAbandonedFields(
   whole: JsonObject,
   managers: FieldManagers,
   last: FieldSet,
   shape: StructuralSchema,
 ): JsonObject {
   if (isEmptySet(last)) return whole;
-  const named = (set: FieldSet): FieldSet => withDeclaredFields(set, shape);
-  const without = (set: FieldSet): JsonObject => removeFields(whole, set, shape) as JsonObject;
-  const all = named(ownedFields(whole, shape));
-  const wanted = [...managers.values()].reduce((set, { fields }) => union(set, fields), NO_FIELDS);
+  const includeDeclared = (set: FieldSet): FieldSet => addDeclaredFields(set, shape);
+  const removeSet = (set: FieldSet): JsonObject => removeFields(whole, set, shape) as JsonObject;
+  const all = includeDeclared(collectOwnedFields(whole, shape));
+  const owned = [...managers.values()].reduce((set, { fields }) => union(set, fields), NO_FIELDS);
 
-  const bare = without(named(last)) ?? {};
-  const kept = without(difference(all, union(named(ownedFields(bare, shape)), named(wanted)))) ?? {};
-  return without(intersection(difference(all, named(ownedFields(kept, shape))), named(last))) ?? {};
+  const liveObject = removeSet(includeDeclared(last)) ?? {};
+  const remaining =
+    removeSet(difference(all, union(includeDeclared(collectOwnedFields(liveObject, shape)), includeDeclared(owned)))) ??
+    {};
+  return (
+    removeSet(
+      intersection(difference(all, includeDeclared(collectOwnedFields(remaining, shape))), includeDeclared(last)),
+    ) ?? {}
+  );
 }
 
 /** The changes of a write, without fields that its endpoint resets. */
-function changeBy(writer: FieldWriter, before: JsonObject, after: JsonObject, shape: StructuralSchema): Comparison {
+function compareStates(
+  writer: FieldWriter,
+  before: JsonObject,
+  after: JsonObject,
+  shape: StructuralSchema,
+): Comparison {
   const change = compareFields(before, after, shape);
   const { resets } = writer;
   if (resets === undefined) return change;
@@ -189,39 +205,39 @@ function changeBy(writer: FieldWriter, before: JsonObject, after: JsonObject, sh
   };
 }
 
-function conflictsWith(
+function findConflicts(
   managers: FieldManagers,
   self: string,
-  taken: FieldSet,
+  changed: FieldSet,
   allowed: FieldSet,
 ): readonly ManagerConflict[] {
   return [...managers]
     .filter(([key]) => key !== self)
-    .map(([, manager]) => ({ manager, fields: difference(intersection(manager.fields, taken), allowed) }))
+    .map(([, manager]) => ({ manager, fields: difference(intersection(manager.fields, changed), allowed) }))
     .filter(({ fields }) => !isEmptySet(fields));
 }
 
 /** Removes changed fields from all managers except the writer. */
-function yielded(managers: FieldManagers, self: string | undefined, change: Comparison): FieldManagers {
-  const gone = union(setFields(change), change.removed);
+function releaseFields(managers: FieldManagers, self: string | undefined, change: Comparison): FieldManagers {
+  const changed = union(getChangedFields(change), change.removed);
   return new Map(
     [...managers].map(([key, manager]) => [
       key,
-      key === self ? manager : { ...manager, fields: difference(manager.fields, gone) },
+      key === self ? manager : { ...manager, fields: difference(manager.fields, changed) },
     ]),
   );
 }
 
-function withoutEmpty(managers: FieldManagers): FieldManagers {
+function omitEmptyManagers(managers: FieldManagers): FieldManagers {
   return new Map([...managers].filter(([, { fields }]) => !isEmptySet(fields)));
 }
 
-function timed(managers: FieldManagers, key: string, time: string | undefined): FieldManagers {
+function setTime(managers: FieldManagers, key: string, time: string | undefined): FieldManagers {
   const manager = managers.get(key);
   return manager === undefined || time === undefined ? managers : new Map([...managers, [key, { ...manager, time }]]);
 }
 
-function invalidConfiguration(config: JsonObject, errors: readonly string[]): Status {
+function createInvalidStatus(config: JsonObject, errors: readonly string[]): Status {
   const {
     apiVersion = "",
     kind = "",
@@ -232,8 +248,8 @@ function invalidConfiguration(config: JsonObject, errors: readonly string[]): St
     readonly metadata?: { readonly namespace?: string; readonly name?: string };
   };
   const groupVersion = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
-  const what = `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${groupVersion}, Kind=${kind}`;
+  const objectId = `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${groupVersion}, Kind=${kind}`;
   const [only = "", ...more] = errors;
   const error = more.length === 0 ? only : `errors:${errors.map((one) => `\n  ${one}`).join("")}`;
-  return { status: "Failure", code: 500, message: `failed to create typed patch object (${what}): ${error}` };
+  return { status: "Failure", code: 500, message: `failed to create typed patch object (${objectId}): ${error}` };
 }

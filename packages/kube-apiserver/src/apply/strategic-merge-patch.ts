@@ -8,7 +8,7 @@ import {
   type Status,
   withoutMember,
 } from "@oaas/kube-core";
-import { goText } from "../go-format.ts";
+import { formatGoValue } from "../go-format.ts";
 import { memberSchema, type StructuralSchema } from "../schema/structural-schema.ts";
 
 /**
@@ -31,27 +31,27 @@ export function applyStrategicMergePatch(
 ): Result<JsonObject, Status> {
   // Errors are thrown from a deep recursion; only this function handles them as exceptions.
   try {
-    return ok(mergedMap(document, patch, schema));
+    return ok(mergeMap(document, patch, schema));
   } catch (error) {
-    if (error instanceof Refusal) return err({ status: "Failure", code: 500, message: error.message });
+    if (error instanceof PatchError) return err({ status: "Failure", code: 500, message: error.message });
     throw error;
   }
 }
 
-class Refusal extends Error {}
+class PatchError extends Error {}
 
 type Schema = StructuralSchema | undefined;
 
-function mergedMap(live: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
+function mergeMap(live: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
   const directive = memberOf(patch, DIRECTIVE);
   if (directive === "replace") return withoutMember(patch, DIRECTIVE);
   if (directive === "delete") return {};
   if (directive !== undefined && directive !== "merge") {
-    throw new Refusal(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+    throw new PatchError(`unknown patch type: ${formatGoValue(directive)} in map: ${formatGoValue(patch)}`);
   }
-  let result = retained(live, patch);
-  for (const name of namesIn(patch)) {
-    const value = mergedMember(result, patch, name, schema === undefined ? undefined : memberSchema(schema, name));
+  let result = retainKeys(live, patch);
+  for (const name of listNames(patch)) {
+    const value = mergeMember(result, patch, name, schema === undefined ? undefined : memberSchema(schema, name));
     if (value === undefined) result = withoutMember(result, name);
     else result = { ...result, [name]: value };
   }
@@ -59,7 +59,7 @@ function mergedMap(live: JsonObject, patch: JsonObject, schema: Schema): JsonObj
 }
 
 /** The members a patch mentions, directly or by a directive about their list. */
-function namesIn(patch: JsonObject): readonly string[] {
+function listNames(patch: JsonObject): readonly string[] {
   const names = Object.keys(patch)
     .filter((name) => name !== DIRECTIVE && name !== RETAIN)
     .map((name) =>
@@ -68,30 +68,31 @@ function namesIn(patch: JsonObject): readonly string[] {
   return [...new Set(names)];
 }
 
-function retained(live: JsonObject, patch: JsonObject): JsonObject {
+function retainKeys(live: JsonObject, patch: JsonObject): JsonObject {
   const names = memberOf(patch, RETAIN);
   if (!isJsonArray(names)) return live;
   return Object.fromEntries(Object.entries(live).filter(([name]) => names.includes(name)));
 }
 
-function mergedMember(live: JsonObject, patch: JsonObject, name: string, schema: Schema): JsonValue | undefined {
-  const [before, over] = [memberOf(live, name), memberOf(patch, name)];
-  if (over === null) return undefined;
-  if (isJsonObject(over)) return isJsonObject(before) ? mergedMap(before, over, schema) : asNew(over);
+function mergeMember(live: JsonObject, patch: JsonObject, name: string, schema: Schema): JsonValue | undefined {
+  const [before, patchValue] = [memberOf(live, name), memberOf(patch, name)];
+  if (patchValue === null) return undefined;
+  if (isJsonObject(patchValue))
+    return isJsonObject(before) ? mergeMap(before, patchValue, schema) : cleanNewValue(patchValue);
   const isMerged = (schema?.["x-kubernetes-patch-strategy"] ?? "").split(",").includes("merge");
-  if (!isMerged || (over !== undefined && !isJsonArray(over))) return over ?? before;
+  if (!isMerged || (patchValue !== undefined && !isJsonArray(patchValue))) return patchValue ?? before;
   const list: ListPatch = {
     live: isJsonArray(before) ? before : [],
-    items: over ?? [],
-    order: listAt(patch, ORDER + name),
-    removed: listAt(patch, DELETE_FROM + name) ?? [],
+    items: patchValue ?? [],
+    order: getList(patch, ORDER + name),
+    removed: getList(patch, DELETE_FROM + name) ?? [],
     schema,
   };
-  const result = mergedList(list);
-  return result.length === 0 && before === undefined && over === undefined ? undefined : result;
+  const result = mergeList(list);
+  return result.length === 0 && before === undefined && patchValue === undefined ? undefined : result;
 }
 
-function listAt(patch: JsonObject, name: string): readonly JsonValue[] | undefined {
+function getList(patch: JsonObject, name: string): readonly JsonValue[] | undefined {
   const value = memberOf(patch, name);
   return isJsonArray(value) ? value : undefined;
 }
@@ -104,45 +105,45 @@ interface ListPatch {
   readonly schema: Schema;
 }
 
-function mergedList({ live, items, order, removed, schema }: ListPatch): readonly JsonValue[] {
+function mergeList({ live, items, order, removed, schema }: ListPatch): readonly JsonValue[] {
   const key = schema?.["x-kubernetes-patch-merge-key"];
   const directives = items.filter((item) => isJsonObject(item) && memberOf(item, DIRECTIVE) !== undefined);
-  const wanted = items.filter((item) => !directives.includes(item));
-  if (directives.some((item) => isJsonObject(item) && item[DIRECTIVE] === "replace")) return wanted;
+  const patchItems = items.filter((item) => !directives.includes(item));
+  if (directives.some((item) => isJsonObject(item) && item[DIRECTIVE] === "replace")) return patchItems;
 
-  const idOf = (item: JsonValue): string => identityOf(item, key);
-  const gone = new Set([...directives, ...removed].map(idOf));
-  const before = live.filter((item) => !gone.has(idOf(item)));
-  const patches = new Map(wanted.map((item) => [idOf(item), item]));
-  const result = before.map((item) => mergedItem(item, patches.get(idOf(item)), schema?.items));
-  const known = new Set(before.map(idOf));
-  const added = wanted.filter(
-    (item, at) => !known.has(idOf(item)) && wanted.findIndex((one) => idOf(one) === idOf(item)) === at,
+  const idOf = (item: JsonValue): string => getIdentity(item, key);
+  const removedIds = new Set([...directives, ...removed].map(idOf));
+  const before = live.filter((item) => !removedIds.has(idOf(item)));
+  const patches = new Map(patchItems.map((item) => [idOf(item), item]));
+  const result = before.map((item) => mergeItem(item, patches.get(idOf(item)), schema?.items));
+  const liveIds = new Set(before.map(idOf));
+  const added = patchItems.filter(
+    (item, at) => !liveIds.has(idOf(item)) && patchItems.findIndex((one) => idOf(one) === idOf(item)) === at,
   );
-  const fresh = added.map(asNewItem);
-  if (order !== undefined) checkOrder(wanted, order, idOf);
-  return inOrder([...result, ...fresh], (order ?? wanted).map(idOf), live.map(idOf), idOf);
+  const cleaned = added.map(cleanNewItem);
+  if (order !== undefined) checkOrder(patchItems, order, idOf);
+  return sortItems([...result, ...cleaned], (order ?? patchItems).map(idOf), live.map(idOf), idOf);
 }
 
 /**
  * A new member is used as given: directives in it are not executed, and a map with a directive about itself is dropped.
  */
-function asNew(value: JsonValue): JsonValue | undefined {
-  if (isJsonArray(value)) return value.flatMap((item) => asNew(item) ?? []);
+function cleanNewValue(value: JsonValue): JsonValue | undefined {
+  if (isJsonArray(value)) return value.flatMap((item) => cleanNewValue(item) ?? []);
   if (!isJsonObject(value)) return value;
-  return memberOf(value, DIRECTIVE) === undefined ? withoutDirectives(value, asNew) : undefined;
+  return memberOf(value, DIRECTIVE) === undefined ? omitDirectives(value, cleanNewValue) : undefined;
 }
 
 /** The same for a new list item, but only the directives are dropped. */
-function asNewItem(value: JsonValue): JsonValue {
-  if (isJsonArray(value)) return value.map(asNewItem);
-  return isJsonObject(value) ? withoutDirectives(value, asNewItem) : value;
+function cleanNewItem(value: JsonValue): JsonValue {
+  if (isJsonArray(value)) return value.map(cleanNewItem);
+  return isJsonObject(value) ? omitDirectives(value, cleanNewItem) : value;
 }
 
-function withoutDirectives(object: JsonObject, of: (member: JsonValue) => JsonValue | undefined): JsonObject {
+function omitDirectives(object: JsonObject, of: (member: JsonValue) => JsonValue | undefined): JsonObject {
   const members = Object.entries(object).flatMap(([name, member]): [string, JsonValue][] => {
-    const fresh = member === null || isDirective(name) ? undefined : of(member);
-    return fresh === undefined ? [] : [[name, fresh]];
+    const cleaned = member === null || isDirective(name) ? undefined : of(member);
+    return cleaned === undefined ? [] : [[name, cleaned]];
   });
   return Object.fromEntries(members);
 }
@@ -151,45 +152,46 @@ function isDirective(name: string): boolean {
   return name === DIRECTIVE || name === RETAIN || name.startsWith(DELETE_FROM) || name.startsWith(ORDER);
 }
 
-function mergedItem(item: JsonValue, patch: JsonValue | undefined, schema: Schema): JsonValue {
-  return isJsonObject(item) && isJsonObject(patch) ? mergedMap(item, patch, schema) : (patch ?? item);
+function mergeItem(item: JsonValue, patch: JsonValue | undefined, schema: Schema): JsonValue {
+  return isJsonObject(item) && isJsonObject(patch) ? mergeMap(item, patch, schema) : (patch ?? item);
 }
 
 /** The identity of an item: the value of the merge key, or the value itself. */
-function identityOf(item: JsonValue, key: string | undefined): string {
+function getIdentity(item: JsonValue, key: string | undefined): string {
   if (key === undefined || !isJsonObject(item)) return canonicalJson(item);
   const value = memberOf(item, key);
-  if (value === undefined) throw new Refusal(`map: ${goText(item)} does not contain declared merge key: ${key}`);
+  if (value === undefined)
+    throw new PatchError(`map: ${formatGoValue(item)} does not contain declared merge key: ${key}`);
   return canonicalJson(value);
 }
 
 function checkOrder(
-  wanted: readonly JsonValue[],
+  patchItems: readonly JsonValue[],
   order: readonly JsonValue[],
   idOf: (item: JsonValue) => string,
 ): void {
-  const places = wanted.map((item) => order.findIndex((one) => idOf(one) === idOf(item)));
-  if (places.every((place, at) => place >= 0 && place >= (places[at - 1] ?? 0))) return;
-  throw new Refusal(
-    `The order in patch list:\n${goText(wanted)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`,
+  const positions = patchItems.map((item) => order.findIndex((one) => idOf(one) === idOf(item)));
+  if (positions.every((position, at) => position >= 0 && position >= (positions[at - 1] ?? 0))) return;
+  throw new PatchError(
+    `The order in patch list:\n${formatGoValue(patchItems)}\n doesn't match $setElementOrder list:\n${formatGoValue(order)}\n`,
   );
 }
 
 /** Items of the patch in its order; others before the next common item; new ones first. */
-function inOrder(
+function sortItems(
   items: readonly JsonValue[],
   patchOrder: readonly string[],
   liveOrder: readonly string[],
   idOf: (item: JsonValue) => string,
 ): readonly JsonValue[] {
-  const named = items
+  const patched = items
     .filter((item) => patchOrder.includes(idOf(item)))
     .sort((a, b) => patchOrder.indexOf(idOf(a)) - patchOrder.indexOf(idOf(b)));
   const others = items.filter((item) => !patchOrder.includes(idOf(item)));
   const result: JsonValue[] = [];
-  for (const item of named) {
-    const place = liveOrder.indexOf(idOf(item));
-    while (others[0] !== undefined && liveOrder.indexOf(idOf(others[0])) < place) {
+  for (const item of patched) {
+    const position = liveOrder.indexOf(idOf(item));
+    while (others[0] !== undefined && liveOrder.indexOf(idOf(others[0])) < position) {
       result.push(...others.splice(0, 1));
     }
     result.push(item);

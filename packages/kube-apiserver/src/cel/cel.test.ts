@@ -22,10 +22,10 @@ const expressions = recorded.expressions as readonly Expression[];
 const lines = (errors: readonly FieldError[]): readonly string[] =>
   errors.map(({ reason, field, message }) => `${reason} ${field}: ${message}`).sort();
 
-const OUTSIDE = "not supported by this server";
+const UNSUPPORTED = "not supported by this server";
 
 /** The outcome of an expression: the compile error, the evaluation error, or the result. */
-function outcomeOf(rule: string): Omit<Expression, "group" | "rule"> {
+function evaluateRule(rule: string): Omit<Expression, "group" | "rule"> {
   const compiled = compileRule({ rule }, schema, false);
   if (!compiled.ok) return { refused: compiled.error.reason };
   const { test, usesOldSelf } = compiled.value;
@@ -34,25 +34,25 @@ function outcomeOf(rule: string): Omit<Expression, "group" | "rule"> {
 }
 
 /** For several syntax errors the real server continues to the next; this implementation stops at the first. */
-const firstOf = (refused: string): string =>
+const getFirstError = (refused: string): string =>
   refused.includes("Syntax error") ? refused.split("\nERROR")[0]! : refused;
 
 describe("expressions recorded from the real server", () => {
-  const answered = expressions.filter(({ rule, refused }) => {
+  const supported = expressions.filter(({ rule, refused }) => {
     const isCostly = refused?.includes("estimated rule cost") ?? false;
-    return !isCostly && !(outcomeOf(rule).refused?.includes(OUTSIDE) ?? false);
+    return !isCostly && !(evaluateRule(rule).refused?.includes(UNSUPPORTED) ?? false);
   });
 
-  it.each(answered)("$group: $rule", ({ rule, group: _group, rule: _rule, ...expected }) => {
+  it.each(supported)("$group: $rule", ({ rule, group: _group, rule: _rule, ...expected }) => {
     const { refused, ...others } = expected;
-    expect(outcomeOf(rule)).toEqual(refused === undefined ? others : { refused: firstOf(refused) });
+    expect(evaluateRule(rule)).toEqual(refused === undefined ? others : { refused: getFirstError(refused) });
   });
 
   it("rejects unsupported functions with a clear message", () => {
-    const outside = expressions
-      .filter(({ rule }) => outcomeOf(rule).refused?.includes(OUTSIDE))
+    const unsupported = expressions
+      .filter(({ rule }) => evaluateRule(rule).refused?.includes(UNSUPPORTED))
       .map(({ rule }) => rule);
-    expect(outside).toMatchInlineSnapshot(`
+    expect(unsupported).toMatchInlineSnapshot(`
       [
         ""%s is %d".format(["a", 1]) == "a is 1"",
         "self.l.all(i, e, i >= 0 && e != "")",
@@ -87,7 +87,7 @@ describe("rules in definitions", () => {
   it.each(recorded.definitions)("$why", ({ why, schema: spec, causes }) => {
     const root = { type: "object", properties: { spec } } as unknown as StructuralSchema;
     const errors = structuralityErrors(root, "spec.validation.openAPIV3Schema");
-    if (why.startsWith("optionalOldSelf")) expect(errors[0]?.message).toContain(OUTSIDE);
+    if (why.startsWith("optionalOldSelf")) expect(errors[0]?.message).toContain(UNSUPPORTED);
     else expect(lines(errors)).toEqual(lines(causes));
   });
 });
@@ -103,8 +103,8 @@ describe("objects validated by rules", () => {
   );
 
   it("accepts an unchanged invalid value", () => {
-    const wrong = { spec: { a: 1, s: "bad" } };
-    expect(customResourceErrors(wrong, root)).toHaveLength(2);
-    expect(customResourceErrors({ spec: { ...wrong.spec, l: [2] } }, root, wrong)).toEqual([]);
+    const invalid = { spec: { a: 1, s: "bad" } };
+    expect(customResourceErrors(invalid, root)).toHaveLength(2);
+    expect(customResourceErrors({ spec: { ...invalid.spec, l: [2] } }, root, invalid)).toEqual([]);
   });
 });

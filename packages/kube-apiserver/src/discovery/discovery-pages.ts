@@ -20,7 +20,7 @@ export function discoveryPages(kinds: KindRegistry): PathHandler {
     return known.groups;
   };
   return {
-    answer: (request, path) =>
+    handle: (request, path) =>
       path === "/"
         ? json({ paths: pathsOf(groups()) })
         : request.method === "GET"

@@ -45,7 +45,7 @@ async function get(
   headers: Record<string, string> = {},
 ): Promise<ApiResponse | undefined> {
   const request = { method: "GET", target, headers, body: "", signal: new AbortController().signal };
-  return page.answer(request, target.split("?")[0] ?? "", new URLSearchParams(target.split("?")[1] ?? ""));
+  return page.handle(request, target.split("?")[0] ?? "", new URLSearchParams(target.split("?")[1] ?? ""));
 }
 
 const json = (answer: ApiResponse | undefined): JsonObject => JSON.parse(answer?.body as string) as JsonObject;

@@ -28,7 +28,7 @@ export function openApiPages(kinds: KindRegistry): PathHandler {
     }
     return made;
   };
-  return { answer: (request, path) => (request.method === "GET" ? answered(request, path, edition) : undefined) };
+  return { handle: (request, path) => (request.method === "GET" ? answered(request, path, edition) : undefined) };
 }
 
 function answered(request: ApiRequest, path: string, edition: () => Edition): ApiResponse | undefined {

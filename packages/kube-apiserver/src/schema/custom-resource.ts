@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import { hasRules, ruleErrors } from "../cel/rules/rule-validation.ts";
+import { hasRules, validateRules } from "../cel/rules/rule-validation.ts";
 import { withDefaults, withoutForbiddenNulls } from "./defaulting.ts";
 import { embeddedResourceErrors } from "./validation/embedded-resource.ts";
 import { invalidSomewhere, type FieldError } from "./field-error.ts";
@@ -38,7 +38,7 @@ export function customResourceErrors(object: object, schema: StructuralSchema, o
     ...listTypeErrors(object, schema),
   ];
   if (!hasRules(schema)) return errors;
-  if (!errors.some(({ reason }) => BLOCKING.has(reason))) return [...errors, ...ruleErrors(object, schema, old)];
+  if (!errors.some(({ reason }) => BLOCKING.has(reason))) return [...errors, ...validateRules(object, schema, old)];
   return [...errors, invalidSomewhere(NOT_CHECKED, null)];
 }
 

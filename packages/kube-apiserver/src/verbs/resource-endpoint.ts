@@ -5,11 +5,11 @@ import { nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import type { ApiResponse } from "../api.ts";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
-import { jsonResponse, statusResponse, streamResponse, withWarning } from "../request/response/responses.ts";
-import { readObject } from "../request/body/body.ts";
-import { isTrue, listOptions, type ListOptions } from "../request/query/list-options.ts";
-import { representationOf, type Representation } from "../request/body/media-types.ts";
-import { writeOptions, type WriteOptions } from "../request/query/options.ts";
+import { jsonResponse, statusResponse, streamResponse, prependWarning } from "../request/response/responses.ts";
+import { decodeObject } from "../request/body/body.ts";
+import { isTrue, parseListOptions, type ListOptions } from "../request/query/list-options.ts";
+import { negotiateRepresentation, type Representation } from "../request/body/media-types.ts";
+import { parseWriteOptions, type WriteOptions } from "../request/query/options.ts";
 import {
   badRequest,
   internalError,
@@ -62,7 +62,7 @@ export class ResourceEndpoint {
   async answer(asked: ResourceRequest): Promise<ApiResponse> {
     const { request, query } = asked;
     const isWatch = request.method === "GET" && (asked.isOldWatch || isTrue(query.get("watch")));
-    const form = representationOf(request.headers, query, { isWatch, isCollection: asked.name === undefined });
+    const form = negotiateRepresentation(request.headers, query, { isWatch, isCollection: asked.name === undefined });
     if (!form.ok) return statusResponse(form.error, { syntax: "json", isPretty: true });
     const refusal = form.value.as === "Table" ? includeObjectRefusal(query.get("includeObject") ?? "") : undefined;
     if (refusal !== undefined) return statusResponse(refusal, form.value);
@@ -70,7 +70,7 @@ export class ResourceEndpoint {
     const answered = await this.#verb({ ...asked, warnings }, form.value);
     const answer = answered.ok ? answered.value : statusResponse(answered.error, form.value, warnings);
     const { deprecationWarning } = asked.version;
-    return deprecationWarning === undefined ? answer : withWarning(answer, deprecationWarning);
+    return deprecationWarning === undefined ? answer : prependWarning(answer, deprecationWarning);
   }
 
   async #verb(asked: ResourceRequest, form: Representation): Promise<VerbResult> {
@@ -99,7 +99,7 @@ export class ResourceEndpoint {
 
   #get(asked: NamedRequest, form: Representation): VerbResult {
     const { context, presenter } = this.#deps;
-    const options = listOptions(asked, asked.query, asked.isOldWatch);
+    const options = parseListOptions(asked, asked.query, asked.isOldWatch);
     if (!options.ok) return options;
     if (options.value.isWatch && asked.subresource === undefined) {
       const byName = { field: "metadata.name", operator: "=" as const, value: asked.name };
@@ -121,7 +121,7 @@ export class ResourceEndpoint {
   }
 
   #list(asked: ResourceRequest, form: Representation): VerbResult {
-    const options = listOptions(asked, asked.query, asked.isOldWatch);
+    const options = parseListOptions(asked, asked.query, asked.isOldWatch);
     if (!options.ok) return options;
     if (options.value.isWatch) return ok(this.#watch(asked, form, options.value));
     const listed = listObjects(this.#deps.context, asked, options.value);
@@ -146,7 +146,7 @@ export class ResourceEndpoint {
 
   async #create(asked: ResourceRequest, form: Representation): Promise<VerbResult> {
     const { request, query } = asked;
-    const options = writeOptions("CreateOptions", query, request.headers);
+    const options = parseWriteOptions("CreateOptions", query, request.headers);
     if (!options.ok) return options;
     const body = readRequestObject(asked, options.value.fieldValidation);
     if (!body.ok) return body;
@@ -169,10 +169,10 @@ export class ResourceEndpoint {
   /** POST to a subresource: binding or eviction of a pod. */
   async #createSubresource(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { request, query, kind, name, subresource } = asked;
-    const options = writeOptions("CreateOptions", query, request.headers);
+    const options = parseWriteOptions("CreateOptions", query, request.headers);
     if (!options.ok) return options;
     const posted = subresource === "eviction" ? "Eviction" : "Binding";
-    const body = readObject(request.body, request.headers["content-type"], posted);
+    const body = decodeObject(request.body, request.headers["content-type"], posted);
     if (!body.ok) return body;
     const { object } = body.value;
     if (kind.resource === "pods" && (subresource === "binding" || subresource === "eviction")) {
@@ -191,14 +191,14 @@ export class ResourceEndpoint {
   #question(asked: ResourceRequest, body: JsonObject, form: Representation): VerbResult {
     const { request, kind, namespace, name, subresource } = asked;
     const place = { ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) };
-    const answer = this.#deps.questions?.answer({ request, kind, namespace, body, ...place });
+    const answer = this.#deps.questions?.handle({ request, kind, namespace, body, ...place });
     if (answer === undefined) return err(methodNotAllowed());
     return answer.ok ? ok(jsonResponse(201, JSON.stringify(answer.value), form)) : answer;
   }
 
   async #update(asked: NamedRequest, form: Representation): Promise<VerbResult> {
     const { request, query, kind } = asked;
-    const options = writeOptions("UpdateOptions", query, request.headers);
+    const options = parseWriteOptions("UpdateOptions", query, request.headers);
     if (!options.ok) return options;
     if (asked.subresource === "scale") return updateScale(this.#deps.context, asked, options.value, form);
     if (asked.subresource === "finalize") return this.#finalize(asked, options.value, form);
@@ -228,7 +228,7 @@ export class ResourceEndpoint {
     const { request, query, kind } = asked;
     const type = patchTypeOf(request.headers["content-type"], isBuiltIn(kind));
     if (!type.ok) return type;
-    const options = writeOptions("PatchOptions", query, request.headers, type.value === "apply");
+    const options = parseWriteOptions("PatchOptions", query, request.headers, type.value === "apply");
     if (!options.ok) return options;
     if (type.value !== "apply" && this.#stored(asked) === undefined) return err(notFound(kind, asked.name));
     const patch = readPatch(type.value, request.body);
@@ -277,7 +277,7 @@ export class ResourceEndpoint {
   #granted(asked: ResourceRequest, name: string, object: JsonObject, live?: JsonObject): Status | undefined {
     const { request, kind, namespace } = asked;
     const before = live === undefined || Object.keys(live).length === 0 ? {} : { live };
-    return this.#deps.grants?.refusal(request, { kind, namespace, name, object, ...before });
+    return this.#deps.grants?.check(request, { kind, namespace, name, object, ...before });
   }
 
   async #delete(asked: NamedRequest, form: Representation): Promise<VerbResult> {
@@ -302,7 +302,7 @@ export class ResourceEndpoint {
     const { context, presenter } = this.#deps;
     const options = readDeletionOptions(asked);
     if (!options.ok) return options;
-    const selection = listOptions(asked, asked.query, false);
+    const selection = parseListOptions(asked, asked.query, false);
     if (!selection.ok) return selection;
     const listed = listObjects(context, asked, { ...selection.value, isWatch: false });
     if (!listed.ok) return listed;

@@ -14,7 +14,7 @@ import { admitCustomResource, customResourceErrors } from "../../src/schema/cust
 import { withDefaults } from "../../src/schema/defaulting.ts";
 import { invalidStatus } from "../../src/schema/field-error.ts";
 import type { StructuralSchema } from "../../src/schema/structural-schema.ts";
-import { fieldSetOf } from "../../src/apply/fields/field-set.ts";
+import { createFieldSet } from "../../src/apply/fields/field-set.ts";
 import { memberElement } from "../../src/apply/fields/path-element.ts";
 import {
   applyConfiguration,
@@ -64,7 +64,7 @@ export class OneObjectServer {
       apiVersion: IDENTITY.apiVersion,
       time: "2026-01-01T00:00:00Z",
       ...(subresource === undefined ? {} : { subresource }),
-      resets: fieldSetOf(
+      resets: createFieldSet(
         (subresource === undefined ? ["status"] : ["spec", "metadata"]).map((name) => [memberElement(name)]),
       ),
     };

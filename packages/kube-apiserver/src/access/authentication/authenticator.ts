@@ -30,16 +30,16 @@ export class Authenticator {
   }
 
   /** Returns the user; anonymous without credentials; undefined when they are invalid. */
-  userOf({ headers }: Pick<ApiRequest, "headers">): User | undefined {
+  authenticate({ headers }: Pick<ApiRequest, "headers">): User | undefined {
     const [scheme = "", token = ""] = (headers["authorization"] ?? "").split(" ");
     if (scheme.toLowerCase() !== "bearer" || token === "") return this.#options.withoutCredentials ?? ANONYMOUS;
-    return this.userOfToken(token);
+    return this.authenticateToken(token);
   }
 
-  userOfToken(token: string): User | undefined {
-    const known = this.#options.users.get(token);
-    if (known !== undefined)
-      return known.groups.includes(AUTHENTICATED) ? known : { ...known, groups: [...known.groups, AUTHENTICATED] };
+  authenticateToken(token: string): User | undefined {
+    const user = this.#options.users.get(token);
+    if (user !== undefined)
+      return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
     const issued = this.#options.tokens.read(token, this.#options.clock.now());
     if (issued === undefined) return undefined;
     const { namespace, name, uid } = issued;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { textAt } from "../../kinds/json-access.ts";
 
 export const ISSUER = "https://kubernetes.default.svc";
-const HEADER = encoded({ alg: "HS256" });
+const HEADER = encodeSegment({ alg: "HS256" });
 
 /** The service account of a token. */
 export interface TokenSubject {
@@ -42,14 +42,14 @@ export class ServiceAccountTokens {
       nbf: issued,
       sub: `system:serviceaccount:${namespace}:${name}`,
     };
-    const signed = `${HEADER}.${encoded(claims)}`;
-    return `${signed}.${this.#signature(signed)}`;
+    const signingInput = `${HEADER}.${encodeSegment(claims)}`;
+    return `${signingInput}.${this.#sign(signingInput)}`;
   }
 
   /** The claims of a valid, unexpired token of this server. The caller checks whether its account still exists. */
   read(token: string, now: number): IssuedToken | undefined {
     const [header, body = "", signature = ""] = token.split(".");
-    if (header !== HEADER || !isSame(signature, this.#signature(`${HEADER}.${body}`))) return undefined;
+    if (header !== HEADER || !equalsConstantTime(signature, this.#sign(`${HEADER}.${body}`))) return undefined;
     const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as JsonObject;
     const expiresAt = Number(claims["exp"]) * 1000;
     const inner = claims["kubernetes.io"];
@@ -66,17 +66,17 @@ export class ServiceAccountTokens {
     };
   }
 
-  #signature(text: string): string {
+  #sign(text: string): string {
     return createHmac("sha256", this.#key).update(text).digest("base64url");
   }
 }
 
-function encoded(value: object): string {
+function encodeSegment(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
 /** Compares in constant time. */
-function isSame(a: string, b: string): boolean {
+function equalsConstantTime(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

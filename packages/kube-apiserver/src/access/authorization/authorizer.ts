@@ -8,9 +8,9 @@ import { MASTERS, type User } from "../authentication/user.ts";
 const GROUP = "rbac.authorization.k8s.io";
 
 /** The rules of a user: cluster-wide and per namespace. */
-interface Rights {
-  readonly everywhere: readonly JsonObject[];
-  readonly within: ReadonlyMap<string, readonly JsonObject[]>;
+interface UserRules {
+  readonly clusterWide: readonly JsonObject[];
+  readonly byNamespace: ReadonlyMap<string, readonly JsonObject[]>;
 }
 
 /** The objects it reads. */
@@ -22,57 +22,57 @@ export type AccessObjects = Pick<ClusterObjects, "get" | "list" | "onChange">;
  */
 export class Authorizer {
   readonly #objects: AccessObjects;
-  readonly #rights = new Map<string, Rights>();
+  readonly #rulesByUser = new Map<string, UserRules>();
 
   constructor(objects: AccessObjects) {
     this.#objects = objects;
     objects.onChange(({ kind }) => {
-      if (kind.group === GROUP) this.#rights.clear();
+      if (kind.group === GROUP) this.#rulesByUser.clear();
     });
   }
 
-  mayDo(user: User, attempt: ResourceAttempt): boolean {
+  canAccessResource(user: User, attempt: ResourceAttempt): boolean {
     if (user.groups.includes(MASTERS)) return true;
-    return this.rulesFor(user, attempt.namespace).some((rule) => allowsResource(rule, attempt));
+    return this.listRules(user, attempt.namespace).some((rule) => allowsResource(rule, attempt));
   }
 
-  mayVisit(user: User, attempt: PathAttempt): boolean {
+  canAccessPath(user: User, attempt: PathAttempt): boolean {
     if (user.groups.includes(MASTERS)) return true;
-    return this.#rightsOf(user).everywhere.some((rule) => allowsPath(rule, attempt));
+    return this.#getUserRules(user).clusterWide.some((rule) => allowsPath(rule, attempt));
   }
 
   /** The rules of a user in a namespace, or cluster-wide without one. */
-  rulesFor(user: User, namespace = ""): readonly JsonObject[] {
-    const { everywhere, within } = this.#rightsOf(user);
-    return [...everywhere, ...(within.get(namespace) ?? [])];
+  listRules(user: User, namespace = ""): readonly JsonObject[] {
+    const { clusterWide, byNamespace } = this.#getUserRules(user);
+    return [...clusterWide, ...(byNamespace.get(namespace) ?? [])];
   }
 
-  #rightsOf(user: User): Rights {
+  #getUserRules(user: User): UserRules {
     const key = JSON.stringify([user.name, user.groups]);
-    const known = this.#rights.get(key);
-    if (known !== undefined) return known;
-    const made = this.#gather(user);
+    const cached = this.#rulesByUser.get(key);
+    if (cached !== undefined) return cached;
+    const rules = this.#collectRules(user);
     // Bounds the cache: users come and go with their tokens.
-    if (this.#rights.size >= 1000) this.#rights.clear();
-    this.#rights.set(key, made);
-    return made;
+    if (this.#rulesByUser.size >= 1000) this.#rulesByUser.clear();
+    this.#rulesByUser.set(key, rules);
+    return rules;
   }
 
-  #gather(user: User): Rights {
-    const everywhere = this.#bindings("clusterrolebindings", user).flatMap(
-      (binding) => this.rulesOf(binding, "") ?? [],
+  #collectRules(user: User): UserRules {
+    const clusterWide = this.#listBindings("clusterrolebindings", user).flatMap(
+      (binding) => this.resolveRules(binding, "") ?? [],
     );
-    const within = new Map<string, JsonObject[]>();
-    for (const binding of this.#bindings("rolebindings", user)) {
+    const byNamespace = new Map<string, JsonObject[]>();
+    for (const binding of this.#listBindings("rolebindings", user)) {
       const namespace = textAt(objectAt(binding, "metadata"), "namespace");
-      const rules = within.get(namespace) ?? [];
-      rules.push(...(this.rulesOf(binding, namespace) ?? []));
-      within.set(namespace, rules);
+      const rules = byNamespace.get(namespace) ?? [];
+      rules.push(...(this.resolveRules(binding, namespace) ?? []));
+      byNamespace.set(namespace, rules);
     }
-    return { everywhere, within };
+    return { clusterWide, byNamespace };
   }
 
-  #bindings(resource: string, user: User): readonly JsonObject[] {
+  #listBindings(resource: string, user: User): readonly JsonObject[] {
     return this.#objects.list({ group: GROUP, resource }).filter((binding) => {
       const namespace = textAt(objectAt(binding, "metadata"), "namespace");
       return objectsAt(binding, "subjects").some((subject) => isSubject(subject, user, namespace));
@@ -80,7 +80,7 @@ export class Authorizer {
   }
 
   /** The rules of the role that a binding names; undefined when it does not exist. */
-  rulesOf(binding: JsonObject, namespace: string): readonly JsonObject[] | undefined {
+  resolveRules(binding: JsonObject, namespace: string): readonly JsonObject[] | undefined {
     const reference = objectAt(binding, "roleRef");
     const name = textAt(reference, "name");
     if (textAt(reference, "kind") === "Role") {
@@ -88,15 +88,15 @@ export class Authorizer {
       return role === undefined ? undefined : objectsAt(role, "rules");
     }
     const role = this.#objects.get({ group: GROUP, resource: "clusterroles" }, { name });
-    return role === undefined ? undefined : this.#clusterRules(role, new Set([name]));
+    return role === undefined ? undefined : this.#resolveClusterRules(role, new Set([name]));
   }
 
   /** The rules of a cluster role and of the roles it aggregates, recursively. */
-  #clusterRules(role: JsonObject, seen: Set<string>): readonly JsonObject[] {
+  #resolveClusterRules(role: JsonObject, seen: Set<string>): readonly JsonObject[] {
     const own = objectsAt(role, "rules");
     if (!hasObject(role, "aggregationRule")) return own;
     const selectors = objectsAt(objectAt(role, "aggregationRule"), "clusterRoleSelectors");
-    const gathered = this.#objects.list({ group: GROUP, resource: "clusterroles" }).filter((other) => {
+    const aggregated = this.#objects.list({ group: GROUP, resource: "clusterroles" }).filter((other) => {
       const metadata = objectAt(other, "metadata");
       const isNew = !seen.has(textAt(metadata, "name"));
       return (
@@ -106,7 +106,7 @@ export class Authorizer {
         )
       );
     });
-    for (const other of gathered) seen.add(textAt(objectAt(other, "metadata"), "name"));
-    return [...own, ...gathered.flatMap((other) => this.#clusterRules(other, seen))];
+    for (const other of aggregated) seen.add(textAt(objectAt(other, "metadata"), "name"));
+    return [...own, ...aggregated.flatMap((other) => this.#resolveClusterRules(other, seen))];
   }
 }

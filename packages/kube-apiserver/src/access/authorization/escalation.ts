@@ -2,7 +2,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import { textsAt } from "../../kinds/json-access.ts";
 
 /** One permission: a rule with one value per list. */
-interface Right {
+interface Permission {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly nonResourceURLs: readonly string[];
@@ -14,12 +14,17 @@ interface Right {
  * Permissions that are not covered by others, in the real server's words and order; empty when nothing would be
  * escalated.
  */
-export function rightsNotHeld(held: readonly JsonObject[], wanted: readonly JsonObject[]): readonly string[] {
-  const missing = wanted.flatMap(rightsOf).filter((right) => !held.some((rule) => covers(ruleOf(rule), right)));
-  return [...new Set(compacted(missing).map(textOf))].sort();
+export function findMissingPermissions(
+  held: readonly JsonObject[],
+  requested: readonly JsonObject[],
+): readonly string[] {
+  const missing = requested
+    .flatMap(expandRule)
+    .filter((permission) => !held.some((rule) => covers(readRule(rule), permission)));
+  return [...new Set(mergeVerbs(missing).map(formatPermission))].sort();
 }
 
-function ruleOf(rule: JsonObject): Right {
+function readRule(rule: JsonObject): Permission {
   return {
     apiGroups: textsAt(rule, "apiGroups"),
     resources: textsAt(rule, "resources"),
@@ -29,17 +34,23 @@ function ruleOf(rule: JsonObject): Right {
   };
 }
 
-const NOTHING: Right = { apiGroups: [], resources: [], nonResourceURLs: [], resourceNames: [], verbs: [] };
+const EMPTY_PERMISSION: Permission = {
+  apiGroups: [],
+  resources: [],
+  nonResourceURLs: [],
+  resourceNames: [],
+  verbs: [],
+};
 
-function rightsOf(rule: JsonObject): readonly Right[] {
-  const { apiGroups, resources, nonResourceURLs, resourceNames, verbs } = ruleOf(rule);
+function expandRule(rule: JsonObject): readonly Permission[] {
+  const { apiGroups, resources, nonResourceURLs, resourceNames, verbs } = readRule(rule);
   const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
   return [
     ...apiGroups.flatMap((group) =>
       resources.flatMap((resource) =>
         verbs.flatMap((verb) =>
           names.map((name) => ({
-            ...NOTHING,
+            ...EMPTY_PERMISSION,
             apiGroups: [group],
             resources: [resource],
             verbs: [verb],
@@ -48,23 +59,26 @@ function rightsOf(rule: JsonObject): readonly Right[] {
         ),
       ),
     ),
-    ...nonResourceURLs.flatMap((url) => verbs.map((verb) => ({ ...NOTHING, nonResourceURLs: [url], verbs: [verb] }))),
+    ...nonResourceURLs.flatMap((url) =>
+      verbs.map((verb) => ({ ...EMPTY_PERMISSION, nonResourceURLs: [url], verbs: [verb] })),
+    ),
   ];
 }
 
-function covers(rule: Right, right: Right): boolean {
+function covers(rule: Permission, permission: Permission): boolean {
   return (
-    hasAll(rule.verbs, right.verbs) &&
-    hasAll(rule.apiGroups, right.apiGroups) &&
-    right.resources.every((resource) => coversResource(rule.resources, resource)) &&
-    right.nonResourceURLs.every((url) => rule.nonResourceURLs.some((own) => coversUrl(own, url))) &&
+    hasAll(rule.verbs, permission.verbs) &&
+    hasAll(rule.apiGroups, permission.apiGroups) &&
+    permission.resources.every((resource) => coversResource(rule.resources, resource)) &&
+    permission.nonResourceURLs.every((url) => rule.nonResourceURLs.some((own) => coversUrl(own, url))) &&
     (rule.resourceNames.length === 0 ||
-      (right.resourceNames.length > 0 && right.resourceNames.every((name) => rule.resourceNames.includes(name))))
+      (permission.resourceNames.length > 0 &&
+        permission.resourceNames.every((name) => rule.resourceNames.includes(name))))
   );
 }
 
-function hasAll(held: readonly string[], wanted: readonly string[]): boolean {
-  return held.includes("*") || wanted.every((one) => held.includes(one));
+function hasAll(held: readonly string[], requested: readonly string[]): boolean {
+  return held.includes("*") || requested.every((one) => held.includes(one));
 }
 
 function coversResource(held: readonly string[], resource: string): boolean {
@@ -78,8 +92,8 @@ function coversUrl(held: string, url: string): boolean {
 }
 
 /** Groups verbs on the same resources. */
-function compacted(rights: readonly Right[]): readonly Right[] {
-  const groups = Map.groupBy(rights, ({ verbs: _verbs, ...rest }) => JSON.stringify(rest));
+function mergeVerbs(permissions: readonly Permission[]): readonly Permission[] {
+  const groups = Map.groupBy(permissions, ({ verbs: _verbs, ...rest }) => JSON.stringify(rest));
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || first.nonResourceURLs.length > 0) return group;
@@ -87,7 +101,7 @@ function compacted(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-function textOf({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: Right): string {
+function formatPermission({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: Permission): string {
   const parts = [
     ["APIGroups", apiGroups],
     ["Resources", resources],
@@ -97,11 +111,11 @@ function textOf({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }:
   ] as const;
   return `{${parts
     .filter(([, list]) => list.length > 0)
-    .map(([name, list]) => `${name}:${quotedList(list)}`)
+    .map(([name, list]) => `${name}:${formatList(list)}`)
     .join(", ")}}`;
 }
 
 /** Formats a list of strings as Go quotes it. */
-export function quotedList(list: readonly string[]): string {
+export function formatList(list: readonly string[]): string {
   return `[${list.map((text) => JSON.stringify(text)).join(" ")}]`;
 }

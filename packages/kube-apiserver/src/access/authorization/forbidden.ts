@@ -8,13 +8,13 @@ export const UNAUTHORIZED: Status = { status: "Failure", message: "Unauthorized"
 /** The response to a caller without permission. */
 export function forbiddenResource(user: User, attempt: ResourceAttempt): Status {
   const { verb, group, resource, subresource, name, namespace } = attempt;
-  const what = subresource === undefined || subresource === "" ? resource : `${resource}/${subresource}`;
-  const where =
+  const resourcePath = subresource === undefined || subresource === "" ? resource : `${resource}/${subresource}`;
+  const scope =
     namespace === undefined || namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  const which = groupResourceText({ group, resource });
-  const subject = name === undefined || name === "" ? which : `${which} ${JSON.stringify(name)}`;
+  const groupResource = groupResourceText({ group, resource });
+  const subject = name === undefined || name === "" ? groupResource : `${groupResource} ${JSON.stringify(name)}`;
   return forbidden(
-    `${subject} is forbidden: User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`,
+    `${subject} is forbidden: User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(resourcePath)} in API group ${JSON.stringify(group)} ${scope}`,
     { ...(name === undefined || name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind: resource },
   );
 }

@@ -24,14 +24,14 @@ export function allowsResource(
 ): boolean {
   const names = textsAt(rule, "resourceNames");
   return (
-    hasOr(textsAt(rule, "verbs"), verb) &&
-    hasOr(textsAt(rule, "apiGroups"), group) &&
-    hasResource(textsAt(rule, "resources"), resource, subresource) &&
+    includesOrWildcard(textsAt(rule, "verbs"), verb) &&
+    includesOrWildcard(textsAt(rule, "apiGroups"), group) &&
+    includesResource(textsAt(rule, "resources"), resource, subresource) &&
     (names.length === 0 || names.includes(name))
   );
 }
 
-function hasResource(resources: readonly string[], resource: string, subresource: string | undefined): boolean {
+function includesResource(resources: readonly string[], resource: string, subresource: string | undefined): boolean {
   if (resources.includes("*")) return true;
   if (subresource === undefined || subresource === "") return resources.includes(resource);
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`);
@@ -40,15 +40,15 @@ function hasResource(resources: readonly string[], resource: string, subresource
 /** Whether a rule of a cluster role allows the path; a trailing star is a wildcard. */
 export function allowsPath(rule: JsonObject, { verb, path }: PathAttempt): boolean {
   return (
-    hasOr(textsAt(rule, "verbs"), verb) &&
+    includesOrWildcard(textsAt(rule, "verbs"), verb) &&
     textsAt(rule, "nonResourceURLs").some(
       (url) => url === path || (url.endsWith("*") && path.startsWith(url.slice(0, -1))),
     )
   );
 }
 
-function hasOr(list: readonly string[], wanted: string): boolean {
-  return list.includes("*") || list.includes(wanted);
+function includesOrWildcard(list: readonly string[], value: string): boolean {
+  return list.includes("*") || list.includes(value);
 }
 
 /** Whether a subject of a binding is this user; service accounts without a namespace belong to the binding's. */

@@ -17,8 +17,8 @@ it("allows the same requests as the real server with the same roles and bindings
       nonResourceAttributes?: PathAttempt;
     };
     const isAllowed =
-      (resourceAttributes !== undefined && authorizer.mayDo(user, resourceAttributes)) ||
-      (nonResourceAttributes !== undefined && authorizer.mayVisit(user, nonResourceAttributes));
+      (resourceAttributes !== undefined && authorizer.canAccessResource(user, resourceAttributes)) ||
+      (nonResourceAttributes !== undefined && authorizer.canAccessPath(user, nonResourceAttributes));
     return { user: name, groups, wants, isAllowed };
   });
   expect(ours).toEqual(cases);

@@ -4,12 +4,12 @@ import {
   difference,
   differenceBelow,
   equalSets,
-  fieldSetOf,
+  createFieldSet,
   intersection,
   isEmptySet,
   NO_FIELDS,
-  pathsOf,
-  pathText,
+  listPaths,
+  formatPath,
   union,
   type FieldPath,
   type FieldSet,
@@ -23,9 +23,9 @@ const element = fc.oneof(
   fc.constantFrom<string | number>("x", 'q"', 1, 1.5).map(valueElement),
   fc.constantFrom("i:0", "i:10", "i:2"),
 );
-const sets = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 }).map(fieldSetOf);
+const sets = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 }).map(createFieldSet);
 const sorted = (texts: Iterable<string>): readonly string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));
-const texts = (set: FieldSet): readonly string[] => sorted([...pathsOf(set)].map((path) => JSON.stringify(path)));
+const texts = (set: FieldSet): readonly string[] => sorted([...listPaths(set)].map((path) => JSON.stringify(path)));
 
 test.each<{ path: FieldPath; text: string }>([
   { path: [memberElement("spec"), memberElement("a")], text: ".spec.a" },
@@ -33,12 +33,12 @@ test.each<{ path: FieldPath; text: string }>([
   { path: [memberElement("s"), valueElement("x")], text: '.s[="x"]' },
   { path: [memberElement("l"), "i:3"], text: ".l[3]" },
 ])("encodes fields as $text", ({ path, text }) => {
-  expect(pathText(path)).toBe(text);
+  expect(formatPath(path)).toBe(text);
 });
 
 test("sorts members by name and before their children", () => {
   const set = decodeFields({ "f:b": {}, "f:a": { "f:z": {} }, "f:c": { ".": {}, "f:y": {} } });
-  expect([...pathsOf(set)].map(pathText)).toEqual([".b", ".c", ".a.z", ".c.y"]);
+  expect([...listPaths(set)].map(formatPath)).toEqual([".b", ".c", ".a.z", ".c.y"]);
 });
 
 test("sorts items by key size, numbers before strings", () => {
@@ -49,8 +49,8 @@ test("sorts items by key size, numbers before strings", () => {
     { port: 80, protocol: "UDP" },
     { port: 80, protocol: "TCP" },
   ];
-  const set = fieldSetOf([...keys.map((key) => [keyedElement(key)]), ["i:10"], ["i:2"], [valueElement("z")]]);
-  expect([...pathsOf(set)].map(pathText)).toEqual([
+  const set = createFieldSet([...keys.map((key) => [keyedElement(key)]), ["i:10"], ["i:2"], [valueElement("z")]]);
+  expect([...listPaths(set)].map(formatPath)).toEqual([
     "[port=80]",
     '[port=80,protocol="TCP"]',
     '[port=80,protocol="UDP"]',
@@ -77,7 +77,7 @@ describe("fieldsV1", () => {
     { fields: { 'k:{"b":1,"a":2}': {} }, paths: ["[a=2,b=1]"], why: "keys in any order" },
     { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], why: "unknown steps are dropped" },
   ])("$why", ({ fields, paths }) => {
-    expect([...pathsOf(decodeFields(fields))].map(pathText)).toEqual(paths);
+    expect([...listPaths(decodeFields(fields))].map(formatPath)).toEqual(paths);
   });
 });
 
@@ -98,7 +98,7 @@ describe("obeys set laws", () => {
   test("removes all children in a difference with the whole field", () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
-        const removed = [...pathsOf(b)].map((path) => JSON.stringify(path).slice(0, -1));
+        const removed = [...listPaths(b)].map((path) => JSON.stringify(path).slice(0, -1));
         const kept = texts(a).filter(
           (path) => !removed.some((head) => path === `${head}]` || path.startsWith(`${head},`)),
         );
@@ -108,6 +108,6 @@ describe("obeys set laws", () => {
   });
 
   test("ignores the empty path", () => {
-    expect(fieldSetOf([[]])).toEqual(NO_FIELDS);
+    expect(createFieldSet([[]])).toEqual(NO_FIELDS);
   });
 });

@@ -3,18 +3,18 @@ import { isEmptySet, NO_FIELDS, type FieldSet } from "./field-set.ts";
 import { compareElements, parseElement, type PathElement } from "./path-element.ts";
 
 /** Marks, inside the entry of a field that has others below it, that the field itself is in the set. */
-const ITSELF = ".";
+const SELF = ".";
 
 /** A set of fields as `fieldsV1` in managed fields, in the server's order. */
 export function encodeFields(set: FieldSet): JsonObject {
   const elements = [...new Set([...set.members, ...set.children.keys()])].sort(compareElements);
-  return Object.fromEntries(elements.map((element) => [element, encodedBelow(set, element)]));
+  return Object.fromEntries(elements.map((element) => [element, encodeElement(set, element)]));
 }
 
-function encodedBelow(set: FieldSet, element: PathElement): JsonObject {
+function encodeElement(set: FieldSet, element: PathElement): JsonObject {
   const child = set.children.get(element);
   if (child === undefined) return {};
-  return set.members.has(element) ? { [ITSELF]: {}, ...encodeFields(child) } : encodeFields(child);
+  return set.members.has(element) ? { [SELF]: {}, ...encodeFields(child) } : encodeFields(child);
 }
 
 /** The inverse of `encodeFields`. Unknown kinds of steps are skipped: a later version may know them. */
@@ -26,7 +26,7 @@ export function decodeFields(fields: unknown): FieldSet {
     const element = parseElement(text);
     if (element === undefined) continue;
     const child = decodeFields(inside);
-    if (isEmptySet(child) || (isJsonObject(inside) && Object.hasOwn(inside, ITSELF))) members.add(element);
+    if (isEmptySet(child) || (isJsonObject(inside) && Object.hasOwn(inside, SELF))) members.add(element);
     if (!isEmptySet(child)) children.set(element, child);
   }
   return { members, children };

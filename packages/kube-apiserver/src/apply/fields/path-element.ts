@@ -31,12 +31,12 @@ export function memberNameOf(element: PathElement): string | undefined {
 export function parseElement(text: string): PathElement | undefined {
   if (text.startsWith("f:") || /^i:\d+$/.test(text)) return text;
   if (!/^[kv]:/.test(text)) return undefined;
-  const value = parsed(text.slice(2));
+  const value = parseJson(text.slice(2));
   if (value === undefined || (text.startsWith("k:") && !isJsonObject(value))) return undefined;
   return `${text.slice(0, 2)}${canonicalJson(value)}`;
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseJson(text: string): JsonValue | undefined {
   // Text that is not JSON is not a step; the parser throws on it.
   try {
     return JSON.parse(text) as JsonValue;
@@ -46,7 +46,7 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /** A step in the server's messages: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
-export function elementText(element: PathElement): string {
+export function formatElement(element: PathElement): string {
   const rest = element.slice(2);
   if (element.startsWith("f:")) return `.${rest}`;
   if (element.startsWith("v:")) return `[=${rest}]`;

@@ -9,7 +9,7 @@ import {
 } from "@oaas/kube-core";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
 import { NO_FIELDS, type FieldSet } from "../fields/field-set.ts";
-import { ownedFields } from "../merge/owned-fields.ts";
+import { collectOwnedFields } from "../merge/owned-fields.ts";
 
 /** Only kubectl migrates from client-side to server-side apply. */
 const KUBECTL = "kubectl";
@@ -19,41 +19,41 @@ interface Applier {
 }
 
 /** The fields that kubectl applied client-side before: they belong to it, although another manager is recorded. */
-export function lastApplied({ manager }: Applier, live: JsonObject, schema: StructuralSchema): FieldSet {
-  const text = manager === KUBECTL ? annotationIn(live) : undefined;
-  const config = text === undefined ? undefined : parsed(text);
-  return isJsonObject(config) ? ownedFields(config, schema) : NO_FIELDS;
+export function getLastAppliedFields({ manager }: Applier, live: JsonObject, schema: StructuralSchema): FieldSet {
+  const text = manager === KUBECTL ? getAnnotation(live) : undefined;
+  const config = text === undefined ? undefined : parseJson(text);
+  return isJsonObject(config) ? collectOwnedFields(config, schema) : NO_FIELDS;
 }
 
 /** Updates the annotation if the object has one, so that a later client-side apply works. */
-export function withLastApplied({ manager }: Applier, object: JsonObject, config: JsonObject): JsonObject {
-  if (manager !== KUBECTL || annotationIn(object) === undefined) return object;
-  const text = `${canonicalJson(withAnnotation(config, undefined))}\n`;
-  return withAnnotation(object, text);
+export function updateLastApplied({ manager }: Applier, object: JsonObject, config: JsonObject): JsonObject {
+  if (manager !== KUBECTL || getAnnotation(object) === undefined) return object;
+  const text = `${canonicalJson(setAnnotation(config, undefined))}\n`;
+  return setAnnotation(object, text);
 }
 
-function annotationIn(object: JsonObject): string | undefined {
-  const text = memberOf(annotationsOf(object), LAST_APPLIED_ANNOTATION);
+function getAnnotation(object: JsonObject): string | undefined {
+  const text = memberOf(getAnnotations(object), LAST_APPLIED_ANNOTATION);
   return typeof text === "string" ? text : undefined;
 }
 
-function withAnnotation(object: JsonObject, text: string | undefined): JsonObject {
+function setAnnotation(object: JsonObject, text: string | undefined): JsonObject {
   const metadata = memberOf(object, "metadata");
   if (!isJsonObject(metadata)) return object;
-  const { [LAST_APPLIED_ANNOTATION]: _before, ...others } = annotationsOf(object);
+  const { [LAST_APPLIED_ANNOTATION]: _before, ...others } = getAnnotations(object);
   const annotations = text === undefined ? others : { ...others, [LAST_APPLIED_ANNOTATION]: text };
   const { annotations: _all, ...rest } = metadata;
   const isEmpty = Object.keys(annotations).length === 0;
   return withMember(object, "metadata", isEmpty ? rest : { ...rest, annotations });
 }
 
-function annotationsOf(object: JsonObject): JsonObject {
+function getAnnotations(object: JsonObject): JsonObject {
   const metadata = memberOf(object, "metadata");
   const annotations = isJsonObject(metadata) ? memberOf(metadata, "annotations") : undefined;
   return isJsonObject(annotations) ? annotations : {};
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -2,7 +2,7 @@ import { union } from "../fields/field-set.ts";
 import { managerKey, type FieldManager, type FieldManagers } from "./managed-fields.ts";
 
 /** Maximum number of distinct updaters; a controller with a new name per run would otherwise fill the object. */
-const MOST_UPDATERS = 10;
+const MAX_UPDATERS = 10;
 
 /** The manager that owns the fields of merged updaters. */
 const ANCIENT = "ancient-changes";
@@ -13,11 +13,11 @@ const ANCIENT = "ancient-changes";
  */
 export function limitUpdaters(managers: FieldManagers): FieldManagers {
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
-  let surplus = updaters.length - MOST_UPDATERS;
+  let surplus = updaters.length - MAX_UPDATERS;
   if (surplus <= 0) return managers;
   const result = new Map(managers);
   const firsts = new Map<string, string>();
-  for (const [key, manager] of updaters.sort(oldestFirst)) {
+  for (const [key, manager] of updaters.sort(compareAge)) {
     if (surplus <= 0) break;
     const first = firsts.get(manager.apiVersion);
     if (first === undefined) firsts.set(manager.apiVersion, key);
@@ -34,7 +34,7 @@ export function limitUpdaters(managers: FieldManagers): FieldManagers {
   return result;
 }
 
-function oldestFirst([keyA, a]: [string, FieldManager], [keyB, b]: [string, FieldManager]): number {
+function compareAge([keyA, a]: [string, FieldManager], [keyB, b]: [string, FieldManager]): number {
   const [left, right] = [`${a.time ?? ""} ${keyA}`, `${b.time ?? ""} ${keyB}`];
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -34,22 +34,22 @@ export function managerKey(of: Omit<FieldManager, "fields">): string {
 }
 
 /** The managers recorded in an object; undefined when there are none, or in an invalid form. */
-export function managersOf(object: JsonObject): FieldManagers | undefined {
-  const entries = memberOf(metadataOf(object), "managedFields");
+export function readManagers(object: JsonObject): FieldManagers | undefined {
+  const entries = memberOf(getMetadata(object), "managedFields");
   if (!isJsonArray(entries) || entries.length === 0) return undefined;
-  const managers = entries.map(managerOf);
-  const known = managers.filter((manager) => manager !== undefined);
-  return known.length < managers.length ? undefined : new Map(known.map((manager) => [managerKey(manager), manager]));
+  const managers = entries.map(decodeManager);
+  const valid = managers.filter((manager) => manager !== undefined);
+  return valid.length < managers.length ? undefined : new Map(valid.map((manager) => [managerKey(manager), manager]));
 }
 
 /** Whether an object requests to reset its managers: a single empty entry. */
-export function forgetsManagers(object: JsonObject): boolean {
-  const entries = memberOf(metadataOf(object), "managedFields");
+export function resetsManagers(object: JsonObject): boolean {
+  const entries = memberOf(getMetadata(object), "managedFields");
   const [only, ...more] = isJsonArray(entries) ? entries : [];
   return more.length === 0 && isJsonObject(only) && Object.keys(only).length === 0;
 }
 
-function managerOf(entry: JsonValue): FieldManager | undefined {
+function decodeManager(entry: JsonValue): FieldManager | undefined {
   if (!isJsonObject(entry)) return undefined;
   const {
     manager = "",
@@ -68,19 +68,19 @@ function managerOf(entry: JsonValue): FieldManager | undefined {
 }
 
 /** The object with these managers in its metadata, in the server's order; with none, without the list. */
-export function withManagers(object: JsonObject, managers: FieldManagers): JsonObject {
-  const { managedFields: _before, ...metadata } = metadataOf(object);
+export function setManagers(object: JsonObject, managers: FieldManagers): JsonObject {
+  const { managedFields: _before, ...metadata } = getMetadata(object);
   const owners = [...managers.values()].filter(({ fields }) => !isEmptySet(fields)).sort(compareManagers);
   if (owners.length === 0) return { ...object, metadata };
-  return { ...object, metadata: { ...metadata, managedFields: owners.map(entryOf) } };
+  return { ...object, metadata: { ...metadata, managedFields: owners.map(encodeManager) } };
 }
 
 /** The object without its managers. */
-export function withoutManagers(object: JsonObject): JsonObject {
-  return Object.hasOwn(metadataOf(object), "managedFields") ? withManagers(object, new Map()) : object;
+export function removeManagers(object: JsonObject): JsonObject {
+  return Object.hasOwn(getMetadata(object), "managedFields") ? setManagers(object, new Map()) : object;
 }
 
-function entryOf({ manager, operation, apiVersion, subresource, time, fields }: FieldManager): JsonObject {
+function encodeManager({ manager, operation, apiVersion, subresource, time, fields }: FieldManager): JsonObject {
   return {
     ...(manager === "" ? {} : { manager }),
     operation,
@@ -107,7 +107,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function metadataOf(object: JsonObject): JsonObject {
+function getMetadata(object: JsonObject): JsonObject {
   const metadata = memberOf(object, "metadata");
   return isJsonObject(metadata) ? metadata : {};
 }

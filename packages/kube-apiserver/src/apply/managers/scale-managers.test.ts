@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import { memberElement } from "../fields/path-element.ts";
-import { scaleWithManagers, objectWithScaleManagers, type ScaledKind } from "./scale-managers.ts";
+import { copyManagersToScale, copyManagersFromScale, type ScaledKind } from "./scale-managers.ts";
 
 const PATH = ["spec", "replicas"].map(memberElement);
 const KIND: ScaledKind = {
@@ -36,7 +36,7 @@ function managersOf(of: JsonObject): readonly JsonObject[] {
 describe("ownership of spec.replicas", () => {
   it("appears in a Scale under its version, without other fields", () => {
     const owner = entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } });
-    const scale = scaleWithManagers(object(owner, entry("two", { "f:spec": { "f:paused": {} } })), object(), KIND);
+    const scale = copyManagersToScale(object(owner, entry("two", { "f:spec": { "f:paused": {} } })), object(), KIND);
     expect(managersOf(scale)).toEqual([{ ...entry("one", REPLICAS), apiVersion: "autoscaling/v1" }]);
   });
 
@@ -44,7 +44,7 @@ describe("ownership of spec.replicas", () => {
     const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
     const scaler = { ...entry("two", REPLICAS, { subresource: "scale" }), apiVersion: "autoscaling/v1" };
     const { time: _time, ...untimed } = entry("two", REPLICAS, { subresource: "scale" });
-    expect(managersOf(objectWithScaleManagers(before, object(scaler), KIND))).toEqual([
+    expect(managersOf(copyManagersFromScale(before, object(scaler), KIND))).toEqual([
       untimed,
       entry("one", { "f:spec": { "f:paused": {} } }),
     ]);
@@ -52,7 +52,7 @@ describe("ownership of spec.replicas", () => {
 
   it("is separate under the version of Scale, so a manager appears twice", () => {
     const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
-    const after = objectWithScaleManagers(before, scaleWithManagers(before, object(), KIND), KIND);
+    const after = copyManagersFromScale(before, copyManagersToScale(before, object(), KIND), KIND);
     expect(managersOf(after).map((one) => [one["manager"], one["time"]])).toEqual([
       ["one", undefined],
       ["one", "t"],
@@ -61,7 +61,7 @@ describe("ownership of spec.replicas", () => {
 
   it("stays with the applier, who is the same manager in every version", () => {
     const before = object(entry("one", REPLICAS, { operation: "Apply" }));
-    expect(objectWithScaleManagers(before, scaleWithManagers(before, object(), KIND), KIND)).toEqual(before);
+    expect(copyManagersFromScale(before, copyManagersToScale(before, object(), KIND), KIND)).toEqual(before);
   });
 
   it("drops managers of unknown versions, and keeps those without scale", () => {
@@ -69,8 +69,6 @@ describe("ownership of spec.replicas", () => {
       entry("known", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v0" }),
       entry("unknown", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v9" }),
     );
-    expect(managersOf(objectWithScaleManagers(before, object(), KIND)).map(({ manager }) => manager)).toEqual([
-      "known",
-    ]);
+    expect(managersOf(copyManagersFromScale(before, object(), KIND)).map(({ manager }) => manager)).toEqual(["known"]);
   });
 });

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@oaas/kube-core";
 import {
   difference,
-  fieldSetOf,
+  createFieldSet,
   intersection,
   isEmptySet,
   type FieldPath,
   type FieldSet,
 } from "../fields/field-set.ts";
-import { managerKey, managersOf, withManagers, type FieldManager, type FieldManagers } from "./managed-fields.ts";
+import { managerKey, readManagers, setManagers, type FieldManager, type FieldManagers } from "./managed-fields.ts";
 import { memberElement } from "../fields/path-element.ts";
 
 /**
@@ -25,54 +25,54 @@ export interface ScaledKind {
 }
 
 const SCALE_VERSION = "autoscaling/v1";
-const REPLICAS_OF_SCALE: FieldSet = fieldSetOf([["spec", "replicas"].map(memberElement)]);
+const REPLICAS_OF_SCALE: FieldSet = createFieldSet([["spec", "replicas"].map(memberElement)]);
 
 /** A Scale with the owners of the replica count of its object. */
-export function scaleWithManagers(object: JsonObject, scale: JsonObject, { replicas }: ScaledKind): JsonObject {
-  const owners = [...managersIn(object)].flatMap(([, manager]): [string, FieldManager][] => {
+export function copyManagersToScale(object: JsonObject, scale: JsonObject, { replicas }: ScaledKind): JsonObject {
+  const owners = [...readManagersOrEmpty(object)].flatMap(([, manager]): [string, FieldManager][] => {
     const path = replicas.get(manager.apiVersion);
-    if (path === undefined || !has(manager.fields, path)) return [];
+    if (path === undefined || !hasField(manager.fields, path)) return [];
     const owner = { ...manager, apiVersion: SCALE_VERSION, fields: REPLICAS_OF_SCALE };
     return [[managerKey(owner), owner]];
   });
-  return withManagers(scale, new Map(owners));
+  return setManagers(scale, new Map(owners));
 }
 
 /** The object with its owners after a write to its Scale: the count belongs to its owners in the Scale. */
-export function objectWithScaleManagers(object: JsonObject, scale: JsonObject, kind: ScaledKind): JsonObject {
-  const inScale = managersIn(scale);
-  const before = managersIn(object);
+export function copyManagersFromScale(object: JsonObject, scale: JsonObject, kind: ScaledKind): JsonObject {
+  const inScale = readManagersOrEmpty(scale);
+  const before = readManagersOrEmpty(object);
   const after: FieldManager[] = [];
-  const kept = new Set<string>();
+  const retained = new Set<string>();
   for (const [key, manager] of before) {
     if (!kind.replicas.has(manager.apiVersion)) continue;
     const path = kind.replicas.get(manager.apiVersion);
-    if (path === undefined || !has(manager.fields, path)) after.push(manager);
+    if (path === undefined || !hasField(manager.fields, path)) after.push(manager);
     else if (inScale.has(key)) {
-      kept.add(key);
+      retained.add(key);
       after.push(manager);
-    } else after.push({ ...manager, fields: difference(manager.fields, fieldSetOf([path])) });
+    } else after.push({ ...manager, fields: difference(manager.fields, createFieldSet([path])) });
   }
   const path = kind.replicas.get(kind.apiVersion) ?? [];
   for (const [key, manager] of inScale) {
-    if (kept.has(key) || isEmptySet(intersection(manager.fields, REPLICAS_OF_SCALE))) continue;
+    if (retained.has(key) || isEmptySet(intersection(manager.fields, REPLICAS_OF_SCALE))) continue;
     const { time: _time, ...owner } = manager;
     const time = before.get(key)?.time;
     after.push({
       ...owner,
       apiVersion: kind.apiVersion,
-      fields: fieldSetOf([path]),
+      fields: createFieldSet([path]),
       ...(time === undefined ? {} : { time }),
     });
   }
   // By index and not by name: a name can occur twice.
-  return withManagers(object, new Map(after.map((manager, index) => [String(index), manager])));
+  return setManagers(object, new Map(after.map((manager, index) => [String(index), manager])));
 }
 
-function managersIn(object: JsonObject): FieldManagers {
-  return managersOf(object) ?? new Map();
+function readManagersOrEmpty(object: JsonObject): FieldManagers {
+  return readManagers(object) ?? new Map();
 }
 
-function has(fields: FieldSet, path: FieldPath): boolean {
-  return !isEmptySet(intersection(fields, fieldSetOf([path])));
+function hasField(fields: FieldSet, path: FieldPath): boolean {
+  return !isEmptySet(intersection(fields, createFieldSet([path])));
 }

@@ -1,71 +1,71 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
-import { goText } from "../../go-format.ts";
+import { formatGoValue } from "../../go-format.ts";
 import { allowsAdditional, type StructuralSchema } from "../../schema/structural-schema.ts";
 import {
-  declaredMember,
-  itemElement,
-  mergeSchemaOf,
-  shapeOf,
+  getDeclaredSchema,
+  getItemElement,
+  getMemberSchema,
+  getMergeShape,
   type MaybeSchema,
   type MergeShape,
-  objectSchema,
+  addCommonFields,
 } from "./merge-shape.ts";
-import { elementText, memberElement } from "../fields/path-element.ts";
+import { formatElement, memberElement } from "../fields/path-element.ts";
 
 /**
  * Errors that prevent a configuration from being applied: undeclared fields, values of another type, duplicate list
  * items. One line per error with its path, in the server's words.
  */
-export function configErrors(config: JsonValue, schema: MaybeSchema): readonly string[] {
-  return errorsOf(config, schema, "");
+export function validateConfiguration(config: JsonValue, schema: MaybeSchema): readonly string[] {
+  return validateValue(config, schema, "");
 }
 
-function errorsOf(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
+function validateValue(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
   if (value === null) return [];
-  const shape = shapeOf(schema, value);
-  if (shape.kind === "map") return mapErrors(value, schema, path);
-  if (shape.kind === "list") return listErrors(value, shape, path);
-  return leafErrors(value, schema, path);
+  const shape = getMergeShape(schema, value);
+  if (shape.kind === "map") return validateMap(value, schema, path);
+  if (shape.kind === "list") return validateList(value, shape, path);
+  return validateLeaf(value, schema, path);
 }
 
-const at = (path: string, message: string): string => `${path}: ${message}`;
+const formatError = (path: string, message: string): string => `${path}: ${message}`;
 
-function mapErrors(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
-  if (!isJsonObject(value)) return [at(path, `expected map, got &{${goText(value)}}`)];
+function validateMap(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
+  if (!isJsonObject(value)) return [formatError(path, `expected map, got &{${formatGoValue(value)}}`)];
   return Object.entries(value).flatMap(([name, member]) => {
-    const inside = `${path}${elementText(memberElement(name))}`;
-    if (!isKnown(schema, name)) return [at(inside, "field not declared in schema")];
-    return errorsOf(member, mergeSchemaOf(schema, name), inside);
+    const inside = `${path}${formatElement(memberElement(name))}`;
+    if (!isDeclared(schema, name)) return [formatError(inside, "field not declared in schema")];
+    return validateValue(member, getMemberSchema(schema, name), inside);
   });
 }
 
-function isKnown(schema: MaybeSchema, name: string): boolean {
+function isDeclared(schema: MaybeSchema, name: string): boolean {
   if (schema === undefined || schema.type === undefined) return true;
   return (
-    declaredMember(schema, name) !== undefined ||
+    getDeclaredSchema(schema, name) !== undefined ||
     allowsAdditional(schema) ||
     schema["x-kubernetes-preserve-unknown-fields"] === true
   );
 }
 
-function listErrors(
+function validateList(
   value: JsonValue,
   shape: Extract<MergeShape, { readonly kind: "list" }>,
   path: string,
 ): readonly string[] {
-  if (!isJsonArray(value)) return [at(path, `expected list, got &{${goText(value)}}`)];
+  if (!isJsonArray(value)) return [formatError(path, `expected list, got &{${formatGoValue(value)}}`)];
   const seen = new Set<string>();
   return value.flatMap((item, index) => {
-    const element = itemElement(shape, item);
-    if (element === undefined) return [at(path, `element ${index}: ${keylessText(item, shape.keys)}`)];
+    const element = getItemElement(shape, item);
+    if (element === undefined) return [formatError(path, `element ${index}: ${formatMissingKeys(item, shape.keys)}`)];
     const isRepeated = seen.has(element);
     seen.add(element);
-    const repeated = isRepeated ? [at(path, `duplicate entries for key ${elementText(element)}`)] : [];
-    return [...repeated, ...errorsOf(item, shape.items, `${path}${elementText(element)}`)];
+    const repeated = isRepeated ? [formatError(path, `duplicate entries for key ${formatElement(element)}`)] : [];
+    return [...repeated, ...validateValue(item, shape.items, `${path}${formatElement(element)}`)];
   });
 }
 
-function keylessText(item: JsonValue, keys: readonly string[]): string {
+function formatMissingKeys(item: JsonValue, keys: readonly string[]): string {
   if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
   const names = keys.map((key) => JSON.stringify(key)).join(" ");
   const why = "(and doesn't have default values for any key fields)";
@@ -74,28 +74,28 @@ function keylessText(item: JsonValue, keys: readonly string[]): string {
 
 const NUMERIC = "numeric (int or float)";
 
-const SCALARS: Readonly<Record<string, { readonly is: string; readonly called: string }>> = {
-  string: { is: "string", called: "string" },
-  boolean: { is: "boolean", called: "boolean" },
-  integer: { is: "number", called: NUMERIC },
-  number: { is: "number", called: NUMERIC },
+const SCALARS: Readonly<Record<string, { readonly is: string; readonly name: string }>> = {
+  string: { is: "string", name: "string" },
+  boolean: { is: "boolean", name: "boolean" },
+  integer: { is: "number", name: NUMERIC },
+  number: { is: "number", name: NUMERIC },
 };
 
-function leafErrors(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
+function validateLeaf(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
   const scalar = SCALARS[schema?.type ?? ""];
   if (scalar === undefined || typeof value === scalar.is) return [];
-  const got = scalar.called === NUMERIC ? typeText(value) : `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
-  return [at(path, `expected ${scalar.called}, got ${got}`)];
+  const got = scalar.name === NUMERIC ? getGoType(value) : `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
+  return [formatError(path, `expected ${scalar.name}, got ${got}`)];
 }
 
 /** Go's name for the type of a non-numeric value. */
-function typeText(value: JsonValue): string {
+function getGoType(value: JsonValue): string {
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 /** Whether a schema declares all fields of an object. */
-export function isReadableAs(object: JsonObject, schema: StructuralSchema): boolean {
-  return configErrors(object, objectSchema(schema)).length === 0;
+export function matchesSchema(object: JsonObject, schema: StructuralSchema): boolean {
+  return validateConfiguration(object, addCommonFields(schema)).length === 0;
 }

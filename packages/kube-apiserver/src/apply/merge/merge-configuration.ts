@@ -1,5 +1,12 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
-import { itemsOf, membersOf, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
+import {
+  getItems,
+  getMembers,
+  getMemberSchema,
+  getMergeShape,
+  type MaybeSchema,
+  type MergeShape,
+} from "./merge-shape.ts";
 import type { PathElement } from "../fields/path-element.ts";
 
 /** Merges the second value over the first: maps by member, lists by item, everything else replaced. */
@@ -10,14 +17,14 @@ export function mergeConfiguration(
 ): JsonValue {
   if (config === undefined) return live ?? null;
   if (live === undefined) return config;
-  const shape = shapeOf(schema, config ?? live);
-  if (shape.kind === "map") return mergedMap(live, config, schema);
-  return shape.kind === "list" ? mergedList(live, config, shape) : config;
+  const shape = getMergeShape(schema, config ?? live);
+  if (shape.kind === "map") return mergeMap(live, config, schema);
+  return shape.kind === "list" ? mergeList(live, config, shape) : config;
 }
 
-function mergedMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): JsonValue {
-  const [before, over] = [membersOf(live), membersOf(config)];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(over)])];
+function mergeMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): JsonValue {
+  const [before, configured] = [getMembers(live), getMembers(config)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(configured)])];
   // Empty on both sides: the given value decides between null and empty.
   if (names.length === 0) return config;
   const member = (object: JsonObject, name: string): JsonValue | undefined =>
@@ -25,18 +32,18 @@ function mergedMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): Jso
   return Object.fromEntries(
     names.map((name) => [
       name,
-      mergeConfiguration(member(before, name), member(over, name), mergeSchemaOf(schema, name)),
+      mergeConfiguration(member(before, name), member(configured, name), getMemberSchema(schema, name)),
     ]),
   );
 }
 
 type ListShape = Extract<MergeShape, { readonly kind: "list" }>;
 
-function mergedList(live: JsonValue, config: JsonValue, shape: ListShape): JsonValue {
-  const [before, over] = [itemsOf(shape, live), itemsOf(shape, config)];
-  if (before.size === 0 && over.size === 0) return config;
-  return mergedOrder([...before.keys()], [...over.keys()]).map((element) =>
-    mergeConfiguration(before.get(element), over.get(element), shape.items),
+function mergeList(live: JsonValue, config: JsonValue, shape: ListShape): JsonValue {
+  const [before, configured] = [getItems(shape, live), getItems(shape, config)];
+  if (before.size === 0 && configured.size === 0) return config;
+  return mergeOrder([...before.keys()], [...configured.keys()]).map((element) =>
+    mergeConfiguration(before.get(element), configured.get(element), shape.items),
   );
 }
 
@@ -44,7 +51,7 @@ function mergedList(live: JsonValue, config: JsonValue, shape: ListShape): JsonV
  * The items of both lists, each once. Items of the second keep their order; items only in the first stay before the
  * next common item, as far as the order of the second allows.
  */
-export function mergedOrder(live: readonly PathElement[], config: readonly PathElement[]): readonly PathElement[] {
+export function mergeOrder(live: readonly PathElement[], config: readonly PathElement[]): readonly PathElement[] {
   const [inLive, inConfig] = [new Set(live), new Set(config)];
   const shared = config.filter((element) => inLive.has(element));
   const order: PathElement[] = [];

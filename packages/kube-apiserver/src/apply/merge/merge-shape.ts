@@ -16,18 +16,18 @@ const LEAF: MergeShape = { kind: "leaf" };
 const MAP: MergeShape = { kind: "map" };
 
 /** How a value of this schema merges; without a schema the value decides. */
-export function shapeOf(schema: MaybeSchema, value: JsonValue | undefined): MergeShape {
+export function getMergeShape(schema: MaybeSchema, value: JsonValue | undefined): MergeShape {
   if (schema?.["x-kubernetes-int-or-string"] === true) return LEAF;
   if (schema?.type === undefined) return isJsonObject(value) ? MAP : LEAF;
   if (schema.type === "object") return schema["x-kubernetes-map-type"] === "atomic" ? LEAF : MAP;
   if (schema.type !== "array") return LEAF;
   const { items } = schema;
-  const keys = listKeys(schema);
+  const keys = getListKeys(schema);
   return keys === undefined ? LEAF : { kind: "list", items, keys };
 }
 
 /** The keys of list items; empty for a set, undefined for an atomic list. */
-function listKeys(schema: StructuralSchema): readonly string[] | undefined {
+function getListKeys(schema: StructuralSchema): readonly string[] | undefined {
   const listType = schema["x-kubernetes-list-type"];
   if (listType === "map") return schema["x-kubernetes-list-map-keys"] ?? [];
   if (listType === "set") return [];
@@ -39,19 +39,19 @@ function listKeys(schema: StructuralSchema): readonly string[] | undefined {
 }
 
 /** The schema of a declared member, which always exists, unlike a map entry. */
-export function declaredMember(schema: MaybeSchema, name: string): MaybeSchema {
+export function getDeclaredSchema(schema: MaybeSchema, name: string): MaybeSchema {
   if (schema === undefined) return undefined;
   if (schema["x-kubernetes-embedded-resource"] === true && name === "metadata") return OBJECT_META_SCHEMA;
   return propertyOf(schema, name);
 }
 
 /** The schema of any member. */
-export function mergeSchemaOf(schema: MaybeSchema, name: string): MaybeSchema {
-  return declaredMember(schema, name) ?? (schema === undefined ? undefined : additionalOf(schema));
+export function getMemberSchema(schema: MaybeSchema, name: string): MaybeSchema {
+  return getDeclaredSchema(schema, name) ?? (schema === undefined ? undefined : additionalOf(schema));
 }
 
 /** The step to a list item; undefined when the item has none of the keys and no defaults for them. */
-export function itemElement(
+export function getItemElement(
   { items, keys }: Extract<MergeShape, { readonly kind: "list" }>,
   item: JsonValue,
 ): PathElement | undefined {
@@ -65,25 +65,25 @@ export function itemElement(
 }
 
 /** The members of a value that merges as a map; null and other values have none. */
-export function membersOf(value: JsonValue | undefined): JsonObject {
+export function getMembers(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 /** The items of a value that merges as a list, by step; only the first of duplicates. */
-export function itemsOf(
+export function getItems(
   shape: Extract<MergeShape, { readonly kind: "list" }>,
   value: JsonValue | undefined,
 ): ReadonlyMap<PathElement, JsonValue> {
   const found = new Map<PathElement, JsonValue>();
   for (const item of isJsonArray(value) ? value : []) {
-    const element = itemElement(shape, item);
+    const element = getItemElement(shape, item);
     if (element !== undefined && !found.has(element)) found.set(element, item);
   }
   return found;
 }
 
 /** The schema of a whole kind for merging: common fields are added to the declared ones. */
-export function objectSchema(schema: StructuralSchema): StructuralSchema {
+export function addCommonFields(schema: StructuralSchema): StructuralSchema {
   return {
     ...schema,
     type: "object",

@@ -17,11 +17,11 @@ export interface Overload {
 type Run = (...args: never[]) => CelValue;
 
 /** `f(a, b)` or an operator. */
-export function plain(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
+export function createFunction(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
   return { name, isMethod: false, params, result, run };
 }
 
 /** `a.f(b)`. */
-export function method(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
+export function createMethod(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
   return { name, isMethod: true, params, result, run };
 }

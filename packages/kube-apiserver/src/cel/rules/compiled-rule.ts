@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { StructuralSchema, ValidationRule } from "../../schema/structural-schema.ts";
 import { checkCel } from "../checker.ts";
-import { declaredType } from "../values/declared-type.ts";
+import { getDeclaredType } from "../values/declared-type.ts";
 import { evaluateCel } from "../evaluator.ts";
 import { parseCel } from "../syntax/parser.ts";
-import { problemsText, type Expr } from "../syntax/syntax.ts";
+import { formatErrors, type Expr } from "../syntax/syntax.ts";
 import type { CelType } from "../values/types.ts";
 import { CelError, type CelValue } from "../values/values.ts";
 
@@ -29,7 +29,7 @@ export function compileRule(
   schema: StructuralSchema,
   isRoot: boolean,
 ): Result<CompiledRule, CompileFailure> {
-  const self = declaredType(schema, isRoot);
+  const self = getDeclaredType(schema, isRoot);
   const scope = new Map<string, CelType>(
     self
       ? [
@@ -38,47 +38,47 @@ export function compileRule(
         ]
       : [],
   );
-  const test = expression(rule.rule, scope, "bool", "cel expression must evaluate to a bool", "");
+  const test = compileExpression(rule.rule, scope, "bool", "cel expression must evaluate to a bool", "");
   if (!test.ok) return err({ member: "rule", reason: test.error });
   const { messageExpression = "" } = rule;
-  const usesOldSelf = mentions(test.value, "oldSelf");
+  const usesOldSelf = referencesName(test.value, "oldSelf");
   if (messageExpression.trim() === "") return ok({ rule, test: test.value, usesOldSelf });
-  const refusal = "messageExpression must evaluate to a string";
-  const message = expression(messageExpression, scope, "string", refusal, "messageExpression ");
+  const typeError = "messageExpression must evaluate to a string";
+  const message = compileExpression(messageExpression, scope, "string", typeError, "messageExpression ");
   if (!message.ok) return err({ member: "messageExpression", reason: message.error });
   return ok({ rule, test: test.value, message: message.value, usesOldSelf });
 }
 
-function expression(
+function compileExpression(
   source: string,
   scope: ReadonlyMap<string, CelType>,
-  wanted: string,
-  refusal: string,
-  what: string,
+  resultType: string,
+  typeError: string,
+  prefix: string,
 ): Result<Expr, string> {
-  const read = parseCel(source);
-  if (!read.ok) return err(`${what}compilation failed: ${problemsText(source, read.error)}`);
-  const { type, problems } = checkCel(read.value, scope);
-  if (problems.length > 0) return err(`${what}compilation failed: ${problemsText(source, problems)}`);
-  if (type.name !== wanted && type.name !== "dyn") return err(refusal);
-  const [broken] = constantErrors(read.value);
-  return broken ? err(`${what}program instantiation failed: ${broken.message}`) : ok(read.value);
+  const parsed = parseCel(source);
+  if (!parsed.ok) return err(`${prefix}compilation failed: ${formatErrors(source, parsed.error)}`);
+  const { type, errors: problems } = checkCel(parsed.value, scope);
+  if (problems.length > 0) return err(`${prefix}compilation failed: ${formatErrors(source, problems)}`);
+  if (type.name !== resultType && type.name !== "dyn") return err(typeError);
+  const [constantError] = findConstantErrors(parsed.value);
+  return constantError ? err(`${prefix}program instantiation failed: ${constantError.message}`) : ok(parsed.value);
 }
 
 /** Conversions of literals run once, at compile time. */
 const FOLDED: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "string", "bytes"]);
 
-function constantErrors(expr: Expr): readonly CelError[] {
+function findConstantErrors(expr: Expr): readonly CelError[] {
   const isFolded = expr.is === "call" && FOLDED.has(expr.name) && expr.args.every(({ is }) => is === "literal");
   const value: CelValue | undefined = isFolded ? evaluateCel(expr, new Map()) : undefined;
-  return [...(value instanceof CelError ? [value] : []), ...partsOf(expr).flatMap(constantErrors)];
+  return [...(value instanceof CelError ? [value] : []), ...listChildren(expr).flatMap(findConstantErrors)];
 }
 
-function mentions(expr: Expr, name: string): boolean {
-  return (expr.is === "name" && expr.name === name) || partsOf(expr).some((part) => mentions(part, name));
+function referencesName(expr: Expr, name: string): boolean {
+  return (expr.is === "name" && expr.name === name) || listChildren(expr).some((part) => referencesName(part, name));
 }
 
-function partsOf(expr: Expr): readonly Expr[] {
+function listChildren(expr: Expr): readonly Expr[] {
   switch (expr.is) {
     case "literal":
     case "name":
@@ -93,6 +93,6 @@ function partsOf(expr: Expr): readonly Expr[] {
     case "map":
       return expr.entries.flat();
     case "loop":
-      return [expr.over, ...(expr.test ? [expr.test] : []), ...(expr.made ? [expr.made] : [])];
+      return [expr.over, ...(expr.test ? [expr.test] : []), ...(expr.output ? [expr.output] : [])];
   }
 }

@@ -11,12 +11,12 @@ import { compileRule } from "./compiled-rule.ts";
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /** Errors in the rules of a definition's schema, in the server's words. The schema itself is structural. */
-export function ruleDeclarationErrors(schema: StructuralSchema, field: string): readonly FieldError[] {
-  return errorsOf(schema, field, true, undefined);
+export function validateRuleDeclarations(schema: StructuralSchema, field: string): readonly FieldError[] {
+  return validateSchema(schema, field, true, undefined);
 }
 
 /** `uncorrelated` is the ancestor list whose items cannot be matched between two states. */
-function errorsOf(
+function validateSchema(
   schema: StructuralSchema,
   field: string,
   isRoot: boolean,
@@ -26,19 +26,21 @@ function errorsOf(
   const additional = additionalOf(schema);
   const isAtomic = schema["x-kubernetes-list-type"] !== "map";
   const isAtomicMap = schema["x-kubernetes-map-type"] === "atomic";
-  const below = uncorrelated ?? (isAtomicMap ? field : undefined);
+  const nestedUncorrelated = uncorrelated ?? (isAtomicMap ? field : undefined);
   const rules = schema["x-kubernetes-validations"] ?? [];
   return [
     ...rules.flatMap((rule, index) =>
-      errorsOfRule(rule, schema, `${field}.x-kubernetes-validations[${index}]`, isRoot, uncorrelated),
+      validateRule(rule, schema, `${field}.x-kubernetes-validations[${index}]`, isRoot, uncorrelated),
     ),
-    ...(items ? errorsOf(items, `${field}.items`, false, uncorrelated ?? (isAtomic ? field : undefined)) : []),
-    ...Object.entries(properties).flatMap(([name, of]) => errorsOf(of, `${field}.properties[${name}]`, false, below)),
-    ...(additional ? errorsOf(additional, `${field}.additionalProperties`, false, below) : []),
+    ...(items ? validateSchema(items, `${field}.items`, false, uncorrelated ?? (isAtomic ? field : undefined)) : []),
+    ...Object.entries(properties).flatMap(([name, of]) =>
+      validateSchema(of, `${field}.properties[${name}]`, false, nestedUncorrelated),
+    ),
+    ...(additional ? validateSchema(additional, `${field}.additionalProperties`, false, nestedUncorrelated) : []),
   ];
 }
 
-function errorsOfRule(
+function validateRule(
   rule: ValidationRule,
   schema: StructuralSchema,
   field: string,
@@ -49,30 +51,30 @@ function errorsOfRule(
   const { rule: source, optionalOldSelf } = rule;
   if (typeof source !== "string" || source.trim() === "")
     return [requiredField(`${field}.rule`, "rule is not specified")];
-  const words = wordErrors(rule, schema, field);
+  const fieldErrors = validateRuleFields(rule, schema, field);
   if (optionalOldSelf !== undefined) {
     const detail = "optional values are not supported by this server";
-    return [...words, invalidField(`${field}.optionalOldSelf`, optionalOldSelf, detail)];
+    return [...fieldErrors, invalidField(`${field}.optionalOldSelf`, optionalOldSelf, detail)];
   }
   const compiled = compileRule(rule, schema, isRoot);
   if (!compiled.ok) {
     const { member, reason } = compiled.error;
-    const message = `Invalid value: ${goStruct(rule)}: ${reason}`;
-    return [...words, { reason: "FieldValueInvalid", field: `${field}.${member}`, message }];
+    const message = `Invalid value: ${formatGoStruct(rule)}: ${reason}`;
+    return [...fieldErrors, { reason: "FieldValueInvalid", field: `${field}.${member}`, message }];
   }
-  if (!compiled.value.usesOldSelf || uncorrelated === undefined) return words;
+  if (!compiled.value.usesOldSelf || uncorrelated === undefined) return fieldErrors;
   const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
-  return [...words, invalidField(`${field}.rule`, source, detail)];
+  return [...fieldErrors, invalidField(`${field}.rule`, source, detail)];
 }
 
-function wordErrors(rule: ValidationRule, schema: StructuralSchema, field: string): readonly FieldError[] {
+function validateRuleFields(rule: ValidationRule, schema: StructuralSchema, field: string): readonly FieldError[] {
   const { rule: source, message = "", messageExpression, reason, fieldPath = "" } = rule;
   const found: FieldError[] = [];
   if (message !== "" && message.trim() === "") {
     found.push(invalidField(`${field}.message`, message, "must be non-empty if specified"));
-  } else if (hasBreak(message)) {
+  } else if (hasLineBreak(message)) {
     found.push(invalidField(`${field}.message`, message, "must not contain line breaks"));
-  } else if (hasBreak(source) && message === "") {
+  } else if (hasLineBreak(source) && message === "") {
     found.push(requiredField(`${field}.message`, "message must be specified if rule contains line breaks"));
   }
   if (messageExpression !== undefined && messageExpression !== "" && messageExpression.trim() === "") {
@@ -81,26 +83,33 @@ function wordErrors(rule: ValidationRule, schema: StructuralSchema, field: strin
   if (reason !== undefined && !REASONS.includes(reason)) {
     found.push(unsupportedField(`${field}.reason`, reason, REASONS));
   }
-  if (fieldPath !== "" && !leadsSomewhere(fieldPath, schema)) {
+  if (fieldPath !== "" && !isValidPath(fieldPath, schema)) {
     found.push(invalidField(`${field}.fieldPath`, fieldPath, "must be a valid path"));
   }
   return found;
 }
 
-function hasBreak(text: string): boolean {
+function hasLineBreak(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-function leadsSomewhere(path: string, schema: StructuralSchema): boolean {
+function isValidPath(path: string, schema: StructuralSchema): boolean {
   let at: StructuralSchema | undefined = schema;
-  for (const token of fieldPathTokens(path) ?? [""]) {
+  for (const token of parseFieldPath(path) ?? [""]) {
     at = at && (propertyOf(at, token) ?? additionalOf(at));
   }
   return at !== undefined && at !== schema;
 }
 
 /** The rule as the server prints it: its Go struct with its escapes. */
-function goStruct({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule): string {
+function formatGoStruct({
+  rule,
+  message,
+  messageExpression,
+  reason,
+  fieldPath,
+  optionalOldSelf,
+}: ValidationRule): string {
   const struct = {
     Rule: rule,
     Message: message ?? "",
@@ -118,7 +127,7 @@ function goStruct({ rule, message, messageExpression, reason, fieldPath, optiona
 const STEP = /\.(?<name>[a-zA-Z_][a-zA-Z0-9_-]*)|\['(?<quoted>(?:[^'\\]|\\.)*)'\]/y;
 
 /** The names along a rule's `fieldPath` (`.a.b['c.d']`), or undefined when it is invalid. */
-export function fieldPathTokens(path: string): readonly string[] | undefined {
+export function parseFieldPath(path: string): readonly string[] | undefined {
   const tokens: string[] = [];
   let at = 0;
   while (at < path.length) {

@@ -4,11 +4,11 @@ import { invalidField, type FieldError } from "../../schema/field-error.ts";
 import { additionalOf, propertyOf, type StructuralSchema } from "../../schema/structural-schema.ts";
 import { compileRule, type CompiledRule } from "./compiled-rule.ts";
 import { evaluateCel } from "../evaluator.ts";
-import { fieldPathTokens } from "./rule-declaration.ts";
+import { parseFieldPath } from "./rule-declaration.ts";
 import { CelError, fromResource, type CelValue } from "../values/values.ts";
 
 /** A value, its old value if any, and its path. */
-interface Place {
+interface ValueLocation {
   readonly value: JsonValue;
   readonly old: JsonValue | undefined;
   readonly field: string;
@@ -16,18 +16,18 @@ interface Place {
 }
 
 /** The schema rules that an object violates, in the server's words; `old` is the object that it replaces. */
-export function ruleErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
+export function validateRules(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   if (!hasRules(schema)) return [];
-  const place = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };
-  return errorsAt(place, schema);
+  const location = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };
+  return validateLocation(location, schema);
 }
 
 const withRules = new WeakMap<StructuralSchema, boolean>();
 
 /** Whether the schema contains a rule anywhere: most have none, and then nothing is walked. */
 export function hasRules(schema: StructuralSchema): boolean {
-  const known = withRules.get(schema);
-  if (known !== undefined) return known;
+  const cached = withRules.get(schema);
+  if (cached !== undefined) return cached;
   // A recursive schema: its rules have been checked already.
   withRules.set(schema, false);
   const { items, properties = {} } = schema;
@@ -38,19 +38,22 @@ export function hasRules(schema: StructuralSchema): boolean {
   return found;
 }
 
-function errorsAt(place: Place, schema: StructuralSchema): readonly FieldError[] {
-  const { value } = place;
+function validateLocation(location: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
+  const { value } = location;
   // An allowed null is not visible to rules.
   if (value === null || !hasRules(schema)) return [];
-  return [...ownErrors(place, schema), ...errorsBelow(place, schema)];
+  return [...evaluateRules(location, schema), ...validateChildren(location, schema)];
 }
 
-function errorsBelow({ value, old, field }: Place, schema: StructuralSchema): readonly FieldError[] {
+function validateChildren({ value, old, field }: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
   if (isJsonArray(value)) {
     const { items } = schema;
     if (!items) return [];
     return value.flatMap((item, index) =>
-      errorsAt({ value: item, old: earlierItem(item, old, schema), field: `${field}[${index}]`, isRoot: false }, items),
+      validateLocation(
+        { value: item, old: findOldItem(item, old, schema), field: `${field}[${index}]`, isRoot: false },
+        items,
+      ),
     );
   }
   if (!isJsonObject(value)) return [];
@@ -61,12 +64,12 @@ function errorsBelow({ value, old, field }: Place, schema: StructuralSchema): re
     const of = declared ?? others;
     if (!of) return [];
     const at = declared ? (field === "" ? name : `${field}.${name}`) : `${field}[${name}]`;
-    return errorsAt({ value: member, old: before && memberOf(before, name), field: at, isRoot: false }, of);
+    return validateLocation({ value: member, old: before && memberOf(before, name), field: at, isRoot: false }, of);
   });
 }
 
 /** The old item with the same keys; only such lists have correlatable items. */
-function earlierItem(item: JsonValue, old: JsonValue | undefined, schema: StructuralSchema): JsonValue | undefined {
+function findOldItem(item: JsonValue, old: JsonValue | undefined, schema: StructuralSchema): JsonValue | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (!isJsonArray(old) || !isJsonObject(item) || schema["x-kubernetes-list-type"] !== "map") return undefined;
   return old.find(
@@ -74,30 +77,32 @@ function earlierItem(item: JsonValue, old: JsonValue | undefined, schema: Struct
   );
 }
 
-function ownErrors(place: Place, schema: StructuralSchema): readonly FieldError[] {
-  const compiled = rulesOf(schema, place.isRoot);
+function evaluateRules(location: ValueLocation, schema: StructuralSchema): readonly FieldError[] {
+  const compiled = compileRules(schema, location.isRoot);
   if (compiled.length === 0) return [];
-  const self = fromResource(place.value, schema, place.isRoot);
+  const self = fromResource(location.value, schema, location.isRoot);
   const oldSelf =
-    place.old === undefined || place.old === null ? undefined : fromResource(place.old, schema, place.isRoot);
+    location.old === undefined || location.old === null
+      ? undefined
+      : fromResource(location.old, schema, location.isRoot);
   const values = new Map<string, CelValue>([
     ["self", self],
     ...(oldSelf === undefined ? [] : [["oldSelf", oldSelf] as const]),
   ]);
-  const isUnchanged = place.old !== undefined && equalJson(place.old, place.value);
+  const isUnchanged = location.old !== undefined && equalJson(location.old, location.value);
   return compiled.flatMap((rule) => {
     if (rule.usesOldSelf ? oldSelf === undefined : isUnchanged) return [];
     const result = evaluateCel(rule.test, values);
-    return result === true ? [] : [failure(rule, result, place, schema, values)];
+    return result === true ? [] : [createRuleError(rule, result, location, schema, values)];
   });
 }
 
 const compiledRules = new WeakMap<StructuralSchema, readonly CompiledRule[]>();
 
 /** Rules that do not compile were rejected with the definition. */
-function rulesOf(schema: StructuralSchema, isRoot: boolean): readonly CompiledRule[] {
-  const known = compiledRules.get(schema);
-  if (known) return known;
+function compileRules(schema: StructuralSchema, isRoot: boolean): readonly CompiledRule[] {
+  const cached = compiledRules.get(schema);
+  if (cached) return cached;
   const compiled = (schema["x-kubernetes-validations"] ?? []).flatMap((rule) => {
     const result = compileRule(rule, schema, isRoot);
     return result.ok ? [result.value] : [];
@@ -106,29 +111,39 @@ function rulesOf(schema: StructuralSchema, isRoot: boolean): readonly CompiledRu
   return compiled;
 }
 
-function failure(
+function createRuleError(
   { rule, message }: CompiledRule,
   result: CelValue,
-  { value, field }: Place,
+  { value, field }: ValueLocation,
   schema: StructuralSchema,
   values: ReadonlyMap<string, CelValue>,
 ): FieldError {
-  const stated = rule.message ?? "";
+  const staticMessage = rule.message ?? "";
   if (result instanceof CelError) {
-    const what = stated === "" ? rule.rule : stated;
-    return invalidField(field, schema.type ?? "", `${result.message} evaluating rule: ${what}`);
+    const label = staticMessage === "" ? rule.rule : staticMessage;
+    return invalidField(field, schema.type ?? "", `${result.message} evaluating rule: ${label}`);
   }
-  const made = message && evaluateCel(message, values);
-  const isUsable = typeof made === "string" && made.trim() !== "" && !/[\n\r]/.test(made);
-  const detail = isUsable ? made.trim() : stated === "" ? `failed rule: ${rule.rule}` : stated;
-  return withReason(rule.reason ?? "FieldValueInvalid", `${field}${pathBelow(rule.fieldPath)}`, value, detail);
+  const evaluatedMessage = message && evaluateCel(message, values);
+  const isUsable =
+    typeof evaluatedMessage === "string" && evaluatedMessage.trim() !== "" && !/[\n\r]/.test(evaluatedMessage);
+  const detail = isUsable
+    ? evaluatedMessage.trim()
+    : staticMessage === ""
+      ? `failed rule: ${rule.rule}`
+      : staticMessage;
+  return createFieldError(
+    rule.reason ?? "FieldValueInvalid",
+    `${field}${formatFieldPath(rule.fieldPath)}`,
+    value,
+    detail,
+  );
 }
 
-function pathBelow(path = ""): string {
-  return (fieldPathTokens(path) ?? []).map((token) => (/^[\w-]+$/.test(token) ? `.${token}` : `[${token}]`)).join("");
+function formatFieldPath(path = ""): string {
+  return (parseFieldPath(path) ?? []).map((token) => (/^[\w-]+$/.test(token) ? `.${token}` : `[${token}]`)).join("");
 }
 
-function withReason(reason: string, field: string, value: JsonValue, detail: string): FieldError {
+function createFieldError(reason: string, field: string, value: JsonValue, detail: string): FieldError {
   switch (reason) {
     case "FieldValueRequired":
       return { reason, field, message: `Required value: ${detail}` };

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { OPERATOR_NAMES, type CelProblem, type Comprehension, type Expr, type LoopKind } from "./syntax.ts";
-import { tokensOf, type Token } from "./tokens.ts";
+import { OPERATOR_NAMES, type CelSyntaxError, type Comprehension, type Expr, type LoopKind } from "./syntax.ts";
+import { tokenize, type Token } from "./tokens.ts";
 
 const EXPECTED =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
@@ -19,27 +19,27 @@ const LOOPS: readonly LoopKind[] = ["all", "exists", "exists_one", "map", "filte
 /** Maximum nesting, as in the real server, so that no input exhausts the stack. */
 const MAX_DEPTH = 250;
 
-const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
-const UINT64_MOST = 2n ** 64n - 1n;
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Parses an expression. Macros are expanded: the result has loops and `has` in place of calls. */
-export function parseCel(source: string): Result<Expr, readonly CelProblem[]> {
-  const tokens = tokensOf(source);
+export function parseCel(source: string): Result<Expr, readonly CelSyntaxError[]> {
+  const tokens = tokenize(source);
   if (!tokens.ok) return err([tokens.error]);
   try {
-    return ok(new Parser(tokens.value).whole());
+    return ok(new Parser(tokens.value).parse());
   } catch (thrown) {
-    if (thrown instanceof Refusal) return err([thrown.problem]);
+    if (thrown instanceof ParseError) return err([thrown.error]);
     throw thrown;
   }
 }
 
 /** Leaves the recursive descent at the first error; does not leave this file. */
-class Refusal extends Error {
-  readonly problem: CelProblem;
-  constructor(problem: CelProblem) {
-    super(problem.text);
-    this.problem = problem;
+class ParseError extends Error {
+  readonly error: CelSyntaxError;
+  constructor(error: CelSyntaxError) {
+    super(error.text);
+    this.error = error;
   }
 }
 
@@ -52,42 +52,42 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  whole(): Expr {
-    const expr = this.#conditional();
+  parse(): Expr {
+    const expr = this.#parseConditional();
     const { is, at, text } = this.#peek();
-    if (is !== "end") throw refused(at, `Syntax error: extraneous input '${text}' expecting <EOF>`);
+    if (is !== "end") throw createParseError(at, `Syntax error: extraneous input '${text}' expecting <EOF>`);
     return expr;
   }
 
-  #conditional(): Expr {
+  #parseConditional(): Expr {
     this.#depth += 1;
-    const test = this.#binary(0);
-    if (this.#depth > MAX_DEPTH) throw refused(test.at, "expression recursion limit exceeded: 250");
+    const test = this.#parseBinary(0);
+    if (this.#depth > MAX_DEPTH) throw createParseError(test.at, "expression recursion limit exceeded: 250");
     const mark = this.#accept("?");
     this.#depth -= 1;
     if (!mark) return test;
-    const then = this.#binary(0);
+    const then = this.#parseBinary(0);
     this.#expect(":");
-    const otherwise = this.#conditional();
+    const otherwise = this.#parseConditional();
     return { is: "call", at: mark.at, name: "_?_:_", args: [test, then, otherwise] };
   }
 
-  #binary(level: number): Expr {
+  #parseBinary(level: number): Expr {
     const operators = LEVELS[level];
-    if (!operators) return this.#unary();
-    let left = this.#binary(level + 1);
+    if (!operators) return this.#parseUnary();
+    let left = this.#parseBinary(level + 1);
     for (;;) {
       const { is, text, at } = this.#peek();
       if (is === "end" || is === "literal" || !operators.includes(text)) return left;
       this.#next += 1;
-      const right = this.#binary(level + 1);
+      const right = this.#parseBinary(level + 1);
       left = { is: "call", at, name: OPERATOR_NAMES[text] ?? text, args: [left, right] };
     }
   }
 
-  #unary(): Expr {
+  #parseUnary(): Expr {
     const sign = this.#accept("!") ?? this.#accept("-");
-    if (!sign) return this.#member(this.#primary());
+    if (!sign) return this.#parseMember(this.#parsePrimary());
     if (sign.text === "-") {
       const { is, ...number } = this.#peek();
       if (
@@ -98,78 +98,77 @@ class Parser {
         this.#next += 1;
         const { type } = number.literal;
         const value = -number.literal.value;
-        return this.#member(bounded({ is: "literal", at: sign.at, literal: { type, value } as never }));
+        return this.#parseMember(checkLiteralRange({ is: "literal", at: sign.at, literal: { type, value } as never }));
       }
     }
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw refused(sign.at, "expression recursion limit exceeded: 250");
-    const operand = this.#unary();
+    if (this.#depth > MAX_DEPTH) throw createParseError(sign.at, "expression recursion limit exceeded: 250");
+    const operand = this.#parseUnary();
     this.#depth -= 1;
     return { is: "call", at: sign.at, name: sign.text === "!" ? "!_" : "-_", args: [operand] };
   }
 
-  #member(start: Expr): Expr {
+  #parseMember(start: Expr): Expr {
     let of = start;
     for (;;) {
       const dot = this.#accept(".");
       const bracket = dot ? undefined : this.#accept("[");
-      if (dot) of = this.#afterDot(of, dot.at);
+      if (dot) of = this.#parseSelection(of, dot.at);
       else if (bracket) {
-        if (this.#peek().text === "?") throw refused(bracket.at, UNSUPPORTED_OPTIONALS);
-        const index = this.#conditional();
+        if (this.#peek().text === "?") throw createParseError(bracket.at, UNSUPPORTED_OPTIONALS);
+        const index = this.#parseConditional();
         this.#expect("]");
         of = { is: "call", at: bracket.at, name: "_[_]", args: [of, index] };
       } else return of;
     }
   }
 
-  #afterDot(of: Expr, at: number): Expr {
+  #parseSelection(of: Expr, at: number): Expr {
     const token = this.#peek();
-    if (token.text === "?") throw refused(at, UNSUPPORTED_OPTIONALS);
+    if (token.text === "?") throw createParseError(at, UNSUPPORTED_OPTIONALS);
     if (token.is !== "name" || token.text === "in") {
-      throw refused(token.at, `Syntax error: no viable alternative at input '.${token.text}'`);
+      throw createParseError(token.at, `Syntax error: no viable alternative at input '.${token.text}'`);
     }
     this.#next += 1;
     const open = this.#accept("(");
     if (!open) return { is: "select", at, of, field: token.text };
-    const args = this.#list(")");
-    return (
-      expandedLoop(of, token.text, args, open.at) ?? { is: "call", at: open.at, name: token.text, target: of, args }
-    );
+    const args = this.#parseList(")");
+    return expandLoop(of, token.text, args, open.at) ?? { is: "call", at: open.at, name: token.text, target: of, args };
   }
 
-  #primary(): Expr {
+  #parsePrimary(): Expr {
     const token = this.#peek();
     const { at, text } = token;
     this.#next += 1;
-    if (token.is === "literal") return bounded({ is: "literal", at, literal: token.literal });
-    if (token.is === "name" && text !== "in") return this.#named(text, at);
+    if (token.is === "literal") return checkLiteralRange({ is: "literal", at, literal: token.literal });
+    if (token.is === "name" && text !== "in") return this.#parseName(text, at);
     if (text === "(") {
-      const inner = this.#conditional();
+      const inner = this.#parseConditional();
       this.#expect(")");
       return inner;
     }
-    if (text === "[") return { is: "list", at, items: this.#list("]") };
-    if (text === "{") return { is: "map", at, entries: this.#entries() };
+    if (text === "[") return { is: "list", at, items: this.#parseList("]") };
+    if (text === "{") return { is: "map", at, entries: this.#parseEntries() };
     const kind = token.is === "end" ? "mismatched" : "extraneous";
-    throw refused(at, `Syntax error: ${kind} input '${text}' expecting ${EXPECTED}`);
+    throw createParseError(at, `Syntax error: ${kind} input '${text}' expecting ${EXPECTED}`);
   }
 
-  #named(name: string, at: number): Expr {
+  #parseName(name: string, at: number): Expr {
     const open = this.#accept("(");
     if (!open) return { is: "name", at, name };
-    const args = this.#list(")");
+    const args = this.#parseList(")");
     if (name !== "has") return { is: "call", at: open.at, name, args };
     const [of] = args;
-    if (args.length !== 1 || of?.is !== "select") throw refused(of?.at ?? open.at, "invalid argument to has() macro");
+    if (args.length !== 1 || of?.is !== "select")
+      throw createParseError(of?.at ?? open.at, "invalid argument to has() macro");
     return { is: "has", at: open.at, of: of.of, field: of.field };
   }
 
   /** Items up to the closing bracket; a list may have a trailing comma. */
-  #list(close: ")" | "]"): readonly Expr[] {
+  #parseList(close: ")" | "]"): readonly Expr[] {
     const items: Expr[] = [];
     while (!this.#accept(close)) {
-      items.push(this.#conditional());
+      items.push(this.#parseConditional());
       if (!this.#accept(",")) {
         this.#expect(close);
         break;
@@ -178,12 +177,12 @@ class Parser {
     return items;
   }
 
-  #entries(): readonly (readonly [Expr, Expr])[] {
+  #parseEntries(): readonly (readonly [Expr, Expr])[] {
     const entries: (readonly [Expr, Expr])[] = [];
     while (!this.#accept("}")) {
-      const key = this.#conditional();
+      const key = this.#parseConditional();
       this.#expect(":");
-      entries.push([key, this.#conditional()]);
+      entries.push([key, this.#parseConditional()]);
       if (!this.#accept(",")) {
         this.#expect("}");
         break;
@@ -205,36 +204,36 @@ class Parser {
 
   #expect(symbol: string): void {
     const { at, text } = this.#peek();
-    if (!this.#accept(symbol)) throw refused(at, `Syntax error: missing '${symbol}' at '${text}'`);
+    if (!this.#accept(symbol)) throw createParseError(at, `Syntax error: missing '${symbol}' at '${text}'`);
   }
 }
 
 const UNSUPPORTED_OPTIONALS = "optional values (.?, [?]) are not supported by this server";
 
-function refused(at: number, text: string): Refusal {
-  return new Refusal({ at, text });
+function createParseError(at: number, text: string): ParseError {
+  return new ParseError({ at, text });
 }
 
-function bounded(expr: Expr & { readonly is: "literal" }): Expr {
+function checkLiteralRange(expr: Expr & { readonly is: "literal" }): Expr {
   const { type, value } = expr.literal;
-  const isInt = type === "int" && (value < INT64.least || value > INT64.most);
-  const isUint = type === "uint" && value > UINT64_MOST;
-  if (isInt || isUint) throw refused(expr.at, `invalid ${type} literal`);
+  const isInt = type === "int" && (value < INT64.min || value > INT64.max);
+  const isUint = type === "uint" && value > UINT64_MAX;
+  if (isInt || isUint) throw createParseError(expr.at, `invalid ${type} literal`);
   return expr;
 }
 
 /** Loops look like calls; with other numbers of arguments they stay calls of unknown functions. */
-function expandedLoop(over: Expr, name: string, args: readonly Expr[], at: number): Comprehension | undefined {
+function expandLoop(over: Expr, name: string, args: readonly Expr[], at: number): Comprehension | undefined {
   const kind = LOOPS.find((loop) => loop === name);
   const [variable, first, second] = args;
   const isThree = args.length === 3;
   if (kind === undefined || variable === undefined || first === undefined) return undefined;
   if (isThree && kind !== "map") {
-    throw refused(variable.at, "loops over two variables are not supported by this server");
+    throw createParseError(variable.at, "loops over two variables are not supported by this server");
   }
   if (args.length > 3) return undefined;
-  if (variable.is !== "name") throw refused(variable.at, "argument must be a simple name");
+  if (variable.is !== "name") throw createParseError(variable.at, "argument must be a simple name");
   const loop = { is: "loop", at, kind, over, variable: variable.name } as const;
   if (kind !== "map") return { ...loop, test: first };
-  return second === undefined ? { ...loop, made: first } : { ...loop, test: first, made: second };
+  return second === undefined ? { ...loop, output: first } : { ...loop, test: first, output: second };
 }

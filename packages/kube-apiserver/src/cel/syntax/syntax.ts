@@ -28,7 +28,7 @@ export interface Comprehension {
   /** The condition, or the filter of a map with three arguments. */
   readonly test?: Expr;
   /** The expression for each item. */
-  readonly made?: Expr;
+  readonly output?: Expr;
 }
 
 export type LoopKind = "all" | "exists" | "exists_one" | "map" | "filter";
@@ -42,7 +42,7 @@ export type Literal =
   | { readonly type: "null_type"; readonly value: null };
 
 /** An error in an expression, with its position. */
-export interface CelProblem {
+export interface CelSyntaxError {
   readonly at: number;
   readonly text: string;
 }
@@ -66,15 +66,15 @@ export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** All errors in the server's format: each with its source line and a pointer below. */
-export function problemsText(source: string, problems: readonly CelProblem[]): string {
-  return [...problems]
+export function formatErrors(source: string, errors: readonly CelSyntaxError[]): string {
+  return [...errors]
     .sort((a, b) => a.at - b.at)
     .map(({ at, text }) => {
       const before = source.slice(0, at).split("\n");
       const line = before.length;
       const column = Array.from(before.at(-1) ?? "").length;
-      const shown = source.split("\n")[line - 1] ?? "";
-      return `ERROR: <input>:${line}:${column + 1}: ${text}\n | ${shown}\n | ${".".repeat(column)}^`;
+      const sourceLine = source.split("\n")[line - 1] ?? "";
+      return `ERROR: <input>:${line}:${column + 1}: ${text}\n | ${sourceLine}\n | ${".".repeat(column)}^`;
     })
     .join("\n");
 }

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import type { CelProblem, Literal } from "./syntax.ts";
+import type { CelSyntaxError, Literal } from "./syntax.ts";
 
 export type Token =
   | { readonly is: "literal"; readonly at: number; readonly text: string; readonly literal: Literal }
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, Literal>> = {
 };
 
 /** The tokens of an expression; the last one marks its end. */
-export function tokensOf(source: string): Result<readonly Token[], CelProblem> {
+export function tokenize(source: string): Result<readonly Token[], CelSyntaxError> {
   const tokens: Token[] = [];
   let at = 0;
   const match = (pattern: RegExp): RegExpExecArray | undefined => {
@@ -33,9 +33,9 @@ export function tokensOf(source: string): Result<readonly Token[], CelProblem> {
       at += found[0].length;
       continue;
     }
-    const token = stringToken(match(RAW_STRING) ?? match(STRING), at) ?? plainToken(match, at);
+    const token = readStringToken(match(RAW_STRING) ?? match(STRING), at) ?? readToken(match, at);
     if (token === undefined) {
-      return err({ at, text: `Syntax error: token recognition error at: '${unknownWord(source.slice(at))}'` });
+      return err({ at, text: `Syntax error: token recognition error at: '${getErrorExcerpt(source.slice(at))}'` });
     }
     tokens.push(token);
     at += token.text.length;
@@ -45,35 +45,35 @@ export function tokensOf(source: string): Result<readonly Token[], CelProblem> {
 }
 
 /** The length of the server's error excerpt: a string to its end, a partial operator with the next character. */
-function unknownWord(rest: string): string {
+function getErrorExcerpt(rest: string): string {
   if (/^["']/.test(rest)) return rest;
   return rest.slice(0, /^[=&|]/.test(rest) ? 2 : 1);
 }
 
-function plainToken(match: (pattern: RegExp) => RegExpExecArray | undefined, at: number): Token | undefined {
+function readToken(match: (pattern: RegExp) => RegExpExecArray | undefined, at: number): Token | undefined {
   const name = match(NAME)?.[0];
   if (name !== undefined) {
     const literal = Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
     return literal ? { is: "literal", at, text: name, literal } : { is: "name", at, text: name };
   }
   const number = match(NUMBER)?.[0];
-  if (number !== undefined) return { is: "literal", at, text: number, literal: numberLiteral(number) };
+  if (number !== undefined) return { is: "literal", at, text: number, literal: parseNumber(number) };
   const symbol = match(SYMBOL)?.[0];
   return symbol === undefined ? undefined : { is: "symbol", at, text: symbol };
 }
 
-function numberLiteral(text: string): Literal {
+function parseNumber(text: string): Literal {
   const isUnsigned = text.endsWith("u");
   if (isUnsigned) return { type: "uint", value: BigInt(text.slice(0, -1)) };
   return /^(?:0x|\d+$)/.test(text) ? { type: "int", value: BigInt(text) } : { type: "double", value: Number(text) };
 }
 
-function stringToken(found: RegExpExecArray | undefined, at: number): Token | undefined {
+function readStringToken(found: RegExpExecArray | undefined, at: number): Token | undefined {
   if (!found?.groups) return undefined;
   const { prefix = "", long, longer, double, single } = found.groups;
   const raw = long ?? longer ?? double ?? single ?? "";
   const isBytes = /b/i.test(prefix);
-  const value = /r/i.test(prefix) ? raw : unescaped(raw, isBytes);
+  const value = /r/i.test(prefix) ? raw : unescape(raw, isBytes);
   if (value === undefined) return undefined;
   // Escapes in bytes literals are bytes; everything else is UTF-8.
   const literal: Literal = isBytes
@@ -99,8 +99,8 @@ const ONES: Readonly<Record<string, string>> = {
   "\\": "\\",
 };
 
-function unescaped(text: string, isBytes: boolean): string | Uint8Array | undefined {
-  let isBad = false;
+function unescape(text: string, isBytes: boolean): string | Uint8Array | undefined {
+  let isInvalid = false;
   const parts: (string | number)[] = [];
   let last = 0;
   for (const found of text.matchAll(ESCAPE)) {
@@ -113,10 +113,10 @@ function unescaped(text: string, isBytes: boolean): string | Uint8Array | undefi
     else if (point !== undefined && parseInt(point, 16) <= 0x10ffff)
       parts.push(String.fromCodePoint(parseInt(point, 16)));
     else if (Object.hasOwn(ONES, one)) parts.push(ONES[one] ?? "");
-    else isBad = true;
+    else isInvalid = true;
   }
   parts.push(text.slice(last));
-  if (isBad) return undefined;
+  if (isInvalid) return undefined;
   if (!isBytes) return parts.join("");
   const encoder = new TextEncoder();
   return Uint8Array.from(parts.flatMap((part) => (typeof part === "number" ? [part] : [...encoder.encode(part)])));

@@ -21,17 +21,17 @@ const RESERVED = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
 
-const known = new WeakMap<StructuralSchema, CelType | undefined>();
+const cachedTypes = new WeakMap<StructuralSchema, CelType | undefined>();
 
 /** The type of a schema in expressions, or undefined when expressions cannot see it. */
-export function declaredType(schema: StructuralSchema, isRoot = false): CelType | undefined {
+export function getDeclaredType(schema: StructuralSchema, isRoot = false): CelType | undefined {
   const isResource = isRoot || schema["x-kubernetes-embedded-resource"] === true;
-  if (isResource) return objectType(schema, withImplied(schema));
-  if (!known.has(schema)) known.set(schema, plainType(schema));
-  return known.get(schema);
+  if (isResource) return createObjectType(schema, addResourceFields(schema));
+  if (!cachedTypes.has(schema)) cachedTypes.set(schema, createType(schema));
+  return cachedTypes.get(schema);
 }
 
-function plainType(schema: StructuralSchema): CelType | undefined {
+function createType(schema: StructuralSchema): CelType | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) return DYN;
   switch (schema.type) {
     case "boolean":
@@ -41,41 +41,42 @@ function plainType(schema: StructuralSchema): CelType | undefined {
     case "number":
       return DOUBLE;
     case "string":
-      return textType(schema.format);
+      return getStringType(schema.format);
     case "array": {
-      const item = schema.items && declaredType(schema.items);
+      const item = schema.items && getDeclaredType(schema.items);
       return item && listOf(item);
     }
     case "object":
-      return mappingType(schema);
+      return createMapType(schema);
     case undefined:
     default:
       return undefined;
   }
 }
 
-function textType(format: string | undefined): CelType {
+function getStringType(format: string | undefined): CelType {
   if (format === "byte") return BYTES;
   if (format === "duration") return DURATION;
   return format === "date" || format === "date-time" ? TIMESTAMP : STRING;
 }
 
-function mappingType(schema: StructuralSchema): CelType | undefined {
+function createMapType(schema: StructuralSchema): CelType | undefined {
   const additional = additionalOf(schema);
-  if (additional === undefined) return objectType(schema, schema.properties ?? {});
-  const value = declaredType(additional);
+  if (additional === undefined) return createObjectType(schema, schema.properties ?? {});
+  const value = getDeclaredType(additional);
   return value && mapOf(STRING, value);
 }
 
 const objects = new WeakMap<StructuralSchema, CelType>();
 
-function objectType(schema: StructuralSchema, properties: Readonly<Record<string, StructuralSchema>>): CelType {
-  const before = objects.get(schema);
-  if (before) return before;
+function createObjectType(schema: StructuralSchema, properties: Readonly<Record<string, StructuralSchema>>): CelType {
+  const cached = objects.get(schema);
+  if (cached) return cached;
   const fields = new Map<string, CelField>();
   for (const [property, of] of Object.entries(properties)) {
-    const type = declaredType(of);
-    for (const name of type ? fieldNames(property) : []) fields.set(name, { property, type: type ?? DYN, schema: of });
+    const type = getDeclaredType(of);
+    for (const name of type ? listFieldNames(property) : [])
+      fields.set(name, { property, type: type ?? DYN, schema: of });
   }
   const type = { name: "object", fields };
   objects.set(schema, type);
@@ -86,12 +87,12 @@ const TEXT: StructuralSchema = { type: "string" };
 const NAME_ONLY: StructuralSchema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
 /** A whole resource has its kind and name, whatever its schema says. */
-function withImplied({ properties = {} }: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
+function addResourceFields({ properties = {} }: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
   return { ...properties, apiVersion: TEXT, kind: TEXT, metadata: NAME_ONLY };
 }
 
 /** The names of a property in expressions; none when no expression can name it. */
-function fieldNames(property: string): readonly string[] {
+function listFieldNames(property: string): readonly string[] {
   if (KEYWORDS.has(property)) return [`__${property}__`];
   if (RESERVED.has(property)) return [property, `__${property}__`];
   if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(property)) return [];

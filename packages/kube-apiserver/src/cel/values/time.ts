@@ -55,7 +55,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /** As CEL formats it: seconds. */
-export function durationText({ nanos }: Duration): string {
+export function formatDuration({ nanos }: Duration): string {
   const sign = nanos < 0n ? "-" : "";
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = String(size % NANOS_PER_SECOND)
@@ -64,8 +64,8 @@ export function durationText({ nanos }: Duration): string {
   return `${sign}${size / NANOS_PER_SECOND}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
-export function timestampText({ nanos }: Timestamp): string {
-  const seconds = floorDivided(nanos, NANOS_PER_SECOND);
+export function formatTimestamp({ nanos }: Timestamp): string {
+  const seconds = divideFloor(nanos, NANOS_PER_SECOND);
   const fraction = String(nanos - seconds * NANOS_PER_SECOND)
     .padStart(9, "0")
     .replace(/0+$/, "");
@@ -74,15 +74,15 @@ export function timestampText({ nanos }: Timestamp): string {
 }
 
 /** The fields of a timestamp in a zone: UTC, or an offset such as `+02:00`; undefined for other zones. */
-export function fieldsIn({ nanos }: Timestamp, zone: string): Date | undefined {
+export function toZonedDate({ nanos }: Timestamp, zone: string): Date | undefined {
   const offset = /^(?<sign>[+-]?)(?<hours>\d{2}):(?<minutes>\d{2})$/.exec(zone)?.groups;
   if (!offset && zone !== "UTC" && zone !== "") return undefined;
   const minutes = offset ? Number(offset["hours"]) * 60 + Number(offset["minutes"]) : 0;
   const shift = (offset?.["sign"] === "-" ? -minutes : minutes) * 60_000;
-  return new Date(Number(floorDivided(nanos, 1_000_000n)) + shift);
+  return new Date(Number(divideFloor(nanos, 1_000_000n)) + shift);
 }
 
-function floorDivided(value: bigint, by: bigint): bigint {
+function divideFloor(value: bigint, by: bigint): bigint {
   const whole = value / by;
   return value % by < 0n ? whole - 1n : whole;
 }

@@ -15,52 +15,52 @@ export interface CelField {
   readonly schema: StructuralSchema;
 }
 
-const simple = (name: string): CelType => ({ name });
+const createType = (name: string): CelType => ({ name });
 
-export const DYN = simple("dyn");
-export const INT = simple("int");
-export const UINT = simple("uint");
-export const DOUBLE = simple("double");
-export const STRING = simple("string");
-export const BYTES = simple("bytes");
-export const BOOL = simple("bool");
-export const NULL = simple("null");
-export const TIMESTAMP = simple("timestamp");
-export const DURATION = simple("duration");
-export const QUANTITY = simple("kubernetes.Quantity");
+export const DYN = createType("dyn");
+export const INT = createType("int");
+export const UINT = createType("uint");
+export const DOUBLE = createType("double");
+export const STRING = createType("string");
+export const BYTES = createType("bytes");
+export const BOOL = createType("bool");
+export const NULL = createType("null");
+export const TIMESTAMP = createType("timestamp");
+export const DURATION = createType("duration");
+export const QUANTITY = createType("kubernetes.Quantity");
 export const listOf = (item: CelType): CelType => ({ name: "list", of: [item] });
 export const mapOf = (key: CelType, value: CelType): CelType => ({ name: "map", of: [key, value] });
 export const typeOf = (type: CelType): CelType => ({ name: "type", of: [type] });
 /** A type parameter: bound by its first use in a signature. */
-export const A: CelType = simple("<A>");
-export const B: CelType = simple("<B>");
+export const A: CelType = createType("<A>");
+export const B: CelType = createType("<B>");
 
 /** A type in the server's messages. */
-export function typeText({ name, of = [] }: CelType): string {
-  return of.length === 0 ? name : `${name}(${of.map(typeText).join(", ")})`;
+export function formatType({ name, of = [] }: CelType): string {
+  return of.length === 0 ? name : `${name}(${of.map(formatType).join(", ")})`;
 }
 
 export type Bindings = ReadonlyMap<string, CelType>;
 
 /** Bindings of type parameters that make both types equal, or undefined. */
-export function unify(wanted: CelType, found: CelType, bindings: Bindings): Bindings | undefined {
-  if (wanted.name.startsWith("<")) {
-    const bound = bindings.get(wanted.name);
-    if (!bound || bound.name === "dyn") return new Map([...bindings, [wanted.name, found]]);
-    return unify(bound, found, bindings);
+export function unify(expected: CelType, actual: CelType, bindings: Bindings): Bindings | undefined {
+  if (expected.name.startsWith("<")) {
+    const bound = bindings.get(expected.name);
+    if (!bound || bound.name === "dyn") return new Map([...bindings, [expected.name, actual]]);
+    return unify(bound, actual, bindings);
   }
-  if (wanted.name === "dyn" || found.name === "dyn") return bindings;
-  if (wanted.fields || found.fields) return wanted.fields === found.fields ? bindings : undefined;
-  if (wanted.name !== found.name) return undefined;
+  if (expected.name === "dyn" || actual.name === "dyn") return bindings;
+  if (expected.fields || actual.fields) return expected.fields === actual.fields ? bindings : undefined;
+  if (expected.name !== actual.name) return undefined;
   let all: Bindings | undefined = bindings;
-  for (const [index, inner] of (wanted.of ?? []).entries()) {
-    all = all && unify(inner, found.of?.[index] ?? DYN, all);
+  for (const [index, inner] of (expected.of ?? []).entries()) {
+    all = all && unify(inner, actual.of?.[index] ?? DYN, all);
   }
   return all;
 }
 
 /** A signature's type with its type parameters bound; unbound ones are dyn. */
-export function filledIn(type: CelType, bindings: Bindings): CelType {
+export function applyBindings(type: CelType, bindings: Bindings): CelType {
   if (type.name.startsWith("<")) return bindings.get(type.name) ?? DYN;
-  return type.of ? { ...type, of: type.of.map((inner) => filledIn(inner, bindings)) } : type;
+  return type.of ? { ...type, of: type.of.map((inner) => applyBindings(inner, bindings)) } : type;
 }

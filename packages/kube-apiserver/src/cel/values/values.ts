@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, memberOf, type Quantity } from "@oaas/kube-core";
 import { additionalOf, type StructuralSchema } from "../../schema/structural-schema.ts";
-import { declaredType } from "./declared-type.ts";
+import { getDeclaredType } from "./declared-type.ts";
 import { Duration, parseDuration, parseTimestamp, Timestamp } from "./time.ts";
 import type { CelField, CelType } from "./types.ts";
 
@@ -103,7 +103,7 @@ export class CelObject {
 }
 
 /** A document's value by its schema. An invalid time is reported when it is used. */
-export function fromJson(json: JsonValue, schema: StructuralSchema, type = declaredType(schema)): CelValue {
+export function fromJson(json: JsonValue, schema: StructuralSchema, type = getDeclaredType(schema)): CelValue {
   if (json === null || typeof json === "boolean") return json;
   if (typeof json === "number") return type?.name !== "double" && Number.isInteger(json) ? BigInt(json) : json;
   if (typeof json === "string") return fromText(json, type);
@@ -140,12 +140,12 @@ function fromObject(json: JsonObject, schema: StructuralSchema, type: CelType | 
 
 /** A whole resource, with its kind and name. */
 export function fromResource(json: JsonValue, schema: StructuralSchema, isRoot: boolean): CelValue {
-  const type = declaredType(schema, isRoot);
+  const type = getDeclaredType(schema, isRoot);
   return isJsonObject(json) && type?.fields ? new CelObject(json, type.fields) : fromJson(json, schema, type);
 }
 
 /** The name of a value's type, as returned by `type()` and used to select overloads. */
-export function typeNameOf(value: CelValue): string {
+export function getTypeName(value: CelValue): string {
   if (value === null) return "null_type";
   if (typeof value === "boolean") return "bool";
   if (typeof value === "bigint") return "int";
@@ -163,21 +163,21 @@ export function typeNameOf(value: CelValue): string {
 }
 
 /** The number of a value of any numeric type. */
-export function numeric(value: CelValue): bigint | number | undefined {
+export function toNumber(value: CelValue): bigint | number | undefined {
   if (value instanceof Uint) return value.value;
   return typeof value === "bigint" || typeof value === "number" ? value : undefined;
 }
 
 /** A value as a map key; undefined for invalid keys. */
-export function keyValue(value: CelValue): bigint | string | boolean | number | undefined {
+export function toMapKey(value: CelValue): bigint | string | boolean | number | undefined {
   if (typeof value === "string" || typeof value === "boolean") return value;
-  const number = numeric(value);
+  const number = toNumber(value);
   return typeof number === "number" && Number.isInteger(number) ? BigInt(number) : number;
 }
 
 export function equalValues(a: CelValue, b: CelValue): boolean {
-  const [left, right] = [numeric(a), numeric(b)];
-  if (left !== undefined && right !== undefined) return sameNumber(left, right);
+  const [left, right] = [toNumber(a), toNumber(b)];
+  if (left !== undefined && right !== undefined) return equalNumbers(left, right);
   if (a instanceof CelList && b instanceof CelList) return equalLists(a, b);
   if (a instanceof CelMap && b instanceof CelMap) {
     return (
@@ -209,7 +209,7 @@ export function equalValues(a: CelValue, b: CelValue): boolean {
 }
 
 /** Only loose comparison distinguishes 1n == 1 from 1n == 1.5 without losing digits. */
-function sameNumber(a: bigint | number, b: bigint | number): boolean {
+function equalNumbers(a: bigint | number, b: bigint | number): boolean {
   return !(a < b) && !(a > b) && !Number.isNaN(a) && !Number.isNaN(b);
 }
 
@@ -221,16 +221,16 @@ function equalLists(a: CelList, b: CelList): boolean {
 }
 
 /** Concatenated lists: keyed lists and sets keep each item once. */
-export function joinedLists(a: CelList, b: CelList): CelList {
+export function concatLists(a: CelList, b: CelList): CelList {
   if (a.keys.length === 0 && !a.isSet) return new CelList([...a.items, ...b.items]);
   const isSame = (one: CelValue, other: CelValue): boolean =>
-    a.isSet ? equalValues(one, other) : a.keys.every((key) => sameMember(one, other, key));
-  const kept = a.items.map((item) => b.items.find((other) => isSame(item, other)) ?? item);
+    a.isSet ? equalValues(one, other) : a.keys.every((key) => hasEqualMember(one, other, key));
+  const merged = a.items.map((item) => b.items.find((other) => isSame(item, other)) ?? item);
   const added = b.items.filter((item) => !a.items.some((other) => isSame(item, other)));
-  return new CelList([...kept, ...added], a);
+  return new CelList([...merged, ...added], a);
 }
 
-function sameMember(one: CelValue, other: CelValue, name: string): boolean {
+function hasEqualMember(one: CelValue, other: CelValue, name: string): boolean {
   if (!(one instanceof CelObject) || !(other instanceof CelObject)) return false;
   const [a, b] = [one.member(name), other.member(name)];
   return a === undefined || b === undefined ? a === b : equalValues(a, b);

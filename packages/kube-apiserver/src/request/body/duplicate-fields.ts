@@ -7,27 +7,27 @@ const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
  * The paths of duplicate members in a JSON text (`spec.a`). Duplicates are rare, so members are only counted at first:
  * as many names in the text as members in the value means that there are none.
  */
-export function duplicateFields(text: string, value: JsonValue): readonly string[] {
-  return namesIn(text) === membersIn(value) ? [] : [...new Set(duplicatesIn(text))];
+export function findDuplicateFields(text: string, value: JsonValue): readonly string[] {
+  return countNames(text) === countMembers(value) ? [] : [...new Set(listDuplicates(text))];
 }
 
-function namesIn(text: string): number {
+function countNames(text: string): number {
   let count = 0;
   for (const match of text.matchAll(STRINGS)) if (match[1] !== undefined) count += 1;
   return count;
 }
 
 /** Without recursion, because nesting may be deep. */
-function membersIn(value: JsonValue): number {
+function countMembers(value: JsonValue): number {
   let count = 0;
-  const open: JsonValue[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const pending: JsonValue[] = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (isJsonArray(next)) {
-      for (const item of next) open.push(item);
+      for (const item of next) pending.push(item);
     } else if (isJsonObject(next)) {
       for (const member of Object.values(next)) {
         count += 1;
-        if (typeof member === "object") open.push(member);
+        if (typeof member === "object") pending.push(member);
       }
     }
   }
@@ -44,15 +44,15 @@ interface Level {
 }
 
 /** Walks over valid JSON. */
-function duplicatesIn(text: string): readonly string[] {
+function listDuplicates(text: string): readonly string[] {
   const found: string[] = [];
   const levels: Level[] = [];
   const tokens = text.match(TOKENS) ?? [];
-  let place = "";
+  let memberPath = "";
   for (const [at, token] of tokens.entries()) {
     const level = levels.at(-1);
     if (token === "{" || token === "[") {
-      const path = level !== undefined && level.names === undefined ? `${level.path}[${level.index}]` : place;
+      const path = level !== undefined && level.names === undefined ? `${level.path}[${level.index}]` : memberPath;
       levels.push({ names: token === "{" ? new Set() : undefined, path, index: 0 });
     } else if (token === "}" || token === "]") {
       levels.pop();
@@ -60,8 +60,8 @@ function duplicatesIn(text: string): readonly string[] {
       if (level !== undefined) level.index += 1;
     } else if (level?.names !== undefined && tokens[at + 1] === ":") {
       const name = JSON.parse(token) as string;
-      place = level.path === "" ? name : `${level.path}.${name}`;
-      if (level.names.has(name)) found.push(place);
+      memberPath = level.path === "" ? name : `${level.path}.${name}`;
+      if (level.names.has(name)) found.push(memberPath);
       level.names.add(name);
     }
   }

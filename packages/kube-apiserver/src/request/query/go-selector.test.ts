@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { parseLabelSelector } from "@oaas/kube-core";
-import { selectorRefusal } from "./go-selector.ts";
+import { findSelectorError } from "./go-selector.ts";
 
 it.each([
   ["a===b", "unable to parse requirement: found '=', expected: identifier"],
@@ -12,7 +12,7 @@ it.each([
   ["=a", "found '=', expected: !, identifier, or 'end of string'"],
   ["a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
 ])("reports the error in %s", (text, why) => {
-  expect(selectorRefusal(text)).toBe(why);
+  expect(findSelectorError(text)).toBe(why);
 });
 
 it("accepts valid selectors and never throws", () => {
@@ -25,7 +25,7 @@ it("accepts valid selectors and never throws", () => {
   fc.assert(
     fc.property(pieces, (words) => {
       const text = words.join("");
-      const refusal = selectorRefusal(text);
+      const refusal = findSelectorError(text);
       if (parseLabelSelector(text).ok) expect(refusal).toBeUndefined();
       else expect(refusal === undefined || refusal.includes("found") || refusal.includes("Invalid")).toBe(true);
     }),

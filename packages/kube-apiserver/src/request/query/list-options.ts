@@ -14,8 +14,8 @@ import { metadataText } from "../../admission/metadata.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import type { Target } from "../../verbs/verb-context.ts";
 import { isBuiltIn } from "../../verbs/verb-context.ts";
-import { selectorRefusal } from "./go-selector.ts";
-import { isGoInteger, notInteger } from "./options.ts";
+import { findSelectorError } from "./go-selector.ts";
+import { isGoInteger, formatNotInteger } from "./options.ts";
 import { badRequest, invalidOptions } from "../response/status-errors.ts";
 
 /** Selection, version and page of a list. */
@@ -36,16 +36,20 @@ export interface ListOptions {
 const MATCHES: readonly string[] = ["Exact", "NotOlderThan", ""];
 
 /** Parses the options of a list or a watch. */
-export function listOptions(target: Target, query: URLSearchParams, isOldWatch: boolean): Result<ListOptions, Status> {
+export function parseListOptions(
+  target: Target,
+  query: URLSearchParams,
+  isOldWatch: boolean,
+): Result<ListOptions, Status> {
   const limit = query.get("limit") ?? "";
   const timeout = query.get("timeoutSeconds") ?? "";
-  const wrong = [limit, timeout].find((text) => text !== "" && !isGoInteger(text));
-  if (wrong !== undefined) return err(badRequest(notInteger("ParseInt", wrong)));
+  const invalid = [limit, timeout].find((text) => text !== "" && !isGoInteger(text));
+  if (invalid !== undefined) return err(badRequest(formatNotInteger("ParseInt", invalid)));
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
   if (!labels.ok) {
-    return err(badRequest(selectorRefusal(query.get("labelSelector") ?? "") ?? labels.error.message));
+    return err(badRequest(findSelectorError(query.get("labelSelector") ?? "") ?? labels.error.message));
   }
-  const fields = selectedFields(target, query.get("fieldSelector") ?? "");
+  const fields = parseSelectedFields(target, query.get("fieldSelector") ?? "");
   if (!fields.ok) return fields;
   const initial = query.get("sendInitialEvents");
   const options: ListOptions = {
@@ -60,7 +64,7 @@ export function listOptions(target: Target, query: URLSearchParams, isOldWatch: 
     ...(timeout === "" ? {} : { timeoutSeconds: Number(timeout) }),
     ...(initial === null ? {} : { sendsInitialEvents: isTrue(initial) }),
   };
-  const errors = optionErrors(options);
+  const errors = validateOptions(options);
   return errors.length > 0 ? err(invalidOptions("ListOptions", errors)) : ok(options);
 }
 
@@ -69,31 +73,31 @@ export function isTrue(value: string | null): boolean {
   return value !== null && value !== "false" && value !== "0";
 }
 
-function selectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
+function parseSelectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
   const parsed = parseFieldSelector(text);
   if (!parsed.ok) {
     // A missing name is an unknown name.
-    if (/^(?:=|==|!=)/.test(text)) return err(badRequest(unknownField("")));
+    if (/^(?:=|==|!=)/.test(text)) return err(badRequest(formatUnknownField("")));
     return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
   }
-  const known = new Set([
+  const selectable = new Set([
     "metadata.name",
     ...(kind.isNamespaced || isBuiltIn(kind) ? ["metadata.namespace"] : []),
     ...version.selectableFields,
   ]);
-  const unknown = parsed.value.find(({ field }) => !known.has(field));
+  const unknown = parsed.value.find(({ field }) => !selectable.has(field));
   if (unknown === undefined) return parsed;
   const { field } = unknown;
   if (!isBuiltIn(kind) || version.selectableFields.length > 0)
     return err(badRequest(`field label not supported: ${field}`));
-  return err(badRequest(unknownField(field)));
+  return err(badRequest(formatUnknownField(field)));
 }
 
-function unknownField(field: string): string {
+function formatUnknownField(field: string): string {
   return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
-function optionErrors({
+function validateOptions({
   match,
   resourceVersion,
   sendsInitialEvents,
@@ -130,22 +134,24 @@ function optionErrors({
 }
 
 /** A predicate for the selected objects; undefined when all are selected. */
-export function selectionOf(
+export function createSelection(
   { kind }: Target,
   { labels, fields }: Pick<ListOptions, "labels" | "fields">,
 ): ((object: JsonObject) => boolean) | undefined {
   if (labels.length === 0 && fields.length === 0) return undefined;
   return (object) => {
-    const { labels: found = {} } = object["metadata"] as { readonly labels?: Labels };
+    const { labels: objectLabels = {} } = object["metadata"] as { readonly labels?: Labels };
     return (
-      matchesLabels(labels, found) &&
-      fields.every(({ field, operator, value }) => (selectedText(kind, object, field) === value) === (operator === "="))
+      matchesLabels(labels, objectLabels) &&
+      fields.every(
+        ({ field, operator, value }) => (getSelectedText(kind, object, field) === value) === (operator === "="),
+      )
     );
   };
 }
 
 /** Names are selectable in all kinds; other fields by kind. */
-function selectedText(kind: Kind, object: JsonObject, field: string): string {
+function getSelectedText(kind: Kind, object: JsonObject, field: string): string {
   if (field === "metadata.name") return metadataText(object, "name");
   return field === "metadata.namespace" ? metadataText(object, "namespace") : kind.rules.selectableText(object, field);
 }

@@ -31,7 +31,7 @@ const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 const MANAGER_LIMIT = 128;
 
 /** A text with an unprintable character, and the character as Go quotes it. */
-function unprintable(text: string): string {
+function formatUnprintable(text: string): string {
   const position = text.search(/\p{C}/u);
   const code = (text.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const quoted = JSON.stringify(text).replaceAll(/\\u00([0-9a-f]{2})/g, String.raw`\x$1`);
@@ -39,7 +39,7 @@ function unprintable(text: string): string {
 }
 
 /** Parses the options of a write; `kind` names them in errors (`CreateOptions`). */
-export function writeOptions(
+export function parseWriteOptions(
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
   query: URLSearchParams,
   headers: Headers,
@@ -50,26 +50,28 @@ export function writeOptions(
   const fieldValidation = query.get("fieldValidation") ?? "";
   const errors: FieldError[] = [];
   if (isApply && manager === "") {
-    errors.push(fieldError("FieldValueRequired", "fieldManager", "Required value: is required for apply patch"));
+    errors.push(createFieldError("FieldValueRequired", "fieldManager", "Required value: is required for apply patch"));
   }
   if (kind === "PatchOptions" && !isApply && force !== null) {
-    errors.push(fieldError("FieldValueForbidden", "force", "Forbidden: may not be specified for non-apply patch"));
+    errors.push(
+      createFieldError("FieldValueForbidden", "force", "Forbidden: may not be specified for non-apply patch"),
+    );
   }
   if (Buffer.byteLength(manager) > MANAGER_LIMIT) {
     errors.push(
-      fieldError("FieldValueTooLong", "fieldManager", `Too long: may not be more than ${MANAGER_LIMIT} bytes`),
+      createFieldError("FieldValueTooLong", "fieldManager", `Too long: may not be more than ${MANAGER_LIMIT} bytes`),
     );
   } else if (/\p{C}/u.test(manager)) {
-    errors.push(fieldError("FieldValueInvalid", "fieldManager", `Invalid value: ${unprintable(manager)}`));
+    errors.push(createFieldError("FieldValueInvalid", "fieldManager", `Invalid value: ${formatUnprintable(manager)}`));
   }
-  const dryRun = dryRunErrors(query.getAll("dryRun"));
+  const dryRun = validateDryRun(query.getAll("dryRun"));
   errors.push(...dryRun);
   if (!FIELD_VALIDATIONS.includes(fieldValidation)) {
-    errors.push(unsupported("fieldValidation", JSON.stringify(fieldValidation), FIELD_VALIDATIONS));
+    errors.push(createUnsupportedError("fieldValidation", JSON.stringify(fieldValidation), FIELD_VALIDATIONS));
   }
   if (errors.length > 0) return err(invalidOptions(kind, errors));
   return ok({
-    manager: manager === "" ? managerOf(headers) : manager,
+    manager: manager === "" ? getDefaultManager(headers) : manager,
     isDryRun: query.has("dryRun"),
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     isForced: force === "true" || force === "1",
@@ -77,27 +79,30 @@ export function writeOptions(
 }
 
 /** The default manager: the program name in the user agent. */
-function managerOf(headers: Headers): string {
+function getDefaultManager(headers: Headers): string {
   const [program = ""] = (headers["user-agent"] ?? "").split("/");
   return program === "" ? "unknown" : program.slice(0, MANAGER_LIMIT);
 }
 
 /** Parses the options of a deletion: from its body, else from the query. */
-export function deletionOptions(query: URLSearchParams, body: JsonObject | undefined): Result<DeletionOptions, Status> {
+export function parseDeletionOptions(
+  query: URLSearchParams,
+  body: JsonObject | undefined,
+): Result<DeletionOptions, Status> {
   const grace = query.get("gracePeriodSeconds");
-  if (grace !== null && !isGoInteger(grace)) return err(badRequest(notInteger("ParseInt", grace)));
-  const from: JsonObject = body ?? {
+  if (grace !== null && !isGoInteger(grace)) return err(badRequest(formatNotInteger("ParseInt", grace)));
+  const source: JsonObject = body ?? {
     dryRun: query.getAll("dryRun"),
     ...(query.get("propagationPolicy") === null ? {} : { propagationPolicy: query.get("propagationPolicy") }),
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
     ...(query.get("orphanDependents") === null ? {} : { orphanDependents: query.get("orphanDependents") === "true" }),
   };
-  const { propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions, dryRun } = from;
+  const { propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions, dryRun } = source;
   const errors: FieldError[] = [];
   if (propagationPolicy !== undefined && typeof orphanDependents === "boolean") {
     const detail = "orphanDependents and deletionPropagation cannot be both set";
     errors.push(
-      fieldError(
+      createFieldError(
         "FieldValueInvalid",
         "propagationPolicy",
         `Invalid value: ${JSON.stringify(propagationPolicy)}: ${detail}`,
@@ -105,12 +110,12 @@ export function deletionOptions(query: URLSearchParams, body: JsonObject | undef
     );
   }
   if (propagationPolicy !== undefined && !POLICIES.some((policy) => policy === propagationPolicy)) {
-    errors.push(unsupported("propagationPolicy", JSON.stringify(propagationPolicy), [...POLICIES, "nil"]));
+    errors.push(createUnsupportedError("propagationPolicy", JSON.stringify(propagationPolicy), [...POLICIES, "nil"]));
   }
   const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];
-  errors.push(...dryRunErrors(dryRuns));
+  errors.push(...validateDryRun(dryRuns));
   if (errors.length > 0) return err(invalidOptions("DeleteOptions", errors));
-  const policy = propagationPolicy ?? policyOf(orphanDependents);
+  const policy = propagationPolicy ?? toPropagationPolicy(orphanDependents);
   const required = isJsonObject(preconditions) ? preconditions : {};
   return ok({
     isDryRun: dryRuns.length > 0,
@@ -121,22 +126,24 @@ export function deletionOptions(query: URLSearchParams, body: JsonObject | undef
   });
 }
 
-function policyOf(orphanDependents: unknown): string | undefined {
+function toPropagationPolicy(orphanDependents: unknown): string | undefined {
   if (typeof orphanDependents !== "boolean") return undefined;
   return orphanDependents ? "Orphan" : "Background";
 }
 
-function dryRunErrors(values: readonly string[]): readonly FieldError[] {
-  return values.every((value) => value === "All") ? [] : [unsupported("dryRun", JSON.stringify(values), ["All"])];
+function validateDryRun(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === "All")
+    ? []
+    : [createUnsupportedError("dryRun", JSON.stringify(values), ["All"])];
 }
 
-function fieldError(reason: string, field: string, message: string): FieldError {
+function createFieldError(reason: string, field: string, message: string): FieldError {
   return { reason, field, message };
 }
 
-function unsupported(field: string, value: string, supported: readonly string[]): FieldError {
+function createUnsupportedError(field: string, value: string, supported: readonly string[]): FieldError {
   const choices = supported.map((choice) => JSON.stringify(choice)).join(", ");
-  return fieldError("FieldValueNotSupported", field, `Unsupported value: ${value}: supported values: ${choices}`);
+  return createFieldError("FieldValueNotSupported", field, `Unsupported value: ${value}: supported values: ${choices}`);
 }
 
 /** Whether Go parses this as an integer. */
@@ -145,6 +152,6 @@ export function isGoInteger(text: string): boolean {
 }
 
 /** Go's error for an invalid integer. */
-export function notInteger(parser: "ParseInt" | "ParseUint", text: string): string {
+export function formatNotInteger(parser: "ParseInt" | "ParseUint", text: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(text)}: invalid syntax`;
 }

@@ -17,19 +17,19 @@ export function jsonResponse(
   warnings: readonly string[] = [],
 ): ApiResponse {
   const isYaml = form.syntax === "yaml";
-  const body = isYaml ? yamlText(JSON.parse(text), YAML_STYLE) : prettyOr(text, form);
+  const body = isYaml ? yamlText(JSON.parse(text), YAML_STYLE) : formatJson(text, form);
   return {
     status: code,
     headers: {
       ...NO_CACHE,
       "content-type": isYaml ? "application/yaml" : JSON_TYPE,
-      ...(warnings.length === 0 ? {} : { warning: warnings.map(warningText).join(", ") }),
+      ...(warnings.length === 0 ? {} : { warning: warnings.map(formatWarning).join(", ") }),
     },
     body,
   };
 }
 
-function prettyOr(text: string, { isPretty }: Pick<Representation, "isPretty">): string {
+function formatJson(text: string, { isPretty }: Pick<Representation, "isPretty">): string {
   return isPretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`;
 }
 
@@ -51,10 +51,10 @@ export function statusResponse(
   form: Pick<Representation, "syntax" | "isPretty"> = PLAIN,
   warnings: readonly string[] = [],
 ): ApiResponse {
-  const answer = objectResponse(status.code ?? 200, statusObject(status), form, warnings);
+  const response = objectResponse(status.code ?? 200, statusObject(status), form, warnings);
   const retryAfter = status.details?.retryAfterSeconds;
-  if (retryAfter === undefined) return answer;
-  return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
+  if (retryAfter === undefined) return response;
+  return { ...response, headers: { ...response.headers, "retry-after": String(retryAfter) } };
 }
 
 /** The response for unknown paths. */
@@ -76,13 +76,13 @@ export function streamResponse(lines: AsyncIterable<string>): ApiResponse {
 }
 
 /** Prepends a warning to the response. */
-export function withWarning(answer: ApiResponse, text: string): ApiResponse {
-  const { warning } = answer.headers;
-  const all = warning === undefined ? warningText(text) : `${warningText(text)}, ${warning}`;
-  return { ...answer, headers: { ...answer.headers, warning: all } };
+export function prependWarning(response: ApiResponse, text: string): ApiResponse {
+  const { warning } = response.headers;
+  const all = warning === undefined ? formatWarning(text) : `${formatWarning(text)}, ${warning}`;
+  return { ...response, headers: { ...response.headers, warning: all } };
 }
 
 /** A warning header (RFC 7234). */
-function warningText(text: string): string {
+function formatWarning(text: string): string {
   return `299 - "${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }

@@ -1,6 +1,6 @@
 import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
-import { goQuoted } from "../../go-format.ts";
+import { quoteGoString } from "../../go-format.ts";
 
 /** Error responses, in the real server's words. */
 
@@ -9,51 +9,59 @@ export interface ResourceText {
   readonly resource: string;
 }
 
-function failure(code: number, reason: string, message: string, details?: Status["details"]): Status {
+function createFailure(code: number, reason: string, message: string, details?: Status["details"]): Status {
   return { status: "Failure", message, reason, ...(details === undefined ? {} : { details }), code };
 }
 
-function detailsOf({ group, resource }: ResourceText, name: string): Status["details"] {
+function createDetails({ group, resource }: ResourceText, name: string): Status["details"] {
   return { name, ...(group === "" ? {} : { group }), kind: resource };
 }
 
 export function unknownPath(): Status {
-  return failure(404, "NotFound", "the server could not find the requested resource", {});
+  return createFailure(404, "NotFound", "the server could not find the requested resource", {});
 }
 
 export function methodNotAllowed(): Status {
-  return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+  return createFailure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
 /** The error of custom kinds for a verb that a subresource lacks. */
 export function verbNotSupported(verb: string, of: ResourceText): Status {
   const message = `${verb} is not supported on resources of kind ${JSON.stringify(groupResourceText(of))}`;
-  return failure(405, "MethodNotAllowed", message, { group: of.group, kind: of.resource });
+  return createFailure(405, "MethodNotAllowed", message, { group: of.group, kind: of.resource });
 }
 
 export function notFound(of: ResourceText, name: string): Status {
-  return failure(404, "NotFound", `${groupResourceText(of)} ${goQuoted(name)} not found`, detailsOf(of, name));
+  return createFailure(
+    404,
+    "NotFound",
+    `${groupResourceText(of)} ${quoteGoString(name)} not found`,
+    createDetails(of, name),
+  );
 }
 
-export function alreadyExists(of: ResourceText, name: string, isGoing = false): Status {
-  const message = `${isGoing ? "object is being deleted: " : ""}${groupResourceText(of)} ${goQuoted(name)} already exists`;
-  return failure(409, "AlreadyExists", message, detailsOf(of, name));
+export function alreadyExists(of: ResourceText, name: string, isTerminating = false): Status {
+  const message = `${isTerminating ? "object is being deleted: " : ""}${groupResourceText(of)} ${quoteGoString(name)} already exists`;
+  return createFailure(409, "AlreadyExists", message, createDetails(of, name));
 }
 
 export function conflict(of: ResourceText, name: string, why: string): Status {
-  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${goQuoted(name)}: ${why}`;
-  return failure(409, "Conflict", message, detailsOf(of, name));
+  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${quoteGoString(name)}: ${why}`;
+  return createFailure(409, "Conflict", message, createDetails(of, name));
 }
 
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 export function badRequest(message: string): Status {
-  return failure(400, "BadRequest", message);
+  return createFailure(400, "BadRequest", message);
 }
 
 export function forbidden(of: ResourceText, name: string, why: string, causes?: readonly FieldError[]): Status {
-  const message = `${groupResourceText(of)} ${goQuoted(name)} is forbidden: ${why}`;
-  return failure(403, "Forbidden", message, { ...detailsOf(of, name), ...(causes === undefined ? {} : { causes }) });
+  const message = `${groupResourceText(of)} ${quoteGoString(name)} is forbidden: ${why}`;
+  return createFailure(403, "Forbidden", message, {
+    ...createDetails(of, name),
+    ...(causes === undefined ? {} : { causes }),
+  });
 }
 
 /** An error without a reason in the real server. */
@@ -62,11 +70,11 @@ export function internalError(message: string): Status {
 }
 
 export function expired(message: string): Status {
-  return failure(410, "Expired", message);
+  return createFailure(410, "Expired", message);
 }
 
-export function tooLargeVersion(asked: string, current: number): Status {
-  return failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+export function tooLargeVersion(requested: string, current: number): Status {
+  return createFailure(504, "Timeout", `Timeout: Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });
@@ -76,11 +84,11 @@ const BODY_TYPES = "application/json, application/yaml, application/vnd.kubernet
 
 export function unknownBodyType(accepted = BODY_TYPES): Status {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-  return failure(415, "UnsupportedMediaType", message);
+  return createFailure(415, "UnsupportedMediaType", message);
 }
 
 export function unknownPatchType(): Status {
-  return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  return createFailure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
 const WATCH_TYPES = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -89,17 +97,17 @@ const WATCH_TYPES = "application/json;stream=watch, application/vnd.kubernetes.p
 export function notAcceptable(isCollection = false): Status {
   // Everything that can be listed can be watched.
   const available = isCollection ? `${BODY_TYPES}, ${WATCH_TYPES}` : BODY_TYPES;
-  return failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available}`, {});
+  return createFailure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available}`, {});
 }
 
 /** The same for a known form that is unsupported here. */
 export function formNotAccepted(isWatch = false): Status {
   const accepted = isWatch ? WATCH_TYPES : BODY_TYPES;
-  return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted}`);
+  return createFailure(406, "NotAcceptable", `only the following media types are accepted: ${accepted}`);
 }
 
 export function tooLarge(limit: number): Status {
-  return failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
+  return createFailure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }
 
 /** Invalid request options. */
@@ -113,11 +121,11 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): Status {
-  const what = group === "" ? kind : `${kind}.${group}`;
+  const qualifiedKind = group === "" ? kind : `${kind}.${group}`;
   // A duplicate error is listed twice as a cause, but once in the message.
   const [only, ...more] = new Set(errors.map(({ field, message }) => `${field}: ${message}`));
   const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
-  return failure(422, "Invalid", `${what} ${goQuoted(name)} is invalid: ${list}`, {
+  return createFailure(422, "Invalid", `${qualifiedKind} ${quoteGoString(name)} is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),
     ...(group === "" ? {} : { group }),
     ...(kind === "" ? {} : { kind }),

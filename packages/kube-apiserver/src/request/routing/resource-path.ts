@@ -19,21 +19,21 @@ const NAMESPACE_PARTS: ReadonlySet<string> = new Set(["status", "finalize"]);
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const [root, ...rest] = path.split("/").filter((part) => part !== "");
   if (root !== "api" && root !== "apis") return undefined;
-  const parts = decoded(rest);
+  const parts = decodeSegments(rest);
   const group = root === "api" ? "" : parts?.shift();
   const version = parts?.shift();
   if (parts === undefined || group === undefined || version === undefined) return undefined;
   const isOldWatch = parts[0] === "watch";
   if (isOldWatch) parts.shift();
-  const at = { group, version, isOldWatch };
+  const base = { group, version, isOldWatch };
   const [first, second, third] = parts;
-  if (first === undefined) return at;
-  const isInside = first === "namespaces" && third !== undefined && !NAMESPACE_PARTS.has(third);
-  if (!isInside) return { ...at, ...named(parts) };
-  return { ...at, namespace: second ?? "", ...named(parts.slice(2)) };
+  if (first === undefined) return base;
+  const isNamespaced = first === "namespaces" && third !== undefined && !NAMESPACE_PARTS.has(third);
+  if (!isNamespaced) return { ...base, ...readSegments(parts) };
+  return { ...base, namespace: second ?? "", ...readSegments(parts.slice(2)) };
 }
 
-function named([resource = "", name, ...rest]: readonly string[]): Pick<
+function readSegments([resource = "", name, ...rest]: readonly string[]): Pick<
   ResourcePath,
   "resource" | "name" | "subresource"
 > {
@@ -44,7 +44,7 @@ function named([resource = "", name, ...rest]: readonly string[]): Pick<
   };
 }
 
-function decoded(parts: readonly string[]): string[] | undefined {
+function decodeSegments(parts: readonly string[]): string[] | undefined {
   try {
     return parts.map(decodeURIComponent);
   } catch {

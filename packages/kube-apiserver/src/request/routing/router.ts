@@ -11,7 +11,7 @@ import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
 
 /** A non-resource endpoint: responds when the path is its own. */
 export interface PathHandler {
-  answer(request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | Promise<ApiResponse> | undefined;
+  handle(request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
 /** A requested action, for authorization. */
@@ -40,7 +40,7 @@ export interface VirtualRequest {
 
 /** Answers virtual resources: access reviews, tokens. Undefined for unsupported ones. */
 export interface VirtualResources {
-  answer(question: VirtualRequest): Result<JsonObject, Status> | undefined;
+  handle(request: VirtualRequest): Result<JsonObject, Status> | undefined;
 }
 
 /** A role or binding to be written, and the one it replaces. */
@@ -54,12 +54,12 @@ export interface RoleWrite {
 
 /** Checks privilege escalation: the rejection, or undefined. */
 export interface EscalationGuard {
-  refusal(request: ApiRequest, grant: RoleWrite): Status | undefined;
+  check(request: ApiRequest, roleWrite: RoleWrite): Status | undefined;
 }
 
 /** Checks access: the rejection (401 or 403), or undefined. */
 export interface RequestGuard {
-  refusal(request: ApiRequest, attempt: RequestAttributes): Status | undefined;
+  check(request: ApiRequest, attempt: RequestAttributes): Status | undefined;
 }
 
 export interface RouterOptions {
@@ -77,37 +77,37 @@ export class Router {
     this.#options = options;
   }
 
-  async answer(request: ApiRequest): Promise<ApiResponse> {
+  async handle(request: ApiRequest): Promise<ApiResponse> {
     const [path = "", search = ""] = splitOnce(request.target, "?");
     const query = new URLSearchParams(search);
-    const place = parseResourcePath(path);
-    const { resource } = place ?? {};
-    const refusal = this.#options.guard?.refusal(request, attributesOf(request, path, query, place));
-    if (refusal !== undefined) return statusResponse(refusal);
+    const resourcePath = parseResourcePath(path);
+    const { resource } = resourcePath ?? {};
+    const denial = this.#options.guard?.check(request, getAttributes(request, path, query, resourcePath));
+    if (denial !== undefined) return statusResponse(denial);
     for (const page of this.#options.pages) {
-      const answer = await page.answer(request, path, query);
-      if (answer !== undefined) return answer;
+      const response = await page.handle(request, path, query);
+      if (response !== undefined) return response;
     }
-    if (place === undefined || resource === undefined) return pageNotFound();
-    return this.#resource(request, query, { ...place, resource });
+    if (resourcePath === undefined || resource === undefined) return pageNotFound();
+    return this.#resource(request, query, { ...resourcePath, resource });
   }
 
   #resource(
     request: ApiRequest,
     query: URLSearchParams,
-    place: ResourcePath & { readonly resource: string },
+    path: ResourcePath & { readonly resource: string },
   ): ApiResponse | Promise<ApiResponse> {
-    const found = this.#options.kinds.find(place.group, place.version, place.resource);
-    if (found === undefined || !isRightScope(found.kind, place, request.method)) return this.#unknown(place, found);
-    const { namespace = "", name, subresource } = place;
-    const refusal = verbRefusal(found, request.method, place);
-    if (refusal !== undefined) return refusal;
+    const found = this.#options.kinds.find(path.group, path.version, path.resource);
+    if (found === undefined || !matchesScope(found.kind, path, request.method)) return this.#unknown(path, found);
+    const { namespace = "", name, subresource } = path;
+    const error = checkVerb(found, request.method, path);
+    if (error !== undefined) return error;
     return this.#options.endpoint.answer({
       ...found,
       namespace,
       request,
       query,
-      isOldWatch: place.isOldWatch,
+      isOldWatch: path.isOldWatch,
       ...(name === undefined ? {} : { name }),
       ...(subresource === undefined ? {} : { subresource }),
     });
@@ -125,46 +125,46 @@ export class Router {
   }
 }
 
-function isRightScope(kind: Kind, { namespace, name }: ResourcePath, method: string): boolean {
+function matchesScope(kind: Kind, { namespace, name }: ResourcePath, method: string): boolean {
   if (!kind.isNamespaced) return namespace === undefined;
   if (namespace !== undefined) return true;
   // Lists over all namespaces; for built-in kinds such a path exists for every method.
   return name === undefined && (method === "GET" || isBuiltIn(kind));
 }
 
-function verbRefusal({ kind, version }: FoundKind, method: string, place: ResourcePath): ApiResponse | undefined {
-  const { name, subresource, namespace } = place;
-  if (subresource !== undefined) return subresourceRefusal(kind, version, method, { name: name ?? "", subresource });
-  const isEverywhere = kind.isNamespaced && namespace === undefined;
-  const verb = verbOf(method, name !== undefined);
+function checkVerb({ kind, version }: FoundKind, method: string, path: ResourcePath): ApiResponse | undefined {
+  const { name, subresource, namespace } = path;
+  if (subresource !== undefined) return checkSubresource(kind, version, method, { name: name ?? "", subresource });
+  const isAllNamespaces = kind.isNamespaced && namespace === undefined;
+  const verb = getVerb(method, name !== undefined);
   if (method === "PUT" && name === undefined && !isBuiltIn(kind))
     return statusResponse(badRequest("name must be provided"));
-  const isAllowed = verb !== undefined && kind.verbs.includes(verb) && !(isEverywhere && verb !== "list");
+  const isAllowed = verb !== undefined && kind.verbs.includes(verb) && !(isAllNamespaces && verb !== "list");
   return isAllowed ? undefined : statusResponse(methodNotAllowed());
 }
 
-function subresourceRefusal(
+function checkSubresource(
   kind: Kind,
   version: KindVersion,
   method: string,
   { name, subresource }: { readonly name: string; readonly subresource: string },
 ): ApiResponse | undefined {
-  const verbs = subresourceVerbs(version, subresource);
+  const verbs = getSubresourceVerbs(version, subresource);
   if (verbs === undefined) return statusResponse(isBuiltIn(kind) ? unknownPath() : notFound(kind, name));
-  const verb = method === "POST" ? "create" : verbOf(method, true);
+  const verb = method === "POST" ? "create" : getVerb(method, true);
   if (verb !== undefined && verbs.includes(verb)) return undefined;
   return statusResponse(isBuiltIn(kind) ? methodNotAllowed() : verbNotSupported(verb ?? method.toLowerCase(), kind));
 }
 
-function subresourceVerbs(version: KindVersion, subresource: string): readonly string[] | undefined {
+function getSubresourceVerbs(version: KindVersion, subresource: string): readonly string[] | undefined {
   const listed = version.subresources?.find(({ name }) => name === subresource);
   if (listed !== undefined) return listed.verbs;
-  const isThere =
+  const isDeclared =
     (subresource === "status" && version.hasStatus) || (subresource === "scale" && version.scale !== undefined);
-  return isThere ? ["get", "patch", "update"] : undefined;
+  return isDeclared ? ["get", "patch", "update"] : undefined;
 }
 
-function verbOf(method: string, isNamed: boolean): string | undefined {
+function getVerb(method: string, isNamed: boolean): string | undefined {
   switch (method) {
     case "GET":
       return isNamed ? "get" : "list";
@@ -181,23 +181,25 @@ function verbOf(method: string, isNamed: boolean): string | undefined {
   }
 }
 
-function attributesOf(
+function getAttributes(
   request: ApiRequest,
   path: string,
   query: URLSearchParams,
-  place: ResourcePath | undefined,
+  resourcePath: ResourcePath | undefined,
 ): RequestAttributes {
-  if (place?.resource === undefined) return { verb: request.method.toLowerCase(), path };
-  const { isOldWatch, ...at } = place;
+  if (resourcePath?.resource === undefined) return { verb: request.method.toLowerCase(), path };
+  const { isOldWatch, ...target } = resourcePath;
   const isWatch = request.method === "GET" && (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));
   const isCreate = request.method === "POST";
-  const verb = isCreate ? "create" : (verbOf(request.method, at.name !== undefined) ?? request.method.toLowerCase());
-  const name = at.name ?? (verb === "list" ? selectedName(query) : undefined);
-  return { verb: isWatch ? "watch" : verb, path, ...at, ...(name === undefined ? {} : { name }) };
+  const verb = isCreate
+    ? "create"
+    : (getVerb(request.method, target.name !== undefined) ?? request.method.toLowerCase());
+  const name = target.name ?? (verb === "list" ? getSelectedName(query) : undefined);
+  return { verb: isWatch ? "watch" : verb, path, ...target, ...(name === undefined ? {} : { name }) };
 }
 
 /** The single name that a list or watch selects: permission to read that object is sufficient. */
-function selectedName(query: URLSearchParams): string | undefined {
+function getSelectedName(query: URLSearchParams): string | undefined {
   const selected = parseFieldSelector(query.get("fieldSelector") ?? "");
   if (!selected.ok) return undefined;
   const name = selected.value.find(({ field, operator }) => field === "metadata.name" && operator === "=")?.value ?? "";
@@ -205,6 +207,6 @@ function selectedName(query: URLSearchParams): string | undefined {
 }
 
 function splitOnce(text: string, separator: string): readonly string[] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+  const target = text.indexOf(separator);
+  return target < 0 ? [text] : [text.slice(0, target), text.slice(target + 1)];
 }

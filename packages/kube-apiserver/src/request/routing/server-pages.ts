@@ -25,13 +25,13 @@ const VERSION = {
 /** The only content type kubectl accepts for OpenAPI v2. */
 const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 /** An empty OpenAPI v2 document in protobuf: `swagger: "2.0"`. Clients then leave validation to the server. */
-const NOTHING_DESCRIBED = "\n\u00032.0";
+const EMPTY_OPENAPI_V2 = "\n\u00032.0";
 
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
 
 /** Version, health, and OpenAPI for old clients. */
 export const serverPages: PathHandler = {
-  answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
+  handle: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
     if (request.method !== "GET") return isVersion(path) ? statusResponse(methodNotAllowed()) : undefined;
     if (isVersion(path)) {
       const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
@@ -41,7 +41,7 @@ export const serverPages: PathHandler = {
       return {
         status: 200,
         headers: { "content-type": OPENAPI_V2_PROTOBUF.replace("@", ".") },
-        body: NOTHING_DESCRIBED,
+        body: EMPTY_OPENAPI_V2,
       };
     }
     const [, check, part] = HEALTH.exec(path) ?? [];

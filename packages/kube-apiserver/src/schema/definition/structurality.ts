@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from "@oaas/kube-core";
-import { ruleDeclarationErrors } from "../../cel/rules/rule-declaration.ts";
+import { validateRuleDeclarations } from "../../cel/rules/rule-declaration.ts";
 import { forbiddenField, invalidField, requiredField, unsupportedField, type FieldError } from "../field-error.ts";
 import { goPattern } from "../validation/go-pattern.ts";
 import { listDeclarationErrors } from "./list-declaration.ts";
@@ -26,7 +26,7 @@ export function structuralityErrors(schema: StructuralSchema, field: string): Er
     ...junctions(schema, field).flatMap(undeclaredErrors(schema, field)),
   ];
   // Rules need types, which only a structural schema has.
-  return errors.length > 0 ? errors : ruleDeclarationErrors(schema, field);
+  return errors.length > 0 ? errors : validateRuleDeclarations(schema, field);
 }
 
 function shapeErrors(schema: StructuralSchema, level: Level, field: string): Errors {

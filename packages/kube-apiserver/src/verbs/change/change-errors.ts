@@ -1,7 +1,7 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, metadataText, nameOf } from "../../admission/metadata.ts";
-import { isGoInteger, notInteger } from "../../request/query/options.ts";
+import { isGoInteger, formatNotInteger } from "../../request/query/options.ts";
 import { badRequest, conflict, internalError, invalid, MODIFIED } from "../../request/response/status-errors.ts";
 import type { Target } from "../verb-context.ts";
 
@@ -39,7 +39,7 @@ export function versionConflict(
       return invalid({ group: kind.group, kind: kind.resource }, name, [error]);
     }
   } else {
-    if (!isGoInteger(version)) return internalError(notInteger("ParseUint", version));
+    if (!isGoInteger(version)) return internalError(formatNotInteger("ParseUint", version));
     if (version !== metadataText(live, "resourceVersion")) return conflict(kind, name, MODIFIED);
   }
   return needsVersion ? uidConflict(kind, next, live) : undefined;

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
-import { isReadableAs } from "../../apply/merge/config-errors.ts";
-import { managersOf } from "../../apply/managers/managed-fields.ts";
+import { matchesSchema } from "../../apply/merge/config-errors.ts";
+import { readManagers } from "../../apply/managers/managed-fields.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import type { FieldError } from "../../schema/field-error.ts";
 import { objectErrors } from "../../admission/admit-body.ts";
@@ -186,12 +186,12 @@ function withoutTimes(object: JsonObject): JsonObject {
  */
 function clearsManagers({ kind, version }: Target, next: JsonObject, live: JsonObject): boolean {
   if (!kind.rules.isValidatedBySchema || kind.versions.length === 1) return false;
-  const managers = [...(managersOf(live)?.values() ?? [])];
+  const managers = [...(readManagers(live)?.values() ?? [])];
   const others = kind.versions.filter(
     (other) =>
       other !== version && managers.some(({ apiVersion }) => apiVersion === apiVersionOf({ kind, version: other })),
   );
-  return others.some(({ schema }) => !isReadableAs(next, schema));
+  return others.some(({ schema }) => !matchesSchema(next, schema));
 }
 
 function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { type FieldSet, fieldSetOf } from "../../apply/fields/field-set.ts";
+import { type FieldSet, createFieldSet } from "../../apply/fields/field-set.ts";
 import { memberElement } from "../../apply/fields/path-element.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import { objectErrors } from "../../admission/admit-body.ts";
@@ -18,7 +18,7 @@ const NAME_LIMIT = 63;
 const SUFFIX_LENGTH = 5;
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
-const STATUS_FIELDS: FieldSet = fieldSetOf([[memberElement("status")]]);
+const STATUS_FIELDS: FieldSet = createFieldSet([[memberElement("status")]]);
 
 /** The writer, for managed fields. */
 export function writerOf(context: VerbContext, target: Target, manager: string, subresource?: string): FieldWriter {
@@ -35,7 +35,7 @@ export function writerOf(context: VerbContext, target: Target, manager: string, 
 /** Fields that a status write resets. */
 function otherFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
   const metadata = keptByStatus === "all" ? [["metadata"]] : keptByStatus.map((name) => ["metadata", name]);
-  return fieldSetOf([["spec"], ...metadata].map((path) => path.map(memberElement)));
+  return createFieldSet([["spec"], ...metadata].map((path) => path.map(memberElement)));
 }
 
 /**

@@ -10,14 +10,14 @@ import {
 } from "@oaas/kube-core";
 import { applyConfiguration } from "../../apply/server-side-apply.ts";
 import { applyStrategicMergePatch } from "../../apply/strategic-merge-patch.ts";
-import { goText } from "../../go-format.ts";
+import { formatGoValue } from "../../go-format.ts";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
 import { completeObject, decodeBody } from "../../admission/admit-body.ts";
 import { typedBody } from "../../admission/body-type.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { textAt } from "../../kinds/json-access.ts";
-import { goTypeName, jsonValue, yamlValue } from "../../request/body/body.ts";
-import { mediaRange } from "../../request/body/media-types.ts";
+import { getGoTypeName, parseJson, parseYamlBody } from "../../request/body/body.ts";
+import { parseMediaRange } from "../../request/body/media-types.ts";
 import type { WriteOptions } from "../../request/query/options.ts";
 import {
   badRequest,
@@ -41,7 +41,7 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
 
 /** The patch type by content type. */
 export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Result<PatchType, Status> {
-  const { type } = mediaRange(contentType ?? "");
+  const { type } = parseMediaRange(contentType ?? "");
   const patch = Object.hasOwn(PATCH_TYPES, type) ? PATCH_TYPES[type] : undefined;
   if (patch === undefined) return err(unknownPatchType());
   if (patch !== "strategic" || isOwn) return ok(patch);
@@ -52,7 +52,7 @@ export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Re
 /** A parsed patch; rejected when it is invalid. */
 export function readPatch(type: PatchType, body: string): Result<JsonValue, Status> {
   if (type === "apply") return readApplied(body);
-  const value = jsonValue(body);
+  const value = parseJson(body);
   const prefix = type === "strategic" ? "" : "error decoding patch: ";
   if (!value.ok) return err(badRequest(prefix + value.error.message));
   const found = value.value;
@@ -61,21 +61,21 @@ export function readPatch(type: PatchType, body: string): Result<JsonValue, Stat
     if (wrong === undefined && isJsonArray(found)) return ok(found);
     const wanted = isJsonArray(found) ? "handlers.jsonPatchOp" : "[]handlers.jsonPatchOp";
     return err(
-      badRequest(`${prefix}json: cannot unmarshal ${goTypeName(wrong ?? null)} into Go value of type ${wanted}`),
+      badRequest(`${prefix}json: cannot unmarshal ${getGoTypeName(wrong ?? null)} into Go value of type ${wanted}`),
     );
   }
   if (isJsonObject(found)) return ok(found);
   if (found === null && type === "merge") return err(badRequest("Invalid JSON Patch"));
   return err(
-    badRequest(`${prefix}json: cannot unmarshal ${goTypeName(found)} into Go value of type map[string]interface {}`),
+    badRequest(`${prefix}json: cannot unmarshal ${getGoTypeName(found)} into Go value of type map[string]interface {}`),
   );
 }
 
 function readApplied(body: string): Result<JsonValue, Status> {
-  const value = yamlValue(body);
+  const value = parseYamlBody(body);
   if (!value.ok) return err(badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${value.error}`));
   if (isJsonObject(value.value)) return ok(value.value);
-  const why = `json: cannot unmarshal ${goTypeName(value.value)} into Go value of type map[string]interface {}`;
+  const why = `json: cannot unmarshal ${getGoTypeName(value.value)} into Go value of type map[string]interface {}`;
   return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
 }
 
@@ -166,7 +166,7 @@ function rejected(): Status {
 
 /** What such a rejection quotes: the patched object, or for a strategic merge patch the patch. */
 function shownPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
-  return type === "strategic" ? goText(patch) : object;
+  return type === "strategic" ? formatGoValue(patch) : object;
 }
 
 const MISTYPED = /cannot unmarshal (\S+) into Go .*of type (\S+)$/;

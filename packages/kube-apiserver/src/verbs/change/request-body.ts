@@ -2,9 +2,9 @@ import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
 import { typedBody } from "../../admission/body-type.ts";
 import { strictnessErrors } from "../../admission/strictness.ts";
-import { jsonValue, PROTOBUF, readObject, yamlValue } from "../../request/body/body.ts";
-import { mediaRange } from "../../request/body/media-types.ts";
-import { deletionOptions, type FieldValidation } from "../../request/query/options.ts";
+import { parseJson, PROTOBUF, decodeObject, parseYamlBody } from "../../request/body/body.ts";
+import { parseMediaRange } from "../../request/body/media-types.ts";
+import { parseDeletionOptions, type FieldValidation } from "../../request/query/options.ts";
 import { badRequest, unknownBodyType } from "../../request/response/status-errors.ts";
 import type { ResourceRequest } from "../resource-request.ts";
 import { isBuiltIn } from "../verb-context.ts";
@@ -16,8 +16,8 @@ export function readRequestObject(
 ): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
   const { request, kind } = asked;
   const contentType = request.headers["content-type"];
-  if (!isBuiltIn(kind) && mediaRange(contentType ?? "").type === PROTOBUF) return err(unknownBodyType());
-  const read = readObject(request.body, contentType, kind.kind);
+  if (!isBuiltIn(kind) && parseMediaRange(contentType ?? "").type === PROTOBUF) return err(unknownBodyType());
+  const read = decodeObject(request.body, contentType, kind.kind);
   if (!read.ok) return read;
   const typed = typedBody(asked, read.value.object);
   if (!typed.ok) return typed;
@@ -43,15 +43,15 @@ function strictWarnings(
 }
 
 /** The options of a deletion, from its query and body. */
-export function readDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
-  if (request.body === "") return deletionOptions(query, undefined);
-  const { type } = mediaRange(request.headers["content-type"] ?? "application/json");
+export function readDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof parseDeletionOptions> {
+  if (request.body === "") return parseDeletionOptions(query, undefined);
+  const { type } = parseMediaRange(request.headers["content-type"] ?? "application/json");
   if (type === PROTOBUF) {
-    const read = readObject(request.body, type, "DeleteOptions");
-    return read.ok ? deletionOptions(query, read.value.object) : read;
+    const read = decodeObject(request.body, type, "DeleteOptions");
+    return read.ok ? parseDeletionOptions(query, read.value.object) : read;
   }
   if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
-  const value = type === "application/yaml" ? yamlValue(request.body) : jsonValue(request.body);
+  const value = type === "application/yaml" ? parseYamlBody(request.body) : parseJson(request.body);
   if (!value.ok) {
     const why = typeof value.error === "string" ? value.error : value.error.message;
     return err(badRequest(`couldn't get version/kind; json parse error: ${why}`));
@@ -66,5 +66,5 @@ export function readDeletionOptions({ request, query }: ResourceRequest): Return
       ),
     );
   }
-  return deletionOptions(query, value.value);
+  return parseDeletionOptions(query, value.value);
 }

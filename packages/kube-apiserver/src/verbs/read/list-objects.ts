@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type Status } from "@oaas/kube-core";
-import { selectionOf, type ListOptions } from "../../request/query/list-options.ts";
-import { jsonValue } from "../../request/body/body.ts";
-import { isGoInteger, notInteger } from "../../request/query/options.ts";
+import { createSelection, type ListOptions } from "../../request/query/list-options.ts";
+import { parseJson } from "../../request/body/body.ts";
+import { isGoInteger, formatNotInteger } from "../../request/query/options.ts";
 import { badRequest, expired, tooLargeVersion } from "../../request/response/status-errors.ts";
 import type { SortedObjects } from "../../store/sorted-objects.ts";
 import type { StoredObject } from "../../store/stored-object.ts";
@@ -33,7 +33,7 @@ export function listObjects(context: VerbContext, target: Target, options: ListO
     options.continueToken === "" ? snapshotOf(context, target, options) : continued(context, target, options);
   if (!picture.ok) return picture;
   const { objects, revision, start } = picture.value;
-  const isSelected = selectionOf(target, options);
+  const isSelected = createSelection(target, options);
   const all = objects.withPrefix(prefix, start === "" ? prefix : start);
   const selected = isSelected === undefined ? all : all.filter(({ object }) => isSelected(object));
   if (options.limit === 0 || selected.length <= options.limit) return ok({ items: selected, revision });
@@ -84,7 +84,7 @@ function continued(
 export function versionOf(text: string): Result<number, Status> {
   if (text === "" || text === "0") return ok(0);
   if (isGoInteger(text) && !text.startsWith("-")) return ok(Number(text));
-  const why = `Invalid value: ${JSON.stringify(text)}: ${notInteger("ParseUint", text)}`;
+  const why = `Invalid value: ${JSON.stringify(text)}: ${formatNotInteger("ParseUint", text)}`;
   return err(badRequest(`invalid resource version: resourceVersion: ${why}`));
 }
 
@@ -99,7 +99,7 @@ function readToken(text: string): Result<{ readonly revision: number; readonly s
     const at = wrong >= 0 ? wrong : text.length - 1;
     return err(`continue key is not valid: illegal base64 data at input byte ${at}`);
   }
-  const inside = jsonValue(Buffer.from(text, "base64url").toString("latin1"));
+  const inside = parseJson(Buffer.from(text, "base64url").toString("latin1"));
   if (!inside.ok) return err(`continue key is not valid: ${inside.error.message}`);
   const { v = "", rv, start } = isJsonObject(inside.value) ? inside.value : {};
   if (v !== "meta.k8s.io/v1")

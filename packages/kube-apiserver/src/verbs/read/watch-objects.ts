@@ -1,6 +1,6 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
 import type { Kind } from "../../kinds/kind.ts";
-import { selectionOf, type ListOptions } from "../../request/query/list-options.ts";
+import { createSelection, type ListOptions } from "../../request/query/list-options.ts";
 import { expired, statusObject } from "../../request/response/status-errors.ts";
 import type { Change } from "../../store/change-history.ts";
 import type { StoredObject } from "../../store/stored-object.ts";
@@ -97,7 +97,7 @@ class EventStream {
     this.#options = options;
     this.#isPlain = text === undefined;
     this.#text = text ?? ((stored) => objectText(target, stored, false));
-    this.#isSelected = selectionOf(target, options);
+    this.#isSelected = createSelection(target, options);
     this.#prefix = target.namespace === "" ? "" : `${target.namespace}/`;
   }
 

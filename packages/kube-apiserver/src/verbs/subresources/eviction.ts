@@ -5,7 +5,7 @@ import { asJson, typed } from "../../controllers/objects/cluster-view.ts";
 import { BUDGETS } from "../../controllers/objects/resources.ts";
 import type { Budget, Pod } from "../../controllers/objects/typed.ts";
 import { evictionVerdict, withDisruption } from "../../controllers/scaling/disruption.ts";
-import { deletionOptions } from "../../request/query/options.ts";
+import { parseDeletionOptions } from "../../request/query/options.ts";
 import { notFound } from "../../request/response/status-errors.ts";
 import type { Written } from "../../store/object-store.ts";
 import { objectKey } from "../../store/stored-object.ts";
@@ -29,7 +29,7 @@ export async function evictPod(
   isDryRun: boolean,
 ): Promise<Result<Written, Status>> {
   const asked = isJsonObject(eviction["deleteOptions"]) ? eviction["deleteOptions"] : {};
-  const options = deletionOptions(new URLSearchParams(), asked);
+  const options = parseDeletionOptions(new URLSearchParams(), asked);
   const pod = context.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
   if (pod === undefined) return err(notFound(target.kind, name));
   if (!options.ok) return options;

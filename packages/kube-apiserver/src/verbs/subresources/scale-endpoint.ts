@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, JsonValue, Status } from "@oaas/kube-core";
 import { jsonResponse } from "../../request/response/responses.ts";
-import { readObject } from "../../request/body/body.ts";
+import { decodeObject } from "../../request/body/body.ts";
 import type { Representation } from "../../request/body/media-types.ts";
 import type { FieldValidation, WriteOptions } from "../../request/query/options.ts";
 import { badRequest, methodNotAllowed } from "../../request/response/status-errors.ts";
@@ -33,7 +33,7 @@ export async function updateScale(
   options: WriteOptions,
   form: Representation,
 ): Promise<VerbResult> {
-  const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
+  const body = decodeObject(asked.request.body, asked.request.headers["content-type"], "Scale");
   if (!body.ok) return body;
   const read = scaleIn(asked, body.value.object, options.fieldValidation, bodyRefusal);
   if (!read.ok) return read;

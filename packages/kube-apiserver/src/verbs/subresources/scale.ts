@@ -7,9 +7,9 @@ import {
   selectorRequirements,
   type Status,
 } from "@oaas/kube-core";
-import { managersOf } from "../../apply/managers/managed-fields.ts";
+import { readManagers } from "../../apply/managers/managed-fields.ts";
 import { memberElement } from "../../apply/fields/path-element.ts";
-import { type ScaledKind, scaleWithManagers, objectWithScaleManagers } from "../../apply/managers/scale-managers.ts";
+import { type ScaledKind, copyManagersToScale, copyManagersFromScale } from "../../apply/managers/scale-managers.ts";
 import { applyConfiguration, type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { unknownFields } from "../../admission/strictness.ts";
@@ -60,13 +60,13 @@ export function changeScale(
 ): Result<JsonObject, Status> {
   const kind = scaledKind(target.kind, apiVersionOf(target));
   const shown = scaleOf(target, paths, live);
-  const before = scaleWithManagers(live, shown.ok ? shown.value : missingScale(target, live), kind);
+  const before = copyManagersToScale(live, shown.ok ? shown.value : missingScale(target, live), kind);
   const next = step.next(before);
   if (!next.ok) return next;
   const context = { live: before, schema: builtInSchema(SCALE_TYPE), writer: { ...writer, apiVersion: SCALE_VERSION } };
   const after = step.isApply ? next.value : trackUpdate(context, next.value);
   const object = withScale(target, paths, live, after);
-  return object.ok ? ok(objectWithScaleManagers(object.value, after, kind)) : object;
+  return object.ok ? ok(copyManagersFromScale(object.value, after, kind)) : object;
 }
 
 const SCALE_VERSION = "autoscaling/v1";
@@ -81,7 +81,7 @@ const UNOWNED = internalError(
 export function applyScale(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleChange {
   const own = { ...writer, apiVersion: SCALE_VERSION };
   return (live) =>
-    !isBuiltIn(target.kind) && managersOf(live) === undefined
+    !isBuiltIn(target.kind) && readManagers(live) === undefined
       ? err(UNOWNED)
       : applyConfiguration({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
 }

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "@oaas/foundation";
 import { type JsonObject, type JsonValue, parseApiVersion } from "@oaas/kube-core";
 import data from "../../../gen/protobuf.json" with { type: "json" };
 import { SPECIAL } from "./special-messages.ts";
-import { WireError, wireFields } from "./wire.ts";
+import { WireError, readFields } from "./wire.ts";
 
 /** The prefix of protobuf bodies. */
 const MAGIC = "k8s\0";
@@ -22,13 +22,13 @@ const PACKAGES = data.packages as Readonly<Record<string, string>>;
 const messages = new Map<string, Message>();
 
 /** Decodes a protobuf object of a built-in kind into JSON. The body has one character per byte. */
-export function readProtobuf(body: string): Result<JsonObject, string> {
+export function decodeProtobuf(body: string): Result<JsonObject, string> {
   const bytes = Buffer.from(body, "latin1");
   if (bytes.subarray(0, MAGIC.length).toString("latin1") !== MAGIC) {
     return err("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   }
   try {
-    return envelope(bytes.subarray(MAGIC.length));
+    return decodeEnvelope(bytes.subarray(MAGIC.length));
   } catch (error) {
     if (error instanceof WireError || error instanceof SyntaxError) return err(error.message);
     throw error;
@@ -36,22 +36,22 @@ export function readProtobuf(body: string): Result<JsonObject, string> {
 }
 
 /** A message with its type: `runtime.Unknown`. */
-function envelope(bytes: Uint8Array): Result<JsonObject, string> {
+function decodeEnvelope(bytes: Uint8Array): Result<JsonObject, string> {
   const parts = new Map<number, Uint8Array>();
-  for (const { number, value } of wireFields(bytes)) if (value instanceof Uint8Array) parts.set(number, value);
+  for (const { number, value } of readFields(bytes)) if (value instanceof Uint8Array) parts.set(number, value);
   const type = new Map<number, string>();
-  for (const { number, value } of wireFields(parts.get(1) ?? new Uint8Array())) {
-    if (value instanceof Uint8Array) type.set(number, textOf(value));
+  for (const { number, value } of readFields(parts.get(1) ?? new Uint8Array())) {
+    if (value instanceof Uint8Array) type.set(number, decodeText(value));
   }
   const [apiVersion = "", kind = ""] = [type.get(1), type.get(2)];
-  const name = messageName(apiVersion, kind);
+  const name = findMessageName(apiVersion, kind);
   if (name === undefined)
     return err(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
-  const object = messageValue(name, parts.get(2) ?? new Uint8Array()) as JsonObject;
+  const object = decodeMessage(name, parts.get(2) ?? new Uint8Array()) as JsonObject;
   return ok({ kind, apiVersion, ...object });
 }
 
-function messageName(apiVersion: string, kind: string): string | undefined {
+function findMessageName(apiVersion: string, kind: string): string | undefined {
   const parsed = parseApiVersion(apiVersion);
   if (!parsed.ok) return undefined;
   const own = PACKAGES[`${parsed.value.group}/${parsed.value.version}`];
@@ -59,27 +59,27 @@ function messageName(apiVersion: string, kind: string): string | undefined {
   return [`${own}.${kind}`, `${META}.${kind}`].find((name) => Object.hasOwn(SOURCES, name));
 }
 
-function messageOf(name: string): Message {
-  const known = messages.get(name);
-  if (known !== undefined) return known;
-  const message: Message = new Map((SOURCES[name] ?? []).map(fieldOf));
+function getMessage(name: string): Message {
+  const cached = messages.get(name);
+  if (cached !== undefined) return cached;
+  const message: Message = new Map((SOURCES[name] ?? []).map(parseField));
   messages.set(name, message);
   return message;
 }
 
-function fieldOf(text: string): [number, Field] {
+function parseField(text: string): [number, Field] {
   const [number = "", name = "", type = ""] = text.split(" ");
   if (type.startsWith("[]")) return [Number(number), { name, type: type.slice(2), form: "many" }];
   if (type.startsWith("map:")) return [Number(number), { name, type: type.slice(4), form: "map" }];
   return [Number(number), { name, type, form: "one" }];
 }
 
-function messageValue(name: string, bytes: Uint8Array): JsonValue {
-  const message = messageOf(name);
+function decodeMessage(name: string, bytes: Uint8Array): JsonValue {
+  const message = getMessage(name);
   const object: Record<string, JsonValue> = {};
-  for (const { number, value } of wireFields(bytes)) {
+  for (const { number, value } of readFields(bytes)) {
     const field = message.get(number);
-    if (field !== undefined) put(object, field, value);
+    if (field !== undefined) setField(object, field, value);
   }
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(object);
@@ -88,59 +88,59 @@ function messageValue(name: string, bytes: Uint8Array): JsonValue {
   return isList ? (object["items"] ?? []) : object;
 }
 
-function put(object: Record<string, JsonValue>, { name, type, form }: Field, value: bigint | Uint8Array): void {
+function setField(object: Record<string, JsonValue>, { name, type, form }: Field, value: bigint | Uint8Array): void {
   if (form === "many") {
-    object[name] = [...((object[name] as readonly JsonValue[] | undefined) ?? []), ...values(type, value)];
+    object[name] = [...((object[name] as readonly JsonValue[] | undefined) ?? []), ...decodeRepeated(type, value)];
   } else if (form === "map") {
-    object[name] = { ...(object[name] as JsonObject | undefined), ...entry(type, value) };
+    object[name] = { ...(object[name] as JsonObject | undefined), ...decodeMapEntry(type, value) };
   } else if (name === "-" && Object.hasOwn(SOURCES, type)) {
-    Object.assign(object, messageValue(type, value as Uint8Array));
+    Object.assign(object, decodeMessage(type, value as Uint8Array));
   } else {
-    object[name] = valueOf(type, value);
+    object[name] = decodeValue(type, value);
   }
 }
 
 /** Numbers may be packed; everything else is single. */
-function values(type: string, value: bigint | Uint8Array): readonly JsonValue[] {
+function decodeRepeated(type: string, value: bigint | Uint8Array): readonly JsonValue[] {
   const isPacked = value instanceof Uint8Array && (type === "int32" || type === "int64" || type === "bool");
-  if (!isPacked) return [valueOf(type, value)];
+  if (!isPacked) return [decodeValue(type, value)];
   // Packed numbers look like alternating tags; each is decoded separately.
-  const found: JsonValue[] = [];
+  const numbers: JsonValue[] = [];
   let current = 0n;
   let shift = 0n;
   for (const byte of value) {
     current |= BigInt(byte & 0x7f) << shift;
     shift += 7n;
     if (byte >= 0x80) continue;
-    found.push(valueOf(type, BigInt.asIntN(64, current)));
+    numbers.push(decodeValue(type, BigInt.asIntN(64, current)));
     [current, shift] = [0n, 0n];
   }
-  return found;
+  return numbers;
 }
 
-function entry(type: string, value: bigint | Uint8Array): JsonObject {
-  let [key, member]: [string, JsonValue] = ["", valueOf(type, new Uint8Array())];
-  for (const part of wireFields(value as Uint8Array)) {
-    if (part.number === 1) key = textOf(part.value as Uint8Array);
-    else if (part.number === 2) member = valueOf(type, part.value);
+function decodeMapEntry(type: string, value: bigint | Uint8Array): JsonObject {
+  let [key, member]: [string, JsonValue] = ["", decodeValue(type, new Uint8Array())];
+  for (const part of readFields(value as Uint8Array)) {
+    if (part.number === 1) key = decodeText(part.value as Uint8Array);
+    else if (part.number === 2) member = decodeValue(type, part.value);
   }
   return { [key]: member };
 }
 
-function valueOf(type: string, value: bigint | Uint8Array): JsonValue {
+function decodeValue(type: string, value: bigint | Uint8Array): JsonValue {
   if (typeof value === "bigint") return type === "bool" ? value !== 0n : Number(value);
   switch (type) {
     case "string":
-      return textOf(value);
+      return decodeText(value);
     case "bytes":
       return Buffer.from(value).toString("base64");
     case "double":
       return Buffer.from(value).readDoubleLE();
     default:
-      return messageValue(type, value);
+      return decodeMessage(type, value);
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString();
 }

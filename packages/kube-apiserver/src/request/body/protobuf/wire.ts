@@ -13,11 +13,11 @@ const BYTES = 2;
 const FIXED32 = 5;
 
 /** The fields of a message in order. */
-export function* wireFields(bytes: Uint8Array): Generator<WireField> {
+export function* readFields(bytes: Uint8Array): Generator<WireField> {
   const reader = { bytes, at: 0 };
   while (reader.at < bytes.length) {
-    const tag = Number(varint(reader));
-    yield { number: tag >> 3, value: valueOf(reader, tag & 7) };
+    const tag = Number(readVarint(reader));
+    yield { number: tag >> 3, value: readValue(reader, tag & 7) };
   }
 }
 
@@ -26,22 +26,22 @@ interface Reader {
   at: number;
 }
 
-function valueOf(reader: Reader, form: number): bigint | Uint8Array {
+function readValue(reader: Reader, form: number): bigint | Uint8Array {
   switch (form) {
     case VARINT:
-      return varint(reader);
+      return readVarint(reader);
     case BYTES:
-      return taken(reader, Number(varint(reader)));
+      return readBytes(reader, Number(readVarint(reader)));
     case FIXED64:
-      return taken(reader, 8);
+      return readBytes(reader, 8);
     case FIXED32:
-      return taken(reader, 4);
+      return readBytes(reader, 4);
     default:
       throw new WireError(`proto: illegal wireType ${form}`);
   }
 }
 
-function taken(reader: Reader, length: number): Uint8Array {
+function readBytes(reader: Reader, length: number): Uint8Array {
   const end = reader.at + length;
   if (!Number.isSafeInteger(end) || end > reader.bytes.length) throw new WireError("unexpected EOF");
   const part = reader.bytes.subarray(reader.at, end);
@@ -49,7 +49,7 @@ function taken(reader: Reader, length: number): Uint8Array {
   return part;
 }
 
-function varint(reader: Reader): bigint {
+function readVarint(reader: Reader): bigint {
   let value = 0n;
   for (let shift = 0n; shift < 70n; shift += 7n) {
     const byte = reader.bytes[reader.at];
