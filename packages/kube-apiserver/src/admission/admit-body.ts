@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { admitCustomResource, customResourceErrors } from "../schema/custom-resource.ts";
-import { withDefaults } from "../schema/defaulting.ts";
+import { admitCustomResource, validateCustomResource } from "../schema/custom-resource.ts";
+import { applyDefaults } from "../schema/defaulting.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
 import { valueAtPath } from "../kinds/create-kind-rules.ts";
 import { badRequest } from "../request/response/status-errors.ts";
 import { isBuiltIn } from "../verbs/verb-context.ts";
-import { embeddedMetadataErrors } from "./embedded-metadata.ts";
+import { validateEmbeddedMetadata } from "./embedded-metadata.ts";
 import { metadataTypeError } from "./metadata-types.ts";
 
 /** A kind in one of its versions. */
@@ -35,13 +35,13 @@ export function decodeBody({ kind, version }: KindInVersion, sent: JsonObject): 
 /** Applies defaults, and removes unknown fields for custom kinds. */
 export function completeObject({ kind, version }: KindInVersion, object: JsonObject): JsonObject {
   const whole = isBuiltIn(kind)
-    ? (withDefaults(object, version.schema) as JsonObject)
+    ? (applyDefaults(object, version.schema) as JsonObject)
     : admitCustomResource(object, version.schema);
   return kind.rules.applyDefaults(whole);
 }
 
 /** All violations of an admitted object; `live` is the object it replaces, for transition rules. */
-export function objectErrors(
+export function validateObject(
   { kind, version }: KindInVersion,
   object: JsonObject,
   live?: JsonObject,
@@ -50,9 +50,9 @@ export function objectErrors(
     ...kind.rules.errors(object, live),
     ...(kind.rules.isValidatedBySchema
       ? [
-          ...customResourceErrors(object, version.schema, live),
-          ...embeddedMetadataErrors(object, version.schema),
-          ...scaleErrors(object, version.scale),
+          ...validateCustomResource(object, version.schema, live),
+          ...validateEmbeddedMetadata(object, version.schema),
+          ...validateScale(object, version.scale),
         ]
       : []),
   ];
@@ -61,7 +61,7 @@ export function objectErrors(
 const MOST_REPLICAS = 2_147_483_647;
 
 /** Counts that `/scale` could not show. */
-function scaleErrors(object: JsonObject, scale: ScalePaths | undefined): readonly FieldError[] {
+function validateScale(object: JsonObject, scale: ScalePaths | undefined): readonly FieldError[] {
   if (scale === undefined) return [];
   return [scale.specReplicas, scale.statusReplicas].flatMap((field) => {
     const count = valueAtPath(object, field.replace(/^\./, ""));

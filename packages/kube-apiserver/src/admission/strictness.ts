@@ -5,7 +5,7 @@ import { isBuiltIn } from "../verbs/verb-context.ts";
 import type { KindInVersion } from "./admit-body.ts";
 
 /** Strict decoding errors of a body, as the real server lists them: duplicate and unknown fields. */
-export function strictnessErrors(
+export function validateStrictness(
   { kind, version }: KindInVersion,
   sent: JsonObject,
   duplicates: readonly string[],

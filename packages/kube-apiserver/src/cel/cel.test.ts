@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import recorded from "../../testdata/recorded/cel-rules.json" with { type: "json" };
-import { customResourceErrors } from "../schema/custom-resource.ts";
-import { structuralityErrors } from "../schema/definition/structurality.ts";
+import { validateCustomResource } from "../schema/custom-resource.ts";
+import { validateStructurality } from "../schema/definition/structurality.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import type { FieldError } from "../schema/field-error.ts";
 import { compileRule } from "./rules/compiled-rule.ts";
@@ -86,7 +86,7 @@ it.each([
 describe("rules in definitions", () => {
   it.each(recorded.definitions)("$why", ({ why, schema: spec, causes }) => {
     const root = { type: "object", properties: { spec } } as unknown as StructuralSchema;
-    const errors = structuralityErrors(root, "spec.validation.openAPIV3Schema");
+    const errors = validateStructurality(root, "spec.validation.openAPIV3Schema");
     if (why.startsWith("optionalOldSelf")) expect(errors[0]?.message).toContain(UNSUPPORTED);
     else expect(lines(errors)).toEqual(lines(causes));
   });
@@ -97,14 +97,14 @@ describe("objects validated by rules", () => {
   it.each(recorded.objects as readonly { why: string; object: object; old?: object; causes: FieldError[] }[])(
     "$why",
     ({ object, old, causes }) => {
-      const errors = customResourceErrors({ spec: object }, root, old && { spec: old });
+      const errors = validateCustomResource({ spec: object }, root, old && { spec: old });
       expect(lines(errors)).toEqual(lines(causes));
     },
   );
 
   it("accepts an unchanged invalid value", () => {
     const invalid = { spec: { a: 1, s: "bad" } };
-    expect(customResourceErrors(invalid, root)).toHaveLength(2);
-    expect(customResourceErrors({ spec: { ...invalid.spec, l: [2] } }, root, invalid)).toEqual([]);
+    expect(validateCustomResource(invalid, root)).toHaveLength(2);
+    expect(validateCustomResource({ spec: { ...invalid.spec, l: [2] } }, root, invalid)).toEqual([]);
   });
 });

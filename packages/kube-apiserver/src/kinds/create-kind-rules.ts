@@ -1,11 +1,11 @@
 import { ok } from "@oaas/foundation";
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import type { KindRules } from "./kind.ts";
-import { metadataErrors } from "./validation/metadata.ts";
+import { validateMetadata } from "./validation/metadata.ts";
 
 /** Rules with neutral defaults for missing members, as for custom kinds. */
-export function createKindRules(said: Partial<KindRules>): KindRules {
-  return { ...NEUTRAL, ...said };
+export function createKindRules(overrides: Partial<KindRules>): KindRules {
+  return { ...NEUTRAL, ...overrides };
 }
 
 const NEUTRAL: KindRules = {
@@ -21,7 +21,7 @@ const NEUTRAL: KindRules = {
   prepareUpdate: (next) => next,
   prepareStatus: (next) => next,
   forbiddenReason: () => undefined,
-  errors: (object) => metadataErrors(object),
+  errors: (object) => validateMetadata(object),
   warnings: () => [],
   statusErrors: () => [],
   updateErrors: () => [],

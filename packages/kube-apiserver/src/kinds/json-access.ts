@@ -63,7 +63,7 @@ export function textEntries(object: JsonObject, name: string): readonly (readonl
 }
 
 /** Adds missing members. */
-export function filled(object: JsonObject, defaults: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+export function fillMissing(object: JsonObject, defaults: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   let result: Record<string, JsonValue> | undefined;
   for (const [name, value] of Object.entries(defaults)) {
     if (value === undefined || member(object, name) !== undefined) continue;
@@ -82,6 +82,6 @@ export function withMember(object: JsonObject, name: string, value: JsonValue | 
 }
 
 /** Changes a nested object. */
-export function changedAt(object: JsonObject, name: string, change: (inner: JsonObject) => JsonObject): JsonObject {
+export function updateAt(object: JsonObject, name: string, change: (inner: JsonObject) => JsonObject): JsonObject {
   return withMember(object, name, change(objectAt(object, name)));
 }

@@ -44,16 +44,16 @@ function literalOf(text: string): JsonValue {
 /** The first value at a path, or undefined. */
 export function jsonPathText(value: JsonValue, path: string): JsonValue | undefined {
   const steps = parseJsonPath(path);
-  return steps === undefined ? undefined : found(value, steps)[0];
+  return steps === undefined ? undefined : evaluateStep(value, steps)[0];
 }
 
-function found(value: JsonValue | undefined, [step, ...rest]: readonly Step[]): readonly JsonValue[] {
+function evaluateStep(value: JsonValue | undefined, [step, ...rest]: readonly Step[]): readonly JsonValue[] {
   if (value === undefined) return [];
   if (step === undefined) return [value];
-  return next(value, step).flatMap((one) => found(one, rest));
+  return evaluateNext(value, step).flatMap((one) => evaluateStep(one, rest));
 }
 
-function next(value: JsonValue, step: Step): readonly JsonValue[] {
+function evaluateNext(value: JsonValue, step: Step): readonly JsonValue[] {
   if ("member" in step) {
     const member = isJsonObject(value) && Object.hasOwn(value, step.member) ? value[step.member] : undefined;
     return member === undefined ? [] : [member];
@@ -63,5 +63,5 @@ function next(value: JsonValue, step: Step): readonly JsonValue[] {
     return item === undefined ? [] : [item];
   }
   const items = isJsonArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
-  return "each" in step ? items : items.filter((item) => found(item, step.path).includes(step.equals));
+  return "each" in step ? items : items.filter((item) => evaluateStep(item, step.path).includes(step.equals));
 }

@@ -135,7 +135,7 @@ export interface KindRules {
   /** Whether objects are deleted gracefully (pods): then an immediate deletion is marked first too. */
   readonly isGraceful: boolean;
   /** The grace period of a deletion: for pods, as requested. By default none. */
-  graceSeconds(object: JsonObject, asked: number | undefined): number;
+  graceSeconds(object: JsonObject, requested: number | undefined): number;
   /** Whether something besides finalizers holds a deleted object: namespaces, until `spec.finalizers` is empty. */
   isHeld(object: JsonObject): boolean;
   /** Additional changes when an object is marked for deletion: namespaces become Terminating. */

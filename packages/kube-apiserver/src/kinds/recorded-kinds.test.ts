@@ -12,11 +12,11 @@ describe("matches recorded objects and errors of the real server", () => {
   for (const of of new Set(CASES.map((each) => each.of))) {
     it(of, () => {
       const cases = CASES.filter((each) => each.of === of);
-      const ours = cases.map(({ why, live, sent }) => ({
+      const actual = cases.map(({ why, live, sent }) => ({
         why,
-        ...shown(live === undefined ? admitCreate(of, sent) : admitUpdate(of, sent, live)),
+        ...normalizeAnswer(live === undefined ? admitCreate(of, sent) : admitUpdate(of, sent, live)),
       }));
-      expect(ours).toEqual(cases.map(({ why, answer }) => ({ why, ...shown(answer) })));
+      expect(actual).toEqual(cases.map(({ why, answer }) => ({ why, ...normalizeAnswer(answer) })));
     });
   }
 });
@@ -39,7 +39,7 @@ it("reads objects of the real server without adding defaults", () => {
 });
 
 /** Removes values that depend on the run or the address range, and Go's formatting of whole structs. */
-function shown(answer: RecordedAnswer): object {
+function normalizeAnswer(answer: RecordedAnswer): object {
   if ("object" in answer) return { object: withoutTimes(withoutNoise(answer.object)) };
   const { code, message, causes } = answer;
   const normalise = (text: string): string =>

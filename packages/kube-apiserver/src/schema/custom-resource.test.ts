@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@oaas/kube-core";
 import recorded from "../../testdata/recorded/custom-resources.json" with { type: "json" };
-import { admitCustomResource, customResourceErrors } from "./custom-resource.ts";
-import { withDefaults } from "./defaulting.ts";
-import { fieldErrorText, type FieldError } from "./field-error.ts";
+import { admitCustomResource, validateCustomResource } from "./custom-resource.ts";
+import { applyDefaults } from "./defaulting.ts";
+import { formatFieldError, type FieldError } from "./field-error.ts";
 import { pruneObject } from "./pruning.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -22,14 +22,14 @@ const identity = { apiVersion: "probe.test/v1", kind: "Sink", metadata: { name: 
 
 /** The server visits members in random order. */
 function sorted(errors: readonly FieldError[]): readonly string[] {
-  return errors.map((error) => `${error.reason} ${fieldErrorText(error)}`).sort();
+  return errors.map((error) => `${error.reason} ${formatFieldError(error)}`).sort();
 }
 
 describe("matches recorded server responses", () => {
-  test.each(cases)("$why", ({ object, admitted: wanted, causes = [] }) => {
-    const taken = admitCustomResource({ ...identity, ...object }, schema);
-    expect(sorted(customResourceErrors(taken, schema))).toEqual(sorted(causes));
-    if (wanted !== undefined) expect(taken).toEqual({ ...identity, ...wanted });
+  test.each(cases)("$why", ({ object, admitted: expected, causes = [] }) => {
+    const admitted = admitCustomResource({ ...identity, ...object }, schema);
+    expect(sorted(validateCustomResource(admitted, schema))).toEqual(sorted(causes));
+    if (expected !== undefined) expect(admitted).toEqual({ ...identity, ...expected });
   });
 });
 
@@ -44,8 +44,8 @@ describe("for any object", () => {
   test("defaulting is idempotent", () => {
     fc.assert(
       fc.property(objects, (object) => {
-        const once = withDefaults(object, schema);
-        expect(withDefaults(once, schema)).toBe(once);
+        const once = applyDefaults(object, schema);
+        expect(applyDefaults(once, schema)).toBe(once);
       }),
     );
   });
@@ -71,8 +71,10 @@ describe("for any object", () => {
   test("unknown fields are not errors: an object and its pruned form validate alike", () => {
     fc.assert(
       fc.property(objects, (object) => {
-        const whole = customResourceErrors(object, closed);
-        expect(sorted(customResourceErrors(pruneObject(object, closed) as JsonObject, closed))).toEqual(sorted(whole));
+        const whole = validateCustomResource(object, closed);
+        expect(sorted(validateCustomResource(pruneObject(object, closed) as JsonObject, closed))).toEqual(
+          sorted(whole),
+        );
       }),
     );
   });

@@ -1,21 +1,21 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { hasRules, validateRules } from "../cel/rules/rule-validation.ts";
-import { withDefaults, withoutForbiddenNulls } from "./defaulting.ts";
-import { embeddedResourceErrors } from "./validation/embedded-resource.ts";
+import { applyDefaults, dropForbiddenNulls } from "./defaulting.ts";
+import { validateEmbeddedResource } from "./validation/embedded-resource.ts";
 import { invalidSomewhere, type FieldError } from "./field-error.ts";
-import { listTypeErrors } from "./validation/list-type-validation.ts";
+import { validateListType } from "./validation/list-type-validation.ts";
 import { pruneObject } from "./pruning.ts";
-import { schemaErrors } from "./validation/schema-validation.ts";
+import { validateSchema } from "./validation/schema-validation.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /** A custom resource after admission: with defaults, without unknown fields and forbidden nulls. */
 export function admitCustomResource(object: object, schema: StructuralSchema): JsonObject {
-  return pruneUnknownFields(withDefaults(object, schema) as JsonObject, schema);
+  return pruneUnknownFields(applyDefaults(object, schema) as JsonObject, schema);
 }
 
 /** A custom resource without unknown fields and forbidden nulls. */
 export function pruneUnknownFields(object: JsonObject, schema: StructuralSchema): JsonObject {
-  return withoutForbiddenNulls(pruneObject(object, schema), schema) as JsonObject;
+  return dropForbiddenNulls(pruneObject(object, schema), schema) as JsonObject;
 }
 
 /** After these errors rules are not evaluated. */
@@ -31,11 +31,11 @@ const BLOCKING: ReadonlySet<string> = new Set([
  * All schema violations of an admitted custom resource, in the server's words; metadata is not checked. `old` is the
  * object it replaces, for transition rules.
  */
-export function customResourceErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
+export function validateCustomResource(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   const errors = [
-    ...schemaErrors(object, schema),
-    ...embeddedResourceErrors(object, schema),
-    ...listTypeErrors(object, schema),
+    ...validateSchema(object, schema),
+    ...validateEmbeddedResource(object, schema),
+    ...validateListType(object, schema),
   ];
   if (!hasRules(schema)) return errors;
   if (!errors.some(({ reason }) => BLOCKING.has(reason))) return [...errors, ...validateRules(object, schema, old)];

@@ -13,24 +13,27 @@ import {
  * Applies missing defaults of the schema. Null counts as missing unless the schema is nullable; defaults are applied
  * inside defaults too. The input is not mutated; idempotent.
  */
-export function withDefaults(value: unknown, schema: StructuralSchema | undefined): JsonValue {
-  return defaulted(value as JsonValue, schema);
+export function applyDefaults(value: unknown, schema: StructuralSchema | undefined): JsonValue {
+  return applyMemberDefaults(value as JsonValue, schema);
 }
 
-function defaulted(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+function applyMemberDefaults(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
   if (schema === undefined) return value;
   if (isJsonObject(value)) {
-    return mapMembers(withMissing(value, schema), (member, name) => {
+    return mapMembers(addMissing(value, schema), (member, name) => {
       const isDeclared = propertyOf(schema, name) !== undefined;
-      return defaulted(isDeclared ? member : unlessNull(member, additionalOf(schema)), memberSchema(schema, name));
+      return applyMemberDefaults(
+        isDeclared ? member : skipNull(member, additionalOf(schema)),
+        memberSchema(schema, name),
+      );
     });
   }
   const { items } = schema;
-  if (isJsonArray(value)) return mapItems(value, (item) => defaulted(unlessNull(item, items), items));
+  if (isJsonArray(value)) return mapItems(value, (item) => applyMemberDefaults(skipNull(item, items), items));
   return value;
 }
 
-function withMissing(object: JsonObject, schema: StructuralSchema): JsonObject {
+function addMissing(object: JsonObject, schema: StructuralSchema): JsonObject {
   const missing = Object.entries(schema.properties ?? {}).flatMap(([name, property]): [string, JsonValue][] => {
     const value = memberOf(object, name);
     const isMissing = value === undefined || isForbiddenNull(value, property);
@@ -39,7 +42,7 @@ function withMissing(object: JsonObject, schema: StructuralSchema): JsonObject {
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
 }
 
-function unlessNull(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+function skipNull(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
   return isForbiddenNull(value, schema) ? (schema?.default ?? null) : value;
 }
 
@@ -47,17 +50,17 @@ function unlessNull(value: JsonValue, schema: StructuralSchema | undefined): Jso
  * Removes nulls that the schema forbids and has no default for: the server drops them before validation. Nulls in lists
  * stay and are rejected.
  */
-export function withoutForbiddenNulls(value: unknown, schema: StructuralSchema | undefined): JsonValue {
-  return nullsDropped(value as JsonValue, schema);
+export function dropForbiddenNulls(value: unknown, schema: StructuralSchema | undefined): JsonValue {
+  return dropNulls(value as JsonValue, schema);
 }
 
-function nullsDropped(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+function dropNulls(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
   if (schema === undefined) return value;
   if (isJsonObject(value)) {
     return mapMembers(value, (member, name) => {
       const of = memberSchema(schema, name);
-      return isForbiddenNull(member, of) && of?.default === undefined ? undefined : nullsDropped(member, of);
+      return isForbiddenNull(member, of) && of?.default === undefined ? undefined : dropNulls(member, of);
     });
   }
-  return isJsonArray(value) ? mapItems(value, (item) => nullsDropped(item, schema.items)) : value;
+  return isJsonArray(value) ? mapItems(value, (item) => dropNulls(item, schema.items)) : value;
 }

@@ -9,16 +9,16 @@ const NOWHERE = "<nil>";
 
 /** An invalid value. */
 export function invalidField(field: string, value: unknown, detail: string): FieldError {
-  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${valueText(value)}: ${detail}` };
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${formatValue(value)}: ${detail}` };
 }
 
 /** A value of the wrong type or format. */
 export function mistypedField(field: string, value: string, type: string): FieldError {
-  const found = valueText(value);
+  const found = formatValue(value);
   return {
     reason: "FieldValueTypeInvalid",
     field,
-    message: `Invalid value: ${found}: ${placeText(field)} must be of type ${type}: ${found}`,
+    message: `Invalid value: ${found}: ${formatPath(field)} must be of type ${type}: ${found}`,
   };
 }
 
@@ -39,7 +39,7 @@ export function forbiddenField(field: string, detail: string): FieldError {
 
 /** A duplicate value. */
 export function duplicateField(field: string, value: unknown): FieldError {
-  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${valueText(value)}` };
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${formatValue(value)}` };
 }
 
 /** An unsupported value. */
@@ -50,7 +50,7 @@ export function unsupportedField(field: string, value: unknown, supported: reado
   return {
     reason: "FieldValueNotSupported",
     field,
-    message: `Unsupported value: ${valueText(value)}: supported values: ${choices.join(", ")}`,
+    message: `Unsupported value: ${formatValue(value)}: supported values: ${choices.join(", ")}`,
   };
 }
 
@@ -65,12 +65,12 @@ export function tooManyField(field: string, count: number, most: number): FieldE
 }
 
 /** How the server writes a path. */
-export function placeText(field: string): string {
+export function formatPath(field: string): string {
   return `${field} in body`;
 }
 
 /** One line: path and message. */
-export function fieldErrorText({ field, message }: FieldError): string {
+export function formatFieldError({ field, message }: FieldError): string {
   return `${field}: ${message}`;
 }
 
@@ -81,7 +81,7 @@ export function invalidStatus(
   errors: readonly FieldError[],
 ): Status {
   const what = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
-  const [only, ...more] = errors.map(fieldErrorText);
+  const [only, ...more] = errors.map(formatFieldError);
   const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
   return {
     status: "Failure",
@@ -92,6 +92,6 @@ export function invalidStatus(
   };
 }
 
-function valueText(value: unknown): string {
+function formatValue(value: unknown): string {
   return canonicalJson(value);
 }

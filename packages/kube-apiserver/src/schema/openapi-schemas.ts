@@ -21,17 +21,18 @@ export function openApiSchemas(document: JsonObject): ReadonlyMap<string, Struct
   const components = memberOf(document, "components");
   const sources = isJsonObject(components) ? memberOf(components, "schemas") : undefined;
   const entries = Object.entries(isJsonObject(sources) ? sources : {});
-  const named = new Map(entries.map(([name]): [string, Filling] => [name, {}]));
+  const schemasByName = new Map(entries.map(([name]): [string, Filling] => [name, {}]));
   // A schema with siblings of its reference can be built only after the referenced one.
   const later: (() => void)[] = [];
-  for (const [name, source] of entries) Object.assign(named.get(name) ?? {}, membersOf(source, named, later));
+  for (const [name, source] of entries)
+    Object.assign(schemasByName.get(name) ?? {}, membersOf(source, schemasByName, later));
   for (const finish of later) finish();
-  return named;
+  return schemasByName;
 }
 
-function schemaOf(source: JsonValue, named: ReadonlyMap<string, Filling>, later: (() => void)[]): Filling {
-  const target = named.get(referenceOf(source) ?? "");
-  const own = membersOf(source, named, later);
+function resolveSchema(source: JsonValue, schemasByName: ReadonlyMap<string, Filling>, later: (() => void)[]): Filling {
+  const target = schemasByName.get(referenceOf(source) ?? "");
+  const own = membersOf(source, schemasByName, later);
   if (target === undefined) return own;
   if (Object.keys(own).length === 0) return target;
   const both: Filling = {};
@@ -48,12 +49,12 @@ function referenceOf(source: JsonValue): string | undefined {
   return isJsonArray(allOf) && allOf.length === 1 ? referenceOf(allOf[0] ?? null) : undefined;
 }
 
-function membersOf(source: JsonValue, named: ReadonlyMap<string, Filling>, later: (() => void)[]): Filling {
+function membersOf(source: JsonValue, schemasByName: ReadonlyMap<string, Filling>, later: (() => void)[]): Filling {
   if (!isJsonObject(source)) return {};
   const isReference = referenceOf(source) !== undefined;
   const isIntOrString = memberOf(source, "format") === "int-or-string";
   if (isIntOrString) return { "x-kubernetes-int-or-string": true };
-  const inside = (value: JsonValue): Filling => schemaOf(value, named, later);
+  const inside = (value: JsonValue): Filling => resolveSchema(value, schemasByName, later);
   return Object.fromEntries(
     Object.entries(source).flatMap(([name, value]): [string, unknown][] => {
       if (LEFT_OUT.has(name) || (isReference && (name === "allOf" || name === "$ref"))) return [];

@@ -33,31 +33,31 @@ const METADATA_FIELDS: ReadonlySet<string> = new Set([
  * `x-kubernetes-preserve-unknown-fields` only declared properties are pruned.
  */
 export function pruneObject(object: unknown, schema: StructuralSchema): JsonValue {
-  return prunedBy(object as JsonValue, { ...schema, "x-kubernetes-embedded-resource": true });
+  return pruneValue(object as JsonValue, { ...schema, "x-kubernetes-embedded-resource": true });
 }
 
-function prunedBy(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
-  if (schema?.["x-kubernetes-preserve-unknown-fields"] === true) return keptBy(value, schema);
-  if (isJsonArray(value)) return mapItems(value, (item) => prunedBy(item, schema?.items));
+function pruneValue(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+  if (schema?.["x-kubernetes-preserve-unknown-fields"] === true) return pruneMembers(value, schema);
+  if (isJsonArray(value)) return mapItems(value, (item) => pruneValue(item, schema?.items));
   if (!isJsonObject(value)) return value;
   return mapMembers(value, (member, name) => {
     if (schema === undefined) return undefined;
-    if (isImplied(schema, name)) return name === "metadata" ? knownMetadata(member) : member;
+    if (isImplied(schema, name)) return name === "metadata" ? pruneMetadata(member) : member;
     const property = propertyOf(schema, name);
-    if (property !== undefined) return prunedBy(member, property);
-    return allowsAdditional(schema) ? prunedBy(member, additionalOf(schema)) : undefined;
+    if (property !== undefined) return pruneValue(member, property);
+    return allowsAdditional(schema) ? pruneValue(member, additionalOf(schema)) : undefined;
   });
 }
 
-function keptBy(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+function pruneMembers(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
   if (schema === undefined) return value;
-  if (isJsonArray(value)) return mapItems(value, (item) => keptBy(item, schema.items));
+  if (isJsonArray(value)) return mapItems(value, (item) => pruneMembers(item, schema.items));
   if (!isJsonObject(value)) return value;
   return mapMembers(value, (member, name) => {
-    if (isImplied(schema, name)) return name === "metadata" ? knownMetadata(member) : member;
+    if (isImplied(schema, name)) return name === "metadata" ? pruneMetadata(member) : member;
     const property = propertyOf(schema, name);
-    if (property !== undefined) return prunedBy(member, property);
-    return allowsAdditional(schema) ? prunedBy(member, additionalOf(schema)) : member;
+    if (property !== undefined) return pruneValue(member, property);
+    return allowsAdditional(schema) ? pruneValue(member, additionalOf(schema)) : member;
   });
 }
 
@@ -66,16 +66,16 @@ function isImplied(schema: StructuralSchema, name: string): boolean {
 }
 
 /** Metadata as the server keeps it: known, non-empty fields. */
-function knownMetadata(metadata: JsonValue): JsonValue {
+function pruneMetadata(metadata: JsonValue): JsonValue {
   if (!isJsonObject(metadata)) return metadata;
   return mapMembers(metadata, (value, name) => {
     // A zero grace period is kept.
-    const isSaid = !isNothing(value) || (name === "deletionGracePeriodSeconds" && value === 0);
-    return METADATA_FIELDS.has(name) && isSaid ? value : undefined;
+    const isPresent = !isEmpty(value) || (name === "deletionGracePeriodSeconds" && value === 0);
+    return METADATA_FIELDS.has(name) && isPresent ? value : undefined;
   });
 }
 
-function isNothing(value: JsonValue): boolean {
+function isEmpty(value: JsonValue): boolean {
   if (isJsonArray(value)) return value.length === 0;
   return isJsonObject(value) ? Object.keys(value).length === 0 : value === null || value === "" || value === 0;
 }

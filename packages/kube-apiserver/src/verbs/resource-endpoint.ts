@@ -2,7 +2,7 @@ import { err, ok } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
 import { admitBody } from "../admission/admit-body.ts";
 import { nameOf } from "../admission/metadata.ts";
-import { strictnessErrors } from "../admission/strictness.ts";
+import { validateStrictness } from "../admission/strictness.ts";
 import type { ApiResponse } from "../api.ts";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
 import { jsonResponse, statusResponse, streamResponse, prependWarning } from "../request/response/responses.ts";
@@ -244,7 +244,7 @@ export class ResourceEndpoint {
     const warnings: string[] = [];
     const change = patchChange(asked, changeTarget(asked), type.value, patch.value, (object) => {
       const { fieldValidation } = options.value;
-      const unknown = fieldValidation === "Ignore" ? [] : strictnessErrors(asked, object, []);
+      const unknown = fieldValidation === "Ignore" ? [] : validateStrictness(asked, object, []);
       if (fieldValidation === "Strict" && unknown.length > 0) return `strict decoding error: ${unknown.join(", ")}`;
       warnings.push(...unknown);
       asked.warnings?.push(...unknown);

@@ -10,8 +10,8 @@ import {
   withMember,
   withoutMember,
 } from "@oaas/kube-core";
-import { admitCustomResource, customResourceErrors } from "../../src/schema/custom-resource.ts";
-import { withDefaults } from "../../src/schema/defaulting.ts";
+import { admitCustomResource, validateCustomResource } from "../../src/schema/custom-resource.ts";
+import { applyDefaults } from "../../src/schema/defaulting.ts";
 import { invalidStatus } from "../../src/schema/field-error.ts";
 import type { StructuralSchema } from "../../src/schema/structural-schema.ts";
 import { createFieldSet } from "../../src/apply/fields/field-set.ts";
@@ -50,7 +50,7 @@ export class OneObjectServer {
   write(step: WriteStep): Result<JsonObject, Status> {
     const next = this.#next(step);
     if (!next.ok) return next;
-    const errors = customResourceErrors(next.value, this.#schema);
+    const errors = validateCustomResource(next.value, this.#schema);
     if (errors.length > 0) return err(invalidStatus({ group: "probe.test", kind: "Mix" }, NAME, errors));
     // Stored objects are read back like input, which removes nulls that no type rejected.
     this.#live = admitCustomResource(next.value, this.#schema);
@@ -72,7 +72,7 @@ export class OneObjectServer {
     const sent = { ...IDENTITY, ...body, metadata: { name: NAME, ...(body["metadata"] as JsonObject | undefined) } };
     if (apply !== undefined) {
       const result = applyConfiguration(context, sent, force);
-      return result.ok ? ok(this.#reset(withDefaults(result.value, this.#schema) as JsonObject, step)) : result;
+      return result.ok ? ok(this.#reset(applyDefaults(result.value, this.#schema) as JsonObject, step)) : result;
     }
     const wanted = patch === undefined ? sent : (applyMergePatch(this.#live, body) as JsonObject);
     return ok(trackUpdate(context, this.#reset(admitCustomResource(wanted, this.#schema), step)));

@@ -1,5 +1,5 @@
 import { addQuantities, compareQuantities, parseQuantity, type Quantity, subtractQuantities } from "@oaas/kube-core";
-import { goPattern } from "../../schema/validation/go-pattern.ts";
+import { compileGoPattern } from "../../schema/validation/go-pattern.ts";
 import { compareValues, checkInt, OPERATORS, checkUint } from "./operators.ts";
 import { createMethod, createFunction, type Overload } from "./overload.ts";
 import {
@@ -148,7 +148,7 @@ const TEXTS: readonly Overload[] = [
 ];
 
 function withPattern(pattern: string, use: (regex: RegExp) => CelValue): CelValue {
-  const regex = goPattern(pattern);
+  const regex = compileGoPattern(pattern);
   return regex ? use(regex) : new CelError(`error parsing regexp: \`${pattern}\``);
 }
 

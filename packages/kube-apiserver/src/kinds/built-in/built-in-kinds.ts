@@ -19,12 +19,12 @@ let kinds: readonly Kind[] | undefined;
 
 /** The built-in kinds in discovery order. Shared constants. */
 export function builtInKinds(): readonly Kind[] {
-  kinds ??= [...grouped(KIND_DATA.resources).values()].map(kindOf);
+  kinds ??= [...groupVersions(KIND_DATA.resources).values()].map(kindOf);
   return kinds;
 }
 
 /** The versions of one resource, in discovery order. */
-function grouped(resources: readonly ResourceData[]): ReadonlyMap<string, readonly ResourceData[]> {
+function groupVersions(resources: readonly ResourceData[]): ReadonlyMap<string, readonly ResourceData[]> {
   return Map.groupBy(resources, ({ group, resource }) => `${group}/${resource}`);
 }
 

@@ -1,8 +1,8 @@
 import { formatApiVersion, type JsonObject } from "@oaas/kube-core";
 import type { KindRules } from "../kind.ts";
 import type { ResourceData } from "./kind-data.ts";
-import { goDecoded } from "../go/go-types.ts";
-import { goDefaulted } from "../go/go-defaults.ts";
+import { decodeAsGo } from "../go/go-types.ts";
+import { applyGoDefaults } from "../go/go-defaults.ts";
 import { textAt, withMember } from "../json-access.ts";
 import { horizontalPodAutoscalers } from "../rules/workloads/autoscalers.ts";
 import type { BuiltInRule } from "../rules/built-in-rule.ts";
@@ -18,8 +18,8 @@ import { services } from "../rules/network/services.ts";
 import * as storage from "../rules/storage.ts";
 import * as workloads from "../rules/workloads/workloads.ts";
 import { createKindRules } from "../create-kind-rules.ts";
-import { writeStrategyOf } from "./write-strategy.ts";
-import { metadataErrors } from "../validation/metadata.ts";
+import { getWriteStrategy } from "./write-strategy.ts";
+import { validateMetadata } from "../validation/metadata.ts";
 
 /** Code rules by `group/resource`; kinds that are not listed have only the common rules. */
 const RULES: Readonly<Record<string, BuiltInRule>> = {
@@ -71,13 +71,13 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   // The object states its version; the verbs rejected a different one before.
   const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
   const hasStatus = first?.subresources.some((subresource) => subresource.name === "status") === true;
-  const emptyStatus = once(() => statusOf(first?.schema ?? ""));
+  const emptyStatus = memoize(() => statusOf(first?.schema ?? ""));
   return createKindRules({
-    ...writeStrategyOf(key),
+    ...getWriteStrategy(key),
     ...rest,
     isValidatedBySchema: false,
-    decode: (object) => goDecoded(object, schemaOf(object)),
-    applyDefaults: (object) => goDefaulted(object, schemaOf(object)),
+    decode: (object) => decodeAsGo(object, schemaOf(object)),
+    applyDefaults: (object) => applyGoDefaults(object, schemaOf(object)),
     prepareCreate(object, context) {
       const fresh = hasStatus && !keepsStatus ? withMember(object, "status", emptyStatus()) : object;
       return prepareCreate === undefined ? fresh : prepareCreate(fresh, context);
@@ -85,7 +85,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
     forbiddenReason: (object, context) =>
       refused?.(object, context) ?? (first === undefined ? undefined : quotaError(first, object, context)),
     errors: (object) => [
-      ...metadataErrors(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
+      ...validateMetadata(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
       ...(errors?.(object) ?? []),
     ],
   });
@@ -93,12 +93,12 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
 
 /** The initial status of an object of this type. */
 function statusOf(schema: string): JsonObject | undefined {
-  const empty = goDecoded({}, schema);
+  const empty = decodeAsGo({}, schema);
   const status = empty.ok ? empty.value["status"] : undefined;
   return status as JsonObject | undefined;
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+function memoize<T>(make: () => T): () => T {
+  let cached: { readonly value: T } | undefined;
+  return () => (cached ??= { value: make() }).value;
 }

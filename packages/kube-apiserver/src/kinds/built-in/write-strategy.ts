@@ -76,7 +76,7 @@ type WriteStrategy = Pick<
   Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markForDeletion">>;
 
 /** Write and delete behaviour of a built-in kind. */
-export function writeStrategyOf(kind: string): WriteStrategy {
+export function getWriteStrategy(kind: string): WriteStrategy {
   return {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
     createsOnUpdate: CREATED_ON_UPDATE.has(kind),
@@ -86,23 +86,23 @@ export function writeStrategyOf(kind: string): WriteStrategy {
     orphansByDefault: ORPHANS_BY_DEFAULT.has(kind),
     keepsNewStatus: kind === "/nodes",
     isGraceful: kind === "/pods",
-    ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
-    ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markForDeletion: terminating } : {}),
+    ...(kind === "/pods" ? { graceSeconds: getPodGracePeriod } : {}),
+    ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markForDeletion: markTerminating } : {}),
   };
 }
 
 /** An unassigned or finished pod is deleted at once. */
-function podGrace(pod: JsonObject, asked: number | undefined): number {
+function getPodGracePeriod(pod: JsonObject, requested: number | undefined): number {
   const spec = objectAt(pod, "spec");
   const isOver = ["Succeeded", "Failed"].includes(textAt(objectAt(pod, "status"), "phase"));
   if (textAt(spec, "nodeName") === "" || isOver) return 0;
-  return Math.max(asked ?? numberAt(spec, "terminationGracePeriodSeconds") ?? 0, 0);
+  return Math.max(requested ?? numberAt(spec, "terminationGracePeriodSeconds") ?? 0, 0);
 }
 
 function hasFinalizers(namespace: JsonObject): boolean {
   return textsAt(objectAt(namespace, "spec"), "finalizers").length > 0;
 }
 
-function terminating(namespace: JsonObject): JsonObject {
+function markTerminating(namespace: JsonObject): JsonObject {
   return { ...namespace, status: { ...objectAt(namespace, "status"), phase: "Terminating" } };
 }

@@ -108,8 +108,8 @@ const NAME_TEXT =
 
 /** The columns of a definition after the name; the age without any. */
 function columnsOf(columns: readonly PrinterColumn[]): readonly Column[] {
-  const shown = columns.length === 0 ? [{ ...AGE, description: AGE_TEXT }] : columns;
-  return [nameColumn(), ...shown.map(columnOf)];
+  const printed = columns.length === 0 ? [{ ...AGE, description: AGE_TEXT }] : columns;
+  return [nameColumn(), ...printed.map(columnOf)];
 }
 
 function nameColumn(): Column {

@@ -108,9 +108,9 @@ export class DefinitionController {
     const kind = this.#kinds.named(resourceOf(asDefinition(object)));
     const version = kind?.versions.find((one) => one.name === kind.storageVersion);
     if (kind !== undefined && version !== undefined) {
-      const left = [...this.#context.store.objects(name).from("")];
+      const remaining = [...this.#context.store.objects(name).from("")];
       this.#waiting.add(name);
-      for (const { object: one } of left) {
+      for (const { object: one } of remaining) {
         const { namespace = "", name: itsName = "" } = one["metadata"] as {
           readonly namespace?: string;
           readonly name?: string;
@@ -149,9 +149,9 @@ function statusOf(definition: CustomResourceDefinition, taken: readonly CrdNames
     taken.flatMap(({ plural, singular = "", shortNames = [] }) => [plural, singular, ...shortNames]),
   );
   const usedKinds = new Set(taken.flatMap(({ kind, listKind = "" }) => [kind, listKind]));
-  const conflicts = conflictsOf(names, used, usedKinds);
+  const conflicts = findConflicts(names, used, usedKinds);
   const [conflict] = conflicts.slice(-1);
-  const accepted = conflict === undefined ? names : acceptedPart(names, before, used, usedKinds);
+  const accepted = conflict === undefined ? names : getAcceptedNames(names, before, used, usedKinds);
   const namesAccepted =
     conflict === undefined
       ? { status: "True", reason: "NoConflicts", message: "no conflicts found" }
@@ -171,7 +171,7 @@ function statusOf(definition: CustomResourceDefinition, taken: readonly CrdNames
   };
 }
 
-function conflictsOf(
+function findConflicts(
   { plural, singular = "", shortNames = [], kind, listKind = "" }: CrdNames,
   used: ReadonlySet<string>,
   usedKinds: ReadonlySet<string>,
@@ -185,7 +185,7 @@ function conflictsOf(
   ];
 }
 
-function acceptedPart(
+function getAcceptedNames(
   names: CrdNames,
   before: CrdNames | undefined,
   used: ReadonlySet<string>,

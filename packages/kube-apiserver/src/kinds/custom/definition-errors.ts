@@ -8,9 +8,9 @@ import {
   type JsonValue,
 } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
-import { schemaErrors as valueErrors } from "../../schema/validation/schema-validation.ts";
+import { validateSchema as validateValue } from "../../schema/validation/schema-validation.ts";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
-import { structuralityErrors } from "../../schema/definition/structurality.ts";
+import { validateStructurality } from "../../schema/definition/structurality.ts";
 import { parseJsonPath } from "../json-path.ts";
 
 type Errors = readonly FieldError[];
@@ -20,7 +20,7 @@ const DNS_1035 =
 const COLUMN_TYPES: readonly string[] = ["boolean", "date", "integer", "number", "string"];
 
 /** Violations of a definition, in the server's words. */
-export function definitionErrors(definition: CustomResourceDefinition, live?: JsonObject): Errors {
+export function validateDefinition(definition: CustomResourceDefinition, live?: JsonObject): Errors {
   const { spec, metadata } = definition;
   const versions = spec.versions ?? [];
   const names = spec.names ?? { plural: "", kind: "" };
@@ -30,7 +30,7 @@ export function definitionErrors(definition: CustomResourceDefinition, live?: Js
     ...(live !== undefined || metadata.name === `${names.plural}.${spec.group}`
       ? []
       : [invalidField("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group')]),
-    ...groupErrors(spec.group ?? ""),
+    ...validateGroup(spec.group ?? ""),
     ...(spec.scope === "Namespaced" || spec.scope === "Cluster"
       ? []
       : [unsupportedField("spec.scope", spec.scope ?? "", ["Cluster", "Namespaced"])]),
@@ -39,7 +39,7 @@ export function definitionErrors(definition: CustomResourceDefinition, live?: Js
       : [
           invalidField(
             "spec.versions",
-            shownVersions(versions),
+            formatVersions(versions),
             "must have exactly one version marked as storage version",
           ),
         ]),
@@ -64,15 +64,15 @@ export function definitionErrors(definition: CustomResourceDefinition, live?: Js
           ),
         ]
       : []),
-    ...oldVersionErrors(versions),
-    ...nameErrors(names),
-    ...conversionErrors(spec.conversion),
-    ...versionErrors(versions),
+    ...validateOldVersion(versions),
+    ...validateName(names),
+    ...validateConversion(spec.conversion),
+    ...validateVersion(versions),
   ];
 }
 
 /** Fields that cannot change once a definition is served. */
-export function definitionUpdateErrors(next: CustomResourceDefinition, live: CustomResourceDefinition): Errors {
+export function validateDefinitionUpdate(next: CustomResourceDefinition, live: CustomResourceDefinition): Errors {
   const isEstablished = live.status?.conditions?.some(
     ({ type, status }) => type === "Established" && status === "True",
   );
@@ -87,8 +87,8 @@ export function definitionUpdateErrors(next: CustomResourceDefinition, live: Cus
         ] as const)
       : []),
   ];
-  const kept = new Set(next.spec.versions.map(({ name }) => name));
-  const lost = (next.status?.storedVersions ?? []).filter((version) => !kept.has(version));
+  const remaining = new Set(next.spec.versions.map(({ name }) => name));
+  const lost = (next.status?.storedVersions ?? []).filter((version) => !remaining.has(version));
   return [
     ...frozen
       .filter(([, now, before]) => !equalJson(now, before))
@@ -105,7 +105,7 @@ export function definitionUpdateErrors(next: CustomResourceDefinition, live: Cus
 }
 
 /** The first version is also checked under its former top-level fields. */
-function oldVersionErrors([first]: readonly CrdVersion[]): Errors {
+function validateOldVersion([first]: readonly CrdVersion[]): Errors {
   const name = first?.name ?? "";
   return first === undefined || isValidName("dns-1035-label", name)
     ? []
@@ -113,7 +113,7 @@ function oldVersionErrors([first]: readonly CrdVersion[]): Errors {
 }
 
 /** Versions as Go prints them, with common fields hoisted. */
-function shownVersions(versions: readonly CrdVersion[]): readonly JsonObject[] {
+function formatVersions(versions: readonly CrdVersion[]): readonly JsonObject[] {
   const own = (part: (version: CrdVersion) => unknown, version: CrdVersion): JsonValue => {
     const isShared = versions.every((other) => equalJson(part(other) ?? null, part(version) ?? null));
     return isShared ? null : ((part(version) ?? null) as JsonValue);
@@ -131,13 +131,13 @@ function shownVersions(versions: readonly CrdVersion[]): readonly JsonObject[] {
   }));
 }
 
-function groupErrors(group: string): Errors {
+function validateGroup(group: string): Errors {
   if (group === "") return [{ reason: "FieldValueRequired", field: "spec.group", message: "Required value" }];
   if (!isValidName("dns-1123-subdomain", group)) return [invalidField("spec.group", group, "must be a DNS subdomain")];
   return group.includes(".") ? [] : [invalidField("spec.group", group, "should be a domain with at least one dot")];
 }
 
-function nameErrors({
+function validateName({
   plural,
   singular,
   kind,
@@ -162,7 +162,7 @@ function nameErrors({
   ];
 }
 
-function conversionErrors(conversion: CustomResourceDefinition["spec"]["conversion"]): Errors {
+function validateConversion(conversion: CustomResourceDefinition["spec"]["conversion"]): Errors {
   const strategy = conversion?.strategy ?? "None";
   if (strategy === "None") return [];
   if (strategy === "Webhook") {
@@ -173,7 +173,7 @@ function conversionErrors(conversion: CustomResourceDefinition["spec"]["conversi
 }
 
 /** Fields equal in all versions are reported once. */
-function versionErrors(versions: readonly CrdVersion[]): Errors {
+function validateVersion(versions: readonly CrdVersion[]): Errors {
   const isShared = (part: (version: CrdVersion) => unknown): boolean =>
     versions.every((version) => equalJson(part(version) ?? null, part(versions[0] as CrdVersion) ?? null));
   const shared = {
@@ -192,15 +192,15 @@ function versionErrors(versions: readonly CrdVersion[]): Errors {
       ...(isValidName("dns-1035-label", version.name ?? "")
         ? []
         : [invalidField(`${at}.name`, version.name, DNS_1035)]),
-      ...schemaErrors(version, `${at}.schema.openAPIV3Schema`, schemaAt),
+      ...validateSchema(version, `${at}.schema.openAPIV3Schema`, schemaAt),
       ...inPlace(place(shared.subresources, "spec.subresources", "subresources"), (field) =>
-        scaleErrors(version, field),
+        validateScale(version, field),
       ),
       ...inPlace(place(shared.columns, "spec.additionalPrinterColumns", "additionalPrinterColumns"), (field) =>
-        columnErrors(version, field),
+        validateColumn(version, field),
       ),
       ...inPlace(place(shared.fields, "spec.selectableFields", "selectableFields"), (field) =>
-        selectableErrors(version, field),
+        validateSelectable(version, field),
       ),
     ];
   });
@@ -210,26 +210,26 @@ function inPlace(field: string | undefined, errors: (field: string) => Errors): 
   return field === undefined ? [] : errors(field);
 }
 
-function schemaErrors({ schema }: CrdVersion, required: string, place: string | undefined): Errors {
+function validateSchema({ schema }: CrdVersion, required: string, place: string | undefined): Errors {
   const found = schema?.openAPIV3Schema;
   if (!isJsonObject(found)) return [{ reason: "FieldValueRequired", field: required, message: "Required value" }];
   if (place === undefined) return [];
   const structural = found as StructuralSchema;
-  return [...structuralityErrors(structural, place), ...defaultErrors(structural, place)];
+  return [...validateStructurality(structural, place), ...validateDefault(structural, place)];
 }
 
 /** Defaults must match their schema. */
-function defaultErrors(schema: StructuralSchema, at: string): Errors {
+function validateDefault(schema: StructuralSchema, at: string): Errors {
   const { default: value, properties = {}, items } = schema;
-  const own = value === undefined ? [] : valueErrors(value, schema);
+  const own = value === undefined ? [] : validateValue(value, schema);
   return [
     ...own.map((error) => ({ ...error, field: `${at}.default${error.field === "" ? "" : `.${error.field}`}` })),
-    ...Object.entries(properties).flatMap(([name, property]) => defaultErrors(property, `${at}.properties[${name}]`)),
-    ...(items === undefined ? [] : defaultErrors(items, `${at}.items`)),
+    ...Object.entries(properties).flatMap(([name, property]) => validateDefault(property, `${at}.properties[${name}]`)),
+    ...(items === undefined ? [] : validateDefault(items, `${at}.items`)),
   ];
 }
 
-function scaleErrors({ subresources }: CrdVersion, field: string): Errors {
+function validateScale({ subresources }: CrdVersion, field: string): Errors {
   const scale = subresources?.scale;
   if (scale === undefined) return [];
   const check = (name: "specReplicasPath" | "statusReplicasPath" | "labelSelectorPath", root: string): Errors => {
@@ -252,7 +252,7 @@ function scaleErrors({ subresources }: CrdVersion, field: string): Errors {
   ];
 }
 
-function columnErrors({ additionalPrinterColumns = [] }: CrdVersion, field: string): Errors {
+function validateColumn({ additionalPrinterColumns = [] }: CrdVersion, field: string): Errors {
   return additionalPrinterColumns.flatMap(({ name, type, jsonPath }, index) => [
     ...((name ?? "") === ""
       ? [{ reason: "FieldValueRequired", field: `${field}[${index}].name`, message: "Required value" }]
@@ -268,7 +268,7 @@ function columnErrors({ additionalPrinterColumns = [] }: CrdVersion, field: stri
   ]);
 }
 
-function selectableErrors({ selectableFields = [], schema }: CrdVersion, field: string): Errors {
+function validateSelectable({ selectableFields = [], schema }: CrdVersion, field: string): Errors {
   return selectableFields.flatMap(({ jsonPath }, index) => {
     const of = fieldSchema(schema?.openAPIV3Schema, jsonPath);
     const isPlain = of !== undefined && ["string", "integer", "boolean"].includes(of.type ?? "");

@@ -6,7 +6,7 @@ import {
   type JsonValue,
 } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
-import { definitionErrors, definitionUpdateErrors } from "./definition-errors.ts";
+import { validateDefinition, validateDefinitionUpdate } from "./definition-errors.ts";
 import { objectAt } from "../json-access.ts";
 import type { Kind, KindRules } from "../kind.ts";
 
@@ -39,11 +39,11 @@ function definitionRules(before: KindRules): Partial<KindRules> {
     prepareUpdate: (next, live, context) => withStoredVersions(before.prepareUpdate(next, live, context)),
     errors: (object, live): readonly FieldError[] => [
       ...before.errors(object, live),
-      ...definitionErrors(asDefinition(object), live),
+      ...validateDefinition(asDefinition(object), live),
     ],
     updateErrors: (next, live): readonly FieldError[] => [
       ...before.updateErrors(next, live),
-      ...definitionUpdateErrors(asDefinition(next), asDefinition(live)),
+      ...validateDefinitionUpdate(asDefinition(next), asDefinition(live)),
     ],
     // Held before it is marked, so that marking can add its finalizer.
     isHeld: (object) => metadataOf(object)["deletionTimestamp"] === undefined,

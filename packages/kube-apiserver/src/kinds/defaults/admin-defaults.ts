@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import { changedAt, filled, hasObject, member, objectsAt, textAt, withMember } from "../json-access.ts";
+import { updateAt, fillMissing, hasObject, member, objectsAt, textAt, withMember } from "../json-access.ts";
 import type { Defaulter } from "./type-defaults.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -9,31 +9,32 @@ const HOOKS = "io.k8s.api.admissionregistration.v1.";
 
 /** Defaults of autoscalers, policies, access, classes and definitions. */
 export const adminDefaults: Readonly<Record<string, Defaulter>> = {
-  [HPA]: (spec) => changedBehavior(filled(spec, { minReplicas: 1, metrics: [AVERAGE_CPU] })),
-  "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec": (spec) => filled(spec, { minReplicas: 1 }),
+  [HPA]: (spec) => changedBehavior(fillMissing(spec, { minReplicas: 1, metrics: [AVERAGE_CPU] })),
+  "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec": (spec) => fillMissing(spec, { minReplicas: 1 }),
   "io.k8s.api.networking.v1.NetworkPolicySpec": (spec) =>
-    filled(spec, { policyTypes: member(spec, "egress") === undefined ? ["Ingress"] : ["Ingress", "Egress"] }),
-  "io.k8s.api.networking.v1.NetworkPolicyPort": (port) => filled(port, { protocol: "TCP" }),
-  "io.k8s.api.networking.v1.IngressClassParametersReference": (parameters) => filled(parameters, { scope: "Cluster" }),
+    fillMissing(spec, { policyTypes: member(spec, "egress") === undefined ? ["Ingress"] : ["Ingress", "Egress"] }),
+  "io.k8s.api.networking.v1.NetworkPolicyPort": (port) => fillMissing(port, { protocol: "TCP" }),
+  "io.k8s.api.networking.v1.IngressClassParametersReference": (parameters) =>
+    fillMissing(parameters, { scope: "Cluster" }),
   "io.k8s.api.rbac.v1.RoleRef": groupOf,
   "io.k8s.api.rbac.v1.Subject": (subject) =>
     textAt(subject, "kind") === "User" || textAt(subject, "kind") === "Group" ? groupOf(subject) : subject,
   "io.k8s.api.storage.v1.StorageClass": (storage) =>
-    filled(storage, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
-  "io.k8s.api.discovery.v1.EndpointPort": (port) => filled(port, { name: "", protocol: "TCP" }),
+    fillMissing(storage, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+  "io.k8s.api.discovery.v1.EndpointPort": (port) => fillMissing(port, { name: "", protocol: "TCP" }),
   "io.k8s.api.scheduling.v1.PriorityClass": (priority) =>
-    filled(priority, { preemptionPolicy: "PreemptLowerPriority" }),
+    fillMissing(priority, { preemptionPolicy: "PreemptLowerPriority" }),
   [`${HOOKS}ValidatingWebhook`]: webhookDefaults,
-  [`${HOOKS}MutatingWebhook`]: (hook) => filled(webhookDefaults(hook), { reinvocationPolicy: "Never" }),
-  [`${HOOKS}RuleWithOperations`]: (rule) => filled(rule, { scope: "*" }),
-  [`${HOOKS}ServiceReference`]: (service) => filled(service, { port: 443 }),
+  [`${HOOKS}MutatingWebhook`]: (hook) => fillMissing(webhookDefaults(hook), { reinvocationPolicy: "Never" }),
+  [`${HOOKS}RuleWithOperations`]: (rule) => fillMissing(rule, { scope: "*" }),
+  [`${HOOKS}ServiceReference`]: (service) => fillMissing(service, { port: 443 }),
   [`${EXTENSIONS}CustomResourceDefinition`]: definitionDefaults,
-  [`${EXTENSIONS}CustomResourceDefinitionSpec`]: (spec) => filled(spec, { conversion: { strategy: "None" } }),
+  [`${EXTENSIONS}CustomResourceDefinitionSpec`]: (spec) => fillMissing(spec, { conversion: { strategy: "None" } }),
   [`${EXTENSIONS}CustomResourceDefinitionNames`]: (names) => {
     const kind = textAt(names, "kind");
-    return kind === "" ? names : filled(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
+    return kind === "" ? names : fillMissing(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
   },
-  [`${EXTENSIONS}ServiceReference`]: (service) => filled(service, { port: 443 }),
+  [`${EXTENSIONS}ServiceReference`]: (service) => fillMissing(service, { port: 443 }),
 };
 
 const AVERAGE_CPU: JsonObject = {
@@ -56,11 +57,11 @@ const SCALE_DOWN: JsonObject = {
 
 function changedBehavior(spec: JsonObject): JsonObject {
   if (!hasObject(spec, "behavior")) return spec;
-  return changedAt(spec, "behavior", (behavior) =>
-    changedAt(
-      changedAt(behavior, "scaleUp", (rules) => filled(rules, SCALE_UP)),
+  return updateAt(spec, "behavior", (behavior) =>
+    updateAt(
+      updateAt(behavior, "scaleUp", (rules) => fillMissing(rules, SCALE_UP)),
       "scaleDown",
-      (rules) => filled(rules, SCALE_DOWN),
+      (rules) => fillMissing(rules, SCALE_DOWN),
     ),
   );
 }
@@ -70,7 +71,7 @@ function groupOf(reference: JsonObject): JsonObject {
 }
 
 function webhookDefaults(hook: JsonObject): JsonObject {
-  return filled(hook, {
+  return fillMissing(hook, {
     failurePolicy: "Fail",
     matchPolicy: "Equivalent",
     namespaceSelector: {},
@@ -84,5 +85,5 @@ function definitionDefaults(definition: JsonObject): JsonObject {
   const versions = hasObject(definition, "spec") ? objectsAt(definition["spec"] as JsonObject, "versions") : [];
   const stored = versions.find((version) => member(version, "storage") === true);
   if (stored === undefined) return definition;
-  return changedAt(definition, "status", (status) => filled(status, { storedVersions: [textAt(stored, "name")] }));
+  return updateAt(definition, "status", (status) => fillMissing(status, { storedVersions: [textAt(stored, "name")] }));
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import { changedAt, filled, hasObject, member, objectAt, textAt } from "../json-access.ts";
+import { updateAt, fillMissing, hasObject, member, objectAt, textAt } from "../json-access.ts";
 import { labelsFromTemplate } from "./core-defaults.ts";
 import type { Defaulter } from "./type-defaults.ts";
 
@@ -10,45 +10,42 @@ const MOST_RETRIES = 2 ** 31 - 1;
 /** Defaults of workloads. */
 export const appsDefaults: Readonly<Record<string, Defaulter>> = {
   [`${APPS}DeploymentSpec`]: (spec) =>
-    changedAt(
-      filled(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
+    updateAt(
+      fillMissing(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
       "strategy",
       (strategy) => rolling(strategy, { maxUnavailable: "25%", maxSurge: "25%" }),
     ),
-  [`${APPS}ReplicaSetSpec`]: (spec) => filled(spec, { replicas: 1 }),
+  [`${APPS}ReplicaSetSpec`]: (spec) => fillMissing(spec, { replicas: 1 }),
   [`${APPS}DaemonSetSpec`]: (spec) =>
-    changedAt(filled(spec, { revisionHistoryLimit: 10 }), "updateStrategy", (strategy) =>
+    updateAt(fillMissing(spec, { revisionHistoryLimit: 10 }), "updateStrategy", (strategy) =>
       rolling(strategy, { maxUnavailable: 1, maxSurge: 0 }),
     ),
   [`${APPS}StatefulSetSpec`]: (spec) =>
-    changedAt(
-      changedAt(
-        filled(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" }),
+    updateAt(
+      updateAt(
+        fillMissing(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" }),
         "updateStrategy",
         statefulStrategy,
       ),
       "persistentVolumeClaimRetentionPolicy",
-      (policy) => filled(policy, { whenDeleted: "Retain", whenScaled: "Retain" }),
+      (policy) => fillMissing(policy, { whenDeleted: "Retain", whenScaled: "Retain" }),
     ),
   [`${BATCH}Job`]: (job) =>
-    labelsFromTemplate(
-      changedAt(job, "spec", jobSpecDefaults),
-      objectAt(job, "spec", "template", "metadata", "labels"),
-    ),
+    labelsFromTemplate(updateAt(job, "spec", jobSpecDefaults), objectAt(job, "spec", "template", "metadata", "labels")),
   [`${BATCH}CronJobSpec`]: (spec) =>
-    filled(spec, {
+    fillMissing(spec, {
       concurrencyPolicy: "Allow",
       suspend: false,
       successfulJobsHistoryLimit: 3,
       failedJobsHistoryLimit: 1,
     }),
-  [`${BATCH}PodFailurePolicyOnPodConditionsPattern`]: (pattern) => filled(pattern, { status: "True" }),
+  [`${BATCH}PodFailurePolicyOnPodConditionsPattern`]: (pattern) => fillMissing(pattern, { status: "True" }),
 };
 
 /** Defaults of a Job's spec; templates of CronJobs are not defaulted. */
 function jobSpecDefaults(spec: JsonObject): JsonObject {
   const isUnsaid = member(spec, "completions") === undefined && member(spec, "parallelism") === undefined;
-  return filled(spec, {
+  return fillMissing(spec, {
     completions: isUnsaid ? 1 : undefined,
     parallelism: 1,
     backoffLimit: member(spec, "backoffLimitPerIndex") === undefined ? 6 : MOST_RETRIES,
@@ -60,14 +57,16 @@ function jobSpecDefaults(spec: JsonObject): JsonObject {
 }
 
 function rolling(strategy: JsonObject, steps: JsonObject): JsonObject {
-  const typed = filled(strategy, { type: "RollingUpdate" });
+  const typed = fillMissing(strategy, { type: "RollingUpdate" });
   if (textAt(typed, "type") !== "RollingUpdate") return typed;
-  return changedAt(typed, "rollingUpdate", (update) => filled(update, steps));
+  return updateAt(typed, "rollingUpdate", (update) => fillMissing(update, steps));
 }
 
 function statefulStrategy(strategy: JsonObject): JsonObject {
   const typed =
-    textAt(strategy, "type") === "" ? filled({ ...strategy, type: "RollingUpdate" }, { rollingUpdate: {} }) : strategy;
+    textAt(strategy, "type") === ""
+      ? fillMissing({ ...strategy, type: "RollingUpdate" }, { rollingUpdate: {} })
+      : strategy;
   if (textAt(typed, "type") !== "RollingUpdate" || !hasObject(typed, "rollingUpdate")) return typed;
-  return changedAt(typed, "rollingUpdate", (update) => filled(update, { partition: 0 }));
+  return updateAt(typed, "rollingUpdate", (update) => fillMissing(update, { partition: 0 }));
 }

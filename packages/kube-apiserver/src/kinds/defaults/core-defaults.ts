@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import {
-  changedAt,
-  filled,
+  updateAt,
+  fillMissing,
   hasObject,
   member,
   objectAt,
@@ -16,34 +16,34 @@ const CORE = "io.k8s.api.core.v1.";
 
 /** Defaults of other core kinds. */
 export const coreDefaults: Readonly<Record<string, Defaulter>> = {
-  [`${CORE}Service`]: (service) => changedAt(service, "spec", serviceDefaults),
-  [`${CORE}Secret`]: (secret) => filled(withTexts(secret), { type: "Opaque" }),
+  [`${CORE}Service`]: (service) => updateAt(service, "spec", serviceDefaults),
+  [`${CORE}Secret`]: (secret) => fillMissing(withTexts(secret), { type: "Opaque" }),
   [`${CORE}Namespace`]: (namespace) => {
     const name = textAt(objectAt(namespace, "metadata"), "name");
-    const labelled = name === "" ? namespace : labelledWith(namespace, "kubernetes.io/metadata.name", name);
-    return changedAt(labelled, "status", (status) => filled(status, { phase: "Active" }));
+    const labelled = name === "" ? namespace : addLabels(namespace, "kubernetes.io/metadata.name", name);
+    return updateAt(labelled, "status", (status) => fillMissing(status, { phase: "Active" }));
   },
   [`${CORE}NodeStatus`]: (status) =>
-    hasObject(status, "capacity") ? filled(status, { allocatable: objectAt(status, "capacity") }) : status,
+    hasObject(status, "capacity") ? fillMissing(status, { allocatable: objectAt(status, "capacity") }) : status,
   [`${CORE}PersistentVolumeClaim`]: (claim) =>
-    changedAt(claim, "status", (status) => filled(status, { phase: "Pending" })),
-  [`${CORE}PersistentVolumeClaimSpec`]: (spec) => filled(spec, { volumeMode: "Filesystem" }),
+    updateAt(claim, "status", (status) => fillMissing(status, { phase: "Pending" })),
+  [`${CORE}PersistentVolumeClaimSpec`]: (spec) => fillMissing(spec, { volumeMode: "Filesystem" }),
   [`${CORE}PersistentVolume`]: (volume) =>
-    changedAt(
-      changedAt(volume, "spec", (spec) =>
-        filled(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }),
+    updateAt(
+      updateAt(volume, "spec", (spec) =>
+        fillMissing(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }),
       ),
       "status",
-      (status) => filled(status, { phase: "Pending" }),
+      (status) => fillMissing(status, { phase: "Pending" }),
     ),
   [`${CORE}LimitRangeItem`]: limitDefaults,
-  [`${CORE}EndpointPort`]: (port) => filled(port, { protocol: "TCP" }),
+  [`${CORE}EndpointPort`]: (port) => fillMissing(port, { protocol: "TCP" }),
   [`${CORE}ReplicationController`]: controllerDefaults,
 };
 
-function labelledWith(object: JsonObject, key: string, value: string): JsonObject {
-  return changedAt(object, "metadata", (metadata) =>
-    changedAt(metadata, "labels", (labels) => (labels[key] === value ? labels : { ...labels, [key]: value })),
+function addLabels(object: JsonObject, key: string, value: string): JsonObject {
+  return updateAt(object, "metadata", (metadata) =>
+    updateAt(metadata, "labels", (labels) => (labels[key] === value ? labels : { ...labels, [key]: value })),
   );
 }
 
@@ -57,12 +57,12 @@ function withTexts(secret: JsonObject): JsonObject {
 
 const EXTERNAL: ReadonlySet<string> = new Set(["NodePort", "LoadBalancer"]);
 
-function serviceDefaults(given: JsonObject): JsonObject {
-  const spec = withMember(filled(given, { sessionAffinity: "None", type: "ClusterIP" }), "ports", portsOf(given));
+function serviceDefaults(input: JsonObject): JsonObject {
+  const spec = withMember(fillMissing(input, { sessionAffinity: "None", type: "ClusterIP" }), "ports", portsOf(input));
   const type = textAt(spec, "type");
   const isExternal = EXTERNAL.has(type) || (type === "ClusterIP" && member(spec, "externalIPs") !== undefined);
   return affinity(
-    filled(spec, {
+    fillMissing(spec, {
       externalTrafficPolicy: isExternal ? "Cluster" : undefined,
       internalTrafficPolicy: type === "ExternalName" ? undefined : isKnown(type) ? "Cluster" : undefined,
       allocateLoadBalancerNodePorts: type === "LoadBalancer" ? true : undefined,
@@ -79,14 +79,14 @@ function portsOf(spec: JsonObject): readonly JsonObject[] | undefined {
   return objectsAt(spec, "ports").map((port) => {
     const target = member(port, "targetPort");
     const isUnset = target === undefined || target === 0 || target === "";
-    return filled(isUnset ? withMember(port, "targetPort", port["port"] ?? 0) : port, { protocol: "TCP" });
+    return fillMissing(isUnset ? withMember(port, "targetPort", port["port"] ?? 0) : port, { protocol: "TCP" });
   });
 }
 
 function affinity(spec: JsonObject): JsonObject {
   if (textAt(spec, "sessionAffinity") === "None") return withMember(spec, "sessionAffinityConfig", undefined);
   if (textAt(spec, "sessionAffinity") !== "ClientIP") return spec;
-  return filled(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
+  return fillMissing(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
 }
 
 /** A container's limits and requests default to each other. */
@@ -103,8 +103,8 @@ function limitDefaults(item: JsonObject): JsonObject {
 
 function controllerDefaults(controller: JsonObject): JsonObject {
   const labels = objectAt(controller, "spec", "template", "metadata", "labels");
-  const withReplicas = changedAt(controller, "spec", (spec) =>
-    filled(spec, { replicas: 1, selector: Object.keys(labels).length === 0 ? undefined : labels }),
+  const withReplicas = updateAt(controller, "spec", (spec) =>
+    fillMissing(spec, { replicas: 1, selector: Object.keys(labels).length === 0 ? undefined : labels }),
   );
   return labelsFromTemplate(withReplicas, labels);
 }
@@ -113,5 +113,5 @@ function controllerDefaults(controller: JsonObject): JsonObject {
 export function labelsFromTemplate(object: JsonObject, labels: JsonObject): JsonObject {
   const hasOwn = Object.keys(objectAt(object, "metadata", "labels")).length > 0;
   if (hasOwn || Object.keys(labels).length === 0) return object;
-  return changedAt(object, "metadata", (metadata) => ({ ...metadata, labels }));
+  return updateAt(object, "metadata", (metadata) => ({ ...metadata, labels }));
 }

@@ -1,7 +1,7 @@
 import { formatQuantity, type JsonObject, type JsonValue, parseQuantity } from "@oaas/kube-core";
 import {
-  changedAt,
-  filled,
+  updateAt,
+  fillMissing,
   hasObject,
   isSet,
   member,
@@ -19,10 +19,10 @@ const MODE_420 = 420;
 /** Defaults of pods and their parts. */
 export const podDefaults: Readonly<Record<string, Defaulter>> = {
   [`${CORE}Pod`]: (pod) =>
-    changedAt(pod, "spec", (spec) => hostPorts(requestsFromLimits(filled(spec, { enableServiceLinks: true })))),
+    updateAt(pod, "spec", (spec) => hostPorts(requestsFromLimits(fillMissing(spec, { enableServiceLinks: true })))),
   [`${CORE}PodSpec`]: (spec) =>
     sameAccount(
-      filled(spec, {
+      fillMissing(spec, {
         restartPolicy: "Always",
         dnsPolicy: "ClusterFirst",
         securityContext: {},
@@ -33,24 +33,24 @@ export const podDefaults: Readonly<Record<string, Defaulter>> = {
   [`${CORE}Container`]: containerDefaults,
   [`${CORE}EphemeralContainer`]: containerDefaults,
   [`${CORE}Probe`]: (probe) =>
-    filled(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
-  [`${CORE}HTTPGetAction`]: (action) => filled(action, { path: "/", scheme: "HTTP" }),
-  [`${CORE}GRPCAction`]: (action) => filled(action, { service: "" }),
-  [`${CORE}ObjectFieldSelector`]: (selector) => filled(selector, { apiVersion: "v1" }),
+    fillMissing(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
+  [`${CORE}HTTPGetAction`]: (action) => fillMissing(action, { path: "/", scheme: "HTTP" }),
+  [`${CORE}GRPCAction`]: (action) => fillMissing(action, { service: "" }),
+  [`${CORE}ObjectFieldSelector`]: (selector) => fillMissing(selector, { apiVersion: "v1" }),
   [`${CORE}ResourceRequirements`]: (resources) => roundedAt(roundedAt(resources, "limits"), "requests"),
   [`${CORE}Volume`]: (volume) =>
     Object.keys(volume).some((name) => name !== "name") ? volume : { ...volume, emptyDir: {} },
-  [`${CORE}ImageVolumeSource`]: (image) => filled(image, { pullPolicy: pullPolicyOf(textAt(image, "reference")) }),
-  [`${CORE}SecretVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
-  [`${CORE}ConfigMapVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
-  [`${CORE}DownwardAPIVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
-  [`${CORE}ProjectedVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
-  [`${CORE}ServiceAccountTokenProjection`]: (source) => filled(source, { expirationSeconds: 3600 }),
-  [`${CORE}HostPathVolumeSource`]: (source) => filled(source, { type: "" }),
+  [`${CORE}ImageVolumeSource`]: (image) => fillMissing(image, { pullPolicy: pullPolicyOf(textAt(image, "reference")) }),
+  [`${CORE}SecretVolumeSource`]: (source) => fillMissing(source, { defaultMode: MODE_420 }),
+  [`${CORE}ConfigMapVolumeSource`]: (source) => fillMissing(source, { defaultMode: MODE_420 }),
+  [`${CORE}DownwardAPIVolumeSource`]: (source) => fillMissing(source, { defaultMode: MODE_420 }),
+  [`${CORE}ProjectedVolumeSource`]: (source) => fillMissing(source, { defaultMode: MODE_420 }),
+  [`${CORE}ServiceAccountTokenProjection`]: (source) => fillMissing(source, { expirationSeconds: 3600 }),
+  [`${CORE}HostPathVolumeSource`]: (source) => fillMissing(source, { type: "" }),
 };
 
 function containerDefaults(container: JsonObject): JsonObject {
-  return filled(container, {
+  return fillMissing(container, {
     imagePullPolicy: pullPolicyOf(textAt(container, "image")),
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
@@ -87,7 +87,7 @@ function hostPorts(spec: JsonObject): JsonObject {
   return changedContainers(spec, (container) => {
     if (member(container, "ports") === undefined) return container;
     const ports = objectsAt(container, "ports").map((port) =>
-      filled(port, { hostPort: numberAt(port, "containerPort") }),
+      fillMissing(port, { hostPort: numberAt(port, "containerPort") }),
     );
     return withMember(container, "ports", ports);
   });
@@ -104,7 +104,7 @@ function changedContainers(spec: JsonObject, change: Defaulter): JsonObject {
 /** Amounts are rounded to thousandths. */
 function roundedAt(resources: JsonObject, name: string): JsonObject {
   if (!hasObject(resources, name)) return resources;
-  return changedAt(resources, name, (amounts) =>
+  return updateAt(resources, name, (amounts) =>
     Object.fromEntries(Object.entries(amounts).map(([key, amount]) => [key, rounded(amount)])),
   );
 }

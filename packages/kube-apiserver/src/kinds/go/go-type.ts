@@ -21,21 +21,21 @@ export interface GoPlace {
   readonly struct: string;
   /** Dotted, without indexes. */
   readonly path: string;
-  readonly refusal: { text?: string };
+  readonly decodeError: { text?: string };
 }
 
 /** Records an error unless there is one. */
-export function refuse(at: GoPlace, text: string): void {
-  at.refusal.text ??= text;
+export function reportError(at: GoPlace, text: string): void {
+  at.decodeError.text ??= text;
 }
 
 /** The message for a value of the wrong type. */
-export function refuseType(value: JsonValue, at: GoPlace, wanted: string, shown = ""): void {
+export function reportTypeError(value: JsonValue, at: GoPlace, expected: string, valueText = ""): void {
   const where = at.path === "" ? "Go value" : `Go struct field ${at.struct}.${at.path}`;
-  refuse(at, `json: cannot unmarshal ${jsonName(value)}${shown} into ${where} of type ${wanted}`);
+  reportError(at, `json: cannot unmarshal ${getJsonTypeName(value)}${valueText} into ${where} of type ${expected}`);
 }
 
-function jsonName(value: JsonValue): string {
+function getJsonTypeName(value: JsonValue): string {
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
 }

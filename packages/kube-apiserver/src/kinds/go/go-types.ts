@@ -2,11 +2,11 @@ import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { objectAt } from "../json-access.ts";
 import { KIND_DATA, type GoMark } from "../built-in/kind-data.ts";
-import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
+import { reportTypeError, type GoPlace, type GoType } from "./go-type.ts";
 import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";
 
 /** Types with custom encoding. */
-const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
+const CUSTOM_TYPES: Readonly<Record<string, GoType>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": quantity,
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": intOrString,
   "io.k8s.apimachinery.pkg.apis.meta.v1.Time": time(false),
@@ -18,13 +18,13 @@ const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
 const types = new Map<string, GoType>();
 
 /** The Go type of this OpenAPI name; created on first use. */
-export function goType(name: string): GoType {
-  const known = types.get(name) ?? SELF_WRITTEN[name];
-  if (known !== undefined) return known;
+export function getGoType(name: string): GoType {
+  const cached = types.get(name) ?? CUSTOM_TYPES[name];
+  if (cached !== undefined) return cached;
   const schema = KIND_DATA.schemas[name] ?? {};
-  const made = isJsonObject(schema["properties"]) ? struct(name, schema["properties"]) : anything;
-  types.set(name, made);
-  return made;
+  const created = isJsonObject(schema["properties"]) ? createStruct(name, schema["properties"]) : anything;
+  types.set(name, created);
+  return created;
 }
 
 interface Field {
@@ -38,7 +38,7 @@ interface Field {
   readonly isNullWhenEmpty: boolean;
 }
 
-function struct(openApiName: string, properties: JsonObject): GoType {
+function createStruct(openApiName: string, properties: JsonObject): GoType {
   const shortName = openApiName.split(".").at(-1) ?? "";
   const version = openApiName.split(".").at(-2) ?? "";
   let fields: readonly Field[] | undefined;
@@ -48,48 +48,48 @@ function struct(openApiName: string, properties: JsonObject): GoType {
     // A pointer to an empty struct is written, and so is a struct; only the parent knows.
     isZero: () => false,
     get zero() {
-      return type.read({}, { struct: "", path: "", refusal: {} });
+      return type.read({}, { struct: "", path: "", decodeError: {} });
     },
     read(value, at) {
       if (!isJsonObject(value)) {
-        refuseType(value, at, name);
+        reportTypeError(value, at, name);
         return {};
       }
-      fields ??= fieldsOf(openApiName, properties);
-      return written(value, fields, shortName, at);
+      fields ??= createFields(openApiName, properties);
+      return encodeFields(value, fields, shortName, at);
     },
   };
   return type;
 }
 
-function written(object: JsonObject, fields: readonly Field[], struct: string, at: GoPlace): JsonObject {
+function encodeFields(object: JsonObject, fields: readonly Field[], struct: string, at: GoPlace): JsonObject {
   const members: Record<string, JsonValue> = {};
   for (const field of fields) {
-    const given = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
-    const value = given === undefined || given === null ? field.absent : fieldValue(given, field, struct, at);
+    const input = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+    const value = input === undefined || input === null ? field.absent : encodeField(input, field, struct, at);
     if (value !== undefined) members[field.name] = value;
   }
   return members;
 }
 
-function fieldValue(given: JsonValue, field: Field, struct: string, at: GoPlace): JsonValue | undefined {
+function encodeField(input: JsonValue, field: Field, struct: string, at: GoPlace): JsonValue | undefined {
   const path = at.path === "" ? field.name : `${at.path}.${field.name}`;
-  const value = field.type.read(given, { struct, path, refusal: at.refusal });
+  const value = field.type.read(input, { struct, path, decodeError: at.decodeError });
   if (!field.type.isZero(value)) return value;
   if (field.isNullWhenEmpty) return null;
   return field.keepsZero ? value : undefined;
 }
 
-function fieldsOf(openApiName: string, properties: JsonObject): readonly Field[] {
+function createFields(openApiName: string, properties: JsonObject): readonly Field[] {
   const marks = KIND_DATA.goMarks[openApiName] ?? {};
   const names = KIND_DATA.goNames[openApiName] ?? {};
   return Object.entries(properties).flatMap(([name, schema]) =>
-    isJsonObject(schema) ? [fieldOf(name, schema, marks[name], names[name])] : [],
+    isJsonObject(schema) ? [createField(name, schema, marks[name], names[name])] : [],
   );
 }
 
-function fieldOf(name: string, schema: JsonObject, mark: GoMark | undefined, goName: string | undefined): Field {
-  const type = typeOf(schema, goName);
+function createField(name: string, schema: JsonObject, mark: GoMark | undefined, goName: string | undefined): Field {
+  const type = createType(schema, goName);
   // A zero default in OpenAPI means that Go always writes the field: neither a pointer nor omitempty.
   const zero = schema["default"];
   const isAlwaysWritten = mark !== "omit" && mark !== "keep" && (zero === "" || zero === 0 || zero === false);
@@ -108,9 +108,9 @@ function fieldOf(name: string, schema: JsonObject, mark: GoMark | undefined, goN
   };
 }
 
-function typeOf(schema: JsonObject, goName?: string): GoType {
-  const reference = referenceOf(schema);
-  if (reference !== undefined) return goType(reference);
+function createType(schema: JsonObject, goName?: string): GoType {
+  const reference = getReference(schema);
+  if (reference !== undefined) return getGoType(reference);
   const format = schema["format"];
   const { type } = schema;
   switch (typeof type === "string" ? type : "") {
@@ -123,15 +123,17 @@ function typeOf(schema: JsonObject, goName?: string): GoType {
     case "boolean":
       return flag;
     case "array":
-      return list(typeOf(objectAt(schema, "items"), goName));
+      return createList(createType(objectAt(schema, "items"), goName));
     case "object":
-      return isJsonObject(schema["additionalProperties"]) ? map(typeOf(schema["additionalProperties"])) : anything;
+      return isJsonObject(schema["additionalProperties"])
+        ? createMap(createType(schema["additionalProperties"]))
+        : anything;
     default:
       return anything;
   }
 }
 
-function list(item: GoType): GoType {
+function createList(item: GoType): GoType {
   const name = `[]${item.name}`;
   return {
     name,
@@ -139,13 +141,13 @@ function list(item: GoType): GoType {
     isZero: (value) => isJsonArray(value) && value.length === 0,
     read(value, at) {
       if (isJsonArray(value)) return value.map((each) => (each === null ? item.zero : item.read(each, at)));
-      refuseType(value, at, name);
+      reportTypeError(value, at, name);
       return [];
     },
   };
 }
 
-function map(item: GoType): GoType {
+function createMap(item: GoType): GoType {
   const name = `map[string]${item.name}`;
   return {
     name,
@@ -153,7 +155,7 @@ function map(item: GoType): GoType {
     isZero: (value) => isJsonObject(value) && Object.keys(value).length === 0,
     read(value, at) {
       if (!isJsonObject(value)) {
-        refuseType(value, at, name);
+        reportTypeError(value, at, name);
         return {};
       }
       const members = Object.entries(value).map(([key, each]) => [
@@ -168,16 +170,16 @@ function map(item: GoType): GoType {
 const REFERENCE = "#/components/schemas/";
 
 /** The type name a schema refers to, directly or as the only part of allOf. */
-export function referenceOf(schema: JsonObject): string | undefined {
+export function getReference(schema: JsonObject): string | undefined {
   const only = isJsonArray(schema["allOf"]) ? schema["allOf"][0] : schema;
   const reference = isJsonObject(only) ? only["$ref"] : undefined;
   return typeof reference === "string" ? reference.slice(REFERENCE.length) : undefined;
 }
 
 /** The type of a schema: its own, or that of list items or map values. */
-export function elementOf(schema: JsonObject): string | undefined {
+export function getElementType(schema: JsonObject): string | undefined {
   const inner = schema["items"] ?? schema["additionalProperties"];
-  return referenceOf(schema) ?? (isJsonObject(inner) ? elementOf(inner) : undefined);
+  return getReference(schema) ?? (isJsonObject(inner) ? getElementType(inner) : undefined);
 }
 
 /**
@@ -185,9 +187,9 @@ export function elementOf(schema: JsonObject): string | undefined {
  * dropped; always-written fields are added; quantities, times and base64 are normalized. Err: the decoder's message for
  * the first value of a wrong type.
  */
-export function goDecoded(object: JsonObject, openApiName: string): Result<JsonObject, string> {
+export function decodeAsGo(object: JsonObject, openApiName: string): Result<JsonObject, string> {
   const refusal: { text?: string } = {};
-  const value = goType(openApiName).read(object, { struct: "", path: "", refusal });
+  const value = getGoType(openApiName).read(object, { struct: "", path: "", decodeError: refusal });
   if (refusal.text !== undefined) return err(refusal.text);
   return ok(isJsonObject(value) ? value : {});
 }

@@ -1,5 +1,5 @@
 import { formatQuantity, type JsonValue, parseQuantity } from "@oaas/kube-core";
-import { refuse, refuseType, type GoPlace, type GoType } from "./go-type.ts";
+import { reportError, reportTypeError, type GoPlace, type GoType } from "./go-type.ts";
 
 const QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -9,14 +9,14 @@ const BOUNDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 6
 export function text(name = "string"): GoType {
   return scalar(name, "", (value, at) => {
     if (typeof value === "string") return value;
-    refuseType(value, at, name);
+    reportTypeError(value, at, name);
     return "";
   });
 }
 
 export const flag: GoType = scalar("bool", false, (value, at) => {
   if (typeof value === "boolean") return value;
-  refuseType(value, at, "bool");
+  reportTypeError(value, at, "bool");
   return false;
 });
 
@@ -25,30 +25,30 @@ export function integer(name: "int32" | "int64"): GoType {
   return scalar(name, 0, (value, at) => {
     const bound = BOUNDS[name] ?? 0;
     if (typeof value === "number" && Number.isInteger(value) && value >= -bound && value < bound) return value;
-    refuseType(value, at, name, typeof value === "number" ? ` ${value}` : "");
+    reportTypeError(value, at, name, typeof value === "number" ? ` ${value}` : "");
     return 0;
   });
 }
 
 export const float: GoType = scalar("float64", 0, (value, at) => {
   if (typeof value === "number") return value;
-  refuseType(value, at, "float64");
+  reportTypeError(value, at, "float64");
   return 0;
 });
 
 /** Bytes in base64 with padding. */
 export const bytes: GoType = scalar("[]uint8", "", (value, at) => {
   if (typeof value !== "string") {
-    refuseType(value, at, "[]uint8");
+    reportTypeError(value, at, "[]uint8");
     return "";
   }
-  const wrong = firstWrongBase64(value.replaceAll(/[\r\n]/g, ""));
-  if (wrong !== undefined) refuse(at, `illegal base64 data at input byte ${wrong}`);
+  const invalidIndex = findInvalidBase64(value.replaceAll(/[\r\n]/g, ""));
+  if (invalidIndex !== undefined) reportError(at, `illegal base64 data at input byte ${invalidIndex}`);
   return value.replaceAll(/[\r\n]/g, "");
 });
 
 /** The position of the first invalid base64 byte, as Go counts it. */
-function firstWrongBase64(encoded: string): number | undefined {
+function findInvalidBase64(encoded: string): number | undefined {
   const good = /^(?:[A-Za-z0-9+/]{4})*/.exec(encoded)?.[0].length ?? 0;
   const rest = encoded.slice(good);
   if (rest === "" || /^[A-Za-z0-9+/]{2}==$|^[A-Za-z0-9+/]{3}=$/.test(rest)) return undefined;
@@ -64,7 +64,7 @@ export const quantity: GoType = {
   read(value, at) {
     const parsed = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
     if (parsed?.ok === true) return formatQuantity(parsed.value);
-    refuse(at, `quantities must match the regular expression '${QUANTITY_FORM}'`);
+    reportError(at, `quantities must match the regular expression '${QUANTITY_FORM}'`);
     return "0";
   },
 };
@@ -88,23 +88,23 @@ export function time(fraction: boolean): GoType {
     isZero: (value) => value === null,
     read(value, at) {
       if (typeof value !== "string") {
-        refuse(
+        reportError(
           at,
           `json: cannot unmarshal ${typeof value === "boolean" ? "bool" : typeof value} into Go value of type string`,
         );
         return null;
       }
-      return timeText(value, fraction, at);
+      return formatTime(value, fraction, at);
     },
   };
 }
 
-function timeText(value: string, fraction: boolean, at: GoPlace): JsonValue {
+function formatTime(value: string, fraction: boolean, at: GoPlace): JsonValue {
   const [, decimals = "", zone] = RFC_3339.exec(value) ?? [];
   const milliseconds = Date.parse(value);
   const isRead = zone !== undefined && !Number.isNaN(milliseconds);
   if (!isRead || (fraction && decimals.length !== 7)) {
-    refuse(at, timeRefusal(value, fraction));
+    reportError(at, findTimeError(value, fraction));
     return null;
   }
   const seconds = new Date(milliseconds).toISOString().slice(0, 19);
@@ -112,7 +112,7 @@ function timeText(value: string, fraction: boolean, at: GoPlace): JsonValue {
 }
 
 /** Go names the missing part of its layout and the remaining input. */
-function timeRefusal(value: string, fraction: boolean): string {
+function findTimeError(value: string, fraction: boolean): string {
   const layout = fraction ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
   const seconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(value)?.[0];
   const [rest, part] =

@@ -15,14 +15,19 @@ export interface BuiltInRule extends Partial<Omit<KindRules, "decoded" | "defaul
 }
 
 /** An immutable member. */
-export function unchanged(next: JsonObject, live: JsonObject, field: string, ...path: readonly string[]): Errors {
+export function validateUnchanged(
+  next: JsonObject,
+  live: JsonObject,
+  field: string,
+  ...path: readonly string[]
+): Errors {
   const holders = [next, live].map((object) => objectAt(object, ...path.slice(0, -1)));
   const [now, before] = holders.map((holder) => member(holder, path.at(-1) ?? ""));
   return equalJson(now ?? null, before ?? null) ? NONE : [invalid(field, now, IMMUTABLE)];
 }
 
 /** Members that are immutable once the object is marked immutable. */
-export function frozen(next: JsonObject, live: JsonObject, names: readonly string[]): Errors {
+export function validateFrozen(next: JsonObject, live: JsonObject, names: readonly string[]): Errors {
   if (!isSet(live, "immutable")) return NONE;
   const detail = "field is immutable when `immutable` is set";
   return [

@@ -1,6 +1,6 @@
 import { compareQuantities, formatQuantity, type JsonObject, type Quantity } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
-import { changedAt, isSet, numberAt, objectAt, objectsAt, textAt, textsAt } from "../json-access.ts";
+import { updateAt, isSet, numberAt, objectAt, objectsAt, textAt, textsAt } from "../json-access.ts";
 import {
   duplicate,
   forbidden,
@@ -16,22 +16,22 @@ import {
 } from "../validation/field-errors.ts";
 import { ipAddress, qualifiedName } from "../validation/names.ts";
 import {
-  amountsAt,
+  readQuantities,
   COUNTED_OBJECTS,
-  negativeAmount,
-  resourceNameErrors,
+  validateNotNegativeAmount,
+  validateResourceName,
   SUMMED_AMOUNTS,
-  wholeAmount,
+  validateWholeAmount,
 } from "../validation/resources.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
 export const nodes: BuiltInRule = {
   countsGenerations: false,
   keepsStatus: true,
-  prepareCreate: (node) => changedAt(node, "spec", withNotReadyTaint),
+  prepareCreate: (node) => updateAt(node, "spec", addNotReadyTaint),
   selectableText: (node, field) =>
     field === "spec.unschedulable" ? String(isSet(objectAt(node, "spec"), "unschedulable")) : "",
-  errors: (node) => taintErrors(objectsAt(objectAt(node, "spec"), "taints")),
+  errors: (node) => validateTaint(objectsAt(objectAt(node, "spec"), "taints")),
   updateErrors(next, live) {
     const [now, before] = [next, live].map((object) => textAt(objectAt(object, "spec"), "providerID"));
     return before === "" || now === before
@@ -41,27 +41,27 @@ export const nodes: BuiltInRule = {
 };
 
 /** A node accepts no pods before it reports ready. */
-function withNotReadyTaint(spec: JsonObject): JsonObject {
+function addNotReadyTaint(spec: JsonObject): JsonObject {
   const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
   const own = objectsAt(spec, "taints");
-  const isThere = own.some((each) => textAt(each, "key") === taint.key && textAt(each, "effect") === taint.effect);
-  return isThere ? spec : { ...spec, taints: [...own, taint] };
+  const hasTaint = own.some((each) => textAt(each, "key") === taint.key && textAt(each, "effect") === taint.effect);
+  return hasTaint ? spec : { ...spec, taints: [...own, taint] };
 }
 
-function taintErrors(taints: readonly JsonObject[]): Errors {
+function validateTaint(taints: readonly JsonObject[]): Errors {
   const seen = new Set<string>();
   return taints.flatMap((taint, index) => {
     const at = `metadata.taints[${index}]`;
     const [key, effect] = [textAt(taint, "key"), textAt(taint, "effect")];
-    const isTwice = seen.has(`${key}:${effect}`);
+    const isDuplicate = seen.has(`${key}:${effect}`);
     seen.add(`${key}:${effect}`);
-    const shown = { Key: key, Value: textAt(taint, "value"), Effect: effect, TimeAdded: null };
+    const taintValue = { Key: key, Value: textAt(taint, "value"), Effect: effect, TimeAdded: null };
     return [
       ...invalidFor(`${at}.key`, key, qualifiedName(key)),
       ...(effect === ""
         ? [required(`${at}.effect`)]
         : oneOf(`${at}.effect`, effect, ["NoSchedule", "PreferNoSchedule", "NoExecute"])),
-      ...(isTwice ? [duplicate(at, shown, "taints must be unique by key and effect pair")] : NONE),
+      ...(isDuplicate ? [duplicate(at, taintValue, "taints must be unique by key and effect pair")] : NONE),
     ];
   });
 }
@@ -80,7 +80,7 @@ export const resourceQuotas: BuiltInRule = {
   countsGenerations: false,
   errors(quota) {
     const spec = objectAt(quota, "spec");
-    const hard = amountsAt(spec, "hard");
+    const hard = readQuantities(spec, "hard");
     return [
       ...hard.flatMap(([name, value]) => {
         const field = `spec.hard[${name}]`;
@@ -90,13 +90,13 @@ export const resourceQuotas: BuiltInRule = {
           SUMMED_AMOUNTS.has(name) ||
           name.startsWith("requests.hugepages-");
         return [
-          ...resourceNameErrors(name, field),
+          ...validateResourceName(name, field),
           ...(isKnown ? NONE : [invalid(field, name, "must be a standard resource for quota")]),
-          ...negativeAmount(field, value),
-          ...(COUNTED_OBJECTS.has(name) ? wholeAmount(field, value) : NONE),
+          ...validateNotNegativeAmount(field, value),
+          ...(COUNTED_OBJECTS.has(name) ? validateWholeAmount(field, value) : NONE),
         ];
       }),
-      ...scopeErrors(
+      ...validateScope(
         textsAt(spec, "scopes"),
         hard.map(([name]) => name),
       ),
@@ -104,7 +104,7 @@ export const resourceQuotas: BuiltInRule = {
   },
 };
 
-function scopeErrors(scopes: readonly string[], names: readonly string[]): Errors {
+function validateScope(scopes: readonly string[], names: readonly string[]): Errors {
   const field = "spec.scopes";
   return scopes.flatMap((scope) => [
     ...(SCOPES.has(scope) ? NONE : [invalid(field, scopes, "unsupported scope")]),
@@ -127,10 +127,10 @@ export const limitRanges: BuiltInRule = {
     const seen = new Set<string>();
     return objectsAt(objectAt(range, "spec"), "limits").flatMap((limit, index) => {
       const type = textAt(limit, "type");
-      const isTwice = seen.has(type);
+      const isDuplicate = seen.has(type);
       seen.add(type);
       const at = `spec.limits[${index}]`;
-      return [...(isTwice ? [duplicate(`${at}.type`, type)] : NONE), ...limitErrors(limit, type, at)];
+      return [...(isDuplicate ? [duplicate(`${at}.type`, type)] : NONE), ...validateLimit(limit, type, at)];
     });
   },
 };
@@ -138,49 +138,66 @@ export const limitRanges: BuiltInRule = {
 const PARTS = ["min", "max", "default", "defaultRequest", "maxLimitRequestRatio"] as const;
 type Amounts = Readonly<Record<(typeof PARTS)[number], ReadonlyMap<string, Quantity>>>;
 
-function limitErrors(limit: JsonObject, type: string, at: string): Errors {
+function validateLimit(limit: JsonObject, type: string, at: string): Errors {
   const isPod = type === "Pod";
   const amounts = Object.fromEntries(
-    PARTS.map((part) => [part, new Map(isPod && part.startsWith("default") ? [] : amountsAt(limit, part))]),
+    PARTS.map((part) => [part, new Map(isPod && part.startsWith("default") ? [] : readQuantities(limit, part))]),
   ) as unknown as Amounts;
   const names = new Set(PARTS.flatMap((part) => [...amounts[part].keys()]));
   return [
     ...(["default", "defaultRequest"] as const)
-      .filter((part) => isPod && amountsAt(limit, part).length > 0)
+      .filter((part) => isPod && readQuantities(limit, part).length > 0)
       .map((part) => forbidden(`${at}.${part}`, "may not be specified when `type` is 'Pod'")),
-    ...[...names].flatMap((name) => orderErrors(name, amounts, at)),
+    ...[...names].flatMap((name) => validateOrder(name, amounts, at)),
   ];
 }
 
-function orderErrors(name: string, amounts: Amounts, at: string): Errors {
-  const [min, max, byDefault, request, ratio] = PARTS.map((part) => amounts[part].get(name));
+function validateOrder(name: string, amounts: Amounts, at: string): Errors {
+  const [min, max, defaultLimit, request, ratio] = PARTS.map((part) => amounts[part].get(name));
   const errors: FieldError[] = [];
-  const above = (a: Quantity | undefined, b: Quantity | undefined): boolean =>
+  const exceeds = (a: Quantity | undefined, b: Quantity | undefined): boolean =>
     a !== undefined && b !== undefined && compareQuantities(a, b) > 0;
-  const say = (part: string, value: Quantity | undefined, detail: string): void => {
-    errors.push(invalid(`${at}.${part}[${name}]`, text(value), detail));
+  const addError = (part: string, value: Quantity | undefined, detail: string): void => {
+    errors.push(invalid(`${at}.${part}[${name}]`, formatAmount(value), detail));
   };
-  if (above(min, max)) say("min", min, `min value ${text(min)} is greater than max value ${text(max)}`);
-  if (above(min, request))
-    say("defaultRequest", request, `min value ${text(min)} is greater than default request value ${text(request)}`);
-  if (above(request, max))
-    say("defaultRequest", request, `default request value ${text(request)} is greater than max value ${text(max)}`);
-  if (above(request, byDefault))
-    say(
+  if (exceeds(min, max))
+    addError("min", min, `min value ${formatAmount(min)} is greater than max value ${formatAmount(max)}`);
+  if (exceeds(min, request))
+    addError(
       "defaultRequest",
       request,
-      `default request value ${text(request)} is greater than default limit value ${text(byDefault)}`,
+      `min value ${formatAmount(min)} is greater than default request value ${formatAmount(request)}`,
     );
-  if (above(min, byDefault))
-    say("default", min, `min value ${text(min)} is greater than default value ${text(byDefault)}`);
-  if (above(byDefault, max))
-    say("default", max, `default value ${text(byDefault)} is greater than max value ${text(max)}`);
+  if (exceeds(request, max))
+    addError(
+      "defaultRequest",
+      request,
+      `default request value ${formatAmount(request)} is greater than max value ${formatAmount(max)}`,
+    );
+  if (exceeds(request, defaultLimit))
+    addError(
+      "defaultRequest",
+      request,
+      `default request value ${formatAmount(request)} is greater than default limit value ${formatAmount(defaultLimit)}`,
+    );
+  if (exceeds(min, defaultLimit))
+    addError(
+      "default",
+      min,
+      `min value ${formatAmount(min)} is greater than default value ${formatAmount(defaultLimit)}`,
+    );
+  if (exceeds(defaultLimit, max))
+    addError(
+      "default",
+      max,
+      `default value ${formatAmount(defaultLimit)} is greater than max value ${formatAmount(max)}`,
+    );
   if (ratio !== undefined && ratio.nano < 1_000_000_000n)
-    say("maxLimitRequestRatio", ratio, `ratio ${text(ratio)} is less than 1`);
+    addError("maxLimitRequestRatio", ratio, `ratio ${formatAmount(ratio)} is less than 1`);
   return errors;
 }
 
-function text(value: Quantity | undefined): string {
+function formatAmount(value: Quantity | undefined): string {
   return value === undefined ? "" : formatQuantity(value);
 }
 

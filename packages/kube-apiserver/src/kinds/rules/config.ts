@@ -1,10 +1,10 @@
 import type { JsonObject } from "@oaas/kube-core";
-import { changedAt, member, objectAt, textAt, textEntries } from "../json-access.ts";
+import { updateAt, member, objectAt, textAt, textEntries } from "../json-access.ts";
 import { IMMUTABLE, invalid, invalidFor, NONE, required, tooLong, type Errors } from "../validation/field-errors.ts";
 import { configMapKey, dnsLabel } from "../validation/names.ts";
-import { frozen, type BuiltInRule } from "./built-in-rule.ts";
+import { validateFrozen, type BuiltInRule } from "./built-in-rule.ts";
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const DOCKER_KEYS: Readonly<Record<string, string>> = {
   "kubernetes.io/dockercfg": ".dockercfg",
   "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
@@ -15,7 +15,7 @@ export const configMaps: BuiltInRule = {
   errors(map) {
     const binary = objectAt(map, "binaryData");
     const data = textEntries(map, "data");
-    const size = data.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0) + bytesOf(map, "binaryData");
+    const size = data.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0) + countBytes(map, "binaryData");
     return [
       ...data.flatMap(([key]) => [
         ...invalidFor(`data[${key}]`, key, configMapKey(key)),
@@ -24,10 +24,10 @@ export const configMaps: BuiltInRule = {
           : NONE),
       ]),
       ...Object.keys(binary).flatMap((key) => invalidFor(`binaryData[${key}]`, key, configMapKey(key))),
-      ...(size > MOST_BYTES ? [tooLong("[]", MOST_BYTES)] : NONE),
+      ...(size > MAX_BYTES ? [tooLong("[]", MAX_BYTES)] : NONE),
     ];
   },
-  updateErrors: (next, live) => frozen(next, live, ["data", "binaryData"]),
+  updateErrors: (next, live) => validateFrozen(next, live, ["data", "binaryData"]),
 };
 
 export const secrets: BuiltInRule = {
@@ -36,26 +36,26 @@ export const secrets: BuiltInRule = {
     const data = objectAt(secret, "data");
     return [
       ...Object.keys(data).flatMap((key) => invalidFor(`data[${key}]`, key, configMapKey(key))),
-      ...(bytesOf(secret, "data") > MOST_BYTES ? [tooLong("data", MOST_BYTES)] : NONE),
-      ...typeErrors(secret, data),
+      ...(countBytes(secret, "data") > MAX_BYTES ? [tooLong("data", MAX_BYTES)] : NONE),
+      ...validateType(secret, data),
     ];
   },
   updateErrors: (next, live) => [
     ...(textAt(next, "type") === textAt(live, "type") ? NONE : [invalid("type", textAt(next, "type"), IMMUTABLE)]),
-    ...frozen(next, live, ["data"]),
+    ...validateFrozen(next, live, ["data"]),
   ],
 };
 
 /** The decoded length of base64 strings. */
-function bytesOf(object: JsonObject, name: string): number {
+function countBytes(object: JsonObject, name: string): number {
   return textEntries(object, name).reduce((sum, [, value]) => sum + Buffer.byteLength(value, "base64"), 0);
 }
 
-function typeErrors(secret: JsonObject, data: JsonObject): Errors {
+function validateType(secret: JsonObject, data: JsonObject): Errors {
   const type = textAt(secret, "type");
-  const has = (key: string): boolean => Object.hasOwn(data, key);
-  const need = (...keys: readonly string[]): Errors =>
-    keys.filter((key) => !has(key)).map((key) => required(`data[${key}]`));
+  const hasKey = (key: string): boolean => Object.hasOwn(data, key);
+  const requireKeys = (...keys: readonly string[]): Errors =>
+    keys.filter((key) => !hasKey(key)).map((key) => required(`data[${key}]`));
   switch (type) {
     case "kubernetes.io/service-account-token": {
       const account = objectAt(secret, "metadata", "annotations")["kubernetes.io/service-account.name"] ?? "";
@@ -64,20 +64,20 @@ function typeErrors(secret: JsonObject, data: JsonObject): Errors {
     case "kubernetes.io/dockercfg":
     case "kubernetes.io/dockerconfigjson": {
       const key = DOCKER_KEYS[type] ?? "";
-      return has(key) ? jsonErrors(textAt(data, key), `data[${key}]`) : need(key);
+      return hasKey(key) ? validateJson(textAt(data, key), `data[${key}]`) : requireKeys(key);
     }
     case "kubernetes.io/basic-auth":
-      return has("username") || has("password") ? NONE : need("username", "password");
+      return hasKey("username") || hasKey("password") ? NONE : requireKeys("username", "password");
     case "kubernetes.io/ssh-auth":
       return textAt(data, "ssh-privatekey") === "" ? [required("data[ssh-privatekey]")] : NONE;
     case "kubernetes.io/tls":
-      return need("tls.crt", "tls.key");
+      return requireKeys("tls.crt", "tls.key");
     default:
       return NONE;
   }
 }
 
-function jsonErrors(encoded: string, field: string): Errors {
+function validateJson(encoded: string, field: string): Errors {
   const text = Buffer.from(encoded, "base64").toString();
   try {
     JSON.parse(text);
@@ -101,7 +101,7 @@ export const namespaces: BuiltInRule = {
   countsGenerations: false,
   keepsStatus: true,
   prepareCreate: (namespace) => ({
-    ...changedAt(namespace, "spec", (spec) => {
+    ...updateAt(namespace, "spec", (spec) => {
       const finalizers = Array.isArray(spec["finalizers"]) ? spec["finalizers"] : [];
       return finalizers.includes(KUBERNETES) ? spec : { ...spec, finalizers: [...finalizers, KUBERNETES] };
     }),
@@ -109,9 +109,9 @@ export const namespaces: BuiltInRule = {
   }),
   // Only /finalize writes them.
   prepareUpdate: (next, live) =>
-    changedAt(next, "spec", (spec) => {
-      const kept = member(objectAt(live, "spec"), "finalizers");
+    updateAt(next, "spec", (spec) => {
+      const liveFinalizers = member(objectAt(live, "spec"), "finalizers");
       const { finalizers: _, ...rest } = spec;
-      return kept === undefined ? rest : { ...rest, finalizers: kept };
+      return liveFinalizers === undefined ? rest : { ...rest, finalizers: liveFinalizers };
     }),
 };

@@ -18,7 +18,7 @@ const NEW = "events.k8s.io/v1";
 
 export const events: BuiltInRule = {
   countsGenerations: false,
-  convert: convertedEvent,
+  convert: convertEvent,
   selectableText(event, field) {
     if (field === "source")
       return textAt(objectAt(event, "source"), "component") || textAt(event, "reportingComponent");
@@ -27,13 +27,13 @@ export const events: BuiltInRule = {
   },
   errors: (event) => {
     const isNew = textAt(event, "apiVersion") === NEW;
-    const core = convertedEvent(event, "v1");
-    return [...oldErrors(core, isNew), ...(isNew ? newErrors(core) : NONE)];
+    const core = convertEvent(event, "v1");
+    return [...validateEvent(core, isNew), ...(isNew ? validateEventsV1(core) : NONE)];
   },
 };
 
 /** An event in the other form. */
-function convertedEvent(event: JsonObject, apiVersion: string): JsonObject {
+function convertEvent(event: JsonObject, apiVersion: string): JsonObject {
   if (textAt(event, "apiVersion") === apiVersion) return event;
   const toNew = apiVersion === NEW;
   const renames = new Map(NAMES.map(([core, other]) => (toNew ? [core, other] : [other, core])));
@@ -49,18 +49,19 @@ function convertedEvent(event: JsonObject, apiVersion: string): JsonObject {
   return { ...always, ...trimmed };
 }
 
-function oldErrors(event: JsonObject, isNew: boolean): Errors {
+function validateEvent(event: JsonObject, isNew: boolean): Errors {
   const namespace = textAt(objectAt(event, "metadata"), "namespace");
-  const about = textAt(objectAt(event, "involvedObject"), "namespace");
-  const wrong = invalid("involvedObject.namespace", about, "does not match event.namespace");
+  const regardingNamespace = textAt(objectAt(event, "involvedObject"), "namespace");
+  const namespaceError = invalid("involvedObject.namespace", regardingNamespace, "does not match event.namespace");
   if (member(event, "eventTime") === undefined) {
-    const isFine = about === "" ? namespace === "" || namespace === "default" : namespace === about;
-    return isFine ? NONE : [wrong];
+    const isValid =
+      regardingNamespace === "" ? namespace === "" || namespace === "default" : namespace === regardingNamespace;
+    return isValid ? NONE : [namespaceError];
   }
   const controller = textAt(event, "reportingComponent");
   const field = isNew ? "reportingController" : "reportingComponent";
   return [
-    ...(about === "" && namespace !== "default" && namespace !== "kube-system" ? [wrong] : NONE),
+    ...(regardingNamespace === "" && namespace !== "default" && namespace !== "kube-system" ? [namespaceError] : NONE),
     ...(controller === "" ? [required(field)] : NONE),
     ...invalidFor(field, controller, qualifiedName(controller)),
     ...["reportingInstance", "action", "reason"]
@@ -69,7 +70,7 @@ function oldErrors(event: JsonObject, isNew: boolean): Errors {
   ];
 }
 
-function newErrors(event: JsonObject): Errors {
+function validateEventsV1(event: JsonObject): Errors {
   const type = textAt(event, "type");
   const isUnset = (name: string): boolean => member(event, name) === undefined || numberAt(event, name) === 0;
   return [

@@ -19,48 +19,49 @@ import {
   portNumber,
   portNumberOrName,
 } from "../validation/names.ts";
-import { selectorErrors } from "../validation/selectors.ts";
-import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
+import { validateSelector } from "../validation/selectors.ts";
+import { validateUnchanged, type BuiltInRule } from "./built-in-rule.ts";
 import { atMostAll, countOrPercent } from "../validation/update-strategies.ts";
 
-const specChanged = (next: JsonObject, live: JsonObject): boolean => !equalJson(next["spec"] ?? {}, live["spec"] ?? {});
+const isSpecChanged = (next: JsonObject, live: JsonObject): boolean =>
+  !equalJson(next["spec"] ?? {}, live["spec"] ?? {});
 
 export const podDisruptionBudgets: BuiltInRule = {
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   errors(budget) {
     const spec = objectAt(budget, "spec");
-    const [least, most] = [member(spec, "minAvailable"), member(spec, "maxUnavailable")];
+    const [minAvailable, maxUnavailable] = [member(spec, "minAvailable"), member(spec, "maxUnavailable")];
     const both = {
-      MinAvailable: least ?? null,
+      MinAvailable: minAvailable ?? null,
       Selector: objectAt(spec, "selector"),
-      MaxUnavailable: most ?? null,
+      MaxUnavailable: maxUnavailable ?? null,
       UnhealthyPodEvictionPolicy: null,
     };
     return [
-      ...(least !== undefined && most !== undefined
+      ...(minAvailable !== undefined && maxUnavailable !== undefined
         ? [invalid("spec", both, "minAvailable and maxUnavailable cannot be both set")]
         : NONE),
-      ...countOrPercent(least, "spec.minAvailable"),
-      ...atMostAll(least, "spec.minAvailable"),
-      ...countOrPercent(most, "spec.maxUnavailable"),
-      ...atMostAll(most, "spec.maxUnavailable"),
-      ...selectorErrors(objectAt(spec, "selector"), "spec.selector"),
+      ...countOrPercent(minAvailable, "spec.minAvailable"),
+      ...atMostAll(minAvailable, "spec.minAvailable"),
+      ...countOrPercent(maxUnavailable, "spec.maxUnavailable"),
+      ...atMostAll(maxUnavailable, "spec.maxUnavailable"),
+      ...validateSelector(objectAt(spec, "selector"), "spec.selector"),
     ];
   },
 };
 
 export const networkPolicies: BuiltInRule = {
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   errors(policy) {
     const spec = objectAt(policy, "spec");
     const types = ["Ingress", "Egress"];
     return [
-      ...selectorErrors(objectAt(spec, "podSelector"), "spec.podSelector"),
-      ...(["ingress", "egress"] as const).flatMap((way) =>
-        objectsAt(spec, way).flatMap((rule, index) =>
-          ruleErrors(rule, way === "ingress" ? "from" : "to", `spec.${way}[${index}]`),
+      ...validateSelector(objectAt(spec, "podSelector"), "spec.podSelector"),
+      ...(["ingress", "egress"] as const).flatMap((direction) =>
+        objectsAt(spec, direction).flatMap((rule, index) =>
+          validateRule(rule, direction === "ingress" ? "from" : "to", `spec.${direction}[${index}]`),
         ),
       ),
       ...textsAt(spec, "policyTypes").flatMap((type, index) =>
@@ -70,7 +71,7 @@ export const networkPolicies: BuiltInRule = {
   },
 };
 
-function ruleErrors(rule: JsonObject, side: string, field: string): Errors {
+function validateRule(rule: JsonObject, side: string, field: string): Errors {
   const protocols = ["TCP", "UDP", "SCTP"];
   return [
     ...objectsAt(rule, "ports").flatMap((port, index) => {
@@ -85,22 +86,22 @@ function ruleErrors(rule: JsonObject, side: string, field: string): Errors {
           : invalidFor(`${at}.port`, port["port"], portNumberOrName(port["port"]))),
       ];
     }),
-    ...objectsAt(rule, side).flatMap((peer, index) => peerErrors(peer, `${field}.${side}[${index}]`)),
+    ...objectsAt(rule, side).flatMap((peer, index) => validatePeer(peer, `${field}.${side}[${index}]`)),
   ];
 }
 
-function peerErrors(peer: JsonObject, field: string): Errors {
-  const given = ["podSelector", "namespaceSelector", "ipBlock"].filter((name) => hasObject(peer, name));
+function validatePeer(peer: JsonObject, field: string): Errors {
+  const selectors = ["podSelector", "namespaceSelector", "ipBlock"].filter((name) => hasObject(peer, name));
   const block = textAt(objectAt(peer, "ipBlock"), "cidr");
-  if (given.length === 0) return [required(field, "must specify a peer")];
+  if (selectors.length === 0) return [required(field, "must specify a peer")];
   return [
-    ...(given.length > 1 && given.includes("ipBlock")
+    ...(selectors.length > 1 && selectors.includes("ipBlock")
       ? [forbidden(field, "may not specify both ipBlock and another peer")]
       : NONE),
-    ...given
+    ...selectors
       .filter((name) => name !== "ipBlock")
-      .flatMap((name) => selectorErrors(objectAt(peer, name), `${field}.${name}`)),
-    ...(given.includes("ipBlock")
+      .flatMap((name) => validateSelector(objectAt(peer, name), `${field}.${name}`)),
+    ...(selectors.includes("ipBlock")
       ? block === ""
         ? [required(`${field}.ipBlock.cidr`)]
         : invalidFor(`${field}.ipBlock.cidr`, block, cidr(block))
@@ -110,7 +111,7 @@ function peerErrors(peer: JsonObject, field: string): Errors {
 
 export const ingresses: BuiltInRule = {
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   errors(ingress) {
     const spec = objectAt(ingress, "spec");
     const rules = objectsAt(spec, "rules");
@@ -119,13 +120,13 @@ export const ingresses: BuiltInRule = {
       ...(rules.length === 0 && !hasBackend
         ? [invalid("spec", null, "either `defaultBackend` or `rules` must be specified")]
         : NONE),
-      ...(hasBackend ? backendErrors(objectAt(spec, "defaultBackend"), "spec.defaultBackend") : NONE),
-      ...rules.flatMap((rule, index) => ingressRuleErrors(rule, `spec.rules[${index}]`)),
+      ...(hasBackend ? validateBackend(objectAt(spec, "defaultBackend"), "spec.defaultBackend") : NONE),
+      ...rules.flatMap((rule, index) => validateIngressRule(rule, `spec.rules[${index}]`)),
     ];
   },
 };
 
-function ingressRuleErrors(rule: JsonObject, field: string): Errors {
+function validateIngressRule(rule: JsonObject, field: string): Errors {
   const host = textAt(rule, "host");
   const domain = host.startsWith("*.") ? host.slice(2) : host;
   return [
@@ -135,12 +136,12 @@ function ingressRuleErrors(rule: JsonObject, field: string): Errors {
         ? invalidFor(`${field}.host`, host, dnsSubdomain(domain, false))
         : [invalid(`${field}.host`, host, "must be a DNS name, not an IP address")]),
     ...objectsAt(objectAt(rule, "http"), "paths").flatMap((path, index) =>
-      pathErrors(path, `${field}.http.paths[${index}]`),
+      validatePath(path, `${field}.http.paths[${index}]`),
     ),
   ];
 }
 
-function pathErrors(path: JsonObject, field: string): Errors {
+function validatePath(path: JsonObject, field: string): Errors {
   const [type, text] = [textAt(path, "pathType"), textAt(path, "path")];
   const types = ["Exact", "ImplementationSpecific", "Prefix"];
   const isAbsolute = text.startsWith("/") || (type === "ImplementationSpecific" && text === "");
@@ -148,11 +149,11 @@ function pathErrors(path: JsonObject, field: string): Errors {
     ...(type === "" ? [required(`${field}.pathType`, "pathType must be specified")] : NONE),
     ...(type === "" || types.includes(type) ? NONE : [unsupported(`${field}.pathType`, type, types)]),
     ...(type === "" || isAbsolute ? NONE : [invalid(`${field}.path`, text, "must be an absolute path")]),
-    ...backendErrors(objectAt(path, "backend"), `${field}.backend`),
+    ...validateBackend(objectAt(path, "backend"), `${field}.backend`),
   ];
 }
 
-function backendErrors(backend: JsonObject, field: string): Errors {
+function validateBackend(backend: JsonObject, field: string): Errors {
   if (hasObject(backend, "resource")) return NONE;
   if (!hasObject(backend, "service")) return [invalid(field, "", "resource or service backend is required")];
   const service = objectAt(backend, "service");
@@ -178,5 +179,5 @@ export const ingressClasses: BuiltInRule = {
       ? [required("spec.controller")]
       : invalidFor("spec.controller", controller, domainPrefixedPath(controller));
   },
-  updateErrors: (next, live) => unchanged(next, live, "spec.controller", "spec", "controller"),
+  updateErrors: (next, live) => validateUnchanged(next, live, "spec.controller", "spec", "controller"),
 };

@@ -2,7 +2,7 @@ import { equalJson, type JsonObject } from "@oaas/kube-core";
 import { hasObject, objectAt, objectsAt, textAt, textsAt } from "../json-access.ts";
 import { invalid, NONE, required, unsupported, type Errors } from "../validation/field-errors.ts";
 import { pathSegment } from "../validation/names.ts";
-import { selectorErrors } from "../validation/selectors.ts";
+import { validateSelector } from "../validation/selectors.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
@@ -10,42 +10,42 @@ const GROUP = "rbac.authorization.k8s.io";
 export const roles: BuiltInRule = {
   name: pathSegment,
   countsGenerations: false,
-  errors: (role) => objectsAt(role, "rules").flatMap((rule, index) => ruleErrors(rule, `rules[${index}]`, true)),
+  errors: (role) => objectsAt(role, "rules").flatMap((rule, index) => validateRule(rule, `rules[${index}]`, true)),
 };
 
 export const clusterRoles: BuiltInRule = {
   name: pathSegment,
   countsGenerations: false,
   errors: (role) => [
-    ...objectsAt(role, "rules").flatMap((rule, index) => ruleErrors(rule, `rules[${index}]`, false)),
-    ...(hasObject(role, "aggregationRule") ? aggregationErrors(objectAt(role, "aggregationRule")) : NONE),
+    ...objectsAt(role, "rules").flatMap((rule, index) => validateRule(rule, `rules[${index}]`, false)),
+    ...(hasObject(role, "aggregationRule") ? validateAggregation(objectAt(role, "aggregationRule")) : NONE),
   ],
 };
 
-function aggregationErrors(rule: JsonObject): Errors {
+function validateAggregation(rule: JsonObject): Errors {
   const field = "aggregationRule.clusterRoleSelectors";
   const selectors = objectsAt(rule, "clusterRoleSelectors");
   if (selectors.length === 0)
     return [required(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
-  return selectors.flatMap((selector, index) => selectorErrors(selector, `${field}[${index}]`));
+  return selectors.flatMap((selector, index) => validateSelector(selector, `${field}[${index}]`));
 }
 
-function ruleErrors(rule: JsonObject, field: string, isNamespaced: boolean): Errors {
+function validateRule(rule: JsonObject, field: string, isNamespaced: boolean): Errors {
   const [verbs, groups, resources, urls] = ["verbs", "apiGroups", "resources", "nonResourceURLs"].map((name) =>
     textsAt(rule, name),
   );
-  const noVerbs =
+  const verbErrors =
     (verbs ?? []).length === 0 ? [required(`${field}.verbs`, "verbs must contain at least one value")] : NONE;
   if ((urls ?? []).length > 0) {
     const at = `${field}.nonResourceURLs`;
-    if (isNamespaced) return [...noVerbs, invalid(at, urls, "namespaced rules cannot apply to non-resource URLs")];
+    if (isNamespaced) return [...verbErrors, invalid(at, urls, "namespaced rules cannot apply to non-resource URLs")];
     const isBoth = (groups ?? []).length + (resources ?? []).length > 0;
     return isBoth
-      ? [...noVerbs, invalid(at, urls, "rules cannot apply to both regular resources and non-resource URLs")]
-      : noVerbs;
+      ? [...verbErrors, invalid(at, urls, "rules cannot apply to both regular resources and non-resource URLs")]
+      : verbErrors;
   }
   return [
-    ...noVerbs,
+    ...verbErrors,
     ...((groups ?? []).length === 0
       ? [required(`${field}.apiGroups`, "resource rules must supply at least one api group")]
       : NONE),
@@ -55,33 +55,33 @@ function ruleErrors(rule: JsonObject, field: string, isNamespaced: boolean): Err
   ];
 }
 
-export const roleBindings: BuiltInRule = bindingRule(["Role", "ClusterRole"]);
-export const clusterRoleBindings: BuiltInRule = bindingRule(["ClusterRole"]);
+export const roleBindings: BuiltInRule = createBindingRule(["Role", "ClusterRole"]);
+export const clusterRoleBindings: BuiltInRule = createBindingRule(["ClusterRole"]);
 
-function bindingRule(kinds: readonly string[]): BuiltInRule {
+function createBindingRule(kinds: readonly string[]): BuiltInRule {
   return {
     name: pathSegment,
     countsGenerations: false,
     errors: (binding) => [
-      ...roleRefErrors(objectAt(binding, "roleRef"), kinds),
+      ...validateRoleRef(objectAt(binding, "roleRef"), kinds),
       ...objectsAt(binding, "subjects").flatMap((subject, index) =>
-        subjectErrors(subject, `subjects[${index}]`, kinds.length === 1),
+        validateSubject(subject, `subjects[${index}]`, kinds.length === 1),
       ),
     ],
     updateErrors(next, live) {
       const [now, before] = [next, live].map((object) => objectAt(object, "roleRef"));
       if (equalJson(now ?? {}, before ?? {})) return NONE;
-      const shown = {
+      const newRoleRef = {
         APIGroup: textAt(now ?? {}, "apiGroup"),
         Kind: textAt(now ?? {}, "kind"),
         Name: textAt(now ?? {}, "name"),
       };
-      return [invalid("roleRef", shown, "cannot change roleRef")];
+      return [invalid("roleRef", newRoleRef, "cannot change roleRef")];
     },
   };
 }
 
-function roleRefErrors(role: JsonObject, kinds: readonly string[]): Errors {
+function validateRoleRef(role: JsonObject, kinds: readonly string[]): Errors {
   const [group, kind, name] = ["apiGroup", "kind", "name"].map((member) => textAt(role, member));
   return [
     ...(group === GROUP ? NONE : [unsupported("roleRef.apiGroup", group, [GROUP])]),
@@ -92,14 +92,16 @@ function roleRefErrors(role: JsonObject, kinds: readonly string[]): Errors {
   ];
 }
 
-function subjectErrors(subject: JsonObject, field: string, isClusterWide: boolean): Errors {
+function validateSubject(subject: JsonObject, field: string, isClusterWide: boolean): Errors {
   const [kind, group] = [textAt(subject, "kind"), textAt(subject, "apiGroup")];
-  const known = ["ServiceAccount", "User", "Group"];
-  const wanted = kind === "ServiceAccount" ? "" : GROUP;
+  const kinds = ["ServiceAccount", "User", "Group"];
+  const expectedGroup = kind === "ServiceAccount" ? "" : GROUP;
   return [
     ...(textAt(subject, "name") === "" ? [required(`${field}.name`)] : NONE),
-    ...(known.includes(kind) ? NONE : [unsupported(`${field}.kind`, kind, known)]),
-    ...(known.includes(kind) && group !== wanted ? [unsupported(`${field}.apiGroup`, group, [wanted])] : NONE),
+    ...(kinds.includes(kind) ? NONE : [unsupported(`${field}.kind`, kind, kinds)]),
+    ...(kinds.includes(kind) && group !== expectedGroup
+      ? [unsupported(`${field}.apiGroup`, group, [expectedGroup])]
+      : NONE),
     ...(isClusterWide && kind === "ServiceAccount" && textAt(subject, "namespace") === ""
       ? [required(`${field}.namespace`)]
       : NONE),

@@ -1,6 +1,6 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
 import type { AdmissionContext } from "../kind.ts";
-import { changedAt, filled, hasObject, member, objectAt, textAt, textsAt, withMember } from "../json-access.ts";
+import { updateAt, fillMissing, hasObject, member, objectAt, textAt, textsAt, withMember } from "../json-access.ts";
 import {
   forbidden,
   invalid,
@@ -12,10 +12,10 @@ import {
   type Errors,
 } from "../validation/field-errors.ts";
 import { dnsSubdomain } from "../validation/names.ts";
-import { amount } from "../validation/resources.ts";
-import { selectorErrors } from "../validation/selectors.ts";
-import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
-import { claimLimitRefusal, limitsFor } from "./quotas/limit-ranges.ts";
+import { parseAmount } from "../validation/resources.ts";
+import { validateSelector } from "../validation/selectors.ts";
+import { validateUnchanged, type BuiltInRule } from "./built-in-rule.ts";
+import { checkClaimLimits, listLimits } from "./quotas/limit-ranges.ts";
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
@@ -35,23 +35,23 @@ const NOT_A_SOURCE: ReadonlySet<string> = new Set([
 export const persistentVolumeClaims: BuiltInRule = {
   countsGenerations: false,
   prepareCreate: (claim, context) => ({
-    ...withFinalizer(
-      changedAt(claim, "spec", (spec) => withDefaultClass(spec, context)),
+    ...addFinalizer(
+      updateAt(claim, "spec", (spec) => addDefaultClass(spec, context)),
       "kubernetes.io/pvc-protection",
     ),
     status: { phase: "Pending" },
   }),
-  forbiddenReason: (claim, context) => claimLimitRefusal(claim, limitsFor(claim, context)),
-  errors: (claim) => claimSpecErrors(objectAt(claim, "spec")),
+  forbiddenReason: (claim, context) => checkClaimLimits(claim, listLimits(claim, context)),
+  errors: (claim) => validateClaimSpec(objectAt(claim, "spec")),
   updateErrors(next, live) {
     const [now, before] = [objectAt(next, "spec"), objectAt(live, "spec")];
     const isBound = textAt(objectAt(live, "status"), "phase") === "Bound";
-    const fixed = (spec: JsonObject): JsonObject => {
+    const omitMutableFields = (spec: JsonObject): JsonObject => {
       if (!isBound) return withMember(spec, "volumeName", undefined);
       const { resources: _, volumeAttributesClassName: _class, volumeName: _name, ...rest } = spec;
       return rest;
     };
-    if (!equalJson(fixed(now), fixed(before))) {
+    if (!equalJson(omitMutableFields(now), omitMutableFields(before))) {
       return [
         forbidden(
           "spec",
@@ -59,35 +59,37 @@ export const persistentVolumeClaims: BuiltInRule = {
         ),
       ];
     }
-    const [size, old] = [now, before].map((spec) => amount(objectAt(spec, "resources", "requests")["storage"]));
+    const [size, old] = [now, before].map((spec) => parseAmount(objectAt(spec, "resources", "requests")["storage"]));
     const isLess = size !== undefined && old !== undefined && size.nano < old.nano;
     return isLess ? [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")] : NONE;
   },
 };
 
-function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
-  return changedAt(object, "metadata", (metadata) => {
+function addFinalizer(object: JsonObject, finalizer: string): JsonObject {
+  return updateAt(object, "metadata", (metadata) => {
     const own = textsAt(metadata, "finalizers");
     return own.includes(finalizer) ? metadata : { ...metadata, finalizers: [...own, finalizer] };
   });
 }
 
 /** A claim without a class gets the default class, if any. */
-function withDefaultClass(spec: JsonObject, context: AdmissionContext): JsonObject {
+function addDefaultClass(spec: JsonObject, context: AdmissionContext): JsonObject {
   if (member(spec, "storageClassName") !== undefined) return spec;
   const found = context
     .objects({ group: "storage.k8s.io", resource: "storageclasses" })
     .find((object) => objectAt(object, "metadata", "annotations")[DEFAULT_CLASS] === "true");
-  return found === undefined ? spec : filled(spec, { storageClassName: textAt(objectAt(found, "metadata"), "name") });
+  return found === undefined
+    ? spec
+    : fillMissing(spec, { storageClassName: textAt(objectAt(found, "metadata"), "name") });
 }
 
-function claimSpecErrors(spec: JsonObject): Errors {
+function validateClaimSpec(spec: JsonObject): Errors {
   const modes = textsAt(spec, "accessModes");
-  const storage = amount(objectAt(spec, "resources", "requests")["storage"]);
+  const storage = parseAmount(objectAt(spec, "resources", "requests")["storage"]);
   const storageClass = textAt(spec, "storageClassName");
   return [
     ...(modes.length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : NONE),
-    ...selectorErrors(objectAt(spec, "selector"), "spec.selector"),
+    ...validateSelector(objectAt(spec, "selector"), "spec.selector"),
     ...modes.filter((mode) => !MODES.includes(mode)).map((mode) => unsupported("spec.accessModes", mode, MODES)),
     ...(storage === undefined
       ? [required("spec.resources[storage]")]
@@ -109,7 +111,7 @@ function claimSpecErrors(spec: JsonObject): Errors {
 export const persistentVolumes: BuiltInRule = {
   countsGenerations: false,
   prepareCreate: (volume, { time }) => ({
-    ...withFinalizer(volume, "kubernetes.io/pv-protection"),
+    ...addFinalizer(volume, "kubernetes.io/pv-protection"),
     status: { phase: "Pending", lastPhaseTransitionTime: time },
   }),
   errors(volume) {
@@ -120,7 +122,7 @@ export const persistentVolumes: BuiltInRule = {
       ...(modes.length === 0 ? [required("spec.accessModes")] : NONE),
       ...modes.filter((mode) => !MODES.includes(mode)).map((mode) => unsupported("spec.accessModes", mode, MODES)),
       ...(hasCapacity ? NONE : [required("spec.capacity"), unsupported("spec.capacity", null, ["storage"])]),
-      ...(sourceOf(spec) === undefined ? [required("spec", "must specify a volume type")] : NONE),
+      ...(findSource(spec) === undefined ? [required("spec", "must specify a volume type")] : NONE),
       ...oneOf("spec.persistentVolumeReclaimPolicy", textAt(spec, "persistentVolumeReclaimPolicy"), [
         "Delete",
         "Recycle",
@@ -130,7 +132,7 @@ export const persistentVolumes: BuiltInRule = {
   },
   updateErrors(next, live) {
     const [now, before] = [next, live].map(
-      (object) => objectAt(object, "spec")[sourceOf(objectAt(object, "spec")) ?? ""],
+      (object) => objectAt(object, "spec")[findSource(objectAt(object, "spec")) ?? ""],
     );
     return equalJson(now ?? null, before ?? null)
       ? NONE
@@ -138,7 +140,7 @@ export const persistentVolumes: BuiltInRule = {
   },
 };
 
-function sourceOf(spec: JsonObject): string | undefined {
+function findSource(spec: JsonObject): string | undefined {
   return Object.keys(spec).find((name) => !NOT_A_SOURCE.has(name));
 }
 
@@ -150,9 +152,9 @@ export const storageClasses: BuiltInRule = {
     ...oneOf("volumeBindingMode", textAt(storage, "volumeBindingMode"), ["Immediate", "WaitForFirstConsumer"]),
   ],
   updateErrors: (next, live) => [
-    ...unchanged(next, live, "parameters", "parameters"),
-    ...unchanged(next, live, "provisioner", "provisioner"),
-    ...unchanged(next, live, "reclaimPolicy", "reclaimPolicy"),
-    ...unchanged(next, live, "volumeBindingMode", "volumeBindingMode"),
+    ...validateUnchanged(next, live, "parameters", "parameters"),
+    ...validateUnchanged(next, live, "provisioner", "provisioner"),
+    ...validateUnchanged(next, live, "reclaimPolicy", "reclaimPolicy"),
+    ...validateUnchanged(next, live, "volumeBindingMode", "volumeBindingMode"),
   ],
 };

@@ -18,23 +18,23 @@ export function admitCreate(of: string, sent: JsonObject, overrides: Partial<Adm
   const context = { ...CONTEXT, ...overrides };
   const kind = kindOf(of);
   const read = kind.rules.decode(sent);
-  if (!read.ok) return unreadable(sent, kind, read.error);
-  const named = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
-  const withUid = withMetadata(named, { uid: CONTEXT.uuid() });
+  if (!read.ok) return createDecodeError(sent, kind, read.error);
+  const withNamespace = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
+  const withUid = withMetadata(withNamespace, { uid: CONTEXT.uuid() });
   const stored = kind.rules.convert(kind.rules.applyDefaults(withUid), storageOf(kind, of));
   const refusal = kind.rules.forbiddenReason(stored, context);
   const name = textAt(objectAt(stored, "metadata"), "name");
   if (refusal !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${refusal}` };
   const ready = kind.rules.prepareCreate(stored, context);
-  const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
-  return judged(kind, counted, kind.rules.errors(withRequestVersion(counted, of)), of);
+  const withGeneration = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
+  return admit(kind, withGeneration, kind.rules.errors(withRequestVersion(withGeneration, of)), of);
 }
 
 /** An update of the main resource. */
 export function admitUpdate(of: string, sent: JsonObject, before: JsonObject): RecordedAnswer {
   const kind = kindOf(of);
   const read = kind.rules.decode(sent);
-  if (!read.ok) return unreadable(sent, kind, read.error);
+  if (!read.ok) return createDecodeError(sent, kind, read.error);
   const storage = storageOf(kind, of);
   const live = kind.rules.convert(before, storage);
   const stored = kind.rules.convert(kind.rules.applyDefaults(read.value), storage);
@@ -42,11 +42,16 @@ export function admitUpdate(of: string, sent: JsonObject, before: JsonObject): R
   const ready = kind.rules.prepareUpdate(withStatus, live, CONTEXT);
   const generation = Number(objectAt(live, "metadata")["generation"] ?? 0);
   const next = kind.rules.startsGeneration(ready, live) ? generation + 1 : generation;
-  const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: next }) : ready;
-  return judged(kind, counted, [...kind.rules.errors(counted), ...kind.rules.updateErrors(counted, live)], of);
+  const withGeneration = kind.rules.countsGenerations ? withMetadata(ready, { generation: next }) : ready;
+  return admit(
+    kind,
+    withGeneration,
+    [...kind.rules.errors(withGeneration), ...kind.rules.updateErrors(withGeneration, live)],
+    of,
+  );
 }
 
-function judged(
+function admit(
   kind: Kind,
   object: JsonObject,
   errors: ReturnType<Kind["rules"]["errors"]>,
@@ -62,7 +67,7 @@ function withRequestVersion(object: JsonObject, of: string): JsonObject {
   return of.startsWith("events.k8s.io/") ? { ...object, apiVersion: of.slice(0, of.lastIndexOf("/")) } : object;
 }
 
-function unreadable(sent: JsonObject, { kind }: Kind, why: string): RecordedAnswer {
+function createDecodeError(sent: JsonObject, { kind }: Kind, why: string): RecordedAnswer {
   const version = textAt(sent, "apiVersion").split("/").at(-1) ?? "";
   return { code: 400, message: `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}` };
 }

@@ -26,15 +26,15 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Violations of a CronJob schedule, in the parser's words. */
-export function cronErrors(schedule: string, field: string): Errors {
+export function validateCron(schedule: string, field: string): Errors {
   if (schedule.includes("TZ")) {
     return [invalid(field, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")];
   }
-  const detail = scheduleProblem(schedule);
+  const detail = findScheduleProblem(schedule);
   return detail === undefined ? NONE : [invalid(field, schedule, detail)];
 }
 
-function scheduleProblem(schedule: string): string | undefined {
+function findScheduleProblem(schedule: string): string | undefined {
   if (schedule.startsWith("@")) {
     const isKnown = DESCRIPTORS.has(schedule) || /^@every \d+(?:\.\d+)?(?:ns|us|ms|s|m|h)/.test(schedule);
     return isKnown ? undefined : `unrecognized descriptor: ${schedule}`;
@@ -43,14 +43,16 @@ function scheduleProblem(schedule: string): string | undefined {
   if (fields.length !== RANGES.length) {
     return `expected exactly ${RANGES.length} fields, found ${fields.length}: [${fields.join(" ")}]`;
   }
-  return firstProblem(fields.flatMap((text, index) => text.split(",").map((part) => partProblem(part, RANGES[index]))));
+  return findFirstProblem(
+    fields.flatMap((text, index) => text.split(",").map((part) => findPartProblem(part, RANGES[index]))),
+  );
 }
 
-function firstProblem(problems: readonly (string | undefined)[]): string | undefined {
+function findFirstProblem(problems: readonly (string | undefined)[]): string | undefined {
   return problems.find((problem) => problem !== undefined);
 }
 
-function partProblem(part: string, range: Range | undefined): string | undefined {
+function findPartProblem(part: string, range: Range | undefined): string | undefined {
   if (range === undefined) return undefined;
   const [span = "", step, ...more] = part.split("/");
   if (more.length > 0) return `too many slashes: ${part}`;
@@ -61,9 +63,9 @@ function partProblem(part: string, range: Range | undefined): string | undefined
   const ends = span.split("-");
   if (ends.length > 2) return `too many hyphens: ${part}`;
   const numbers = ends.map((end) => numberOf(end, range));
-  const unread = ends.find((_, index) => numbers[index] === undefined);
-  if (unread !== undefined)
-    return `failed to parse int from ${unread}: strconv.Atoi: parsing ${JSON.stringify(unread)}: invalid syntax`;
+  const unparsed = ends.find((_, index) => numbers[index] === undefined);
+  if (unparsed !== undefined)
+    return `failed to parse int from ${unparsed}: strconv.Atoi: parsing ${JSON.stringify(unparsed)}: invalid syntax`;
   const [start = 0, end = start] = numbers as readonly number[];
   if (start < range.least) return `beginning of range (${start}) below minimum (${range.least}): ${part}`;
   if (end > range.most) return `end of range (${end}) above maximum (${range.most}): ${part}`;
@@ -71,7 +73,7 @@ function partProblem(part: string, range: Range | undefined): string | undefined
 }
 
 function numberOf(text: string, { names, least }: Range): number | undefined {
-  const named = names?.indexOf(text.toLowerCase()) ?? -1;
-  if (named >= 0) return named + least;
+  const nameIndex = names?.indexOf(text.toLowerCase()) ?? -1;
+  if (nameIndex >= 0) return nameIndex + least;
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }

@@ -11,7 +11,7 @@ export const NOT_NEGATIVE = "must be greater than or equal to 0";
 export const IMMUTABLE = "field is immutable";
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  const text = `Invalid value: ${shown(value)}`;
+  const text = `Invalid value: ${formatValue(value)}`;
   return { reason: "FieldValueInvalid", field, message: detail === "" ? text : `${text}: ${detail}` };
 }
 
@@ -28,12 +28,12 @@ export function forbidden(field: string, detail: string): FieldError {
 }
 
 export function duplicate(field: string, value: unknown, detail = ""): FieldError {
-  const text = `Duplicate value: ${shown(value)}`;
+  const text = `Duplicate value: ${formatValue(value)}`;
   return { reason: "FieldValueDuplicate", field, message: detail === "" ? text : `${text}: ${detail}` };
 }
 
 export function notFound(field: string, value: unknown): FieldError {
-  return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${formatValue(value)}` };
 }
 
 export function unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
@@ -41,7 +41,7 @@ export function unsupported(field: string, value: unknown, supported: readonly s
   return {
     reason: "FieldValueNotSupported",
     field,
-    message: `Unsupported value: ${shown(value)}: supported values: ${choices}`,
+    message: `Unsupported value: ${formatValue(value)}: supported values: ${choices}`,
   };
 }
 
@@ -64,6 +64,6 @@ export function oneOf(field: string, value: string, supported: readonly string[]
   return value === "" || supported.includes(value) ? NONE : [unsupported(field, value, supported)];
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return JSON.stringify(value ?? null);
 }

@@ -14,17 +14,17 @@ export interface MetadataRules {
 }
 
 /** Violations of an object's metadata, in the real server's words. */
-export function metadataErrors(object: JsonObject, rules: MetadataRules = {}): Errors {
+export function validateMetadata(object: JsonObject, rules: MetadataRules = {}): Errors {
   const metadata = objectAt(object, "metadata");
   const finalizers = textsAt(metadata, "finalizers");
   return [
-    ...nameErrors(metadata, rules.name ?? dnsSubdomain),
+    ...validateName(metadata, rules.name ?? dnsSubdomain),
     ...((numberAt(metadata, "generation") ?? 0) < 0
       ? [invalid("metadata.generation", numberAt(metadata, "generation"), NOT_NEGATIVE)]
       : []),
-    ...labelsErrors(metadata, "metadata.labels"),
-    ...annotationsErrors(metadata, "metadata.annotations"),
-    ...ownerErrors(objectsAt(metadata, "ownerReferences")),
+    ...validateLabels(metadata, "metadata.labels"),
+    ...validateAnnotations(metadata, "metadata.annotations"),
+    ...validateOwner(objectsAt(metadata, "ownerReferences")),
     ...finalizers.flatMap((name) => invalidFor("metadata.finalizers", name, qualifiedName(name))),
     ...(rules.isCore === true ? unqualifiedFinalizers(finalizers, "metadata.finalizers") : []),
     ...(finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")
@@ -33,7 +33,7 @@ export function metadataErrors(object: JsonObject, rules: MetadataRules = {}): E
   ];
 }
 
-function nameErrors(metadata: JsonObject, rule: NameRule): Errors {
+function validateName(metadata: JsonObject, rule: NameRule): Errors {
   const [name, prefix] = [textAt(metadata, "name"), textAt(metadata, "generateName")];
   return [
     ...(prefix === "" ? [] : invalidFor("metadata.generateName", prefix, rule(prefix, true))),
@@ -44,7 +44,7 @@ function nameErrors(metadata: JsonObject, rule: NameRule): Errors {
 }
 
 /** Labels: keys and values. */
-export function labelsErrors(holder: JsonObject, field: string): Errors {
+export function validateLabels(holder: JsonObject, field: string): Errors {
   return textEntries(holder, field.slice(field.lastIndexOf(".") + 1)).flatMap(([key, value]) => [
     ...invalidFor(field, key, qualifiedName(key)),
     ...invalidFor(field, value, labelValue(value)),
@@ -52,7 +52,7 @@ export function labelsErrors(holder: JsonObject, field: string): Errors {
 }
 
 /** Annotations: keys in any case, and their total size. */
-export function annotationsErrors(holder: JsonObject, field: string): Errors {
+export function validateAnnotations(holder: JsonObject, field: string): Errors {
   const entries = textEntries(holder, "annotations");
   const size = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
   return [
@@ -73,13 +73,13 @@ function unqualifiedFinalizers(finalizers: readonly string[], field: string): Er
   );
 }
 
-function ownerErrors(owners: readonly JsonObject[]): Errors {
+function validateOwner(owners: readonly JsonObject[]): Errors {
   const field = "metadata.ownerReferences";
   const controllers = owners.filter((owner) => isSet(owner, "controller"));
   const [first, second] = controllers.map((owner) => `${textAt(owner, "kind")}/${textAt(owner, "name")}`);
   return [
     ...owners.flatMap((owner) => [
-      ...missing(owner, field),
+      ...requireFields(owner, field),
       ...(textAt(owner, "apiVersion") === "v1" && textAt(owner, "kind") === "Event"
         ? [invalid(field, goOrder(owner), "/v1, Kind=Event is disallowed from being an owner")]
         : []),
@@ -96,7 +96,7 @@ function ownerErrors(owners: readonly JsonObject[]): Errors {
   ];
 }
 
-function missing(owner: JsonObject, field: string): Errors {
+function requireFields(owner: JsonObject, field: string): Errors {
   const apiVersion = textAt(owner, "apiVersion");
   return [
     ...(!parseApiVersion(apiVersion).ok

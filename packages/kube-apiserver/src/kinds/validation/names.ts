@@ -46,10 +46,10 @@ export const pathSegment: NameRule = (name) => {
 };
 
 /** A name to which a suffix will be appended. */
-export function dnsSubdomainUpTo(most: number): NameRule {
+export function dnsSubdomainUpTo(maxPrefix: number): NameRule {
   return (name, isPrefix) => [
     ...dnsSubdomain(name, isPrefix),
-    ...(name.length > most ? [`must be no more than ${most} characters`] : []),
+    ...(name.length > maxPrefix ? [`must be no more than ${maxPrefix} characters`] : []),
   ];
 }
 
@@ -58,9 +58,9 @@ function masked(name: string, isPrefix: boolean): string {
   return isPrefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 }
 
-function checked(name: string, most: number, form: RegExp, words: string, hasDots: boolean): readonly string[] {
+function checked(name: string, maxPrefix: number, form: RegExp, words: string, hasDots: boolean): readonly string[] {
   return [
-    ...(name.length > most ? [`must be no more than ${most} characters`] : []),
+    ...(name.length > maxPrefix ? [`must be no more than ${maxPrefix} characters`] : []),
     ...(form.test(name) ? [] : [hasDots ? "must not contain dots" : words]),
   ];
 }
@@ -76,14 +76,14 @@ export function qualifiedName(key: string): readonly string[] {
   const name = parts.at(-1) ?? "";
   const prefix = parts.length === 2 ? parts[0] : undefined;
   return [
-    ...(prefix === undefined ? [] : prefixErrors(prefix)),
+    ...(prefix === undefined ? [] : validatePrefix(prefix)),
     ...(name === "" ? ["name part must be non-empty"] : []),
     ...(name.length > 63 ? ["name part must be no more than 63 bytes"] : []),
     ...(FORMS.qualified.test(name) ? [] : [`name part ${QUALIFIED_WORDS}`]),
   ];
 }
 
-function prefixErrors(prefix: string): readonly string[] {
+function validatePrefix(prefix: string): readonly string[] {
   if (prefix === "") return ["prefix part must be non-empty"];
   return dnsSubdomain(prefix, false).map((detail) => `prefix part ${detail}`);
 }
@@ -140,8 +140,8 @@ export function ipAddress(text: string): readonly string[] {
 
 export function cidr(text: string): readonly string[] {
   const [address = "", bits = "", ...more] = text.split("/");
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const isValid = more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+  const maxPrefix = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const isValid = more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxPrefix;
   return isValid ? [] : [CIDR_WORDS];
 }
 

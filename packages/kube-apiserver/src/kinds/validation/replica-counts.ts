@@ -14,7 +14,7 @@ export interface Counts {
 }
 
 /** Invalid counts in the status of a workload: negative, above the total, or a decreasing collision count. */
-export function replicaCountErrors({ all, parts, ready }: Counts): (next: JsonObject, live: JsonObject) => Errors {
+export function validateReplicaCount({ all, parts, ready }: Counts): (next: JsonObject, live: JsonObject) => Errors {
   return (next, live) => {
     const status = objectAt(next, "status");
     const count = (name: string): number => numberAt(status, name) ?? 0;

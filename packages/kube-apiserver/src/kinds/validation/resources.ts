@@ -38,33 +38,33 @@ export const SUMMED_AMOUNTS: ReadonlySet<string> = new Set([...CONTAINER_RESOURC
 const STANDARD_RESOURCES: ReadonlySet<string> = new Set([...SUMMED_AMOUNTS, "storage", ...COUNTED_OBJECTS]);
 
 /** A parsed quantity, or zero. */
-export function amount(value: JsonValue | undefined): Quantity | undefined {
+export function parseAmount(value: JsonValue | undefined): Quantity | undefined {
   const parsed = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
   return parsed?.ok === true ? parsed.value : undefined;
 }
 
 /** Amounts by resource. */
-export function amountsAt(object: JsonObject, name: string): readonly (readonly [string, Quantity])[] {
+export function readQuantities(object: JsonObject, name: string): readonly (readonly [string, Quantity])[] {
   return Object.entries(objectAt(object, name)).flatMap(([key, value]) => {
-    const read = amount(value);
+    const read = parseAmount(value);
     return read === undefined ? [] : [[key, read] as const];
   });
 }
 
 /** A negative amount. */
-export function negativeAmount(field: string, value: Quantity): Errors {
+export function validateNotNegativeAmount(field: string, value: Quantity): Errors {
   return value.nano < 0n ? [invalid(field, formatQuantity(value), NOT_NEGATIVE)] : [];
 }
 
 /** A fraction of an indivisible resource. */
-export function wholeAmount(field: string, value: Quantity): Errors {
+export function validateWholeAmount(field: string, value: Quantity): Errors {
   return value.nano % NANO_PER_ONE === 0n ? [] : [invalid(field, formatQuantity(value), "must be an integer")];
 }
 
 /** A resource name: built-in, or with a domain. */
-export function resourceNameErrors(name: string, field: string): Errors {
-  const wrong = invalidFor(field, name, qualifiedName(name));
-  if (wrong.length > 0 || name.includes("/") || isStandard(name)) return wrong;
+export function validateResourceName(name: string, field: string): Errors {
+  const errors = invalidFor(field, name, qualifiedName(name));
+  if (errors.length > 0 || name.includes("/") || isStandard(name)) return errors;
   return [invalid(field, name, "must be a standard resource type or fully qualified")];
 }
 
@@ -86,41 +86,41 @@ function isNative(name: string): boolean {
 }
 
 /** Requests and limits of a container. */
-export function resourcesErrors(resources: JsonObject, field: string): Errors {
-  const limits = amountsAt(resources, "limits");
-  const requests = amountsAt(resources, "requests");
+export function validateResources(resources: JsonObject, field: string): Errors {
+  const limits = readQuantities(resources, "limits");
+  const requests = readQuantities(resources, "requests");
   const limitOf = new Map(limits);
   return [
-    ...limits.flatMap(([name, value]) => resourceErrors(name, value, `${field}.limits[${name}]`)),
+    ...limits.flatMap(([name, value]) => validateResource(name, value, `${field}.limits[${name}]`)),
     ...requests.flatMap(([name, value]) => [
-      ...resourceErrors(name, value, `${field}.requests[${name}]`),
-      ...requestErrors(name, value, limitOf.get(name), field),
+      ...validateResource(name, value, `${field}.requests[${name}]`),
+      ...validateRequest(name, value, limitOf.get(name), field),
     ]),
   ];
 }
 
-function resourceErrors(name: string, value: Quantity, field: string): Errors {
-  const named = resourceNameErrors(name, field);
+function validateResource(name: string, value: Quantity, field: string): Errors {
+  const nameErrors = validateResourceName(name, field);
   const isForContainers = name.includes("/") || CONTAINER_RESOURCES.has(name) || isHugePage(name);
   return [
-    ...named,
+    ...nameErrors,
     ...(isForContainers ? [] : [invalid(field, name, "must be a standard resource for containers")]),
-    ...negativeAmount(field, value),
-    ...(isNative(name) ? [] : wholeAmount(field, value)),
+    ...validateNotNegativeAmount(field, value),
+    ...(isNative(name) ? [] : validateWholeAmount(field, value)),
   ];
 }
 
-function requestErrors(name: string, value: Quantity, limit: Quantity | undefined, field: string): Errors {
+function validateRequest(name: string, value: Quantity, limit: Quantity | undefined, field: string): Errors {
   if (limit === undefined) {
     if (canOvercommit(name)) return [];
     return [required(`${field}.limits`, "Limit must be set for non overcommitable resources")];
   }
   const order = compareQuantities(value, limit);
-  const shown = [`${field}.requests`, formatQuantity(value)] as const;
+  const fieldAndValue = [`${field}.requests`, formatQuantity(value)] as const;
   if (!canOvercommit(name) && order !== 0) {
-    return [invalid(...shown, `must be equal to ${name} limit of ${formatQuantity(limit)}`)];
+    return [invalid(...fieldAndValue, `must be equal to ${name} limit of ${formatQuantity(limit)}`)];
   }
   return order > 0
-    ? [invalid(...shown, `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`)]
+    ? [invalid(...fieldAndValue, `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`)]
     : [];
 }

@@ -1,33 +1,33 @@
 import { type JsonObject, type LabelOperator, type LabelRequirement, matchesLabels } from "@oaas/kube-core";
 import { objectAt, objectsAt, textAt, textEntries, textsAt } from "../json-access.ts";
 import { forbidden, invalid, invalidFor, required, type Errors } from "./field-errors.ts";
-import { labelsErrors } from "./metadata.ts";
+import { validateLabels } from "./metadata.ts";
 import { labelValue, qualifiedName } from "./names.ts";
 
 const WITH_VALUES: ReadonlySet<string> = new Set(["In", "NotIn"]);
 const WITHOUT_VALUES: ReadonlySet<string> = new Set(["Exists", "DoesNotExist"]);
 
 /** Violations of a label selector. */
-export function selectorErrors(selector: JsonObject, field: string): Errors {
+export function validateSelector(selector: JsonObject, field: string): Errors {
   return [
-    ...labelsErrors(selector, `${field}.matchLabels`),
+    ...validateLabels(selector, `${field}.matchLabels`),
     ...objectsAt(selector, "matchExpressions").flatMap((expression, index) =>
-      expressionErrors(expression, `${field}.matchExpressions[${index}]`),
+      validateExpression(expression, `${field}.matchExpressions[${index}]`),
     ),
   ];
 }
 
-function expressionErrors(expression: JsonObject, field: string): Errors {
+function validateExpression(expression: JsonObject, field: string): Errors {
   const [key, operator] = [textAt(expression, "key"), textAt(expression, "operator")];
   const values = textsAt(expression, "values");
   return [
-    ...operatorErrors(operator, values.length, field),
+    ...validateOperator(operator, values.length, field),
     ...invalidFor(`${field}.key`, key, qualifiedName(key)),
     ...values.flatMap((value, index) => invalidFor(`${field}.values[${index}]`, value, labelValue(value))),
   ];
 }
 
-function operatorErrors(operator: string, count: number, field: string): Errors {
+function validateOperator(operator: string, count: number, field: string): Errors {
   if (WITH_VALUES.has(operator)) {
     return count > 0 ? [] : [required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
   }
@@ -62,7 +62,7 @@ export function matchesSelector(selector: JsonObject | undefined, labels: JsonOb
 }
 
 /** A selector with its members in Go's order. */
-export function shownSelector(selector: JsonObject): JsonObject {
+export function formatSelector(selector: JsonObject): JsonObject {
   const expressions = objectsAt(selector, "matchExpressions");
   return {
     ...(Object.keys(objectAt(selector, "matchLabels")).length === 0

@@ -13,7 +13,7 @@ import {
 import { percent } from "./names.ts";
 
 /** Update strategy of a Deployment. */
-export function strategyErrors(strategy: JsonObject, field: string): Errors {
+export function validateStrategy(strategy: JsonObject, field: string): Errors {
   const type = textAt(strategy, "type");
   const update = objectAt(strategy, "rollingUpdate");
   if (type === "Recreate") {
@@ -49,7 +49,7 @@ function isNone(value: JsonValue | undefined): boolean {
 }
 
 /** Update strategy of a StatefulSet. */
-export function statefulStrategyErrors(strategy: JsonObject): Errors {
+export function validateStatefulStrategy(strategy: JsonObject): Errors {
   const type = textAt(strategy, "type");
   const field = "spec.updateStrategy";
   if (type === "") return [required(field)];
@@ -69,7 +69,7 @@ export function statefulStrategyErrors(strategy: JsonObject): Errors {
 }
 
 /** Update strategy of a DaemonSet. */
-export function daemonStrategyErrors(strategy: JsonObject): Errors {
+export function validateDaemonStrategy(strategy: JsonObject): Errors {
   const type = textAt(strategy, "type");
   const field = "spec.updateStrategy";
   if (type === "OnDelete") return NONE;

@@ -7,11 +7,11 @@ const LIST_TYPES: readonly string[] = ["atomic", "set", "map"];
 const MAP_TYPES: readonly string[] = ["atomic", "granular"];
 
 /** Violations in list and map declarations of a schema, in the server's words. */
-export function listDeclarationErrors(schema: StructuralSchema, field: string): Errors {
-  return [...mapTypeErrors(schema, field), ...listTypeErrors(schema, field), ...keysErrors(schema, field)];
+export function validateListDeclaration(schema: StructuralSchema, field: string): Errors {
+  return [...validateMapType(schema, field), ...validateListType(schema, field), ...validateKeys(schema, field)];
 }
 
-function mapTypeErrors({ type, "x-kubernetes-map-type": mapType }: StructuralSchema, field: string): Errors {
+function validateMapType({ type, "x-kubernetes-map-type": mapType }: StructuralSchema, field: string): Errors {
   if (mapType === undefined) return [];
   if (type !== "object") {
     return [invalidField(`${field}.type`, type ?? "", "must be object if x-kubernetes-map-type is specified")];
@@ -19,7 +19,7 @@ function mapTypeErrors({ type, "x-kubernetes-map-type": mapType }: StructuralSch
   return MAP_TYPES.includes(mapType) ? [] : [unsupportedField(`${field}.x-kubernetes-map-type`, mapType, MAP_TYPES)];
 }
 
-function listTypeErrors(schema: StructuralSchema, field: string): Errors {
+function validateListType(schema: StructuralSchema, field: string): Errors {
   const listType = schema["x-kubernetes-list-type"];
   if (listType === undefined) return [];
   if (schema.type !== "array") {
@@ -37,7 +37,7 @@ function listTypeErrors(schema: StructuralSchema, field: string): Errors {
   return [];
 }
 
-function keysErrors(schema: StructuralSchema, field: string): Errors {
+function validateKeys(schema: StructuralSchema, field: string): Errors {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   const isMap = schema["x-kubernetes-list-type"] === "map";
   const at = `${field}.x-kubernetes-list-map-keys`;
@@ -52,10 +52,10 @@ function keysErrors(schema: StructuralSchema, field: string): Errors {
     return [invalidField(at, keys, "entries must all be names of item properties")];
   }
   if (new Set(keys).size < keys.length) return [invalidField(at, keys, "must not contain duplicate entries")];
-  return keys.flatMap((key) => keyErrors(items, key, `${field}.items.properties[${key}]`));
+  return keys.flatMap((key) => validateKey(items, key, `${field}.items.properties[${key}]`));
 }
 
-function keyErrors(items: StructuralSchema, key: string, at: string): Errors {
+function validateKey(items: StructuralSchema, key: string, at: string): Errors {
   const { type = "", nullable, default: fallback } = propertyOf(items, key) ?? {};
   const found: FieldError[] = [];
   if (type === "object" || type === "array") {

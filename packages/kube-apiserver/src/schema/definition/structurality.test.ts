@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import recorded from "../../../testdata/recorded/structural-schemas.json" with { type: "json" };
-import { fieldErrorText, type FieldError } from "../field-error.ts";
+import { formatFieldError, type FieldError } from "../field-error.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
-import { structuralityErrors } from "./structurality.ts";
+import { validateStructurality } from "./structurality.ts";
 
 interface Case {
   readonly why: string;
@@ -22,10 +22,10 @@ const ABOUT_DEFAULTS: ReadonlySet<string> = new Set([
 
 /** Only that a pattern is invalid is compared; the reason comes from Go's parser. */
 const words = (error: FieldError): string =>
-  `${error.reason} ${fieldErrorText(error)}`.replace(/(but isn't): error parsing.*$/, "$1");
+  `${error.reason} ${formatFieldError(error)}`.replace(/(but isn't): error parsing.*$/, "$1");
 
 const cases = (recorded as unknown as readonly Case[]).filter(({ why }) => !ABOUT_DEFAULTS.has(why));
 
 test.each(cases)("$why", ({ schema, causes }) => {
-  expect(structuralityErrors(schema, ROOT).map(words).sort()).toEqual(causes.map(words).sort());
+  expect(validateStructurality(schema, ROOT).map(words).sort()).toEqual(causes.map(words).sort());
 });

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from "@oaas/kube-core";
 import { validateRuleDeclarations } from "../../cel/rules/rule-declaration.ts";
 import { forbiddenField, invalidField, requiredField, unsupportedField, type FieldError } from "../field-error.ts";
-import { goPattern } from "../validation/go-pattern.ts";
-import { listDeclarationErrors } from "./list-declaration.ts";
+import { compileGoPattern } from "../validation/go-pattern.ts";
+import { validateListDeclaration } from "./list-declaration.ts";
 import { additionalOf, type StructuralSchema } from "../structural-schema.ts";
 
 type Errors = readonly FieldError[];
@@ -20,36 +20,36 @@ const WITHOUT_TYPE: Readonly<Record<Level, string>> = {
  * Why a definition's schema is not structural, in the server's words; `field` is the path of the schema. The schema is
  * untrusted input.
  */
-export function structuralityErrors(schema: StructuralSchema, field: string): Errors {
+export function validateStructurality(schema: StructuralSchema, field: string): Errors {
   const errors = [
-    ...shapeErrors(schema, "root", field),
-    ...junctions(schema, field).flatMap(undeclaredErrors(schema, field)),
+    ...validateShape(schema, "root", field),
+    ...junctions(schema, field).flatMap(validateUndeclared(schema, field)),
   ];
   // Rules need types, which only a structural schema has.
   return errors.length > 0 ? errors : validateRuleDeclarations(schema, field);
 }
 
-function shapeErrors(schema: StructuralSchema, level: Level, field: string): Errors {
+function validateShape(schema: StructuralSchema, level: Level, field: string): Errors {
   const { items, properties = {}, type } = schema;
   const additional = additionalOf(schema);
   return [
     ...(type === "array" && items === undefined ? [requiredField(`${field}.items`, "must be specified")] : []),
-    ...(items === undefined ? [] : shapeErrors(items, "item", `${field}.items`)),
+    ...(items === undefined ? [] : validateShape(items, "item", `${field}.items`)),
     ...Object.entries(properties).flatMap(([name, property]) =>
-      shapeErrors(property, "field", `${field}.properties[${name}]`),
+      validateShape(property, "field", `${field}.properties[${name}]`),
     ),
-    ...(additional === undefined ? [] : shapeErrors(additional, "field", `${field}.additionalProperties`)),
-    ...additionalErrors(schema, level, field),
-    ...typeErrors(schema, level, field),
-    ...embeddedErrors(schema, field),
-    ...impliedErrors(schema, level, field),
-    ...ruleErrors(schema, field),
-    ...listDeclarationErrors(schema, field),
-    ...junctions(schema, field).flatMap(({ part, at }) => nestedErrors(part, at)),
+    ...(additional === undefined ? [] : validateShape(additional, "field", `${field}.additionalProperties`)),
+    ...validateAdditional(schema, level, field),
+    ...validateType(schema, level, field),
+    ...validateEmbedded(schema, field),
+    ...validateImplied(schema, level, field),
+    ...validateRule(schema, field),
+    ...validateListDeclaration(schema, field),
+    ...junctions(schema, field).flatMap(({ part, at }) => validateNested(part, at)),
   ];
 }
 
-function additionalErrors(schema: StructuralSchema, level: Level, field: string): Errors {
+function validateAdditional(schema: StructuralSchema, level: Level, field: string): Errors {
   const { additionalProperties, properties = {} } = schema;
   if (additionalProperties === undefined) return [];
   const at = `${field}.additionalProperties`;
@@ -63,7 +63,7 @@ function additionalErrors(schema: StructuralSchema, level: Level, field: string)
   ];
 }
 
-function typeErrors(schema: StructuralSchema, level: Level, field: string): Errors {
+function validateType(schema: StructuralSchema, level: Level, field: string): Errors {
   const { type = "" } = schema;
   const at = `${field}.type`;
   if (schema["x-kubernetes-embedded-resource"] === true && type !== "object") {
@@ -73,13 +73,13 @@ function typeErrors(schema: StructuralSchema, level: Level, field: string): Erro
   if (type === "") {
     const isFree =
       schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
-    return isFree || refOf(schema) !== undefined ? [] : [requiredField(at, WITHOUT_TYPE[level])];
+    return isFree || getRef(schema) !== undefined ? [] : [requiredField(at, WITHOUT_TYPE[level])];
   }
   if (!TYPES.includes(type)) return [unsupportedField(at, type, TYPES)];
   return level === "root" && type !== "object" ? [invalidField(at, type, "must be object at the root")] : [];
 }
 
-function embeddedErrors(schema: StructuralSchema, field: string): Errors {
+function validateEmbedded(schema: StructuralSchema, field: string): Errors {
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
   const isPreserving = schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (!isEmbedded || isPreserving || Object.keys(schema.properties ?? {}).length > 0) return [];
@@ -89,7 +89,7 @@ function embeddedErrors(schema: StructuralSchema, field: string): Errors {
 }
 
 /** A schema may restrict only the name in the metadata. */
-function impliedErrors(schema: StructuralSchema, level: Level, field: string): Errors {
+function validateImplied(schema: StructuralSchema, level: Level, field: string): Errors {
   if (level !== "root" && schema["x-kubernetes-embedded-resource"] !== true) return [];
   const { kind, apiVersion, metadata } = schema.properties ?? {};
   const at = `${field}.properties`;
@@ -115,16 +115,16 @@ function restrictsNameOnly({ type: _type, properties = {}, ...others }: Structur
   return isNameOnly && Object.keys(others).every((name) => name === "default");
 }
 
-function ruleErrors(schema: StructuralSchema, field: string): Errors {
+function validateRule(schema: StructuralSchema, field: string): Errors {
   const { pattern, uniqueItems } = schema;
   const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
   const found: FieldError[] = [];
-  if (refOf(schema) !== undefined) found.push(forbiddenField(`${field}.$ref`, "$ref is not supported"));
+  if (getRef(schema) !== undefined) found.push(forbiddenField(`${field}.$ref`, "$ref is not supported"));
   if (uniqueItems === true) {
     const detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
     found.push(forbiddenField(`${field}.uniqueItems`, detail));
   }
-  if (pattern !== undefined && goPattern(pattern) === undefined) {
+  if (pattern !== undefined && compileGoPattern(pattern) === undefined) {
     found.push(invalidField(`${field}.pattern`, pattern, "must be a valid regular expression, but isn't"));
   }
   if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
@@ -139,7 +139,7 @@ function ruleErrors(schema: StructuralSchema, field: string): Errors {
   return found;
 }
 
-function refOf(schema: StructuralSchema): JsonValue | undefined {
+function getRef(schema: StructuralSchema): JsonValue | undefined {
   return (schema as { readonly $ref?: JsonValue }).$ref;
 }
 
@@ -152,7 +152,7 @@ interface Part {
 function junctions(schema: StructuralSchema, field: string): readonly Part[] {
   const { allOf = [], anyOf = [], oneOf = [], not } = schema;
   const [first, ...rest] = allOf;
-  const all = first !== undefined && isIntOrStringPair(first.anyOf) ? [withoutAnyOf(first), ...rest] : allOf;
+  const all = first !== undefined && isIntOrStringPair(first.anyOf) ? [omitAnyOf(first), ...rest] : allOf;
   const parts = (name: string, of: readonly StructuralSchema[]): readonly Part[] =>
     of.map((part, index) => ({ part, at: `${field}.${name}[${index}]` }));
   return [
@@ -169,7 +169,7 @@ function isIntOrStringPair(anyOf: readonly StructuralSchema[] | undefined): bool
   return anyOf?.length === 2 && isOnly(anyOf[0], "integer") && isOnly(anyOf[1], "string");
 }
 
-function withoutAnyOf({ anyOf: _anyOf, ...rest }: StructuralSchema): StructuralSchema {
+function omitAnyOf({ anyOf: _anyOf, ...rest }: StructuralSchema): StructuralSchema {
   return rest;
 }
 
@@ -191,23 +191,23 @@ const SHAPES: Readonly<Record<string, string>> = {
   "x-kubernetes-validations": "empty",
 };
 
-function nestedErrors(part: StructuralSchema, field: string): Errors {
+function validateNested(part: StructuralSchema, field: string): Errors {
   const shapes = Object.entries(part).filter(([name, value]) => Object.hasOwn(SHAPES, name) && value !== false);
   return [
     ...shapes.map(([name]) => forbiddenField(`${field}.${name}`, `must be ${SHAPES[name]} to be structural`)),
-    ...ruleErrors(part, field),
-    ...junctions(part, field).flatMap((deeper) => nestedErrors(deeper.part, deeper.at)),
-    ...(isJsonObject(part.items) ? nestedErrors(part.items, `${field}.items`) : []),
+    ...validateRule(part, field),
+    ...junctions(part, field).flatMap((deeper) => validateNested(deeper.part, deeper.at)),
+    ...(isJsonObject(part.items) ? validateNested(part.items, `${field}.items`) : []),
     ...Object.entries(part.properties ?? {}).flatMap(([name, property]) => {
       const at = `${field}.properties[${name}]`;
       const metadata = name === "metadata" ? [forbiddenField(at, "must not be specified in a nested context")] : [];
-      return [...metadata, ...nestedErrors(property, at)];
+      return [...metadata, ...validateNested(property, at)];
     }),
   ];
 }
 
 /** Fields in the root's junctions must be declared outside; the server does not check deeper ones. */
-function undeclaredErrors(schema: StructuralSchema, field: string): (part: Part) => Errors {
+function validateUndeclared(schema: StructuralSchema, field: string): (part: Part) => Errors {
   return ({ part, at }) =>
     Object.keys(part.properties ?? {})
       .filter((name) => !Object.hasOwn(schema.properties ?? {}, name))

@@ -3,25 +3,25 @@ import { invalidField, requiredField, type FieldError } from "../field-error.ts"
 import { memberSchema, type StructuralSchema } from "../structural-schema.ts";
 
 /** Violations of embedded objects: each needs `apiVersion` and `kind`. */
-export function embeddedResourceErrors(value: unknown, schema: StructuralSchema, field = ""): readonly FieldError[] {
-  return errorsOf(value as JsonValue, schema, field);
+export function validateEmbeddedResource(value: unknown, schema: StructuralSchema, field = ""): readonly FieldError[] {
+  return validateValue(value as JsonValue, schema, field);
 }
 
-function errorsOf(value: JsonValue, schema: StructuralSchema | undefined, field: string): readonly FieldError[] {
+function validateValue(value: JsonValue, schema: StructuralSchema | undefined, field: string): readonly FieldError[] {
   if (schema === undefined) return [];
   if (isJsonArray(value)) {
-    return value.flatMap((item, index) => errorsOf(item, schema.items, `${field}[${index}]`));
+    return value.flatMap((item, index) => validateValue(item, schema.items, `${field}[${index}]`));
   }
   if (!isJsonObject(value)) return [];
   return [
-    ...(schema["x-kubernetes-embedded-resource"] === true ? typeErrors(value, field) : []),
+    ...(schema["x-kubernetes-embedded-resource"] === true ? validateType(value, field) : []),
     ...Object.entries(value).flatMap(([name, member]) =>
-      errorsOf(member, memberSchema(schema, name), field === "" ? name : `${field}.${name}`),
+      validateValue(member, memberSchema(schema, name), field === "" ? name : `${field}.${name}`),
     ),
   ];
 }
 
-function typeErrors(object: JsonObject, field: string): readonly FieldError[] {
+function validateType(object: JsonObject, field: string): readonly FieldError[] {
   const [apiVersion, kind] = [memberOf(object, "apiVersion") ?? "", memberOf(object, "kind") ?? ""];
   const found: FieldError[] = [];
   if (apiVersion === "") found.push(requiredField(`${field}.apiVersion`));

@@ -12,18 +12,18 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
-const known = new Map<string, RegExp | undefined>();
+const cachedPatterns = new Map<string, RegExp | undefined>();
 
 /**
  * Converts the server's pattern (Go's RE2) to JavaScript; undefined when it is invalid there: RE2 has no look-around
  * and back references. Cached.
  */
-export function goPattern(source: string): RegExp | undefined {
-  if (!known.has(source)) known.set(source, read(source));
-  return known.get(source);
+export function compileGoPattern(source: string): RegExp | undefined {
+  if (!cachedPatterns.has(source)) cachedPatterns.set(source, translatePattern(source));
+  return cachedPatterns.get(source);
 }
 
-function read(source: string): RegExp | undefined {
+function translatePattern(source: string): RegExp | undefined {
   if (/\(\?(?:[=!]|<[=!])|(?<!\\)(?:\\\\)*\\[1-9k]/.test(source)) return undefined;
   const [, flags = "", rest = source] = /^\(\?([ims]+)\)(.*)$/s.exec(source) ?? [];
   const translated = rest
@@ -34,10 +34,10 @@ function read(source: string): RegExp | undefined {
     .replaceAll(/\\p([A-Z])/g, "\\p{$1}")
     .replaceAll("\\A", "^")
     .replaceAll("\\z", "$");
-  return compiled(translated, `${flags}u`) ?? compiled(translated, flags);
+  return compilePattern(translated, `${flags}u`) ?? compilePattern(translated, flags);
 }
 
-function compiled(source: string, flags: string): RegExp | undefined {
+function compilePattern(source: string, flags: string): RegExp | undefined {
   // Only the engine can validate a pattern, by throwing.
   try {
     return new RegExp(source, flags);

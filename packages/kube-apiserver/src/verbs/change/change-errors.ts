@@ -57,7 +57,7 @@ function uidConflict(kind: Target["kind"], next: JsonObject, live: JsonObject): 
 }
 
 /** Metadata that only the server changes. */
-export function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
+export function validateMetadataChange(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
   const [said, before] = [metadataOf(wanted), metadataOf(live)];
   const uidErrors =
     typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];

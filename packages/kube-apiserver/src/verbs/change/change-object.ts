@@ -4,13 +4,13 @@ import { matchesSchema } from "../../apply/merge/config-errors.ts";
 import { readManagers } from "../../apply/managers/managed-fields.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import type { FieldError } from "../../schema/field-error.ts";
-import { objectErrors } from "../../admission/admit-body.ts";
+import { validateObject } from "../../admission/admit-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../../admission/metadata.ts";
 import type { WriteOptions } from "../../request/query/options.ts";
 import { invalid, notFound } from "../../request/response/status-errors.ts";
 import type { Decision, Written } from "../../store/object-store.ts";
 import { objectKey, type StoredObject } from "../../store/stored-object.ts";
-import { metadataChangeErrors, nameMismatch, namespaceMismatch, versionConflict } from "./change-errors.ts";
+import { validateMetadataChange, nameMismatch, namespaceMismatch, versionConflict } from "./change-errors.ts";
 import { admissionContextOf } from "../verb-context.ts";
 import { newObject, writerOf } from "./new-object.ts";
 import {
@@ -103,8 +103,8 @@ function changeExisting(
   const next = nextState(context, target, change, options, live, wanted.value);
   const errors = [
     // Two parts of the real server report these.
-    ...metadataChangeErrors(wanted.value, live),
-    ...metadataChangeErrors(wanted.value, live),
+    ...validateMetadataChange(wanted.value, live),
+    ...validateMetadataChange(wanted.value, live),
     ...objectViolations(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
     ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
@@ -120,7 +120,7 @@ function changeExisting(
  * Violations of the object; for updates the real server checks some metadata more than once and reports it as often.
  */
 function objectViolations(target: Target, next: JsonObject, live: JsonObject): readonly FieldError[] {
-  const errors = objectErrors(target, next, live);
+  const errors = validateObject(target, next, live);
   const isOf = (...names: readonly string[]) => {
     return ({ field }: FieldError): boolean => names.some((name) => field.startsWith(`metadata.${name}`));
   };

@@ -3,7 +3,7 @@ import type { JsonObject, Status } from "@oaas/kube-core";
 import { type FieldSet, createFieldSet } from "../../apply/fields/field-set.ts";
 import { memberElement } from "../../apply/fields/path-element.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
-import { objectErrors } from "../../admission/admit-body.ts";
+import { validateObject } from "../../admission/admit-body.ts";
 import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { forbidden, internalError, invalid, notFound } from "../../request/response/status-errors.ts";
 import type { WriteOptions } from "../../request/query/options.ts";
@@ -60,7 +60,7 @@ export function newObject(
   const why = kind.rules.forbiddenReason(owned, admission);
   if (why !== undefined) return err(forbidden(kind, nameOf(owned), why));
   const prepared = kind.rules.prepareCreate(owned, admission);
-  const errors = objectErrors(target, prepared);
+  const errors = validateObject(target, prepared);
   if (errors.length > 0) return err(invalid(kind, nameOf(prepared), errors));
   const { resourceVersion } = metadataOf(admitted);
   if (!hasManagers && resourceVersion !== undefined && resourceVersion !== "") {

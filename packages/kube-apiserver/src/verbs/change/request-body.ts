@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
 import { typedBody } from "../../admission/body-type.ts";
-import { strictnessErrors } from "../../admission/strictness.ts";
+import { validateStrictness } from "../../admission/strictness.ts";
 import { parseJson, PROTOBUF, decodeObject, parseYamlBody } from "../../request/body/body.ts";
 import { parseMediaRange } from "../../request/body/media-types.ts";
 import { parseDeletionOptions, type FieldValidation } from "../../request/query/options.ts";
@@ -35,7 +35,7 @@ function strictWarnings(
   validation: FieldValidation,
 ): Result<readonly string[], Status> {
   if (validation === "Ignore") return ok([]);
-  const errors = strictnessErrors(asked, object, duplicates);
+  const errors = validateStrictness(asked, object, duplicates);
   if (validation === "Warn" || errors.length === 0) return ok(errors);
   const { kind } = asked.kind;
   const why = `strict decoding error: ${errors.join(", ")}`;

@@ -14,7 +14,7 @@ import { applyConfiguration, type FieldWriter, trackUpdate } from "../../apply/s
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { unknownFields } from "../../admission/strictness.ts";
 import { builtInSchema } from "../../kinds/built-in/built-in-schemas.ts";
-import { goDecoded } from "../../kinds/go/go-types.ts";
+import { decodeAsGo } from "../../kinds/go/go-types.ts";
 import type { Kind, ScalePaths } from "../../kinds/kind.ts";
 import { badRequest, conflict, internalError, invalid } from "../../request/response/status-errors.ts";
 import { apiVersionOf, isBuiltIn, type Target } from "../verb-context.ts";
@@ -88,7 +88,7 @@ export function applyScale(target: Target, config: JsonObject, writer: FieldWrit
 
 /** A Scale as Go's type decodes it. Err: the decoder's message. */
 export function readScale(sent: JsonObject): Result<JsonObject, string> {
-  return goDecoded(sent, SCALE_TYPE);
+  return decodeAsGo(sent, SCALE_TYPE);
 }
 
 /** Fields that a Scale does not have. */

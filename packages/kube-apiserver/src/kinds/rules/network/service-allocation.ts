@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { AdmissionContext } from "../../kind.ts";
-import { filled, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../../json-access.ts";
+import { fillMissing, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../../json-access.ts";
 
 /** Cluster IPs and node ports, each allocated once. */
 export const CLUSTER_RANGE = "10.0.0.0/16";
@@ -18,59 +18,59 @@ export function isInClusterRange(ip: string): boolean {
 /** The spec with a cluster IP, or marked as having none. */
 export function allocateAddresses(spec: JsonObject, context: AdmissionContext): JsonObject {
   if (textAt(spec, "type") === "ExternalName") return spec;
-  const given = textAt(spec, "clusterIP") || (textsAt(spec, "clusterIPs")[0] ?? "");
-  const ip = given === "" ? freeAddress(context) : given;
+  const requestedIp = textAt(spec, "clusterIP") || (textsAt(spec, "clusterIPs")[0] ?? "");
+  const ip = requestedIp === "" ? findFreeAddress(context) : requestedIp;
   const isWithoutPods = ip === "None" && Object.keys(objectAt(spec, "selector")).length === 0;
   const families = isWithoutPods
     ? { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }
     : { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" };
-  return filled({ ...spec, clusterIP: ip, clusterIPs: [ip] }, families);
+  return fillMissing({ ...spec, clusterIP: ip, clusterIPs: [ip] }, families);
 }
 
 /** The spec with a node port per port, if its type has them. */
 export function allocateNodePorts(spec: JsonObject, context: AdmissionContext): JsonObject {
-  const isWanted = EXTERNAL.has(textAt(spec, "type")) && member(spec, "allocateLoadBalancerNodePorts") !== false;
-  if (!isWanted) return spec;
-  const taken = nodePorts(
+  const needsNodePorts = EXTERNAL.has(textAt(spec, "type")) && member(spec, "allocateLoadBalancerNodePorts") !== false;
+  if (!needsNodePorts) return spec;
+  const allocated = listNodePorts(
     context.objects(SERVICES).flatMap((service) => objectsAt(objectAt(service, "spec"), "ports")),
   );
-  for (const port of nodePorts(objectsAt(spec, "ports"))) taken.add(port);
+  for (const port of listNodePorts(objectsAt(spec, "ports"))) allocated.add(port);
   const ports = objectsAt(spec, "ports").map((port) => {
     if ((numberAt(port, "nodePort") ?? 0) > 0) return port;
-    const free = firstFree(context, NODE_PORTS, (candidate) => taken.has(candidate));
-    taken.add(free);
+    const free = findFree(context, NODE_PORTS, (candidate) => allocated.has(candidate));
+    allocated.add(free);
     return { ...port, nodePort: free };
   });
   const withPorts = withMember(spec, "ports", ports);
   const isChecked = textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
   return isChecked
-    ? filled(withPorts, { healthCheckNodePort: firstFree(context, NODE_PORTS, (port) => taken.has(port)) })
+    ? fillMissing(withPorts, { healthCheckNodePort: findFree(context, NODE_PORTS, (port) => allocated.has(port)) })
     : withPorts;
 }
 
-function nodePorts(ports: readonly JsonObject[]): Set<number> {
+function listNodePorts(ports: readonly JsonObject[]): Set<number> {
   return new Set(ports.map((port) => numberAt(port, "nodePort") ?? 0));
 }
 
-function freeAddress(context: AdmissionContext): string {
-  const taken = new Set(context.objects(SERVICES).map((service) => textAt(objectAt(service, "spec"), "clusterIP")));
-  return address(firstFree(context, HOSTS, (host) => taken.has(address(host))));
+function findFreeAddress(context: AdmissionContext): string {
+  const allocated = new Set(context.objects(SERVICES).map((service) => textAt(objectAt(service, "spec"), "clusterIP")));
+  return formatAddress(findFree(context, HOSTS, (host) => allocated.has(formatAddress(host))));
 }
 
-function address(host: number): string {
+function formatAddress(host: number): string {
   return `${PREFIX}${host >> 8}.${host & 255}`;
 }
 
 /** A free one from a seeded position, as the real server chooses randomly. */
-function firstFree(
+function findFree(
   context: AdmissionContext,
   { first, count }: { first: number; count: number },
-  isTaken: (n: number) => boolean,
+  isAllocated: (n: number) => boolean,
 ): number {
   const start = Number.parseInt(context.uuid().slice(0, 8), 16) % count;
   for (let step = 0; step < count; step += 1) {
     const candidate = first + ((start + step) % count);
-    if (!isTaken(candidate)) return candidate;
+    if (!isAllocated(candidate)) return candidate;
   }
   // The range is full: two services share one, which is acceptable for a simulated cluster.
   return first + start;

@@ -1,7 +1,7 @@
 import { addQuantities, compareQuantities, formatQuantity, type JsonObject, type Quantity } from "@oaas/kube-core";
 import type { AdmissionContext } from "../../kind.ts";
-import { changedAt, member, objectAt, objectsAt, textAt, withMember } from "../../json-access.ts";
-import { amountsAt } from "../../validation/resources.ts";
+import { updateAt, member, objectAt, objectsAt, textAt, withMember } from "../../json-access.ts";
+import { readQuantities } from "../../validation/resources.ts";
 
 const LIMIT_RANGES = { group: "", resource: "limitranges" };
 const ANNOTATION = "kubernetes.io/limit-ranger";
@@ -9,17 +9,17 @@ const ANNOTATION = "kubernetes.io/limit-ranger";
 type Amounts = ReadonlyMap<string, Quantity>;
 
 /** The limit ranges of the object's namespace. */
-export function limitsFor(object: JsonObject, { objects }: Pick<AdmissionContext, "objects">): readonly JsonObject[] {
+export function listLimits(object: JsonObject, { objects }: Pick<AdmissionContext, "objects">): readonly JsonObject[] {
   const namespace = textAt(objectAt(object, "metadata"), "namespace");
   return objects(LIMIT_RANGES, namespace).flatMap((range) => objectsAt(objectAt(range, "spec"), "limits"));
 }
 
 /** Applies the namespace's default requests and limits to a pod; an annotation records them. */
-export function withDefaultLimits(pod: JsonObject, limits: readonly JsonObject[]): JsonObject {
-  const ofContainers = limits.filter((limit) => textAt(limit, "type") === "Container");
-  const byDefault = (name: string): JsonObject =>
-    Object.assign({}, ...ofContainers.map((limit) => objectAt(limit, name))) as JsonObject;
-  const defaults = { limits: byDefault("default"), requests: byDefault("defaultRequest") };
+export function applyDefaultLimits(pod: JsonObject, limits: readonly JsonObject[]): JsonObject {
+  const containerLimits = limits.filter((limit) => textAt(limit, "type") === "Container");
+  const mergeDefaults = (name: string): JsonObject =>
+    Object.assign({}, ...containerLimits.map((limit) => objectAt(limit, name))) as JsonObject;
+  const defaults = { limits: mergeDefaults("default"), requests: mergeDefaults("defaultRequest") };
   const notes: string[] = [];
   const spec = [["containers", "container"] as const, ["initContainers", "init container"] as const].reduce(
     (result, [list, word]) => {
@@ -27,21 +27,21 @@ export function withDefaultLimits(pod: JsonObject, limits: readonly JsonObject[]
       return withMember(
         result,
         list,
-        objectsAt(result, list).map((container) => withDefaults(container, defaults, word, notes)),
+        objectsAt(result, list).map((container) => applyContainerDefaults(container, defaults, word, notes)),
       );
     },
     objectAt(pod, "spec"),
   );
   if (notes.length === 0) return pod;
-  return changedAt(withMember(pod, "spec", spec), "metadata", (metadata) =>
-    changedAt(metadata, "annotations", (own) => ({
-      ...own,
+  return updateAt(withMember(pod, "spec", spec), "metadata", (metadata) =>
+    updateAt(metadata, "annotations", (actual) => ({
+      ...actual,
       [ANNOTATION]: `LimitRanger plugin set: ${notes.join("; ")}`,
     })),
   );
 }
 
-function withDefaults(
+function applyContainerDefaults(
   container: JsonObject,
   defaults: { readonly limits: JsonObject; readonly requests: JsonObject },
   word: string,
@@ -66,97 +66,103 @@ function withDefaults(
 }
 
 /** Violations of limit ranges by a pod, in the words of the real admission plug-in. */
-export function podLimitRefusal(pod: JsonObject, limits: readonly JsonObject[]): string | undefined {
+export function checkPodLimits(pod: JsonObject, limits: readonly JsonObject[]): string | undefined {
   const spec = objectAt(pod, "spec");
-  const [containers, first] = [objectsAt(spec, "containers"), objectsAt(spec, "initContainers")];
+  const [containers, initContainers] = [objectsAt(spec, "containers"), objectsAt(spec, "initContainers")];
   const problems = limits.flatMap((limit) => {
     switch (textAt(limit, "type")) {
       case "Container":
-        return [...containers, ...first].flatMap((container) =>
-          againstLimit(limit, amountsOf(container, "requests"), amountsOf(container, "limits")),
+        return [...containers, ...initContainers].flatMap((container) =>
+          findLimitProblems(limit, readAmounts(container, "requests"), readAmounts(container, "limits")),
         );
       case "Pod":
-        return againstLimit(limit, podAmounts(containers, first, "requests"), podAmounts(containers, first, "limits"));
+        return findLimitProblems(
+          limit,
+          sumPodAmounts(containers, initContainers, "requests"),
+          sumPodAmounts(containers, initContainers, "limits"),
+        );
       default:
         return [];
     }
   });
-  return together(problems);
+  return joinProblems(problems);
 }
 
 /** The same for a claim: only requests count. */
-export function claimLimitRefusal(claim: JsonObject, limits: readonly JsonObject[]): string | undefined {
-  const requests = new Map(amountsAt(objectAt(claim, "spec", "resources"), "requests"));
+export function checkClaimLimits(claim: JsonObject, limits: readonly JsonObject[]): string | undefined {
+  const requests = new Map(readQuantities(objectAt(claim, "spec", "resources"), "requests"));
   const problems = limits.flatMap((limit) =>
     textAt(limit, "type") === "PersistentVolumeClaim"
-      ? [...minimumProblems(limit, requests, new Map()), ...maximumProblems(limit, requests, requests)]
+      ? [...findMinimumProblems(limit, requests, new Map()), ...findMaximumProblems(limit, requests, requests)]
       : [],
   );
-  return together(
+  return joinProblems(
     problems.map((problem) => problem.replace("but limit is", "but request is").replace("No limit", "No request")),
   );
 }
 
-function together(problems: readonly string[]): string | undefined {
+function joinProblems(problems: readonly string[]): string | undefined {
   if (problems.length === 0) return undefined;
   return problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`;
 }
 
-function againstLimit(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
+function findLimitProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
   return [
-    ...minimumProblems(limit, requests, limits),
-    ...maximumProblems(limit, requests, limits),
-    ...ratioProblems(limit, requests, limits),
+    ...findMinimumProblems(limit, requests, limits),
+    ...findMaximumProblems(limit, requests, limits),
+    ...findRatioProblems(limit, requests, limits),
   ];
 }
 
-function minimumProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
-  return amountsAt(limit, "min").flatMap(([name, least]) => {
-    const text = `minimum ${name} usage per ${textAt(limit, "type")} is ${formatQuantity(least)}`;
-    const [request, most] = [requests.get(name), limits.get(name)];
+function findMinimumProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
+  return readQuantities(limit, "min").flatMap(([name, min]) => {
+    const text = `minimum ${name} usage per ${textAt(limit, "type")} is ${formatQuantity(min)}`;
+    const [request, max] = [requests.get(name), limits.get(name)];
     if (request === undefined) return [`${text}.  No request is specified`];
-    if (compareQuantities(request, least) < 0) return [`${text}, but request is ${formatQuantity(request)}`];
-    return most !== undefined && compareQuantities(most, least) < 0
-      ? [`${text}, but limit is ${formatQuantity(most)}`]
-      : [];
+    if (compareQuantities(request, min) < 0) return [`${text}, but request is ${formatQuantity(request)}`];
+    return max !== undefined && compareQuantities(max, min) < 0 ? [`${text}, but limit is ${formatQuantity(max)}`] : [];
   });
 }
 
-function maximumProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
-  return amountsAt(limit, "max").flatMap(([name, most]) => {
-    const text = `maximum ${name} usage per ${textAt(limit, "type")} is ${formatQuantity(most)}`;
-    const [request, own] = [requests.get(name), limits.get(name)];
-    if (own === undefined) return [`${text}.  No limit is specified`];
-    if (compareQuantities(own, most) > 0) return [`${text}, but limit is ${formatQuantity(own)}`];
-    return request !== undefined && compareQuantities(request, most) > 0
+function findMaximumProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
+  return readQuantities(limit, "max").flatMap(([name, max]) => {
+    const text = `maximum ${name} usage per ${textAt(limit, "type")} is ${formatQuantity(max)}`;
+    const [request, actual] = [requests.get(name), limits.get(name)];
+    if (actual === undefined) return [`${text}.  No limit is specified`];
+    if (compareQuantities(actual, max) > 0) return [`${text}, but limit is ${formatQuantity(actual)}`];
+    return request !== undefined && compareQuantities(request, max) > 0
       ? [`${text}, but request is ${formatQuantity(request)}`]
       : [];
   });
 }
 
-function ratioProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
-  return amountsAt(limit, "maxLimitRequestRatio").flatMap(([name, ratio]) => {
+function findRatioProblems(limit: JsonObject, requests: Amounts, limits: Amounts): readonly string[] {
+  return readQuantities(limit, "maxLimitRequestRatio").flatMap(([name, ratio]) => {
     const text = `${name} max limit to request ratio per ${textAt(limit, "type")} is ${formatQuantity(ratio)}`;
-    const [request, own] = [requests.get(name)?.nano ?? 0n, limits.get(name)?.nano ?? 0n];
+    const [request, actual] = [requests.get(name)?.nano ?? 0n, limits.get(name)?.nano ?? 0n];
     if (request === 0n) return [`${text}, but no request is specified or request is 0`];
-    if (own === 0n) return [`${text}, but no limit is specified or limit is 0`];
-    const observed = Number(own) / Number(request);
+    if (actual === 0n) return [`${text}, but no limit is specified or limit is 0`];
+    const observed = Number(actual) / Number(request);
     return observed > Number(ratio.nano) / 1e9 ? [`${text}, but provided ratio is ${observed.toFixed(6)}`] : [];
   });
 }
 
-function amountsOf(container: JsonObject, name: string): Amounts {
-  return new Map(amountsAt(objectAt(container, "resources"), name));
+function readAmounts(container: JsonObject, name: string): Amounts {
+  return new Map(readQuantities(objectAt(container, "resources"), name));
 }
 
 /** The sum of all containers, or a larger init container. */
-function podAmounts(containers: readonly JsonObject[], first: readonly JsonObject[], name: string): Amounts {
+function sumPodAmounts(
+  containers: readonly JsonObject[],
+  initContainers: readonly JsonObject[],
+  name: string,
+): Amounts {
   const sums = new Map<string, Quantity>();
-  for (const [key, value] of containers.flatMap((container) => [...amountsOf(container, name)])) {
+  for (const [key, value] of containers.flatMap((container) => [...readAmounts(container, name)])) {
     const before = sums.get(key);
     sums.set(key, before === undefined ? value : addQuantities(before, value));
   }
-  for (const [key, value] of first.flatMap((container) => [...amountsOf(container, name)])) {
+  for (const [key, value] of initContainers.flatMap((container) => [...readAmounts(container, name)])) {
     const before = sums.get(key);
     if (before === undefined || compareQuantities(value, before) > 0) sums.set(key, value);
   }

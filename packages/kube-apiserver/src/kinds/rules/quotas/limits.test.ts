@@ -7,14 +7,14 @@ import { admitCreate } from "../../testing/admit.ts";
 const CASES = recorded.cases as unknown as readonly RecordedLimit[];
 
 it.each(CASES)("applies LimitRanges: $why", ({ limits, of, sent, answer }) => {
-  const ours = admitCreate(of, sent, {
+  const actual = admitCreate(of, sent, {
     objects: ({ resource }) => (resource === "limitranges" ? [{ spec: { limits } }] : []),
   });
-  expect(shown(ours)).toEqual(shown(answer));
+  expect(omitGenerated(actual)).toEqual(omitGenerated(answer));
 });
 
 /** Namespaces and ids come from the recording. */
-function shown(answer: object): unknown {
+function omitGenerated(answer: object): unknown {
   return JSON.parse(
     JSON.stringify(answer, (name, value: unknown) => (["namespace", "uid"].includes(name) ? undefined : value)),
   );
@@ -25,9 +25,9 @@ it("a quota counts existing objects of the kind", () => {
     metadata: { name: "q", namespace: "default" },
     spec: { hard: { configmaps: "1", "count/configmaps": "5" } },
   };
-  const there: Record<string, JsonObject[]> = { resourcequotas: [quota], configmaps: [{ metadata: { name: "x" } }] };
+  const existing: Record<string, JsonObject[]> = { resourcequotas: [quota], configmaps: [{ metadata: { name: "x" } }] };
   const sent = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
-  expect(admitCreate("v1/configmaps", sent, { objects: ({ resource }) => there[resource] ?? [] })).toEqual({
+  expect(admitCreate("v1/configmaps", sent, { objects: ({ resource }) => existing[resource] ?? [] })).toEqual({
     code: 403,
     message:
       'configmaps "a" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',

@@ -20,18 +20,18 @@ export function quotaError(
   const quotas = context.objects(QUOTAS, namespace);
   if (quotas.length === 0) return undefined;
   const used: Record<string, Quantity> = {};
-  for (const there of context.objects(kind, namespace)) {
-    for (const [name, amount] of Object.entries(quotaUsage(kind, asKubeObject(there)))) {
+  for (const existing of context.objects(kind, namespace)) {
+    for (const [name, amount] of Object.entries(quotaUsage(kind, asKubeObject(existing)))) {
       const before = used[name];
       used[name] = before === undefined ? amount : addQuantities(before, amount);
     }
   }
   const texts = Object.fromEntries(Object.entries(used).map(([name, amount]) => [name, formatQuantity(amount)]));
-  const counted = quotas.map(
+  const withUsage = quotas.map(
     (quota) => ({ ...quota, status: { hard: objectAt(quota, "spec", "hard"), used: texts } }) as unknown as Quota,
   );
-  const refusal = exceededQuota(kind, asKubeObject(object), counted);
-  return refusal?.message?.split(" is forbidden: ")[1];
+  const status = exceededQuota(kind, asKubeObject(object), withUsage);
+  return status?.message?.split(" is forbidden: ")[1];
 }
 
 function asKubeObject(object: JsonObject): KubeObject {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import {
-  changedAt,
-  filled,
+  updateAt,
+  fillMissing,
   hasObject,
   member,
   numberAt,
@@ -35,11 +35,11 @@ export const horizontalPodAutoscalers: BuiltInRule = {
     if (textAt(object, "apiVersion") === apiVersion) return object;
     return apiVersion === V1 ? toV1(object) : fromV1(object, apiVersion);
   },
-  errors: (object) => specErrors(objectAt(object, "spec")),
+  errors: (object) => validateSpec(objectAt(object, "spec")),
 };
 
 /** v1 supports only the average cpu utilization as a metric. */
-function cpuTarget(metric: JsonObject): number | undefined {
+function getCpuTarget(metric: JsonObject): number | undefined {
   const resource = objectAt(metric, "resource");
   return textAt(resource, "name") === "cpu" ? numberAt(objectAt(resource, "target"), "averageUtilization") : undefined;
 }
@@ -47,21 +47,21 @@ function cpuTarget(metric: JsonObject): number | undefined {
 function toV1(object: JsonObject): JsonObject {
   const { metrics: _, behavior: _behavior, ...spec } = objectAt(object, "spec");
   const all = objectsAt(objectAt(object, "spec"), "metrics");
-  const cpu = all.find((metric) => cpuTarget(metric) !== undefined);
+  const cpu = all.find((metric) => getCpuTarget(metric) !== undefined);
   const { currentMetrics: _current, conditions: _conditions, ...status } = objectAt(object, "status");
-  const target = cpu === undefined ? undefined : cpuTarget(cpu);
+  const target = cpu === undefined ? undefined : getCpuTarget(cpu);
   const carried = CARRIED.flatMap(([annotation, part, name]): [string, string][] => {
     const value = member(objectAt(object, part), name);
-    const rest = name === "metrics" ? all.filter((metric) => cpuTarget(metric) === undefined) : value;
+    const rest = name === "metrics" ? all.filter((metric) => getCpuTarget(metric) === undefined) : value;
     return rest === undefined || (Array.isArray(rest) && rest.length === 0) ? [] : [[annotation, JSON.stringify(rest)]];
   });
-  const dressed =
-    carried.length === 0 ? object : annotated(object, (own) => ({ ...own, ...Object.fromEntries(carried) }));
+  const withAnnotations =
+    carried.length === 0 ? object : updateAnnotations(object, (own) => ({ ...own, ...Object.fromEntries(carried) }));
   return {
-    ...dressed,
+    ...withAnnotations,
     apiVersion: V1,
-    spec: filled(spec, { targetCPUUtilizationPercentage: target }),
-    status: filled(status, { currentReplicas: 0, desiredReplicas: 0 }),
+    spec: fillMissing(spec, { targetCPUUtilizationPercentage: target }),
+    status: fillMissing(status, { currentReplicas: 0, desiredReplicas: 0 }),
   };
 }
 
@@ -69,22 +69,23 @@ function fromV1(object: JsonObject, apiVersion: string): JsonObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = objectAt(object, "spec");
   const { currentCPUUtilizationPercentage: _, ...status } = objectAt(object, "status");
   const annotations = objectAt(object, "metadata", "annotations");
-  const carried = (annotation: string): JsonValue | undefined => parsed(textAt(annotations, annotation));
+  const carried = (annotation: string): JsonValue | undefined => parseAnnotation(textAt(annotations, annotation));
   const [metrics, behavior, currentMetrics, conditions] = CARRIED.map(([annotation]) => carried(annotation));
   const others = Array.isArray(metrics) ? metrics : [];
-  const byCpu = others.length === 0 && target === undefined ? 80 : target;
+  const cpuUtilization = others.length === 0 && target === undefined ? 80 : target;
   const cpu = {
     type: "Resource",
-    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: byCpu ?? null } },
+    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: cpuUtilization ?? null } },
   };
-  const plain = Object.keys(annotations).length === 0 ? object : annotated(object, withoutCarried);
+  const withoutAnnotations =
+    Object.keys(annotations).length === 0 ? object : updateAnnotations(object, omitCarriedAnnotations);
   return {
-    ...plain,
+    ...withoutAnnotations,
     apiVersion,
-    spec: filled({ ...spec, metrics: byCpu === undefined ? others : [cpu, ...others] }, { behavior }),
+    spec: fillMissing({ ...spec, metrics: cpuUtilization === undefined ? others : [cpu, ...others] }, { behavior }),
     status: {
       desiredReplicas: 0,
-      ...filled(
+      ...fillMissing(
         withMember(status, "currentReplicas", status["currentReplicas"] === 0 ? undefined : status["currentReplicas"]),
         { conditions },
       ),
@@ -93,20 +94,20 @@ function fromV1(object: JsonObject, apiVersion: string): JsonObject {
   };
 }
 
-function annotated(object: JsonObject, change: (own: JsonObject) => JsonObject): JsonObject {
-  return changedAt(object, "metadata", (metadata) => {
+function updateAnnotations(object: JsonObject, change: (own: JsonObject) => JsonObject): JsonObject {
+  return updateAt(object, "metadata", (metadata) => {
     const annotations = change(objectAt(metadata, "annotations"));
     return withMember(metadata, "annotations", Object.keys(annotations).length === 0 ? undefined : annotations);
   });
 }
 
-function withoutCarried(own: JsonObject): JsonObject {
+function omitCarriedAnnotations(own: JsonObject): JsonObject {
   const carried = new Set(CARRIED.map(([annotation]) => annotation));
   return Object.fromEntries(Object.entries(own).filter(([name]) => !carried.has(name)));
 }
 
 /** The annotation can contain anything: ignore unreadable text. */
-function parsed(text: string): JsonValue | undefined {
+function parseAnnotation(text: string): JsonValue | undefined {
   if (text === "") return undefined;
   try {
     return JSON.parse(text) as JsonValue;
@@ -115,21 +116,21 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-function specErrors(spec: JsonObject): Errors {
-  const [least, most] = [numberAt(spec, "minReplicas"), numberAt(spec, "maxReplicas") ?? 0];
+function validateSpec(spec: JsonObject): Errors {
+  const [minReplicas, maxReplicas] = [numberAt(spec, "minReplicas"), numberAt(spec, "maxReplicas") ?? 0];
   const metrics = objectsAt(spec, "metrics");
   const isScalable = metrics.some((metric) => ["Object", "External"].includes(textAt(metric, "type")));
   return [
-    ...(least !== undefined && least < 1
-      ? [invalid("spec.minReplicas", least, "must be greater than or equal to 1")]
+    ...(minReplicas !== undefined && minReplicas < 1
+      ? [invalid("spec.minReplicas", minReplicas, "must be greater than or equal to 1")]
       : NONE),
-    ...(most < 1 ? [required("spec.maxReplicas", "must be set and greater than 0")] : NONE),
-    ...(least !== undefined && most < least
-      ? [invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")]
+    ...(maxReplicas < 1 ? [required("spec.maxReplicas", "must be set and greater than 0")] : NONE),
+    ...(minReplicas !== undefined && maxReplicas < minReplicas
+      ? [invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")]
       : NONE),
-    ...targetErrors(objectAt(spec, "scaleTargetRef"), "spec.scaleTargetRef"),
-    ...metrics.flatMap((metric, index) => metricErrors(metric, `spec.metrics[${index}]`)),
-    ...(least === 0 && !isScalable
+    ...validateTarget(objectAt(spec, "scaleTargetRef"), "spec.scaleTargetRef"),
+    ...metrics.flatMap((metric, index) => validateMetric(metric, `spec.metrics[${index}]`)),
+    ...(minReplicas === 0 && !isScalable
       ? [
           forbidden(
             "spec.metrics",
@@ -139,13 +140,13 @@ function specErrors(spec: JsonObject): Errors {
       : NONE),
     ...["scaleUp", "scaleDown"].flatMap((name) =>
       hasObject(objectAt(spec, "behavior"), name)
-        ? behaviorErrors(objectAt(spec, "behavior", name), `spec.behavior.${name}`)
+        ? validateBehavior(objectAt(spec, "behavior", name), `spec.behavior.${name}`)
         : NONE,
     ),
   ];
 }
 
-function targetErrors(target: JsonObject, field: string): Errors {
+function validateTarget(target: JsonObject, field: string): Errors {
   const apiVersion = textAt(target, "apiVersion");
   const isCore = !apiVersion.includes("/") && textAt(target, "kind") !== "ReplicationController";
   return [
@@ -154,26 +155,26 @@ function targetErrors(target: JsonObject, field: string): Errors {
   ];
 }
 
-function metricErrors(metric: JsonObject, field: string): Errors {
+function validateMetric(metric: JsonObject, field: string): Errors {
   const type = textAt(metric, "type");
   if (type === "") return [required(`${field}.type`, "must specify a metric source type")];
   const source = SOURCES[type];
   if (source === undefined) return [unsupported(`${field}.type`, type, Object.keys(SOURCES).sort())];
   if (!hasObject(metric, source))
     return [required(`${field}.${source}`, "must populate information for the given metric source")];
-  return sourceErrors(objectAt(metric, source), source, `${field}.${source}`);
+  return validateSource(objectAt(metric, source), source, `${field}.${source}`);
 }
 
-function sourceErrors(source: JsonObject, kind: string, field: string): Errors {
+function validateSource(source: JsonObject, kind: string, field: string): Errors {
   const target = objectAt(source, "target");
   const isResource = kind === "resource" || kind === "containerResource";
   if (!isResource) return NONE;
   const hasTarget = numberAt(target, "averageUtilization") !== undefined || textAt(target, "averageValue") !== "";
-  const use = numberAt(target, "averageUtilization");
+  const utilization = numberAt(target, "averageUtilization");
   return [
     ...(textAt(source, "name") === "" ? [required(`${field}.name`, "must specify a resource name")] : NONE),
-    ...(use !== undefined && use < 1
-      ? [invalid(`${field}.target.averageUtilization`, use, "must be greater than 0")]
+    ...(utilization !== undefined && utilization < 1
+      ? [invalid(`${field}.target.averageUtilization`, utilization, "must be greater than 0")]
       : NONE),
     ...(hasTarget
       ? NONE
@@ -181,7 +182,7 @@ function sourceErrors(source: JsonObject, kind: string, field: string): Errors {
   ];
 }
 
-function behaviorErrors(rules: JsonObject, field: string): Errors {
+function validateBehavior(rules: JsonObject, field: string): Errors {
   const policies = objectsAt(rules, "policies");
   const select = textAt(rules, "selectPolicy");
   const window = numberAt(rules, "stabilizationWindowSeconds") ?? 0;
@@ -195,11 +196,11 @@ function behaviorErrors(rules: JsonObject, field: string): Errors {
       : NONE),
     ...(selects.includes(select) || select === "" ? NONE : [unsupported(`${field}.selectPolicy`, select, selects)]),
     ...(policies.length === 0 ? [required(`${field}.policies`, "must specify at least one Policy")] : NONE),
-    ...policies.flatMap((policy, index) => policyErrors(policy, `${field}.policies[${index}]`)),
+    ...policies.flatMap((policy, index) => validatePolicy(policy, `${field}.policies[${index}]`)),
   ];
 }
 
-function policyErrors(policy: JsonObject, field: string): Errors {
+function validatePolicy(policy: JsonObject, field: string): Errors {
   const type = textAt(policy, "type");
   const [value, period] = [numberAt(policy, "value") ?? 0, numberAt(policy, "periodSeconds") ?? 0];
   const types = ["Percent", "Pods"];

@@ -1,44 +1,44 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
 import type { AdmissionContext } from "../../kind.ts";
-import { changedAt, isSet, numberAt, objectAt, textAt, withMember } from "../../json-access.ts";
+import { updateAt, isSet, numberAt, objectAt, textAt, withMember } from "../../json-access.ts";
 import { invalid, NONE, notNegative, oneOf, required, type Errors } from "../../validation/field-errors.ts";
 import { dnsSubdomainUpTo } from "../../validation/names.ts";
-import { mismatch, podTemplateErrors } from "../../validation/pods/pod-spec.ts";
-import { podWarnings, templateWarnings } from "../../validation/pods/pod-warnings.ts";
-import { matchesSelector, selectorErrors, shownSelector } from "../../validation/selectors.ts";
-import { cronErrors } from "../../validation/cron.ts";
-import { unchanged, type BuiltInRule } from "../built-in-rule.ts";
+import { mismatch, validatePodTemplate } from "../../validation/pods/pod-spec.ts";
+import { listPodWarnings, listTemplateWarnings } from "../../validation/pods/pod-warnings.ts";
+import { matchesSelector, validateSelector, formatSelector } from "../../validation/selectors.ts";
+import { validateCron } from "../../validation/cron.ts";
+import { validateUnchanged, type BuiltInRule } from "../built-in-rule.ts";
 
 const UID = "batch.kubernetes.io/controller-uid";
 const NAME = "batch.kubernetes.io/job-name";
 
 export const jobs: BuiltInRule = {
-  warnings: templateWarnings,
+  warnings: listTemplateWarnings,
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
   prepareCreate: (job, context) =>
-    isSet(objectAt(job, "spec"), "manualSelector") ? job : withOwnSelector(job, context),
+    isSet(objectAt(job, "spec"), "manualSelector") ? job : generateSelector(job, context),
   selectableText: (job, field) =>
     field === "status.successful" ? String(numberAt(objectAt(job, "status"), "succeeded") ?? 0) : "",
   errors: (job) => [
-    ...ownSelectorErrors(job),
-    ...jobSpecErrors(objectAt(job, "spec"), "spec"),
-    ...templateMismatch(job),
+    ...validateOwnSelector(job),
+    ...validateJobSpec(objectAt(job, "spec"), "spec"),
+    ...validateTemplateLabels(job),
   ],
   updateErrors: (next, live) => [
     ...(isSet(objectAt(next, "spec"), "suspend") &&
     numberAt(objectAt(next, "spec"), "completions") !== numberAt(objectAt(live, "spec"), "completions")
       ? NONE
-      : unchanged(next, live, "spec.completions", "spec", "completions")),
-    ...unchanged(next, live, "spec.selector", "spec", "selector"),
-    ...unchanged(next, live, "spec.template", "spec", "template"),
-    ...unchanged(next, live, "spec.completionMode", "spec", "completionMode"),
+      : validateUnchanged(next, live, "spec.completions", "spec", "completions")),
+    ...validateUnchanged(next, live, "spec.selector", "spec", "selector"),
+    ...validateUnchanged(next, live, "spec.template", "spec", "template"),
+    ...validateUnchanged(next, live, "spec.completionMode", "spec", "completionMode"),
   ],
 };
 
 export const cronJobs: BuiltInRule = {
   warnings: (cronJob) =>
-    podWarnings(
+    listPodWarnings(
       objectAt(cronJob, "spec", "jobTemplate", "spec", "template", "spec"),
       "spec.jobTemplate.spec.template.spec",
     ),
@@ -49,11 +49,11 @@ export const cronJobs: BuiltInRule = {
     const spec = objectAt(cronJob, "spec");
     const schedule = textAt(spec, "schedule");
     return [
-      ...(schedule === "" ? [required("spec.schedule")] : cronErrors(schedule, "spec.schedule")),
+      ...(schedule === "" ? [required("spec.schedule")] : validateCron(schedule, "spec.schedule")),
       ...notNegative("spec.startingDeadlineSeconds", numberAt(spec, "startingDeadlineSeconds")),
-      ...zoneErrors(textAt(spec, "timeZone")),
+      ...validateZone(textAt(spec, "timeZone")),
       ...oneOf("spec.concurrencyPolicy", textAt(spec, "concurrencyPolicy"), ["Allow", "Forbid", "Replace"]),
-      ...jobSpecErrors(objectAt(spec, "jobTemplate", "spec"), "spec.jobTemplate.spec"),
+      ...validateJobSpec(objectAt(spec, "jobTemplate", "spec"), "spec.jobTemplate.spec"),
       ...notNegative("spec.successfulJobsHistoryLimit", numberAt(spec, "successfulJobsHistoryLimit")),
       ...notNegative("spec.failedJobsHistoryLimit", numberAt(spec, "failedJobsHistoryLimit")),
     ];
@@ -61,21 +61,19 @@ export const cronJobs: BuiltInRule = {
 };
 
 /** A job selects its pods by its uid, which it writes to its template. */
-function withOwnSelector(job: JsonObject, context: AdmissionContext): JsonObject {
+function generateSelector(job: JsonObject, context: AdmissionContext): JsonObject {
   const metadata = objectAt(job, "metadata");
   const uid = textAt(metadata, "uid") || context.uuid();
   const name = textAt(metadata, "name");
   const labels = { [UID]: uid, [NAME]: name, "controller-uid": uid, "job-name": name };
-  const labelled = (object: JsonObject): JsonObject =>
-    changedAt(object, "metadata", (meta) => changedAt(meta, "labels", (own) => ({ ...own, ...labels })));
-  const isBare = Object.keys(objectAt(metadata, "labels")).length === 0;
-  const withTemplate = changedAt(isBare || sharesTemplateLabels(job) ? labelled(job) : job, "spec", (spec) =>
-    changedAt(spec, "template", labelled),
+  const addLabels = (object: JsonObject): JsonObject =>
+    updateAt(object, "metadata", (meta) => updateAt(meta, "labels", (own) => ({ ...own, ...labels })));
+  const hasNoLabels = Object.keys(objectAt(metadata, "labels")).length === 0;
+  const withTemplate = updateAt(hasNoLabels || sharesTemplateLabels(job) ? addLabels(job) : job, "spec", (spec) =>
+    updateAt(spec, "template", addLabels),
   );
-  return changedAt(withTemplate, "spec", (spec) =>
-    changedAt(spec, "selector", (selector) =>
-      changedAt(selector, "matchLabels", (match) => ({ ...match, [UID]: uid })),
-    ),
+  return updateAt(withTemplate, "spec", (spec) =>
+    updateAt(spec, "selector", (selector) => updateAt(selector, "matchLabels", (match) => ({ ...match, [UID]: uid }))),
   );
 }
 
@@ -84,43 +82,43 @@ function sharesTemplateLabels(job: JsonObject): boolean {
   return equalJson(objectAt(job, "metadata", "labels"), objectAt(job, "spec", "template", "metadata", "labels"));
 }
 
-function ownSelectorErrors(job: JsonObject): Errors {
+function validateOwnSelector(job: JsonObject): Errors {
   const spec = objectAt(job, "spec");
   if (isSet(spec, "manualSelector")) return NONE;
   const selector = objectAt(spec, "selector");
   const match = Object.keys(objectAt(selector, "matchLabels"));
   const isOwn = match.length === 1 && match[0] === UID;
-  return isOwn ? NONE : [invalid("spec.selector", shownSelector(selector), "`selector` not auto-generated")];
+  return isOwn ? NONE : [invalid("spec.selector", formatSelector(selector), "`selector` not auto-generated")];
 }
 
-function jobSpecErrors(spec: JsonObject, field: string): Errors {
+function validateJobSpec(spec: JsonObject, field: string): Errors {
   const counts = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"];
   const isIndexed = textAt(spec, "completionMode") === "Indexed";
   return [
-    ...selectorErrors(objectAt(spec, "selector"), `${field}.selector`),
+    ...validateSelector(objectAt(spec, "selector"), `${field}.selector`),
     ...counts.flatMap((name) => notNegative(`${field}.${name}`, numberAt(spec, name))),
     ...oneOf(`${field}.completionMode`, textAt(spec, "completionMode"), ["NonIndexed", "Indexed"]),
     ...(isIndexed && numberAt(spec, "completions") === undefined
       ? [required(`${field}.completions`, "when completion mode is Indexed")]
       : NONE),
-    ...podTemplateErrors(
+    ...validatePodTemplate(
       withMember(objectAt(spec, "template"), "spec", objectAt(spec, "template", "spec")),
       `${field}.template`,
     ),
-    ...restartErrors(
+    ...validateRestart(
       textAt(objectAt(spec, "template", "spec"), "restartPolicy"),
       `${field}.template.spec.restartPolicy`,
     ),
   ];
 }
 
-function restartErrors(policy: string, field: string): Errors {
+function validateRestart(policy: string, field: string): Errors {
   if (policy === "OnFailure" || policy === "Never") return NONE;
   const detail = 'valid values: "OnFailure", "Never"';
   return policy === "Always" || policy === "" ? [required(field, detail)] : NONE;
 }
 
-function templateMismatch(job: JsonObject): Errors {
+function validateTemplateLabels(job: JsonObject): Errors {
   const spec = objectAt(job, "spec");
   const labels = objectAt(spec, "template", "metadata", "labels");
   return matchesSelector(objectAt(spec, "selector"), labels)
@@ -128,7 +126,7 @@ function templateMismatch(job: JsonObject): Errors {
     : [mismatch(objectAt(spec, "template"), "spec.template")];
 }
 
-function zoneErrors(zone: string): Errors {
+function validateZone(zone: string): Errors {
   if (zone === "") return NONE;
   return isZone(zone) ? NONE : [invalid("spec.timeZone", zone, `unknown time zone ${zone}`)];
 }

@@ -1,8 +1,8 @@
 import { equalJson, type JsonObject } from "@oaas/kube-core";
 import type { AdmissionContext } from "../../kind.ts";
 import {
-  changedAt,
-  filled,
+  updateAt,
+  fillMissing,
   hasObject,
   isSet,
   member,
@@ -13,37 +13,37 @@ import {
   withMember,
 } from "../../json-access.ts";
 import { forbidden, invalid, NONE, type Errors } from "../../validation/field-errors.ts";
-import { podSpecErrors } from "../../validation/pods/pod-spec.ts";
-import { podWarnings } from "../../validation/pods/pod-warnings.ts";
-import { amount } from "../../validation/resources.ts";
+import { validatePodSpec } from "../../validation/pods/pod-spec.ts";
+import { listPodWarnings } from "../../validation/pods/pod-warnings.ts";
+import { parseAmount } from "../../validation/resources.ts";
 import type { BuiltInRule } from "../built-in-rule.ts";
-import { limitsFor, podLimitRefusal, withDefaultLimits } from "../quotas/limit-ranges.ts";
+import { listLimits, checkPodLimits, applyDefaultLimits } from "../quotas/limit-ranges.ts";
 
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", resource: "priorityclasses" };
-const COUNTED = ["cpu", "memory"] as const;
+const QOS_RESOURCES = ["cpu", "memory"] as const;
 
 export const pods: BuiltInRule = {
-  prepareStatus: withQualityOf,
-  warnings: (pod, isNew) => (isNew ? podWarnings(objectAt(pod, "spec"), "spec") : []),
+  prepareStatus: keepQosClass,
+  warnings: (pod, isNew) => (isNew ? listPodWarnings(objectAt(pod, "spec"), "spec") : []),
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
   prepareCreate: (sent, context) => {
-    const pod = withDefaultLimits(sent, limitsFor(sent, context));
+    const pod = applyDefaultLimits(sent, listLimits(sent, context));
     return withMember(
-      changedAt(pod, "spec", (spec) => withGrace(withTolerations(withPriority(spec, context)))),
+      updateAt(pod, "spec", (spec) => clampGracePeriod(addTolerations(setPriority(spec, context)))),
       "status",
-      newStatus(objectAt(pod, "spec"), context),
+      createStatus(objectAt(pod, "spec"), context),
     );
   },
   forbiddenReason(pod, context) {
     const name = textAt(objectAt(pod, "spec"), "priorityClassName");
-    const isKnown = name === "" || priorityClass(name, context) !== undefined;
+    const isKnown = name === "" || findPriorityClass(name, context) !== undefined;
     if (!isKnown) return `no PriorityClass with name ${name} was found`;
-    const limits = limitsFor(pod, context);
-    return podLimitRefusal(withDefaultLimits(pod, limits), limits);
+    const limits = listLimits(pod, context);
+    return checkPodLimits(applyDefaultLimits(pod, limits), limits);
   },
-  errors: (pod) => podSpecErrors(objectAt(pod, "spec"), "spec"),
-  updateErrors,
+  errors: (pod) => validatePodSpec(objectAt(pod, "spec"), "spec"),
+  updateErrors: validateUpdate,
   selectableText: (pod, field) => {
     const [part = "", name = ""] = field.split(".");
     const holder = objectAt(pod, part);
@@ -57,12 +57,12 @@ export const pods: BuiltInRule = {
 };
 
 /** A negative period once meant immediate; now it means one second. */
-function withGrace(spec: JsonObject): JsonObject {
+function clampGracePeriod(spec: JsonObject): JsonObject {
   const isNegative = (numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0;
   return isNegative ? withMember(spec, "terminationGracePeriodSeconds", 1) : spec;
 }
 
-function newStatus(spec: JsonObject, { time }: AdmissionContext): JsonObject {
+function createStatus(spec: JsonObject, { time }: AdmissionContext): JsonObject {
   const gated = {
     type: "PodScheduled",
     status: "False",
@@ -72,34 +72,37 @@ function newStatus(spec: JsonObject, { time }: AdmissionContext): JsonObject {
     message: "Scheduling is blocked due to non-empty scheduling gates",
   };
   const isGated = objectsAt(spec, "schedulingGates").length > 0;
-  return { phase: "Pending", ...(isGated ? { conditions: [gated] } : {}), qosClass: qualityOf(spec) };
+  return { phase: "Pending", ...(isGated ? { conditions: [gated] } : {}), qosClass: computeQosClass(spec) };
 }
 
 /**
  * Guaranteed when requests equal limits for cpu and memory in every container; BestEffort when nothing is requested.
  */
-function qualityOf(spec: JsonObject): string {
+function computeQosClass(spec: JsonObject): string {
   const resources = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((container) =>
     objectAt(container, "resources"),
   );
-  const isNothing = resources.every((each) =>
-    COUNTED.every((name) => !isAsked(each, "requests", name) && !isAsked(each, "limits", name)),
+  const hasNoResources = resources.every((each) =>
+    QOS_RESOURCES.every((name) => !isSpecified(each, "requests", name) && !isSpecified(each, "limits", name)),
   );
-  if (isNothing) return "BestEffort";
-  const isFull = resources.every((each) =>
-    COUNTED.every((name) => {
-      const [limit, request] = [amount(objectAt(each, "limits")[name]), amount(objectAt(each, "requests")[name])];
+  if (hasNoResources) return "BestEffort";
+  const isGuaranteed = resources.every((each) =>
+    QOS_RESOURCES.every((name) => {
+      const [limit, request] = [
+        parseAmount(objectAt(each, "limits")[name]),
+        parseAmount(objectAt(each, "requests")[name]),
+      ];
       return limit !== undefined && limit.nano > 0n && request?.nano === limit.nano;
     }),
   );
-  return isFull ? "Guaranteed" : "Burstable";
+  return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
-function isAsked(resources: JsonObject, part: string, name: string): boolean {
-  return (amount(objectAt(resources, part)[name])?.nano ?? 0n) > 0n;
+function isSpecified(resources: JsonObject, part: string, name: string): boolean {
+  return (parseAmount(objectAt(resources, part)[name])?.nano ?? 0n) > 0n;
 }
 
-function priorityClass(name: string, context: AdmissionContext): JsonObject | undefined {
+function findPriorityClass(name: string, context: AdmissionContext): JsonObject | undefined {
   const system = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 }[name];
   const found = context
     .objects(PRIORITY_CLASSES)
@@ -107,31 +110,33 @@ function priorityClass(name: string, context: AdmissionContext): JsonObject | un
   return found ?? (system === undefined ? undefined : { value: system });
 }
 
-function withPriority(spec: JsonObject, context: AdmissionContext): JsonObject {
+function setPriority(spec: JsonObject, context: AdmissionContext): JsonObject {
   const name = textAt(spec, "priorityClassName");
-  const byDefault = (): JsonObject | undefined =>
+  const findDefaultClass = (): JsonObject | undefined =>
     context.objects(PRIORITY_CLASSES).find((object) => isSet(object, "globalDefault"));
-  const priority = name === "" ? byDefault() : priorityClass(name, context);
+  const priority = name === "" ? findDefaultClass() : findPriorityClass(name, context);
   const defaultName =
     name === "" && priority !== undefined ? textAt(objectAt(priority, "metadata"), "name") : undefined;
-  return filled(spec, {
+  return fillMissing(spec, {
     priorityClassName: defaultName,
     priority: numberAt(priority ?? {}, "value") ?? 0,
     preemptionPolicy: textAt(priority ?? {}, "preemptionPolicy") || "PreemptLowerPriority",
   });
 }
 
-const TROUBLES = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const UNAVAILABLE_TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /** By default a pod stays on a lost node for five minutes. */
-function withTolerations(spec: JsonObject): JsonObject {
+function addTolerations(spec: JsonObject): JsonObject {
   const own = objectsAt(spec, "tolerations");
-  const added = TROUBLES.filter((key) => !own.some((toleration) => tolerates(toleration, key))).map((key) => ({
-    key,
-    operator: "Exists",
-    effect: "NoExecute",
-    tolerationSeconds: 300,
-  }));
+  const added = UNAVAILABLE_TAINTS.filter((key) => !own.some((toleration) => tolerates(toleration, key))).map(
+    (key) => ({
+      key,
+      operator: "Exists",
+      effect: "NoExecute",
+      tolerationSeconds: 300,
+    }),
+  );
   return added.length === 0 ? spec : withMember(spec, "tolerations", [...own, ...added]);
 }
 
@@ -140,10 +145,10 @@ function tolerates(toleration: JsonObject, taint: string): boolean {
   return (key === "" || key === taint) && (effect === "" || effect === "NoExecute");
 }
 
-const MAY_CHANGE =
+const IMMUTABLE_FIELDS =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-function updateErrors(next: JsonObject, live: JsonObject): Errors {
+function validateUpdate(next: JsonObject, live: JsonObject): Errors {
   const [now, before] = [objectAt(next, "spec"), objectAt(live, "spec")];
   const lists = ["containers", "initContainers"].filter(
     (name) => objectsAt(now, name).length !== objectsAt(before, name).length,
@@ -151,14 +156,14 @@ function updateErrors(next: JsonObject, live: JsonObject): Errors {
   if (lists.length > 0) {
     return lists.map((name) => forbidden(`spec.${name}`, "pod updates may not add or remove containers"));
   }
-  const deadline = deadlineErrors(now, before);
+  const deadline = validateDeadline(now, before);
   if (deadline.length > 0) return deadline;
-  return equalJson(withoutChangeable(now, before), withoutChangeable(before, before))
+  return equalJson(omitMutableFields(now, before), omitMutableFields(before, before))
     ? NONE
-    : [forbidden("spec", MAY_CHANGE)];
+    : [forbidden("spec", IMMUTABLE_FIELDS)];
 }
 
-function deadlineErrors(now: JsonObject, before: JsonObject): Errors {
+function validateDeadline(now: JsonObject, before: JsonObject): Errors {
   const [after, earlier] = [numberAt(now, "activeDeadlineSeconds"), numberAt(before, "activeDeadlineSeconds")];
   if (earlier === undefined || earlier === after) return NONE;
   if (after === undefined)
@@ -169,18 +174,18 @@ function deadlineErrors(now: JsonObject, before: JsonObject): Errors {
 }
 
 /** The spec without mutable fields; images are the previous ones. */
-function withoutChangeable(spec: JsonObject, before: JsonObject): JsonObject {
+function omitMutableFields(spec: JsonObject, before: JsonObject): JsonObject {
   const { activeDeadlineSeconds: _, tolerations, ...rest } = spec;
   const images = (name: string): readonly JsonObject[] =>
     objectsAt(spec, name).map((container, index) =>
       withMember(container, "image", objectsAt(before, name)[index]?.["image"] ?? ""),
     );
-  const kept = objectsAt(before, "tolerations").filter((old) =>
+  const remaining = objectsAt(before, "tolerations").filter((old) =>
     objectsAt({ tolerations: tolerations ?? [] }, "tolerations").some((each) => equalJson(each, old)),
   );
   return {
     ...rest,
-    tolerations: kept,
+    tolerations: remaining,
     containers: images("containers"),
     ...(member(spec, "initContainers") === undefined ? {} : { initContainers: images("initContainers") }),
     ...(hasObject(spec, "securityContext") ? {} : { securityContext: {} }),
@@ -188,7 +193,7 @@ function withoutChangeable(spec: JsonObject, before: JsonObject): JsonObject {
 }
 
 /** The QoS class follows from the spec; status writes need not set it. */
-function withQualityOf(next: JsonObject, live: JsonObject): JsonObject {
+function keepQosClass(next: JsonObject, live: JsonObject): JsonObject {
   const status = objectAt(next, "status");
   const { qosClass } = objectAt(live, "status");
   if (textAt(status, "qosClass") !== "" || qosClass === undefined) return next;

@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject, type JsonValue } from "@oaas/kube-core";
-import { changedAt, hasObject, member, numberAt, objectAt, objectsAt, textAt, withMember } from "../../json-access.ts";
+import { updateAt, hasObject, member, numberAt, objectAt, objectsAt, textAt, withMember } from "../../json-access.ts";
 import {
   forbidden,
   IMMUTABLE,
@@ -10,12 +10,16 @@ import {
   type Errors,
 } from "../../validation/field-errors.ts";
 import { dnsLabel } from "../../validation/names.ts";
-import { templateWarnings } from "../../validation/pods/pod-warnings.ts";
-import { replicaCountErrors, type Counts } from "../../validation/replica-counts.ts";
-import { keptTemplateErrors, mismatch, podTemplateErrors } from "../../validation/pods/pod-spec.ts";
-import { daemonStrategyErrors, statefulStrategyErrors, strategyErrors } from "../../validation/update-strategies.ts";
-import { isEmptySelector, selectorErrors, shownSelector } from "../../validation/selectors.ts";
-import { unchanged, type BuiltInRule } from "../built-in-rule.ts";
+import { listTemplateWarnings } from "../../validation/pods/pod-warnings.ts";
+import { validateReplicaCount, type Counts } from "../../validation/replica-counts.ts";
+import { validateKeptTemplate, mismatch, validatePodTemplate } from "../../validation/pods/pod-spec.ts";
+import {
+  validateDaemonStrategy,
+  validateStatefulStrategy,
+  validateStrategy,
+} from "../../validation/update-strategies.ts";
+import { isEmptySelector, validateSelector, formatSelector } from "../../validation/selectors.ts";
+import { validateUnchanged, type BuiltInRule } from "../built-in-rule.ts";
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
@@ -33,8 +37,8 @@ const REPLICA_SET_COUNTS: Counts = {
 };
 
 export const deployments: BuiltInRule = {
-  warnings: templateWarnings,
-  statusErrors: replicaCountErrors({
+  warnings: listTemplateWarnings,
+  statusErrors: validateReplicaCount({
     all: [
       "observedGeneration",
       "replicas",
@@ -50,7 +54,7 @@ export const deployments: BuiltInRule = {
   }),
   countsGenerations: true,
   startsGeneration: (next, live) =>
-    specChanged(next, live) ||
+    isSpecChanged(next, live) ||
     !equalJson(objectAt(next, "metadata", "annotations"), objectAt(live, "metadata", "annotations")),
   errors(deployment) {
     const spec = objectAt(deployment, "spec");
@@ -58,9 +62,9 @@ export const deployments: BuiltInRule = {
     const ready = numberAt(spec, "minReadySeconds") ?? 0;
     return [
       ...notNegative("spec.replicas", numberAt(spec, "replicas")),
-      ...ownSelectorErrors(spec, { what: "deployment", detail: "invalid label selector" }),
-      ...keptTemplateErrors(spec, selectorOf(spec), "ReplicaSet"),
-      ...strategyErrors(objectAt(spec, "strategy"), "spec.strategy"),
+      ...validateOwnSelector(spec, { what: "deployment", detail: "invalid label selector" }),
+      ...validateKeptTemplate(spec, getSelector(spec), "ReplicaSet"),
+      ...validateStrategy(objectAt(spec, "strategy"), "spec.strategy"),
       ...notNegative("spec.minReadySeconds", ready),
       ...notNegative("spec.revisionHistoryLimit", numberAt(spec, "revisionHistoryLimit")),
       ...notNegative("spec.progressDeadlineSeconds", deadline),
@@ -69,29 +73,29 @@ export const deployments: BuiltInRule = {
         : NONE),
     ];
   },
-  updateErrors: selectorUnchanged,
+  updateErrors: validateSelectorUnchanged,
 };
 
 export const replicaSets: BuiltInRule = {
-  warnings: templateWarnings,
-  statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
+  warnings: listTemplateWarnings,
+  statusErrors: validateReplicaCount(REPLICA_SET_COUNTS),
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   errors(set) {
     const spec = objectAt(set, "spec");
     return [
       ...notNegative("spec.replicas", numberAt(spec, "replicas")),
       ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
-      ...ownSelectorErrors(spec, { what: "deployment", detail: "invalid label selector" }),
-      ...keptTemplateErrors(spec, selectorOf(spec), "ReplicaSet"),
+      ...validateOwnSelector(spec, { what: "deployment", detail: "invalid label selector" }),
+      ...validateKeptTemplate(spec, getSelector(spec), "ReplicaSet"),
     ];
   },
-  updateErrors: selectorUnchanged,
+  updateErrors: validateSelectorUnchanged,
 };
 
 export const statefulSets: BuiltInRule = {
-  warnings: templateWarnings,
-  statusErrors: replicaCountErrors({
+  warnings: listTemplateWarnings,
+  statusErrors: validateReplicaCount({
     all: [
       "replicas",
       "readyReplicas",
@@ -106,10 +110,10 @@ export const statefulSets: BuiltInRule = {
   }),
   name: dnsLabel,
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   // The claims' kind and status are filled in as in a created claim.
-  prepareCreate: withClaimTypes,
-  prepareUpdate: (next) => withClaimTypes(next),
+  prepareCreate: fillClaimTypes,
+  prepareUpdate: (next) => fillClaimTypes(next),
   errors(set) {
     const spec = objectAt(set, "spec");
     const policy = textAt(spec, "podManagementPolicy");
@@ -117,15 +121,15 @@ export const statefulSets: BuiltInRule = {
       ...(["OrderedReady", "Parallel", ""].includes(policy)
         ? NONE
         : [invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]),
-      ...statefulStrategyErrors(objectAt(spec, "updateStrategy")),
+      ...validateStatefulStrategy(objectAt(spec, "updateStrategy")),
       ...notNegative("spec.replicas", numberAt(spec, "replicas")),
       ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
-      ...ownSelectorErrors(spec, { what: "statefulset", detail: "" }),
-      ...keptTemplateErrors(withClaimedVolumes(spec), selectorOf(spec), "StatefulSet"),
+      ...validateOwnSelector(spec, { what: "statefulset", detail: "" }),
+      ...validateKeptTemplate(addClaimedVolumes(spec), getSelector(spec), "StatefulSet"),
     ];
   },
   updateErrors(next, live) {
-    const fixed = (object: JsonObject): JsonValue => {
+    const omitMutableFields = (object: JsonObject): JsonValue => {
       const {
         replicas: _r,
         ordinals: _o,
@@ -137,7 +141,7 @@ export const statefulSets: BuiltInRule = {
       const { persistentVolumeClaimRetentionPolicy: _p, minReadySeconds: _m, ...kept } = rest;
       return kept;
     };
-    return equalJson(fixed(next), fixed(live)) ? NONE : [forbidden("spec", STATEFUL_FIXED)];
+    return equalJson(omitMutableFields(next), omitMutableFields(live)) ? NONE : [forbidden("spec", STATEFUL_FIXED)];
   },
 };
 
@@ -145,8 +149,8 @@ const STATEFUL_FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 export const daemonSets: BuiltInRule = {
-  warnings: templateWarnings,
-  statusErrors: replicaCountErrors({
+  warnings: listTemplateWarnings,
+  statusErrors: validateReplicaCount({
     all: [
       "currentNumberScheduled",
       "numberMisscheduled",
@@ -161,35 +165,35 @@ export const daemonSets: BuiltInRule = {
     parts: [],
   }),
   countsGenerations: true,
-  startsGeneration: specChanged,
-  prepareCreate: (set) => withTemplateGeneration(set, 1),
+  startsGeneration: isSpecChanged,
+  prepareCreate: (set) => setTemplateGeneration(set, 1),
   prepareUpdate(next, live) {
     const before = Number(objectAt(live, "metadata", "annotations")[TEMPLATE_GENERATION] ?? 1);
     const isSame = equalJson(objectAt(next, "spec", "template"), objectAt(live, "spec", "template"));
-    return withTemplateGeneration(next, isSame ? before : before + 1);
+    return setTemplateGeneration(next, isSame ? before : before + 1);
   },
   errors(set) {
     const spec = objectAt(set, "spec");
-    const selector = selectorOf(spec);
+    const selector = getSelector(spec);
     return [
-      ...selectorErrors(selector ?? {}, "spec.selector"),
+      ...validateSelector(selector ?? {}, "spec.selector"),
       ...(selector !== undefined && isEmptySelector(selector)
-        ? [invalid("spec.selector", shownSelector(selector), "empty selector is invalid for daemonset")]
+        ? [invalid("spec.selector", formatSelector(selector), "empty selector is invalid for daemonset")]
         : NONE),
-      ...keptTemplateErrors(spec, selector, "DaemonSet"),
+      ...validateKeptTemplate(spec, selector, "DaemonSet"),
       ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
-      ...daemonStrategyErrors(objectAt(spec, "updateStrategy")),
+      ...validateDaemonStrategy(objectAt(spec, "updateStrategy")),
       ...notNegative("spec.revisionHistoryLimit", numberAt(spec, "revisionHistoryLimit")),
     ];
   },
-  updateErrors: selectorUnchanged,
+  updateErrors: validateSelectorUnchanged,
 };
 
 export const replicationControllers: BuiltInRule = {
-  warnings: templateWarnings,
-  statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
+  warnings: listTemplateWarnings,
+  statusErrors: validateReplicaCount(REPLICA_SET_COUNTS),
   countsGenerations: true,
-  startsGeneration: specChanged,
+  startsGeneration: isSpecChanged,
   errors(controller) {
     const spec = objectAt(controller, "spec");
     const template = objectAt(spec, "template");
@@ -201,7 +205,7 @@ export const replicationControllers: BuiltInRule = {
       ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
       ...(Object.keys(selector).length === 0 && hasObject(spec, "template") ? [required("spec.selector")] : NONE),
       ...notNegative("spec.replicas", numberAt(spec, "replicas")),
-      ...(hasObject(spec, "template") ? podTemplateErrors(template, "spec.template") : [required("spec.template")]),
+      ...(hasObject(spec, "template") ? validatePodTemplate(template, "spec.template") : [required("spec.template")]),
       ...(matches || !hasObject(spec, "template") ? NONE : [mismatch(template, "spec.template")]),
     ];
   },
@@ -209,42 +213,42 @@ export const replicationControllers: BuiltInRule = {
 
 export const podTemplates: BuiltInRule = {
   countsGenerations: true,
-  errors: (template) => podTemplateErrors(objectAt(template, "template"), "template"),
+  errors: (template) => validatePodTemplate(objectAt(template, "template"), "template"),
 };
 
 export const controllerRevisions: BuiltInRule = {
   countsGenerations: false,
   errors: (revision) => notNegative("revision", numberAt(revision, "revision")),
-  updateErrors: (next, live) => unchanged(next, live, "data", "data"),
+  updateErrors: (next, live) => validateUnchanged(next, live, "data", "data"),
 };
 
-function specChanged(next: JsonObject, live: JsonObject): boolean {
+function isSpecChanged(next: JsonObject, live: JsonObject): boolean {
   return !equalJson(next["spec"] ?? {}, live["spec"] ?? {});
 }
 
-function selectorOf(spec: JsonObject): JsonObject | undefined {
+function getSelector(spec: JsonObject): JsonObject | undefined {
   return hasObject(spec, "selector") ? objectAt(spec, "selector") : undefined;
 }
 
 /** The selector of a workload; if it is invalid, its matches are not checked. */
-function ownSelectorErrors(spec: JsonObject, words: { what: string; detail: string }): Errors {
-  const selector = selectorOf(spec);
+function validateOwnSelector(spec: JsonObject, words: { what: string; detail: string }): Errors {
+  const selector = getSelector(spec);
   if (selector === undefined) return [required("spec.selector")];
-  const wrong = selectorErrors(selector, "spec.selector");
-  if (wrong.length > 0) return [...wrong, invalid("spec.selector", shownSelector(selector), words.detail)];
+  const errors = validateSelector(selector, "spec.selector");
+  if (errors.length > 0) return [...errors, invalid("spec.selector", formatSelector(selector), words.detail)];
   return isEmptySelector(selector)
-    ? [invalid("spec.selector", shownSelector(selector), `empty selector is invalid for ${words.what}`)]
+    ? [invalid("spec.selector", formatSelector(selector), `empty selector is invalid for ${words.what}`)]
     : NONE;
 }
 
-function selectorUnchanged(next: JsonObject, live: JsonObject): Errors {
+function validateSelectorUnchanged(next: JsonObject, live: JsonObject): Errors {
   const [now, before] = [next, live].map((object) => objectAt(object, "spec", "selector"));
-  return equalJson(now ?? {}, before ?? {}) ? NONE : [invalid("spec.selector", shownSelector(now ?? {}), IMMUTABLE)];
+  return equalJson(now ?? {}, before ?? {}) ? NONE : [invalid("spec.selector", formatSelector(now ?? {}), IMMUTABLE)];
 }
 
-function withTemplateGeneration(set: JsonObject, generation: number): JsonObject {
-  return changedAt(set, "metadata", (metadata) =>
-    changedAt(metadata, "annotations", (annotations) => ({
+function setTemplateGeneration(set: JsonObject, generation: number): JsonObject {
+  return updateAt(set, "metadata", (metadata) =>
+    updateAt(metadata, "annotations", (annotations) => ({
       ...annotations,
       [TEMPLATE_GENERATION]: String(generation),
     })),
@@ -252,19 +256,19 @@ function withTemplateGeneration(set: JsonObject, generation: number): JsonObject
 }
 
 /** As its pods will be: each claim is a volume and replaces one of the same name. */
-function withClaimedVolumes(spec: JsonObject): JsonObject {
+function addClaimedVolumes(spec: JsonObject): JsonObject {
   const names = objectsAt(spec, "volumeClaimTemplates").map((claim) => textAt(objectAt(claim, "metadata"), "name"));
   if (names.length === 0) return spec;
   const claimed = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  return changedAt(spec, "template", (template) =>
-    changedAt(template, "spec", (pod) => {
+  return updateAt(spec, "template", (template) =>
+    updateAt(template, "spec", (pod) => {
       const own = objectsAt(pod, "volumes").filter((volume) => !names.includes(textAt(volume, "name")));
       return { ...pod, volumes: [...claimed, ...own] };
     }),
   );
 }
 
-function withClaimTypes(set: JsonObject): JsonObject {
+function fillClaimTypes(set: JsonObject): JsonObject {
   const spec = objectAt(set, "spec");
   if (member(spec, "volumeClaimTemplates") === undefined) return set;
   const claims = objectsAt(spec, "volumeClaimTemplates").map((claim) => ({

@@ -22,7 +22,7 @@ import {
   portNumber,
   portNumberOrName,
 } from "../names.ts";
-import { resourcesErrors } from "../resources.ts";
+import { validateResources } from "../resources.ts";
 
 /** Shared data of the containers of a pod. */
 export interface PodContext {
@@ -47,7 +47,7 @@ const ENV_FIELDS = [
 ];
 
 /** All containers of one kind (`containers`, `initContainers`) with unique names. */
-export function containersErrors(
+export function validateContainers(
   list: readonly JsonObject[],
   field: string,
   seen: Set<string>,
@@ -58,37 +58,37 @@ export function containersErrors(
     const name = textAt(container, "name");
     const isTwice = name !== "" && seen.has(name);
     seen.add(name);
-    return [...(isTwice ? [duplicate(`${at}.name`, name)] : []), ...containerErrors(container, at, context)];
+    return [...(isTwice ? [duplicate(`${at}.name`, name)] : []), ...validateContainer(container, at, context)];
   });
 }
 
-function containerErrors(container: JsonObject, field: string, context: PodContext): Errors {
+function validateContainer(container: JsonObject, field: string, context: PodContext): Errors {
   const image = textAt(container, "image");
   const name = textAt(container, "name");
   return [
     ...(name === "" ? [required(`${field}.name`)] : invalidFor(`${field}.name`, name, dnsLabel(name, false))),
-    ...imageErrors(image, `${field}.image`),
+    ...validateImage(image, `${field}.image`),
     ...oneOf(`${field}.terminationMessagePolicy`, textAt(container, "terminationMessagePolicy"), [
       "File",
       "FallbackToLogsOnError",
     ]),
-    ...probesErrors(container, field),
-    ...portsErrors(objectsAt(container, "ports"), `${field}.ports`, context),
-    ...objectsAt(container, "env").flatMap((variable, index) => envErrors(variable, `${field}.env[${index}]`)),
-    ...objectsAt(container, "envFrom").flatMap((source) => envFromErrors(source, `${field}.envFrom`)),
-    ...mountsErrors(objectsAt(container, "volumeMounts"), `${field}.volumeMounts`, context),
+    ...validateProbes(container, field),
+    ...validatePorts(objectsAt(container, "ports"), `${field}.ports`, context),
+    ...objectsAt(container, "env").flatMap((variable, index) => validateEnv(variable, `${field}.env[${index}]`)),
+    ...objectsAt(container, "envFrom").flatMap((source) => validateEnvFrom(source, `${field}.envFrom`)),
+    ...validateMounts(objectsAt(container, "volumeMounts"), `${field}.volumeMounts`, context),
     ...oneOf(`${field}.imagePullPolicy`, textAt(container, "imagePullPolicy"), ["Always", "IfNotPresent", "Never"]),
-    ...resourcesErrors(objectAt(container, "resources"), `${field}.resources`),
-    ...securityErrors(container, `${field}.securityContext`),
+    ...validateResources(objectAt(container, "resources"), `${field}.resources`),
+    ...validateSecurity(container, `${field}.securityContext`),
   ];
 }
 
-function imageErrors(image: string, field: string): Errors {
+function validateImage(image: string, field: string): Errors {
   if (image.trim() === "") return [required(field)];
   return image === image.trim() ? NONE : [invalid(field, image, "must not have leading or trailing whitespace")];
 }
 
-function probesErrors(container: JsonObject, field: string): Errors {
+function validateProbes(container: JsonObject, field: string): Errors {
   const mustBeOne = (name: string): Errors => {
     const threshold = numberAt(objectAt(container, name), "successThreshold");
     return threshold === undefined || threshold === 1 || !hasObject(container, name)
@@ -98,25 +98,25 @@ function probesErrors(container: JsonObject, field: string): Errors {
   return [
     ...["postStart", "preStop"].flatMap((name) =>
       hasObject(objectAt(container, "lifecycle"), name)
-        ? handlerErrors(objectAt(container, "lifecycle", name), `${field}.lifecycle.${name}`, HOOK_HANDLERS)
+        ? validateHandler(objectAt(container, "lifecycle", name), `${field}.lifecycle.${name}`, HOOK_HANDLERS)
         : NONE,
     ),
     ...["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) => [
-      ...(hasObject(container, name) ? probeErrors(objectAt(container, name), `${field}.${name}`) : NONE),
+      ...(hasObject(container, name) ? validateProbe(objectAt(container, name), `${field}.${name}`) : NONE),
       ...(name === "readinessProbe" ? NONE : mustBeOne(name)),
     ]),
   ];
 }
 
-function probeErrors(probe: JsonObject, field: string): Errors {
+function validateProbe(probe: JsonObject, field: string): Errors {
   const counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
   return [
-    ...handlerErrors(probe, field, HANDLERS),
+    ...validateHandler(probe, field, HANDLERS),
     ...counts.flatMap((name) => notNegative(`${field}.${name}`, numberAt(probe, name))),
   ];
 }
 
-function handlerErrors(holder: JsonObject, field: string, handlers: readonly string[]): Errors {
+function validateHandler(holder: JsonObject, field: string, handlers: readonly string[]): Errors {
   const [first, ...more] = handlers.filter((name) => hasObject(holder, name));
   if (first === undefined) return [required(field, "must specify a handler type")];
   return [
@@ -145,7 +145,7 @@ function handlerError(handler: JsonObject, name: string, field: string): Errors 
   }
 }
 
-function portsErrors(ports: readonly JsonObject[], field: string, { hostPorts }: PodContext): Errors {
+function validatePorts(ports: readonly JsonObject[], field: string, { hostPorts }: PodContext): Errors {
   const names = new Set<string>();
   return ports.flatMap((port, index) => {
     const at = `${field}[${index}]`;
@@ -171,18 +171,18 @@ function portsErrors(ports: readonly JsonObject[], field: string, { hostPorts }:
   });
 }
 
-function envErrors(variable: JsonObject, field: string): Errors {
+function validateEnv(variable: JsonObject, field: string): Errors {
   const name = textAt(variable, "name");
   return [
     ...(name === "" ? [required(`${field}.name`)] : invalidFor(`${field}.name`, name, environmentName(name))),
-    ...(hasObject(variable, "valueFrom") ? envSourceErrors(variable, `${field}.valueFrom`) : NONE),
+    ...(hasObject(variable, "valueFrom") ? validateEnvSource(variable, `${field}.valueFrom`) : NONE),
   ];
 }
 
-function envSourceErrors(variable: JsonObject, field: string): Errors {
+function validateEnvSource(variable: JsonObject, field: string): Errors {
   const source = objectAt(variable, "valueFrom");
   const [first, ...more] = ENV_SOURCES.filter((name) => hasObject(source, name));
-  const own = first === undefined ? NONE : sourceErrors(objectAt(source, first), first, `${field}.${first}`);
+  const own = first === undefined ? NONE : validateSource(objectAt(source, first), first, `${field}.${first}`);
   if (first === undefined) {
     const names = ENV_SOURCES.map((name) => `\`${name}\``);
     return [invalid(field, "", `must specify one of: ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`)];
@@ -192,16 +192,16 @@ function envSourceErrors(variable: JsonObject, field: string): Errors {
   return more.length === 0 ? own : [...own, invalid(field, "", "may not have more than one field specified at a time")];
 }
 
-function sourceErrors(source: JsonObject, name: string, field: string): Errors {
+function validateSource(source: JsonObject, name: string, field: string): Errors {
   switch (name) {
     case "fieldRef":
-      return fieldRefErrors(textAt(source, "fieldPath"), field);
+      return validateFieldRef(textAt(source, "fieldPath"), field);
     case "resourceFieldRef":
       return textAt(source, "resource") === "" ? [required(`${field}.resource`)] : NONE;
     case "configMapKeyRef":
     case "secretKeyRef":
       return [
-        ...nameErrors(textAt(source, "name"), `${field}.name`),
+        ...validateName(textAt(source, "name"), `${field}.name`),
         ...(textAt(source, "key") === ""
           ? [required(`${field}.key`)]
           : invalidFor(`${field}.key`, textAt(source, "key"), configMapKey(textAt(source, "key")))),
@@ -211,7 +211,7 @@ function sourceErrors(source: JsonObject, name: string, field: string): Errors {
   }
 }
 
-function fieldRefErrors(path: string, field: string): Errors {
+function validateFieldRef(path: string, field: string): Errors {
   if (path === "") return [required(`${field}.fieldPath`)];
   if (/^metadata\.(?:annotations|labels)\['.*'\]$/.test(path)) return NONE;
   if (/^metadata\.(?:name|namespace|uid|labels|annotations)$|^(?:spec|status)\./.test(path)) {
@@ -220,20 +220,20 @@ function fieldRefErrors(path: string, field: string): Errors {
   return [invalid(`${field}.fieldPath`, path, `error converting fieldPath: field label not supported: ${path}`)];
 }
 
-function nameErrors(name: string, field: string): Errors {
+function validateName(name: string, field: string): Errors {
   return name === "" ? [required(field)] : invalidFor(field, name, dnsSubdomain(name, false));
 }
 
-function envFromErrors(source: JsonObject, field: string): Errors {
-  const given = ["configMapRef", "secretRef"].filter((name) => hasObject(source, name));
-  if (given.length === 0) return [invalid(field, "", "must specify one of: `configMapRef` or `secretRef`")];
-  const own = given.flatMap((name) => nameErrors(textAt(objectAt(source, name), "name"), `${field}.${name}.name`));
-  return given.length === 1
+function validateEnvFrom(source: JsonObject, field: string): Errors {
+  const sources = ["configMapRef", "secretRef"].filter((name) => hasObject(source, name));
+  if (sources.length === 0) return [invalid(field, "", "must specify one of: `configMapRef` or `secretRef`")];
+  const own = sources.flatMap((name) => validateName(textAt(objectAt(source, name), "name"), `${field}.${name}.name`));
+  return sources.length === 1
     ? own
     : [...own, invalid(field, "", "may not have more than one field specified at a time")];
 }
 
-function mountsErrors(mounts: readonly JsonObject[], field: string, { volumes }: PodContext): Errors {
+function validateMounts(mounts: readonly JsonObject[], field: string, { volumes }: PodContext): Errors {
   const paths = new Set<string>();
   return mounts.flatMap((mount, index) => {
     const at = `${field}[${index}]`;
@@ -249,11 +249,11 @@ function mountsErrors(mounts: readonly JsonObject[], field: string, { volumes }:
   });
 }
 
-function securityErrors(container: JsonObject, field: string): Errors {
+function validateSecurity(container: JsonObject, field: string): Errors {
   const context = objectAt(container, "securityContext");
   const isContradiction = isSet(context, "privileged") && member(context, "allowPrivilegeEscalation") === false;
   return [
-    ...userErrors(context, field),
+    ...validateUser(context, field),
     ...(isContradiction
       ? [invalid(field, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")]
       : NONE),
@@ -261,7 +261,7 @@ function securityErrors(container: JsonObject, field: string): Errors {
 }
 
 /** Ids of users and groups. */
-export function userErrors(context: JsonObject, field: string): Errors {
+export function validateUser(context: JsonObject, field: string): Errors {
   return ["runAsUser", "runAsGroup", "fsGroup"].flatMap((name) => {
     const id = numberAt(context, name);
     if (id === undefined || (id >= 0 && id <= 2_147_483_647)) return NONE;

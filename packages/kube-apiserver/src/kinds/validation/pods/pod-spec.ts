@@ -1,17 +1,17 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { hasObject, member, numberAt, objectAt, objectsAt, textAt } from "../../json-access.ts";
-import { containersErrors, userErrors, type PodContext } from "./containers.ts";
+import { validateContainers, validateUser, type PodContext } from "./containers.ts";
 import { forbidden, invalid, invalidFor, NONE, oneOf, required, unsupported, type Errors } from "../field-errors.ts";
-import { annotationsErrors, labelsErrors } from "../metadata.ts";
+import { validateAnnotations, validateLabels } from "../metadata.ts";
 import { dnsLabel, dnsSubdomain } from "../names.ts";
-import { schedulingErrors } from "./scheduling.ts";
-import { isEmptySelector, matchesSelector, selectorErrors } from "../selectors.ts";
-import { volumesErrors } from "./volumes.ts";
+import { validateScheduling } from "./scheduling.ts";
+import { isEmptySelector, matchesSelector, validateSelector } from "../selectors.ts";
+import { validateVolumes } from "./volumes.ts";
 
 const DEADLINES = { least: 1, most: 2_147_483_647 };
 
 /** Violations of a pod spec, or that of a template. */
-export function podSpecErrors(spec: JsonObject, field: string): Errors {
+export function validatePodSpec(spec: JsonObject, field: string): Errors {
   const volumes = objectsAt(spec, "volumes");
   const context: PodContext = {
     volumes: new Set(volumes.map((volume) => textAt(volume, "name"))),
@@ -21,10 +21,10 @@ export function podSpecErrors(spec: JsonObject, field: string): Errors {
   const containers = objectsAt(spec, "containers");
   const account = textAt(spec, "serviceAccountName");
   return [
-    ...volumesErrors(volumes, `${field}.volumes`, account),
+    ...validateVolumes(volumes, `${field}.volumes`, account),
     ...(containers.length === 0 ? [required(`${field}.containers`)] : NONE),
-    ...containersErrors(containers, `${field}.containers`, seen, context),
-    ...containersErrors(objectsAt(spec, "initContainers"), `${field}.initContainers`, seen, {
+    ...validateContainers(containers, `${field}.containers`, seen, context),
+    ...validateContainers(objectsAt(spec, "initContainers"), `${field}.initContainers`, seen, {
       ...context,
       hostPorts: new Set(),
     }),
@@ -35,18 +35,18 @@ export function podSpecErrors(spec: JsonObject, field: string): Errors {
       "Default",
       "None",
     ]),
-    ...labelsErrors(spec, `${field}.nodeSelector`),
-    ...userErrors(objectAt(spec, "securityContext"), `${field}.securityContext`),
-    ...placeErrors(spec, field, account),
-    ...schedulingErrors(spec, field),
-    ...deadlineErrors(spec, field),
+    ...validateLabels(spec, `${field}.nodeSelector`),
+    ...validateUser(objectAt(spec, "securityContext"), `${field}.securityContext`),
+    ...validatePlace(spec, field, account),
+    ...validateScheduling(spec, field),
+    ...validateDeadline(spec, field),
     ...(textAt(spec, "dnsPolicy") === "None" && !hasObject(spec, "dnsConfig")
       ? [required(`${field}.dnsConfig`, "must provide `dnsConfig` when `dnsPolicy` is None")]
       : NONE),
   ];
 }
 
-function placeErrors(spec: JsonObject, field: string, account: string): Errors {
+function validatePlace(spec: JsonObject, field: string, account: string): Errors {
   const [node, hostname, subdomain] = ["nodeName", "hostname", "subdomain"].map((name) => textAt(spec, name));
   return [
     ...(account === "" ? NONE : invalidFor(`${field}.serviceAccountName`, account, dnsSubdomain(account, false))),
@@ -60,7 +60,7 @@ function named(field: string, name = "", rule: typeof dnsLabel): Errors {
   return name === "" ? NONE : invalidFor(field, name, rule(name, false));
 }
 
-function deadlineErrors(spec: JsonObject, field: string): Errors {
+function validateDeadline(spec: JsonObject, field: string): Errors {
   const deadline = numberAt(spec, "activeDeadlineSeconds");
   if (deadline === undefined || (deadline >= DEADLINES.least && deadline <= DEADLINES.most)) return NONE;
   return [
@@ -73,16 +73,16 @@ function deadlineErrors(spec: JsonObject, field: string): Errors {
 }
 
 /** Violations of a pod template. */
-export function podTemplateErrors(template: JsonObject, field: string): Errors {
+export function validatePodTemplate(template: JsonObject, field: string): Errors {
   return [
-    ...labelsErrors(objectAt(template, "metadata"), `${field}.labels`),
-    ...annotationsErrors(objectAt(template, "metadata"), `${field}.annotations`),
-    ...podSpecErrors(objectAt(template, "spec"), `${field}.spec`),
+    ...validateLabels(objectAt(template, "metadata"), `${field}.labels`),
+    ...validateAnnotations(objectAt(template, "metadata"), `${field}.annotations`),
+    ...validatePodSpec(objectAt(template, "spec"), `${field}.spec`),
   ];
 }
 
 /** A template of a controller that selects its pods by this selector. */
-export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | undefined, owner: string): Errors {
+export function validateKeptTemplate(spec: JsonObject, selector: JsonObject | undefined, owner: string): Errors {
   const template = objectAt(spec, "template");
   const field = "spec.template";
   const labels = objectAt(template, "metadata", "labels");
@@ -90,7 +90,7 @@ export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | unde
   const hasDeadline = member(objectAt(template, "spec"), "activeDeadlineSeconds") !== undefined;
   return [
     ...(isRefused(selector) || matchesSelector(selector, labels) ? NONE : [mismatch(template, field)]),
-    ...podTemplateErrors(template, field),
+    ...validatePodTemplate(template, field),
     ...(restart === "Always" || restart === ""
       ? NONE
       : [unsupported(`${field}.spec.restartPolicy`, restart, ["Always"])]),
@@ -102,7 +102,7 @@ export function keptTemplateErrors(spec: JsonObject, selector: JsonObject | unde
 
 /** Whether the selector was already rejected; then its matches are not checked. */
 function isRefused(selector: JsonObject | undefined): boolean {
-  return selector !== undefined && (isEmptySelector(selector) || selectorErrors(selector, "").length > 0);
+  return selector !== undefined && (isEmptySelector(selector) || validateSelector(selector, "").length > 0);
 }
 
 /** A selector that would not match its own template. */

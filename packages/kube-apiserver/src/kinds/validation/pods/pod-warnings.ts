@@ -2,7 +2,7 @@ import type { JsonObject } from "@oaas/kube-core";
 import { hasObject, numberAt, objectAt, objectsAt, textAt } from "../../json-access.ts";
 
 /** Likely mistakes in a pod spec, in the real server's words. `field` is the path of the spec. */
-export function podWarnings(spec: JsonObject, field: string): readonly string[] {
+export function listPodWarnings(spec: JsonObject, field: string): readonly string[] {
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((list) =>
     objectsAt(spec, list).map((container, index) => ({ container, at: `${field}.${list}[${index}]` })),
   );
@@ -21,8 +21,8 @@ export function podWarnings(spec: JsonObject, field: string): readonly string[] 
 }
 
 /** Likely mistakes in a pod template. */
-export function templateWarnings(workload: JsonObject): readonly string[] {
-  return podWarnings(objectAt(workload, "spec", "template", "spec"), "spec.template.spec");
+export function listTemplateWarnings(workload: JsonObject): readonly string[] {
+  return listPodWarnings(objectAt(workload, "spec", "template", "spec"), "spec.template.spec");
 }
 
 function environmentWarnings(variables: readonly JsonObject[], field: string): readonly string[] {
@@ -67,12 +67,12 @@ function overlap(port: JsonObject, other: JsonObject): string | undefined {
 }
 
 function nameWarnings(ports: readonly Placed[]): readonly string[] {
-  const known = new Map<string, string>();
+  const firstContainers = new Map<string, string>();
   return ports.flatMap(({ port, at }) => {
     const name = textAt(port, "name");
-    const first = known.get(name);
+    const first = firstContainers.get(name);
     if (name === "" || first === undefined) {
-      known.set(name, at);
+      firstContainers.set(name, at);
       return [];
     }
     const text = `duplicate port name ${JSON.stringify(name)} with ${first}`;

@@ -2,26 +2,26 @@ import type { JsonObject } from "@oaas/kube-core";
 import { hasObject, member, numberAt, objectAt, objectsAt, textAt, textsAt } from "../../json-access.ts";
 import { invalid, invalidFor, NONE, oneOf, required, type Errors } from "../field-errors.ts";
 import { qualifiedName } from "../names.ts";
-import { selectorErrors } from "../selectors.ts";
+import { validateSelector } from "../selectors.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 const NODE_OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]);
 
 /** Scheduling constraints of a pod. */
-export function schedulingErrors(spec: JsonObject, field: string): Errors {
+export function validateScheduling(spec: JsonObject, field: string): Errors {
   return [
     ...objectsAt(spec, "tolerations").flatMap((toleration, index) =>
-      tolerationErrors(toleration, `${field}.tolerations[${index}]`),
+      validateToleration(toleration, `${field}.tolerations[${index}]`),
     ),
-    ...affinityErrors(objectAt(spec, "affinity"), `${field}.affinity`),
+    ...validateAffinity(objectAt(spec, "affinity"), `${field}.affinity`),
     ...objectsAt(spec, "topologySpreadConstraints").flatMap((constraint, index) =>
-      spreadErrors(constraint, `${field}.topologySpreadConstraints[${index}]`),
+      validateSpread(constraint, `${field}.topologySpreadConstraints[${index}]`),
     ),
   ];
 }
 
-function tolerationErrors(toleration: JsonObject, field: string): Errors {
+function validateToleration(toleration: JsonObject, field: string): Errors {
   const [key, operator, value, effect] = ["key", "operator", "value", "effect"].map((name) => textAt(toleration, name));
   const at = `${field}.operator`;
   const everything = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
@@ -39,33 +39,36 @@ function tolerationErrors(toleration: JsonObject, field: string): Errors {
   ];
 }
 
-function affinityErrors(affinity: JsonObject, field: string): Errors {
+function validateAffinity(affinity: JsonObject, field: string): Errors {
   return [
     ...(hasObject(affinity, "nodeAffinity")
-      ? nodeAffinityErrors(objectAt(affinity, "nodeAffinity"), `${field}.nodeAffinity`)
+      ? validateNodeAffinity(objectAt(affinity, "nodeAffinity"), `${field}.nodeAffinity`)
       : NONE),
     ...["podAffinity", "podAntiAffinity"].flatMap((name) =>
-      podAffinityErrors(objectAt(affinity, name), `${field}.${name}`),
+      validatePodAffinity(objectAt(affinity, name), `${field}.${name}`),
     ),
   ];
 }
 
-function nodeAffinityErrors(affinity: JsonObject, field: string): Errors {
+function validateNodeAffinity(affinity: JsonObject, field: string): Errors {
   const needed = objectAt(affinity, REQUIRED);
   const terms = objectsAt(needed, "nodeSelectorTerms");
   return [
     ...(hasObject(affinity, REQUIRED) && terms.length === 0
       ? [required(`${field}.${REQUIRED}.nodeSelectorTerms`, "must have at least one node selector term")]
       : NONE),
-    ...terms.flatMap((term, index) => nodeTermErrors(term, `${field}.${REQUIRED}.nodeSelectorTerms[${index}]`)),
+    ...terms.flatMap((term, index) => validateNodeTerm(term, `${field}.${REQUIRED}.nodeSelectorTerms[${index}]`)),
     ...objectsAt(affinity, PREFERRED).flatMap((preferred, index) => {
       const at = `${field}.${PREFERRED}[${index}]`;
-      return [...weightErrors(preferred, at), ...nodeTermErrors(objectAt(preferred, "preference"), `${at}.preference`)];
+      return [
+        ...validateWeight(preferred, at),
+        ...validateNodeTerm(objectAt(preferred, "preference"), `${at}.preference`),
+      ];
     }),
   ];
 }
 
-function nodeTermErrors(term: JsonObject, field: string): Errors {
+function validateNodeTerm(term: JsonObject, field: string): Errors {
   return objectsAt(term, "matchExpressions").flatMap((expression, index) => {
     const at = `${field}.matchExpressions[${index}]`;
     const operator = textAt(expression, "operator");
@@ -78,34 +81,34 @@ function nodeTermErrors(term: JsonObject, field: string): Errors {
   });
 }
 
-function podAffinityErrors(affinity: JsonObject, field: string): Errors {
+function validatePodAffinity(affinity: JsonObject, field: string): Errors {
   return [
-    ...objectsAt(affinity, REQUIRED).flatMap((term, index) => podTermErrors(term, `${field}.${REQUIRED}[${index}]`)),
+    ...objectsAt(affinity, REQUIRED).flatMap((term, index) => validatePodTerm(term, `${field}.${REQUIRED}[${index}]`)),
     ...objectsAt(affinity, PREFERRED).flatMap((preferred, index) => {
       const at = `${field}.${PREFERRED}[${index}]`;
       return [
-        ...weightErrors(preferred, at),
-        ...podTermErrors(objectAt(preferred, "podAffinityTerm"), `${at}.podAffinityTerm`),
+        ...validateWeight(preferred, at),
+        ...validatePodTerm(objectAt(preferred, "podAffinityTerm"), `${at}.podAffinityTerm`),
       ];
     }),
   ];
 }
 
-function podTermErrors(term: JsonObject, field: string): Errors {
+function validatePodTerm(term: JsonObject, field: string): Errors {
   const key = textAt(term, "topologyKey");
   return [
-    ...selectorErrors(objectAt(term, "labelSelector"), `${field}.labelSelector`),
+    ...validateSelector(objectAt(term, "labelSelector"), `${field}.labelSelector`),
     ...(key === "" ? [required(`${field}.topologyKey`, "can not be empty")] : NONE),
     ...invalidFor(`${field}.topologyKey`, key, qualifiedName(key)),
   ];
 }
 
-function weightErrors(preference: JsonObject, field: string): Errors {
+function validateWeight(preference: JsonObject, field: string): Errors {
   const weight = numberAt(preference, "weight") ?? 0;
   return weight >= 1 && weight <= 100 ? NONE : [invalid(`${field}.weight`, weight, "must be in the range 1-100")];
 }
 
-function spreadErrors(constraint: JsonObject, field: string): Errors {
+function validateSpread(constraint: JsonObject, field: string): Errors {
   const skew = numberAt(constraint, "maxSkew") ?? 0;
   const key = textAt(constraint, "topologyKey");
   return [
@@ -117,6 +120,6 @@ function spreadErrors(constraint: JsonObject, field: string): Errors {
       "DoNotSchedule",
       "ScheduleAnyway",
     ]),
-    ...selectorErrors(objectAt(constraint, "labelSelector"), `${field}.labelSelector`),
+    ...validateSelector(objectAt(constraint, "labelSelector"), `${field}.labelSelector`),
   ];
 }

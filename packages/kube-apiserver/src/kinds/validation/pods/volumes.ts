@@ -4,7 +4,7 @@ import { duplicate, forbidden, invalid, invalidFor, NONE, required, type Errors 
 import { dnsLabel } from "../names.ts";
 
 /** The volumes of a pod; `account` is its service account. */
-export function volumesErrors(volumes: readonly JsonObject[], field: string, account: string): Errors {
+export function validateVolumes(volumes: readonly JsonObject[], field: string, account: string): Errors {
   const names = new Set<string>();
   return volumes.flatMap((volume, index) => {
     const at = `${field}[${index}]`;
@@ -12,7 +12,7 @@ export function volumesErrors(volumes: readonly JsonObject[], field: string, acc
     const isTwice = names.has(name) && name !== "";
     names.add(name);
     return [
-      ...sourceErrors(volume, at, account),
+      ...validateSource(volume, at, account),
       ...(name === "" ? [required(`${at}.name`)] : invalidFor(`${at}.name`, name, dnsLabel(name, false))),
       ...(isTwice ? [duplicate(`${at}.name`, name)] : NONE),
     ];
@@ -37,52 +37,52 @@ const ORDER = [
   "image",
 ];
 
-function sourceErrors(volume: JsonObject, field: string, account: string): Errors {
-  const given = Object.keys(volume).filter((name) => name !== "name" && hasObject(volume, name));
+function validateSource(volume: JsonObject, field: string, account: string): Errors {
+  const sources = Object.keys(volume).filter((name) => name !== "name" && hasObject(volume, name));
   const rank = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
-  const [first, ...more] = given.toSorted((a, b) => rank(a) - rank(b));
+  const [first, ...more] = sources.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined) return [required(field, "must specify a volume type")];
   return [
-    ...oneSourceErrors(objectAt(volume, first), first, `${field}.${first}`, account),
+    ...validateOneSource(objectAt(volume, first), first, `${field}.${first}`, account),
     ...more.map((name) => forbidden(`${field}.${name}`, "may not specify more than 1 volume type")),
   ];
 }
 
-function oneSourceErrors(source: JsonObject, name: string, field: string, account: string): Errors {
+function validateOneSource(source: JsonObject, name: string, field: string, account: string): Errors {
   const need = (member: string): Errors => (textAt(source, member) === "" ? [required(`${field}.${member}`)] : NONE);
   switch (name) {
     case "configMap":
-      return [...need("name"), ...itemsErrors(source, field)];
+      return [...need("name"), ...validateItems(source, field)];
     case "secret":
-      return [...need("secretName"), ...itemsErrors(source, field)];
+      return [...need("secretName"), ...validateItems(source, field)];
     case "hostPath":
       return need("path");
     case "persistentVolumeClaim":
       return need("claimName");
     case "projected":
-      return projectedErrors(source, field, account);
+      return validateProjected(source, field, account);
     default:
       return NONE;
   }
 }
 
-function itemsErrors(source: JsonObject, field: string): Errors {
+function validateItems(source: JsonObject, field: string): Errors {
   return objectsAt(source, "items").flatMap((item, index) => {
     const at = `${field}.items[${index}]`;
     const path = textAt(item, "path");
     return [
       ...(textAt(item, "key") === "" ? [required(`${at}.key`)] : NONE),
-      ...(path === "" ? [required(`${at}.path`)] : relativePathErrors(path, `${at}.path`)),
+      ...(path === "" ? [required(`${at}.path`)] : validateRelativePath(path, `${at}.path`)),
     ];
   });
 }
 
-function relativePathErrors(path: string, field: string): Errors {
+function validateRelativePath(path: string, field: string): Errors {
   if (path.startsWith("/")) return [invalid(field, path, "must be a relative path")];
   return path.split("/").includes("..") ? [invalid(field, path, "must not contain '..'")] : NONE;
 }
 
-function projectedErrors(source: JsonObject, field: string, account: string): Errors {
+function validateProjected(source: JsonObject, field: string, account: string): Errors {
   return objectsAt(source, "sources").flatMap((part, index) => {
     const at = `${field}.sources[${index}]`;
     return [
