@@ -12,7 +12,7 @@ import { kindAnswersText, recordKindAnswers } from "../../packages/kube-apiserve
 import { kindDataText, readKindData, type GoFields } from "../../packages/kube-apiserver/test/recording/kind-data.ts";
 import { limitsText, recordLimits } from "../../packages/kube-apiserver/test/recording/limit-answers.ts";
 import { recordTables, tablesText } from "../../packages/kube-apiserver/test/recording/table-answers.ts";
-import { asking } from "../../packages/kube-apiserver/test/recording/real-server.ts";
+import { createRecorder } from "../../packages/kube-apiserver/test/recording/real-server.ts";
 import { ensureComponents } from "../components.ts";
 import { capture } from "../tasks/command.ts";
 import { ROOT } from "../tasks/root.ts";
@@ -29,12 +29,15 @@ export async function kindgen(): Promise<number> {
   try {
     const data = await readKindData(readerOf(cluster), await goFields());
     write(`${FOLDER}/src/gen/kinds.json`, kindDataText(data));
-    write(`${FOLDER}/src/gen/bootstrap-roles.json`, bootstrapRolesText(await readBootstrapRoles(asking(cluster))));
-    const answers = await recordKindAnswers(asking(cluster));
+    write(
+      `${FOLDER}/src/gen/bootstrap-roles.json`,
+      bootstrapRolesText(await readBootstrapRoles(createRecorder(cluster))),
+    );
+    const answers = await recordKindAnswers(createRecorder(cluster));
     write(`${FOLDER}/testdata/recorded/kind-answers.json`, kindAnswersText(answers));
-    write(`${FOLDER}/testdata/recorded/tables.json`, tablesText(await recordTables(asking(cluster))));
-    write(`${FOLDER}/testdata/recorded/access.json`, accessText(await recordAccess(asking(cluster))));
-    write(`${FOLDER}/testdata/recorded/limits.json`, limitsText(await recordLimits(asking(cluster))));
+    write(`${FOLDER}/testdata/recorded/tables.json`, tablesText(await recordTables(createRecorder(cluster))));
+    write(`${FOLDER}/testdata/recorded/access.json`, accessText(await recordAccess(createRecorder(cluster))));
+    write(`${FOLDER}/testdata/recorded/limits.json`, limitsText(await recordLimits(createRecorder(cluster))));
     await writeProtobufMessages();
     return 0;
   } finally {

@@ -85,10 +85,10 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     kinds: builtInKinds(),
     pages: (kinds) => [discoveryPages(kinds), openApiPages(kinds)],
     controllers,
-    questions: () => access.virtualResources,
+    createVirtualResources: () => access.virtualResources,
     prepare: ensureBootstrapRoles,
     // An open server authorizes everything without a check.
-    ...(users === undefined ? {} : { gate: access.guard, grants: access.escalationGuard }),
+    ...(users === undefined ? {} : { guard: access.guard, escalationGuard: access.escalationGuard }),
     ...(journal === undefined ? {} : { journal }),
     ...(historyLimit === undefined ? {} : { historyLimit }),
   });

@@ -44,12 +44,12 @@ export class MemoryTransport {
     const leave = (): void => leaving.abort();
     signal.addEventListener("abort", leave, { once: true });
     const response = await this.#api
-      .handle({ method, target: path, headers: lowerCased(headers), body, signal: leaving.signal })
+      .handle({ method, target: path, headers: lowerCaseHeaders(headers), body, signal: leaving.signal })
       .catch((error: unknown) => {
-        throw lost(error);
+        throw createLostConnection(error);
       });
     if (signal.aborted) throw abortFault(signal);
-    const chunks = (): AsyncIterable<string> => flowing(response.body, signal, leave);
+    const chunks = (): AsyncIterable<string> => streamBody(response.body, signal, leave);
     return {
       status: response.status,
       headers: response.headers,
@@ -58,7 +58,7 @@ export class MemoryTransport {
         for await (const chunk of chunks()) text += chunk;
         return text;
       },
-      chunks: () => encoded(chunks()),
+      chunks: () => encodeChunks(chunks()),
     };
   }
 
@@ -67,7 +67,7 @@ export class MemoryTransport {
   }
 }
 
-async function* flowing(
+async function* streamBody(
   body: string | AsyncIterable<string>,
   signal: AbortSignal,
   leave: () => void,
@@ -77,23 +77,23 @@ async function* flowing(
     else for await (const chunk of body) yield chunk;
     if (signal.aborted) throw abortFault(signal);
   } catch (error) {
-    throw signal.aborted ? abortFault(signal) : lost(error);
+    throw signal.aborted ? abortFault(signal) : createLostConnection(error);
   } finally {
     leave();
     signal.removeEventListener("abort", leave);
   }
 }
 
-async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* encodeChunks(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const chunk of chunks) yield encoder.encode(chunk);
 }
 
-function lost(error: unknown): Fault {
+function createLostConnection(error: unknown): Fault {
   if (error instanceof Fault) return error;
   return unavailable("the API server", "the connection was lost", { cause: error });
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function lowerCaseHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

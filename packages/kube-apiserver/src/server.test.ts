@@ -52,7 +52,7 @@ async function started(seed = 1) {
   const ambient = virtualAmbient(seed);
   const server = new ApiServer({ ...ambient, kinds: builtInKinds() });
   await server.start();
-  const ask = async (
+  const send = async (
     method: string,
     target: string,
     body?: object,
@@ -69,13 +69,13 @@ async function started(seed = 1) {
     return { status: response.status, body: JSON.parse(text) as JsonObject, response };
   };
   const settle = (): Promise<void> => ambient.time.advance(0);
-  return { server, ask, settle, time: ambient.time };
+  return { server, send, settle, time: ambient.time };
 }
 
 async function withMixes(seed?: number) {
   const fixture = await started(seed);
   expect(
-    await fixture.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION),
+    await fixture.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION),
   ).toMatchObject({
     status: 201,
   });
@@ -85,32 +85,32 @@ async function withMixes(seed?: number) {
 
 describe("custom objects", () => {
   test("are created with defaults, read, listed, updated, patched, applied and deleted", async () => {
-    const { ask } = await withMixes();
-    const created = await ask("POST", MIXES, mix("a"));
+    const { send } = await withMixes();
+    const created = await send("POST", MIXES, mix("a"));
     expect(created).toMatchObject({ status: 201, body: { metadata: { name: "a", generation: 1 }, spec: { a: "x" } } });
-    expect(await ask("POST", MIXES, mix("a"))).toMatchObject({ status: 409, body: { reason: "AlreadyExists" } });
+    expect(await send("POST", MIXES, mix("a"))).toMatchObject({ status: 409, body: { reason: "AlreadyExists" } });
 
-    const stale = await ask("PUT", `${MIXES}/a`, { ...mix("a"), metadata: { name: "a", resourceVersion: "1" } });
+    const stale = await send("PUT", `${MIXES}/a`, { ...mix("a"), metadata: { name: "a", resourceVersion: "1" } });
     expect(stale).toMatchObject({ status: 409, body: { reason: "Conflict" } });
     const { resourceVersion } = created.body["metadata"] as JsonObject;
     const next = { ...mix("a", { a: "y", n: 2 }), metadata: { name: "a", resourceVersion } };
-    expect(await ask("PUT", `${MIXES}/a`, next)).toMatchObject({ status: 200, body: { metadata: { generation: 2 } } });
+    expect(await send("PUT", `${MIXES}/a`, next)).toMatchObject({ status: 200, body: { metadata: { generation: 2 } } });
 
     const merge = "application/merge-patch+json";
-    expect(await ask("PATCH", `${MIXES}/a`, { spec: { n: 0 } }, merge)).toMatchObject({ status: 422 });
-    expect(await ask("PATCH", `${MIXES}/a`, { spec: { n: 3 } }, merge)).toMatchObject({
+    expect(await send("PATCH", `${MIXES}/a`, { spec: { n: 0 } }, merge)).toMatchObject({ status: 422 });
+    expect(await send("PATCH", `${MIXES}/a`, { spec: { n: 3 } }, merge)).toMatchObject({
       status: 200,
       body: { spec: { n: 3 } },
     });
 
-    const applied = await ask(
+    const applied = await send(
       "PATCH",
       `${MIXES}/b?fieldManager=me`,
       mix("b", { n: 1 }),
       "application/apply-patch+yaml",
     );
     expect(applied).toMatchObject({ status: 201, body: { spec: { a: "x", n: 1 } } });
-    const conflict = await ask(
+    const conflict = await send(
       "PATCH",
       `${MIXES}/b?fieldManager=you`,
       mix("b", { n: 2 }),
@@ -122,47 +122,47 @@ describe("custom objects", () => {
     });
 
     const status = { ...mix("b"), status: { ready: true } };
-    const statusPatch = await ask("PATCH", `${MIXES}/b/status`, { status: status.status }, merge);
+    const statusPatch = await send("PATCH", `${MIXES}/b/status`, { status: status.status }, merge);
     expect(statusPatch).toMatchObject({ status: 200, body: { status: { ready: true }, metadata: { generation: 1 } } });
 
-    const listed = await ask("GET", `${MIXES}?limit=1`);
+    const listed = await send("GET", `${MIXES}?limit=1`);
     expect(listed.body).toMatchObject({
       kind: "MixList",
       items: [{ metadata: { name: "a" } }],
       metadata: { remainingItemCount: 1 },
     });
     const token = (listed.body["metadata"] as { continue: string }).continue;
-    await ask("POST", MIXES, mix("aa"));
-    const rest = await ask("GET", `${MIXES}?limit=1&continue=${token}`);
+    await send("POST", MIXES, mix("aa"));
+    const rest = await send("GET", `${MIXES}?limit=1&continue=${token}`);
     expect(rest.body, "a page of the first snapshot").toMatchObject({ items: [{ metadata: { name: "b" } }] });
 
-    expect(await ask("DELETE", `${MIXES}/a`)).toMatchObject({ status: 200, body: { status: "Success" } });
-    expect(await ask("GET", `${MIXES}/a`)).toMatchObject({ status: 404 });
+    expect(await send("DELETE", `${MIXES}/a`)).toMatchObject({ status: 200, body: { status: "Success" } });
+    expect(await send("GET", `${MIXES}/a`)).toMatchObject({ status: 404 });
   });
 
   test("are deleted with their definition", async () => {
-    const { ask, settle } = await withMixes();
-    await ask("POST", MIXES, mix("a"));
-    const deleted = await ask("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
+    const { send, settle } = await withMixes();
+    await send("POST", MIXES, mix("a"));
+    const deleted = await send("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
     expect(deleted.body).toMatchObject({ metadata: { finalizers: ["customresourcecleanup.apiextensions.k8s.io"] } });
     await settle();
-    const gone = await ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
+    const gone = await send("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
     expect(gone.status).toBe(404);
   });
 });
 
 describe("watches", () => {
   test("send existing objects, then changes, then end at the timeout", async () => {
-    const { ask, server, time } = await withMixes();
-    await ask("POST", MIXES, mix("a"));
-    const { response } = await ask("GET", `${MIXES}?watch=true&timeoutSeconds=10&allowWatchBookmarks=true`);
+    const { send, server, time } = await withMixes();
+    await send("POST", MIXES, mix("a"));
+    const { response } = await send("GET", `${MIXES}?watch=true&timeoutSeconds=10&allowWatchBookmarks=true`);
     const lines: string[] = [];
     const reading = (async () => {
       for await (const chunk of response.body as AsyncIterable<string>) lines.push(...chunk.trim().split("\n"));
     })();
     await time.advance(1);
-    await ask("POST", MIXES, mix("b"));
-    await ask("DELETE", `${MIXES}/a`);
+    await send("POST", MIXES, mix("b"));
+    await send("DELETE", `${MIXES}/a`);
     await time.advance(10_000);
     await reading;
     const events = lines.map((line) => JSON.parse(line) as { type: string; object: { metadata: { name?: string } } });

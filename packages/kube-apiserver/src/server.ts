@@ -38,11 +38,11 @@ export interface ApiServerOptions {
   /** The number of changes per kind that watches can go back. */
   readonly historyLimit?: number;
   /** Authorization; without it everything is allowed. */
-  readonly gate?: RequestGuard;
+  readonly guard?: RequestGuard;
   /** Answers virtual resources: reviews, tokens. */
-  readonly questions?: (objects: ClusterObjects) => VirtualResources;
+  readonly createVirtualResources?: (objects: ClusterObjects) => VirtualResources;
   /** Prevents privilege escalation; without it everything is allowed. */
-  readonly grants?: EscalationGuard;
+  readonly escalationGuard?: EscalationGuard;
   /** Discovery, schemas and other non-resource endpoints; tried in order, before objects. */
   readonly pages?: (kinds: KindRegistry) => readonly PathHandler[];
   /** Creates the initial objects of a cluster besides namespaces. */
@@ -69,7 +69,7 @@ export class ApiServer implements Api {
   #controllers: readonly ServerController[] = [];
 
   constructor(options: ApiServerOptions) {
-    const { clock, timers, ids, journal, historyLimit, gate, pages, controllers } = options;
+    const { clock, timers, ids, journal, historyLimit, guard, pages, controllers } = options;
     this.store = new ObjectStore({
       ...(journal === undefined ? {} : { journal }),
       ...(historyLimit === undefined ? {} : { historyLimit }),
@@ -85,15 +85,17 @@ export class ApiServer implements Api {
       objects: this.objects,
       presenter: new Presenter(options.tables ?? columnTables(clock)),
       closing: this.#closing.signal,
-      ...(options.questions === undefined ? {} : { questions: options.questions(this.objects) }),
-      ...(options.grants === undefined ? {} : { grants: options.grants }),
+      ...(options.createVirtualResources === undefined
+        ? {}
+        : { virtualResources: options.createVirtualResources(this.objects) }),
+      ...(options.escalationGuard === undefined ? {} : { escalationGuard: options.escalationGuard }),
       isServed: ({ kind, version }) => this.kinds.find(kind.group, version.name, kind.resource) !== undefined,
     });
     this.#router = new Router({
       kinds: this.kinds,
       endpoint,
       pages: [serverPages, ...(pages?.(this.kinds) ?? [])],
-      ...(gate === undefined ? {} : { guard: gate }),
+      ...(guard === undefined ? {} : { guard }),
     });
     // A watch of a removed kind must notice.
     this.kinds.onChange(() => this.store.wakeAll());
@@ -116,7 +118,7 @@ export class ApiServer implements Api {
       // Excessive nesting is a client error.
       if (error instanceof RangeError) return statusResponse(badRequest("the body is nested too deep; flatten it"));
       // Every request gets a response; an unexpected exception becomes a 500.
-      return statusResponse(unexpected(error));
+      return statusResponse(createInternalError(error));
     }
   }
 
@@ -142,7 +144,7 @@ export class ApiServer implements Api {
   }
 }
 
-function unexpected(error: unknown): Status {
+function createInternalError(error: unknown): Status {
   const why = error instanceof Error ? error.message : String(error);
   return {
     ...internalError(`Internal error occurred: ${why}`),

@@ -15,7 +15,7 @@ import { CATALOGUE } from "./recording/catalogue.ts";
 import { recordKindAnswers } from "./recording/kind-answers.ts";
 import { readKindData } from "./recording/kind-data.ts";
 import { recordLimits } from "./recording/limit-answers.ts";
-import { asking, type Ask } from "./recording/real-server.ts";
+import { createRecorder, type Ask } from "./recording/real-server.ts";
 import { recordTables } from "./recording/table-answers.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -25,7 +25,7 @@ describeWith(["kubernetes", "etcd"], "the recording of kinds matches the real se
   let ask: Ask;
   beforeAll(async () => {
     cluster = await startKubernetes();
-    ask = asking(cluster);
+    ask = createRecorder(cluster);
   });
   afterAll(() => cluster?.close());
 

@@ -36,8 +36,8 @@ export function clusterSettings(args: readonly string[]): ClusterSettings | unde
   const { values } = readFlags(args);
   if (values.help) return undefined;
   return {
-    port: wholeNumber("port", values.port, 0, MAX_PORT),
-    nodes: wholeNumber("nodes", values.nodes, 1, MAX_NODES),
+    port: parseWholeNumber("port", values.port, 0, MAX_PORT),
+    nodes: parseWholeNumber("nodes", values.nodes, 1, MAX_NODES),
     data: values.data,
     isInMemory: values.memory,
     isSimulating: !values["no-simulation"],
@@ -62,7 +62,7 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-function wholeNumber(flag: string, text: string, least: number, most: number): number {
+function parseWholeNumber(flag: string, text: string, least: number, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw invalidArgument("flags", [

@@ -43,7 +43,7 @@ const KEEP_ALIVE_MS = 120_000;
 export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<HttpListener> {
   const { port = 0, host = "127.0.0.1", tls } = options;
   const serve: Serve = (request, response) => void serveRequest(api, request, response);
-  const server = tls === undefined ? plainServer(serve) : secureServer(tls, serve);
+  const server = tls === undefined ? createPlainServer(serve) : createTlsServer(tls, serve);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     socket.setNoDelay(true);
@@ -52,7 +52,7 @@ export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<H
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  await listening(server, port, host);
+  await waitForListening(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
   const scheme = tls === undefined ? "http" : "https";
   return {
@@ -65,7 +65,7 @@ export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<H
   };
 }
 
-async function listening(server: TcpServer | Http2SecureServer, port: number, host: string): Promise<void> {
+async function waitForListening(server: TcpServer | Http2SecureServer, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -78,7 +78,7 @@ async function listening(server: TcpServer | Http2SecureServer, port: number, ho
   });
 }
 
-function secureServer({ key, certificate }: TlsOptions, serve: Serve): Http2SecureServer {
+function createTlsServer({ key, certificate }: TlsOptions, serve: Serve): Http2SecureServer {
   const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, serve);
   // Also keeps HTTP/1.1 connections alive; missing in Node's types.
   Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS });
@@ -88,7 +88,7 @@ function secureServer({ key, certificate }: TlsOptions, serve: Serve): Http2Secu
 }
 
 /** One port for both protocols: the first bytes of a connection decide. */
-function plainServer(serve: Serve): TcpServer {
+function createPlainServer(serve: Serve): TcpServer {
   const http1: Server = createHttp1({ keepAliveTimeout: KEEP_ALIVE_MS }, serve);
   const http2 = createHttp2(serve);
   return createTcp((socket) => {

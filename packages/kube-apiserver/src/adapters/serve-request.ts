@@ -16,34 +16,34 @@ const BODY_LIMIT = 3 * 1024 * 1024;
 export async function serveRequest(
   api: Api,
   request: Incoming,
-  answerTo: ServerResponse | Http2ServerResponse,
+  nodeResponse: ServerResponse | Http2ServerResponse,
 ): Promise<void> {
-  const response = answerTo as Outgoing;
+  const response = nodeResponse as Outgoing;
   const leaving = new AbortController();
   response.on("close", () => leaving.abort());
   // Writing to a disconnected client is not an error.
   response.on("error", () => leaving.abort());
   try {
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const { method = "GET", url = "/" } = request;
-    const answer =
+    const apiResponse =
       body === undefined
         ? statusResponse(tooLarge(BODY_LIMIT))
-        : await api.handle({ method, target: url, headers: headersOf(request), body, signal: leaving.signal });
-    await send(answer, method, response);
+        : await api.handle({ method, target: url, headers: readHeaders(request), body, signal: leaving.signal });
+    await send(apiResponse, method, response);
   } catch {
     // The client disconnected, or fault injection breaks the connection.
-    breakOff(answerTo);
+    abortConnection(nodeResponse);
   }
 }
 
-function breakOff(response: ServerResponse | Http2ServerResponse): void {
+function abortConnection(response: ServerResponse | Http2ServerResponse): void {
   if ("stream" in response) response.stream.destroy();
   else response.destroy();
 }
 
 /** The body as text; undefined when it is too large. */
-async function bodyOf(request: Incoming): Promise<string | undefined> {
+async function readBody(request: Incoming): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -56,7 +56,7 @@ async function bodyOf(request: Incoming): Promise<string | undefined> {
   return Buffer.concat(chunks).toString(isBinary ? "latin1" : "utf8");
 }
 
-function headersOf(request: Incoming): Record<string, string> {
+function readHeaders(request: Incoming): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     if (!name.startsWith(":")) headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
@@ -77,7 +77,7 @@ async function send({ status, headers, body }: ApiResponse, method: string, resp
   for await (const chunk of body) {
     if (response.destroyed) break;
     // Waits for a slow client; its position in history is its own.
-    if (!response.write(chunk)) await drained(response);
+    if (!response.write(chunk)) await waitForDrain(response);
     // Changes in one turn of the event loop are sent in one chunk: a busy server with many watchers writes far less
     // often.
     await new Promise((resolve) => setImmediate(resolve));
@@ -85,7 +85,7 @@ async function send({ status, headers, body }: ApiResponse, method: string, resp
   response.end();
 }
 
-async function drained(response: Outgoing): Promise<void> {
+async function waitForDrain(response: Outgoing): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {
       response.off("drain", done);

@@ -36,7 +36,7 @@ export interface EmbeddedCluster {
 /** Starts a cluster in this process on a free loopback port. */
 export async function startEmbedded(options: StartOptions = {}): Promise<EmbeddedCluster> {
   const { name = "embedded", token, store, simulation, tls } = options;
-  const { server, simulation: levers } = embeddedServer({
+  const { server, simulation: getSimulation } = embeddedServer({
     clock: realClock,
     timers: realTimers,
     ids: realIds,
@@ -53,7 +53,7 @@ export async function startEmbedded(options: StartOptions = {}): Promise<Embedde
     server,
     url: listener.url,
     kubeconfig: kubeconfigText(name, listener.url, { token, authority: tls?.authority }),
-    simulation: levers(),
+    simulation: getSimulation(),
     close: async () => {
       await server.close();
       await listener.close();

@@ -8,7 +8,7 @@ import { valueAtPath } from "../kinds/create-kind-rules.ts";
 import { badRequest } from "../request/response/status-errors.ts";
 import { isBuiltIn } from "../verbs/verb-context.ts";
 import { validateEmbeddedMetadata } from "./embedded-metadata.ts";
-import { metadataTypeError } from "./metadata-types.ts";
+import { findMetadataTypeError } from "./metadata-types.ts";
 
 /** A kind in one of its versions. */
 export interface KindInVersion {
@@ -24,12 +24,12 @@ export function admitBody(of: KindInVersion, sent: JsonObject): Result<JsonObjec
 
 /** An object as its kind decodes it, before defaults; rejects values of the wrong type. */
 export function decodeBody({ kind, version }: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
-  const refused = (why: string): Result<JsonObject, Status> =>
+  const createDecodeError = (why: string): Result<JsonObject, Status> =>
     err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
-  const wrongMetadata = isBuiltIn(kind) ? undefined : metadataTypeError(sent);
-  if (wrongMetadata !== undefined) return refused(wrongMetadata);
+  const wrongMetadata = isBuiltIn(kind) ? undefined : findMetadataTypeError(sent);
+  if (wrongMetadata !== undefined) return createDecodeError(wrongMetadata);
   const decoded = kind.rules.decode(sent);
-  return decoded.ok ? decoded : refused(decoded.error);
+  return decoded.ok ? decoded : createDecodeError(decoded.error);
 }
 
 /** Applies defaults, and removes unknown fields for custom kinds. */

@@ -8,30 +8,33 @@ import { textAt } from "../kinds/json-access.ts";
 import { nameOf } from "./metadata.ts";
 
 /** The object with its type, if it states none or the right one; otherwise the real server's rejection. */
-export function typedBody(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
+export function checkBodyType(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
   const apiVersion = apiVersionOf(of);
   const { kind } = of.kind;
   const isRight = sent["apiVersion"] === apiVersion && sent["kind"] === kind;
   if (isRight) return ok(sent);
-  return isBuiltIn(of.kind) ? builtInBody(of, sent, apiVersion) : customBody(of, sent, apiVersion);
+  return isBuiltIn(of.kind) ? checkBuiltInType(of, sent, apiVersion) : checkCustomType(of, sent, apiVersion);
 }
 
-function builtInBody(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
+function checkBuiltInType(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind } = of.kind;
-  const [said, saidVersion] = [textAt(sent, "kind") || kind, textAt(sent, "apiVersion") || apiVersion];
-  if (said === kind && saidVersion === apiVersion) return ok({ ...sent, kind, apiVersion });
-  const version = saidVersion.split("/").at(-1) ?? "";
-  if (said === kind && isOldVersion(of, saidVersion)) return err(badRequest(otherVersion(saidVersion, apiVersion)));
-  if (isKnownType(said, saidVersion)) {
-    const types = `converting (${version}.${said}) to (${packageOf(of.kind.group)}.${kind}): unknown conversion`;
-    return err(badRequest(`${said} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${types}`));
+  const [bodyKind, bodyVersion] = [textAt(sent, "kind") || kind, textAt(sent, "apiVersion") || apiVersion];
+  if (bodyKind === kind && bodyVersion === apiVersion) return ok({ ...sent, kind, apiVersion });
+  const version = bodyVersion.split("/").at(-1) ?? "";
+  if (bodyKind === kind && isOldVersion(of, bodyVersion))
+    return err(badRequest(formatVersionMismatch(bodyVersion, apiVersion)));
+  if (isKnownType(bodyKind, bodyVersion)) {
+    const types = `converting (${version}.${bodyKind}) to (${getPackage(of.kind.group)}.${kind}): unknown conversion`;
+    return err(
+      badRequest(`${bodyKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${types}`),
+    );
   }
-  const why = `no kind ${JSON.stringify(said)} is registered for version ${JSON.stringify(saidVersion)} in scheme "pkg/runtime/scheme.go:111"`;
-  return err(badRequest(`${said} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`));
+  const why = `no kind ${JSON.stringify(bodyKind)} is registered for version ${JSON.stringify(bodyVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  return err(badRequest(`${bodyKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`));
 }
 
-function otherVersion(said: string, wanted: string): string {
-  return `the API version in the data (${said}) does not match the expected API version (${wanted})`;
+function formatVersionMismatch(bodyVersion: string, expectedVersion: string): string {
+  return `the API version in the data (${bodyVersion}) does not match the expected API version (${expectedVersion})`;
 }
 
 /** Versions that are no longer served but that the real server still decodes. */
@@ -54,10 +57,10 @@ const OLD_VERSIONS: ReadonlySet<string> = new Set([
   "storage.k8s.io/v1beta1",
 ]);
 
-function isOldVersion({ kind }: KindInVersion, said: string): boolean {
-  const isServed = kind.versions.some((version) => apiVersionOf({ kind, version }) === said);
-  const isOwn = said.startsWith(`${kind.group}/`) || said.startsWith("extensions/");
-  return isServed || (isOwn && OLD_VERSIONS.has(said));
+function isOldVersion({ kind }: KindInVersion, bodyKind: string): boolean {
+  const isServed = kind.versions.some((version) => apiVersionOf({ kind, version }) === bodyKind);
+  const isOwn = bodyKind.startsWith(`${kind.group}/`) || bodyKind.startsWith("extensions/");
+  return isServed || (isOwn && OLD_VERSIONS.has(bodyKind));
 }
 
 function isKnownType(kind: string, apiVersion: string): boolean {
@@ -65,25 +68,25 @@ function isKnownType(kind: string, apiVersion: string): boolean {
 }
 
 /** The Go package of a group. */
-function packageOf(group: string): string {
+function getPackage(group: string): string {
   return group === "" ? "core" : (group.split(".")[0] ?? "");
 }
 
-function customBody(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
+function checkCustomType(of: KindInVersion, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind, group } = of.kind;
-  const [said, saidVersion] = [textAt(sent, "kind"), textAt(sent, "apiVersion")];
-  if (said === "") {
+  const [bodyKind, bodyVersion] = [textAt(sent, "kind"), textAt(sent, "apiVersion")];
+  if (bodyKind === "") {
     const text = JSON.stringify(sent);
     const why = `Object 'Kind' is missing in '${text}' (${text})`;
     return err(badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`));
   }
-  if (saidVersion !== apiVersion) {
-    return err(badRequest(otherVersion(saidVersion, apiVersion)));
+  if (bodyVersion !== apiVersion) {
+    return err(badRequest(formatVersionMismatch(bodyVersion, apiVersion)));
   }
   const error = {
     reason: "FieldValueInvalid",
     field: "kind",
-    message: `Invalid value: ${JSON.stringify(said)}: must be ${kind}`,
+    message: `Invalid value: ${JSON.stringify(bodyKind)}: must be ${kind}`,
   };
-  return err(invalid({ group, kind: said }, nameOf(sent), [error]));
+  return err(invalid({ group, kind: bodyKind }, nameOf(sent), [error]));
 }

@@ -31,8 +31,8 @@ function validateSelf(embedded: JsonObject, field: string): readonly FieldError[
   const { metadata } = embedded;
   if (metadata === undefined || !isJsonObject(metadata)) return [];
   const { name = "" } = metadata;
-  const named = { ...embedded, metadata: { ...metadata, name: name === "" ? "fakename" : name } };
-  return validateMetadata(named, { name: pathSegment }).map((error) => ({
+  const withName = { ...embedded, metadata: { ...metadata, name: name === "" ? "fakename" : name } };
+  return validateMetadata(withName, { name: pathSegment }).map((error) => ({
     ...error,
     field: `${field}.${error.field}`,
   }));

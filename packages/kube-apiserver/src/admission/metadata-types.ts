@@ -11,56 +11,57 @@ const MAPS: ReadonlySet<string> = new Set(["labels", "annotations"]);
  * Why the metadata of an object cannot be decoded, in the server's words; undefined when it can. Built-in kinds are
  * decoded as a whole elsewhere.
  */
-export function metadataTypeError(object: JsonObject): string | undefined {
+export function findMetadataTypeError(object: JsonObject): string | undefined {
   const { metadata } = object;
   if (metadata === undefined || metadata === null) return undefined;
   if (!isJsonObject(metadata))
     return `json: cannot unmarshal ${getGoTypeName(metadata)} into Go value of type v1.ObjectMeta`;
   for (const [name, value] of Object.entries(metadata)) {
-    const wrong = value === null ? undefined : fieldError(name, value);
-    if (wrong !== undefined) return wrong;
+    const invalid = value === null ? undefined : findFieldError(name, value);
+    if (invalid !== undefined) return invalid;
   }
   return undefined;
 }
 
-function fieldError(name: string, value: JsonValue): string | undefined {
-  if (TEXTS.has(name)) return typeof value === "string" ? undefined : mistyped(value, name, "string");
-  if (NUMBERS.has(name)) return Number.isInteger(value) ? undefined : mistyped(value, name, "int64");
-  if (TIMES.has(name)) return timeError(value, name);
-  if (MAPS.has(name)) return mapError(value, name);
-  if (name === "finalizers") return listError(value, name, "[]string", "string", (item) => typeof item === "string");
+function findFieldError(name: string, value: JsonValue): string | undefined {
+  if (TEXTS.has(name)) return typeof value === "string" ? undefined : formatMistyped(value, name, "string");
+  if (NUMBERS.has(name)) return Number.isInteger(value) ? undefined : formatMistyped(value, name, "int64");
+  if (TIMES.has(name)) return findTimeError(value, name);
+  if (MAPS.has(name)) return findMapError(value, name);
+  if (name === "finalizers")
+    return findListError(value, name, "[]string", "string", (item) => typeof item === "string");
   if (name === "ownerReferences")
-    return listError(value, name, "[]v1.OwnerReference", "v1.OwnerReference", isJsonObject);
+    return findListError(value, name, "[]v1.OwnerReference", "v1.OwnerReference", isJsonObject);
   if (name === "managedFields")
-    return listError(value, name, "[]v1.ManagedFieldsEntry", "v1.ManagedFieldsEntry", isJsonObject);
+    return findListError(value, name, "[]v1.ManagedFieldsEntry", "v1.ManagedFieldsEntry", isJsonObject);
   return undefined;
 }
 
-function timeError(value: JsonValue, name: string): string | undefined {
-  if (typeof value !== "string") return mistyped(value, name, "v1.Time");
+function findTimeError(value: JsonValue, name: string): string | undefined {
+  if (typeof value !== "string") return formatMistyped(value, name, "v1.Time");
   if (!Number.isNaN(Date.parse(value))) return undefined;
   const quoted = JSON.stringify(value);
   return `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`;
 }
 
-function mapError(value: JsonValue, name: string): string | undefined {
-  if (!isJsonObject(value)) return mistyped(value, name, "map[string]string");
-  const wrong = Object.values(value).find((item) => typeof item !== "string" && item !== null);
-  return wrong === undefined ? undefined : mistyped(wrong, name, "string");
+function findMapError(value: JsonValue, name: string): string | undefined {
+  if (!isJsonObject(value)) return formatMistyped(value, name, "map[string]string");
+  const invalid = Object.values(value).find((item) => typeof item !== "string" && item !== null);
+  return invalid === undefined ? undefined : formatMistyped(invalid, name, "string");
 }
 
-function listError(
+function findListError(
   value: JsonValue,
   name: string,
   type: string,
   itemType: string,
-  isRight: (item: JsonValue) => boolean,
+  isValid: (item: JsonValue) => boolean,
 ): string | undefined {
-  if (!isJsonArray(value)) return mistyped(value, name, type);
-  const wrong = value.find((item) => !isRight(item));
-  return wrong === undefined ? undefined : mistyped(wrong, name, itemType);
+  if (!isJsonArray(value)) return formatMistyped(value, name, type);
+  const invalid = value.find((item) => !isValid(item));
+  return invalid === undefined ? undefined : formatMistyped(invalid, name, itemType);
 }
 
-function mistyped(value: JsonValue, name: string, type: string): string {
+function formatMistyped(value: JsonValue, name: string, type: string): string {
   return `json: cannot unmarshal ${getGoTypeName(value)} into Go struct field ObjectMeta.${name} of type ${type}`;
 }

@@ -9,8 +9,8 @@ export function metadataOf(object: JsonObject): JsonObject {
 /** A copy with changed metadata; undefined removes a field. */
 export function withMetadata(object: JsonObject, changes: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const entries = Object.entries({ ...metadataOf(object), ...changes });
-  const kept = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
-  return { ...object, metadata: Object.fromEntries(kept) };
+  const defined = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return { ...object, metadata: Object.fromEntries(defined) };
 }
 
 export function nameOf(object: JsonObject): string {

@@ -10,47 +10,47 @@ export function validateStrictness(
   sent: JsonObject,
   duplicates: readonly string[],
 ): readonly string[] {
-  const unknown = unknownFields(sent, version.schema);
+  const unknown = findUnknownFields(sent, version.schema);
   const isOwn = isBuiltIn(kind);
   // An unknown field is not reported as duplicate too, except for custom kinds, which are checked twice.
   const reported = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
   const lines = [
     ...reported.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
-    ...(isOwn ? unknown : metadataFirst(unknown)).map((path) => ({
+    ...(isOwn ? unknown : sortMetadataFirst(unknown)).map((path) => ({
       path,
       text: `unknown field ${JSON.stringify(path)}`,
     })),
   ];
-  return (isOwn ? inDocumentOrder(lines, sent) : lines).map(({ text }) => text);
+  return (isOwn ? sortByPosition(lines, sent) : lines).map(({ text }) => text);
 }
 
 /** Paths of fields that a schema does not declare. */
-export function unknownFields(sent: JsonObject, schema: StructuralSchema): readonly string[] {
+export function findUnknownFields(sent: JsonObject, schema: StructuralSchema): readonly string[] {
   const without = pruneObject(sent, schema);
-  return without === sent ? [] : unknownPaths(sent, without, "");
+  return without === sent ? [] : listUnknownPaths(sent, without, "");
 }
 
-function metadataFirst(paths: readonly string[]): readonly string[] {
+function sortMetadataFirst(paths: readonly string[]): readonly string[] {
   const isMeta = (path: string): boolean => path.startsWith("metadata.");
   return [...paths.filter(isMeta), ...paths.filter((path) => !isMeta(path)).sort()];
 }
 
 /** In the order of each path's first step in the body. */
-function inDocumentOrder<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
+function sortByPosition<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
   const places = new Map(Object.keys(sent).map((name, index) => [name, index]));
   const place = ({ path }: T): number => places.get(path.split(/[.[]/)[0] ?? "") ?? 0;
   return [...lines].sort((a, b) => place(a) - place(b));
 }
 
-function unknownPaths(before: JsonValue, after: JsonValue, path: string): readonly string[] {
+function listUnknownPaths(before: JsonValue, after: JsonValue, path: string): readonly string[] {
   if (before === after || equalJson(before, after)) return [];
   if (isJsonArray(before) && isJsonArray(after)) {
-    return before.flatMap((item, index) => unknownPaths(item, after[index] ?? null, `${path}[${index}]`));
+    return before.flatMap((item, index) => listUnknownPaths(item, after[index] ?? null, `${path}[${index}]`));
   }
   if (!isJsonObject(before) || !isJsonObject(after)) return [];
   return Object.entries(before).flatMap(([name, value]) => {
     const at = path === "" ? name : `${path}.${name}`;
-    if (Object.hasOwn(after, name)) return unknownPaths(value, after[name] ?? null, at);
+    if (Object.hasOwn(after, name)) return listUnknownPaths(value, after[name] ?? null, at);
     return isEmptyMetadata(at, value) ? [] : [at];
   });
 }

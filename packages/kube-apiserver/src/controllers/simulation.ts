@@ -67,7 +67,7 @@ export function workloadSimulation(ports: LoopPorts, options: SimulationOptions 
     controllers(options, nodes, () => rules),
     ports,
     {
-      admit: (kind, object) => refusal(kind, typed(object), rules),
+      admit: (kind, object) => checkAdmission(kind, typed(object), rules),
     },
   );
 
@@ -90,16 +90,16 @@ export function workloadSimulation(ports: LoopPorts, options: SimulationOptions 
     name: loop.name,
     start() {
       loop.start();
-      for (const { name } of nodes) loop.look("registration", objectKey("", name));
+      for (const { name } of nodes) loop.enqueue("registration", objectKey("", name));
     },
     isIdle: () => loop.isIdle(),
     stop: () => loop.stop(),
     fail(rule) {
       rules = [rule, ...rules];
-      loop.lookAtEverything();
+      loop.enqueueAll();
       return () => {
         rules = rules.filter((one) => one !== rule);
-        loop.lookAtEverything();
+        loop.enqueueAll();
       };
     },
     loseNode: (name) => annotate(NODES, "", name, ANNOTATIONS.lost, "true"),
@@ -131,7 +131,7 @@ function controllers(
       startDelayMs: options.startDelayMs ?? 100,
       stopDelayMs: options.stopDelayMs ?? 0,
       jobDurationMs: options.jobDurationMs ?? 1000,
-      tellsOfContainers: options.containerEvents ?? true,
+      recordsContainerEvents: options.containerEvents ?? true,
       rules,
     }),
     evictionController(),
@@ -143,7 +143,7 @@ function controllers(
 }
 
 /** An injected exhausted quota; the server enforces real ones. */
-function refusal(kind: string, object: KubeObject, rules: readonly FailureRule[]): Status | undefined {
+function checkAdmission(kind: string, object: KubeObject, rules: readonly FailureRule[]): Status | undefined {
   if (kind !== resourceKey(PODS) || !failureOf(failuresOf(object as Pod, rules), "quota")) return undefined;
   return forbidden(PODS, object, "exceeded quota: simulated, requested: pods=1, used: pods=0, limited: pods=0");
 }

@@ -20,17 +20,17 @@ export interface Group {
 }
 
 /** The groups of these kinds: the core, built-in groups in their order, then custom groups by name. */
-export function groupsOf(kinds: readonly Kind[]): readonly Group[] {
+export function listGroups(kinds: readonly Kind[]): readonly Group[] {
   const byGroup = Map.groupBy(kinds, (kind) => kind.group);
   const own = KIND_DATA.groups.filter((name) => byGroup.has(name));
   const others = [...byGroup.keys()].filter((name) => name !== "" && !own.includes(name)).toSorted();
   const names = [...(byGroup.has("") ? [""] : []), ...own, ...others];
   return names
-    .map((name) => ({ name, versions: versionsOf(byGroup.get(name) ?? []) }))
+    .map((name) => ({ name, versions: listVersions(byGroup.get(name) ?? []) }))
     .filter(({ versions }) => versions.length > 0);
 }
 
-function versionsOf(kinds: readonly Kind[]): readonly GroupVersionKinds[] {
+function listVersions(kinds: readonly Kind[]): readonly GroupVersionKinds[] {
   const served = kinds.flatMap((kind) =>
     kind.versions.filter(({ isServed }) => isServed).map((version): ServedKind => ({ kind, version })),
   );
@@ -42,14 +42,14 @@ function versionsOf(kinds: readonly Kind[]): readonly GroupVersionKinds[] {
 
 /** Stable versions before beta and alpha, newer before older, others last by name. */
 export function compareVersions(a: string, b: string): number {
-  const [left, right] = [rankOf(a), rankOf(b)];
+  const [left, right] = [rankVersion(a), rankVersion(b)];
   const difference = left.map((rank, index) => (right[index] ?? 0) - rank).find((each) => each !== 0);
   return difference ?? (a < b ? -1 : a > b ? 1 : 0);
 }
 
 const STAGES: Readonly<Record<string, number>> = { "": 3, beta: 2, alpha: 1 };
 
-function rankOf(version: string): readonly number[] {
+function rankVersion(version: string): readonly number[] {
   const [, major, stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
   return major === undefined ? [0, 0, 0] : [STAGES[stage] ?? 0, Number(major), Number(minor)];
 }

@@ -4,7 +4,7 @@ import type { Api, ApiRequest, ApiResponse } from "../api.ts";
 import { ConnectionLost } from "../memory-transport.ts";
 import { statusResponse } from "../request/response/responses.ts";
 import { expired, statusObject } from "../request/response/status-errors.ts";
-import { staleAnswer } from "./stale-read.ts";
+import { createStaleResponse } from "./stale-read.ts";
 
 /** Injected fault of a request. */
 export type FaultAction =
@@ -25,37 +25,37 @@ export type FaultAction =
 export type FaultSelector = (request: ApiRequest) => FaultAction | undefined;
 
 /** An API with injected faults, for tests of clients. */
-export function faultyApi(api: Api, timers: Timers, fateOf: FaultSelector): Api {
+export function faultyApi(api: Api, timers: Timers, selectFault: FaultSelector): Api {
   return {
     handle: async (request) => {
-      const fate = fateOf(request);
-      return fate === undefined ? api.handle(request) : suffered(api, timers, request, fate);
+      const fault = selectFault(request);
+      return fault === undefined ? api.handle(request) : applyFault(api, timers, request, fault);
     },
   };
 }
 
-async function suffered(api: Api, timers: Timers, request: ApiRequest, fate: FaultAction): Promise<ApiResponse> {
-  switch (fate.kind) {
+async function applyFault(api: Api, timers: Timers, request: ApiRequest, fault: FaultAction): Promise<ApiResponse> {
+  switch (fault.kind) {
     case "delay":
-      await sleep(timers, fate.ms, request.signal);
+      await sleep(timers, fault.ms, request.signal);
       return api.handle(request);
     case "error":
-      return statusResponse(fate.status);
+      return statusResponse(fault.status);
     case "drop":
-      if (fate.when === "after") await api.handle(request);
+      if (fault.when === "after") await api.handle(request);
       throw new ConnectionLost("the connection was dropped on purpose");
     case "stale":
-      return staleAnswer(api, request, fate.revisionsBack);
+      return createStaleResponse(api, request, fault.revisionsBack);
     case "cut": {
-      const answer = await api.handle(request);
-      return typeof answer.body === "string" ? answer : { ...answer, body: cut(answer.body, fate) };
+      const response = await api.handle(request);
+      return typeof response.body === "string" ? response : { ...response, body: cutStream(response.body, fault) };
     }
     case "expired":
       return statusResponse(expired("The resourceVersion for the provided watch is too old."));
   }
 }
 
-async function* cut(
+async function* cutStream(
   chunks: AsyncIterable<string>,
   { afterChunks, as }: Extract<FaultAction, { readonly kind: "cut" }>,
 ): AsyncGenerator<string> {

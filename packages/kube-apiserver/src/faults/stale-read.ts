@@ -7,7 +7,7 @@ import { parseResourcePath } from "../request/routing/resource-path.ts";
 const PLAIN = { syntax: "json", isPretty: false } as const;
 
 /** A read as of some revisions ago, as far as history reaches; other requests unchanged. */
-export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: number): Promise<ApiResponse> {
+export async function createStaleResponse(api: Api, request: ApiRequest, revisionsBack: number): Promise<ApiResponse> {
   const [path = "", search = ""] = request.target.split("?", 2);
   const place = parseResourcePath(path);
   const query = new URLSearchParams(search);
@@ -15,25 +15,25 @@ export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: 
   if (!isRead || query.has("watch") || query.has("continue")) return api.handle(request);
   const { name, resource = "", group } = place;
   const collection = name === undefined ? path : path.slice(0, path.lastIndexOf("/"));
-  const ask = (extra: Record<string, string>): Promise<ApiResponse> =>
+  const sendList = (extra: Record<string, string>): Promise<ApiResponse> =>
     api.handle({
       ...request,
       target: `${collection}?${new URLSearchParams({ ...Object.fromEntries(query), ...extra }).toString()}`,
     });
-  const present = bodyOf(await ask({ limit: "1" }));
-  const revision = Number(metadataOf(present)["resourceVersion"] ?? 0) - revisionsBack;
+  const current = parseBody(await sendList({ limit: "1" }));
+  const revision = Number(metadataOf(current)["resourceVersion"] ?? 0) - revisionsBack;
   const selected = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
-  const answer = await ask({ resourceVersion: String(revision), resourceVersionMatch: "Exact", ...selected });
-  if (revision < 1 || answer.status !== 200) return api.handle(request);
-  if (name === undefined) return answer;
-  const list = bodyOf(answer);
+  const response = await sendList({ resourceVersion: String(revision), resourceVersionMatch: "Exact", ...selected });
+  if (revision < 1 || response.status !== 200) return api.handle(request);
+  if (name === undefined) return response;
+  const list = parseBody(response);
   const [found] = isJsonArray(list["items"]) ? list["items"] : [];
   if (!isJsonObject(found)) return statusResponse(notFound({ group, resource }, name));
   const kind = typeof list["kind"] === "string" ? list["kind"].replace(/List$/, "") : "";
   return objectResponse(200, { kind, apiVersion: list["apiVersion"] ?? "", ...found }, PLAIN);
 }
 
-function bodyOf({ body }: ApiResponse): JsonObject {
+function parseBody({ body }: ApiResponse): JsonObject {
   const value: unknown = typeof body === "string" ? JSON.parse(body) : {};
   return isJsonObject(value) ? value : {};
 }

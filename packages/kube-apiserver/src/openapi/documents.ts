@@ -24,15 +24,15 @@ export function openApiDocuments(groups: readonly Group[]): readonly OpenApiDocu
       let text: string | undefined;
       return {
         path: name === "" ? `api/${version.version}` : `apis/${name}/${version.version}`,
-        hash: hashOf(name, version),
-        text: () => (text ??= JSON.stringify(documentOf(version))),
+        hash: computeHash(name, version),
+        text: () => (text ??= JSON.stringify(createDocument(version))),
       };
     }),
   );
 }
 
 /** Hashes the inputs of the document: hashing the document itself would render all of them. */
-function hashOf(group: string, { version, kinds }: GroupVersionKinds): string {
+function computeHash(group: string, { version, kinds }: GroupVersionKinds): string {
   const parts = kinds.map(({ kind, version: of }) => {
     const isOwn = of.subresources !== undefined;
     return [
@@ -50,7 +50,7 @@ function hashOf(group: string, { version, kinds }: GroupVersionKinds): string {
     .toUpperCase();
 }
 
-function documentOf({ kinds }: GroupVersionKinds): JsonObject {
+function createDocument({ kinds }: GroupVersionKinds): JsonObject {
   const paths: Record<string, JsonValue> = {};
   const schemas: Record<string, JsonObject> = {};
   for (const served of kinds) {
@@ -58,11 +58,11 @@ function documentOf({ kinds }: GroupVersionKinds): JsonObject {
     Object.assign(schemas, own.schemas);
     Object.assign(paths, kindPaths(served, own));
   }
-  return { openapi: "3.0.0", info: INFO, paths, components: { schemas: withReferred(schemas, JSON.stringify(paths)) } };
+  return { openapi: "3.0.0", info: INFO, paths, components: { schemas: addReferred(schemas, JSON.stringify(paths)) } };
 }
 
 /** The schemas with everything they and the paths refer to, by name. */
-function withReferred(schemas: Readonly<Record<string, JsonObject>>, text: string): JsonObject {
+function addReferred(schemas: Readonly<Record<string, JsonObject>>, text: string): JsonObject {
   const all: Record<string, JsonObject> = { ...schemas };
   const open = [text, ...Object.values(schemas).map((schema) => JSON.stringify(schema))];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -83,18 +83,18 @@ export function swagger(groups: readonly Group[]): JsonObject {
     Object.assign(schemas, kindSchemas(served).schemas);
   }
   const text = JSON.stringify(schemas).replaceAll("#/components/schemas/", "#/definitions/");
-  return { swagger: "2.0", info: INFO, paths: {}, definitions: unwrapped(JSON.parse(text) as JsonValue) };
+  return { swagger: "2.0", info: INFO, paths: {}, definitions: unwrapReference(JSON.parse(text) as JsonValue) };
 }
 
 /** Version 2 has no `allOf` around a single reference, no `nullable` and no `oneOf`. */
-function unwrapped(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(unwrapped);
+function unwrapReference(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(unwrapReference);
   if (!isJsonObject(value)) return value;
   const { allOf, oneOf: _one, anyOf: _any, nullable: _nullable, ...rest } = value;
   const only = Array.isArray(allOf) && allOf.length === 1 && isJsonObject(allOf[0]) ? allOf[0] : {};
   const members = Object.entries({ ...rest, ...only }).map(([name, each]) => [
     name,
-    name === "default" ? each : unwrapped(each),
+    name === "default" ? each : unwrapReference(each),
   ]);
   return Object.fromEntries(members) as JsonObject;
 }

@@ -50,7 +50,7 @@ function definedSchemas({ kind, version }: ServedKind): KindSchemas {
     { ...text, description: KIND_PROSE },
   ];
   const own: JsonObject = {
-    ...shown(shape),
+    ...publishSchema(shape),
     type: "object",
     properties: {
       apiVersion,
@@ -59,7 +59,7 @@ function definedSchemas({ kind, version }: ServedKind): KindSchemas {
       ...Object.fromEntries(
         Object.entries(properties)
           .filter(([member]) => !["apiVersion", "kind", "metadata"].includes(member))
-          .map(([member, schema]) => [member, shown(schema)]),
+          .map(([member, schema]) => [member, publishSchema(schema)]),
       ),
     },
     "x-kubernetes-group-version-kind": [of],
@@ -79,15 +79,15 @@ function definedSchemas({ kind, version }: ServedKind): KindSchemas {
 }
 
 /** A definition's schema in OpenAPI form: int-or-string is spelled out. */
-function shown(schema: JsonValue): JsonObject {
+function publishSchema(schema: JsonValue): JsonObject {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return {};
   const object = schema as JsonObject;
   const members = Object.entries(object).map(([name, value]): [string, JsonValue] => {
     if (name === "properties" && typeof value === "object" && value !== null) {
-      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]))];
+      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, publishSchema(each)]))];
     }
     const isSchema = name === "items" || (name === "additionalProperties" && typeof value === "object");
-    return [name, isSchema ? shown(value) : value];
+    return [name, isSchema ? publishSchema(value) : value];
   });
   const isEither = object["x-kubernetes-int-or-string"] === true && object["anyOf"] === undefined;
   return { ...(isEither ? { anyOf: [{ type: "integer" }, { type: "string" }] } : {}), ...Object.fromEntries(members) };

@@ -1,5 +1,5 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
-import { groupsOf, type Group } from "../discovery/group-versions.ts";
+import { listGroups, type Group } from "../discovery/group-versions.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
 import type { PathHandler } from "../request/routing/router.ts";
 import { openApiDocuments, swagger, type OpenApiDocument } from "./documents.ts";
@@ -15,23 +15,23 @@ interface Edition {
 
 /** OpenAPI documents, for `kubectl explain` and client-side validation. */
 export function openApiPages(kinds: KindRegistry): PathHandler {
-  let made: Edition | undefined;
+  let cached: Edition | undefined;
   const edition = (): Edition => {
-    if (made?.number !== kinds.edition) {
-      const groups = groupsOf(kinds.all());
+    if (cached?.number !== kinds.edition) {
+      const groups = listGroups(kinds.all());
       // Unchanged documents keep their text.
-      const old = new Map(made?.documents.map((document) => [`${document.path}?${document.hash}`, document]));
+      const old = new Map(cached?.documents.map((document) => [`${document.path}?${document.hash}`, document]));
       const documents = openApiDocuments(groups).map(
         (document) => old.get(`${document.path}?${document.hash}`) ?? document,
       );
-      made = { number: kinds.edition, groups, documents };
+      cached = { number: kinds.edition, groups, documents };
     }
-    return made;
+    return cached;
   };
-  return { handle: (request, path) => (request.method === "GET" ? answered(request, path, edition) : undefined) };
+  return { handle: (request, path) => (request.method === "GET" ? createResponse(request, path, edition) : undefined) };
 }
 
-function answered(request: ApiRequest, path: string, edition: () => Edition): ApiResponse | undefined {
+function createResponse(request: ApiRequest, path: string, edition: () => Edition): ApiResponse | undefined {
   if (path === "/openapi/v2") return oldForm(request, edition());
   if (path === ROOT || path === `${ROOT}/`) return index(edition().documents);
   if (!path.startsWith(`${ROOT}/`)) return undefined;

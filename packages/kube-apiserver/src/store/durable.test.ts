@@ -33,12 +33,12 @@ function contents(store: ObjectStore): readonly string[] {
 }
 
 /** A store whose commits can fail: before they are applied, or after, with a lost response. */
-function flaky(store: KeyValueStore, fate: () => "fine" | "refused" | "lost"): KeyValueStore {
+function flaky(store: KeyValueStore, outcome: () => "fine" | "refused" | "lost"): KeyValueStore {
   return new Proxy(store, {
     get: (target, name) => {
       if (name !== "commit") return Reflect.get(target, name).bind(target);
       return async (...args: Parameters<KeyValueStore["commit"]>) => {
-        const what = fate();
+        const what = outcome();
         if (what === "refused") throw unavailable("the store", "store is unavailable");
         const result = await target.commit(...args);
         if (what === "lost") throw unavailable("the store", "no answer", { context: { outcomeUnknown: true } });
@@ -80,14 +80,14 @@ describe("objects on the key-value port", () => {
   test("a rejected write leaves no trace; a write with a lost response is detected", async () => {
     const ambient = virtualAmbient(1);
     const inner = openMemoryStore({ ambient });
-    let fate: "fine" | "refused" | "lost" = "fine";
-    const objects = await opened(flaky(inner, () => fate));
+    let outcome: "fine" | "refused" | "lost" = "fine";
+    const objects = await opened(flaky(inner, () => outcome));
     await put(objects, "a", 1);
-    fate = "refused";
+    outcome = "refused";
     expect(await put(objects, "a", 2)).toMatchObject({ ok: false, error: { code: 500 } });
-    fate = "lost";
+    outcome = "lost";
     expect(await put(objects, "a", 3)).toMatchObject({ ok: true });
-    fate = "fine";
+    outcome = "fine";
     expect(await put(objects, "b", 4)).toMatchObject({ ok: true });
     expect(contents(await opened(inner))).toEqual(contents(objects));
   });

@@ -9,7 +9,7 @@ export interface JournalWrite {
   readonly stored?: StoredObject;
 }
 
-export interface KeptObject {
+export interface PersistedObject {
   readonly kind: string;
   readonly key: string;
   readonly object: JsonObject;
@@ -18,7 +18,7 @@ export interface KeptObject {
 /** Durable storage of writes. */
 export interface Journal {
   /** All stored objects, and the revision of the last batch. */
-  load(): Promise<{ readonly objects: readonly KeptObject[]; readonly revision: number }>;
+  load(): Promise<{ readonly objects: readonly PersistedObject[]; readonly revision: number }>;
   /**
    * Stores a batch atomically. Resolves when it is durable; rejects only when it is certain that nothing was stored.
    * `revision` is the last of the batch and never decreases.

@@ -1,7 +1,7 @@
 import { Fault, sleep, type Timers } from "@oaas/foundation";
 import { absent, outcomeUnknown, type Condition, type Entry, type KeyValueStore, type Write } from "@oaas/storage";
 import type { JsonObject } from "@oaas/kube-core";
-import type { Journal, JournalWrite, KeptObject } from "./journal.ts";
+import type { Journal, JournalWrite, PersistedObject } from "./journal.ts";
 
 const PAGE = 1000;
 const FIRST_WAIT_MS = 10;
@@ -37,10 +37,10 @@ export class KeyValueJournal implements Journal {
     this.#revisionKey = `${prefix}revision`;
   }
 
-  async load(): Promise<{ readonly objects: readonly KeptObject[]; readonly revision: number }> {
+  async load(): Promise<{ readonly objects: readonly PersistedObject[]; readonly revision: number }> {
     const newest = await this.#store.get(this.#revisionKey);
     this.#lastBatch = newest?.modRevision ?? 0;
-    const objects: KeptObject[] = [];
+    const objects: PersistedObject[] = [];
     let after: string | undefined;
     do {
       const from = after === undefined ? {} : { after };
@@ -93,7 +93,7 @@ export class KeyValueJournal implements Journal {
     return { op: "put", key: name, value: `${head},${stored.tail}` };
   }
 
-  #read({ key, value }: Entry): KeptObject {
+  #read({ key, value }: Entry): PersistedObject {
     const [kind = "", ...rest] = key.slice(this.#prefix.length).split("/");
     return { kind, key: rest.join("/"), object: JSON.parse(value) as JsonObject };
   }

@@ -9,9 +9,9 @@ import { StoredObject } from "./stored-object.ts";
 export type Decision =
   | { readonly put: JsonObject }
   /** `answer` is the response if it differs from the stored state. */
-  | { readonly remove: true; readonly answer?: JsonObject }
+  | { readonly remove: true; readonly response?: JsonObject }
   /** Nothing is written and no revision is used; `answer` as above. */
-  | { readonly keep: true; readonly answer?: JsonObject };
+  | { readonly keep: true; readonly response?: JsonObject };
 
 export type Decide = (live: StoredObject | undefined) => Result<Decision, Status>;
 
@@ -89,14 +89,14 @@ export class ObjectStore {
 
   /** Loads the journal. Once, before anything else. */
   async load(): Promise<void> {
-    const kept = await this.#journal?.load();
-    if (kept === undefined) return;
-    this.#revision = Math.max(this.#revision, kept.revision);
+    const loaded = await this.#journal?.load();
+    if (loaded === undefined) return;
+    this.#revision = Math.max(this.#revision, loaded.revision);
     this.#origin = this.#revision;
-    const byKind = Map.groupBy(kept.objects, ({ kind }) => kind);
+    const byKind = Map.groupBy(loaded.objects, ({ kind }) => kind);
     for (const [kind, entries] of byKind) {
       const objects = entries
-        .map(({ key, object }) => new StoredObject(key, revisionOf(object), object))
+        .map(({ key, object }) => new StoredObject(key, readRevision(object), object))
         .sort((a, b) => (a.key < b.key ? -1 : 1));
       this.#state(kind).objects = SortedObjects.of(objects);
       for (const { key, object } of objects) this.#own(kind, key, undefined, object);
@@ -165,7 +165,7 @@ export class ObjectStore {
     const decided = decide(before);
     if (!decided.ok) return decided;
     const decision = decided.value;
-    if ("keep" in decision) return ok(keptAnswer(before, decision.answer));
+    if ("keep" in decision) return ok(createUnchangedResult(before, decision.response));
     if (this.#journal === undefined) return ok(this.#commit({ kind, key, before, decision }, this.#revision + 1));
     const done = new Promise<Result<Written, Status>>((settle) => {
       this.#queue.push({ kind, key, before, decision, settle });
@@ -180,19 +180,19 @@ export class ObjectStore {
     // One turn, so that concurrent writes are batched.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const made = this.#nextBatch();
+      const batch = this.#nextBatch();
       const failure = await journal
         .persist(
-          made.map(({ write: { kind, key, decision }, next }) =>
+          batch.map(({ write: { kind, key, decision }, next }) =>
             "put" in decision ? { kind, key, stored: next } : { kind, key },
           ),
-          this.#revision + made.length,
+          this.#revision + batch.length,
         )
         .then(
           () => undefined,
-          (error: unknown) => notWritten(error),
+          (error: unknown) => createWriteError(error),
         );
-      for (const { write, next } of made) {
+      for (const { write, next } of batch) {
         write.settle(failure === undefined ? ok(this.#commit(write, next.revision, next)) : err(failure));
       }
     }
@@ -215,7 +215,7 @@ export class ObjectStore {
 
   #made({ key, before, decision }: Omit<PendingWrite, "settle">, revision: number): StoredObject {
     const object = "put" in decision ? decision.put : (before?.object ?? {});
-    return new StoredObject(key, revision, withRevision(object, revision));
+    return new StoredObject(key, revision, setRevision(object, revision));
   }
 
   #commit(write: Omit<PendingWrite, "settle">, revision: number, made = this.#made(write, revision)): Written {
@@ -230,7 +230,7 @@ export class ObjectStore {
     for (const wake of state.followers) wake();
     for (const listener of this.#listeners) listener({ kind, change });
     if (!isDeletion) return { object: made.object, stored: made, isGone: false };
-    return { object: decision.answer ?? made.object, isGone: true };
+    return { object: decision.response ?? made.object, isGone: true };
   }
 
   #own(kind: string, key: string, before: JsonObject | undefined, after: JsonObject | undefined): void {
@@ -249,8 +249,8 @@ export class ObjectStore {
   }
 
   #state(kind: string): KindState {
-    const known = this.#kinds.get(kind);
-    if (known !== undefined) return known;
+    const existing = this.#kinds.get(kind);
+    if (existing !== undefined) return existing;
     const state: KindState = {
       objects: SortedObjects.none,
       history: new ChangeHistory(this.#historyLimit, this.#origin),
@@ -261,17 +261,17 @@ export class ObjectStore {
   }
 }
 
-function keptAnswer(before: StoredObject | undefined, answer: JsonObject | undefined): Written {
-  const isSame = answer === undefined && before !== undefined;
-  return { object: answer ?? before?.object ?? {}, isGone: false, ...(isSame ? { stored: before } : {}) };
+function createUnchangedResult(before: StoredObject | undefined, response: JsonObject | undefined): Written {
+  const isSame = response === undefined && before !== undefined;
+  return { object: response ?? before?.object ?? {}, isGone: false, ...(isSame ? { stored: before } : {}) };
 }
 
-function withRevision(object: JsonObject, revision: number): JsonObject {
+function setRevision(object: JsonObject, revision: number): JsonObject {
   const metadata = object["metadata"] as JsonObject | undefined;
   return { ...object, metadata: { ...metadata, resourceVersion: String(revision) } };
 }
 
-function revisionOf(object: JsonObject): number {
+function readRevision(object: JsonObject): number {
   const metadata = object["metadata"] as JsonObject | undefined;
   return Number(metadata?.["resourceVersion"] ?? 0);
 }
@@ -286,7 +286,7 @@ function ownersOf(object: JsonObject | undefined): readonly string[] {
 }
 
 /** A failing store is a server error and retryable. */
-function notWritten(error: unknown): Status {
+function createWriteError(error: unknown): Status {
   const why = error instanceof Error ? error.message : String(error);
   return { status: "Failure", code: 500, message: `the object could not be written: ${why}` };
 }

@@ -27,14 +27,14 @@ describe("sorted objects", () => {
           if (!isDeletion || before !== undefined) {
             history.add({ revision, isDeletion, after, ...(before === undefined ? {} : { before }) });
           }
-          pictures.push(pictureOf(objects));
+          pictures.push(formatObjects(objects));
         });
-        const wanted = [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, revision]) => `${key}@${revision}`);
-        expect(pictureOf(objects)).toBe(wanted.join());
+        const expected = [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, revision]) => `${key}@${revision}`);
+        expect(formatObjects(objects)).toBe(expected.join());
         expect(objects.size).toBe(model.size);
         const revision = Math.min(back, changes.length);
         const then = history.undone(objects, revision);
-        expect(then === undefined ? undefined : pictureOf(then)).toBe(pictures[revision]);
+        expect(then === undefined ? undefined : formatObjects(then)).toBe(pictures[revision]);
         const start = `ns/${String(back % 400).padStart(3, "0")}`;
         expect([...objects.from(start)].map(({ key }) => key)).toEqual(
           [...model.keys()].filter((key) => key >= start).sort(),
@@ -45,6 +45,6 @@ describe("sorted objects", () => {
   });
 });
 
-function pictureOf(objects: SortedObjects): string {
+function formatObjects(objects: SortedObjects): string {
   return [...objects.from("")].map(({ key, revision }) => `${key}@${revision}`).join();
 }

@@ -31,7 +31,7 @@ export class SortedObjects {
   get(key: string): StoredObject | undefined {
     const chunk = this.#chunks[this.#chunkOf(key)];
     if (chunk === undefined) return undefined;
-    const found = chunk[placeIn(chunk, key)];
+    const found = chunk[findIndex(chunk, key)];
     return found?.key === key ? found : undefined;
   }
 
@@ -40,7 +40,7 @@ export class SortedObjects {
     const at = this.#chunkOf(key);
     const chunk = this.#chunks[at];
     if (chunk === undefined) return new SortedObjects([[object]], 1);
-    const place = placeIn(chunk, key);
+    const place = findIndex(chunk, key);
     const isThere = chunk[place]?.key === key;
     const next = isThere ? chunk.with(place, object) : chunk.toSpliced(place, 0, object);
     const size = this.size + (isThere ? 0 : 1);
@@ -53,7 +53,7 @@ export class SortedObjects {
     const at = this.#chunkOf(key);
     const chunk = this.#chunks[at];
     if (chunk === undefined) return this;
-    const place = placeIn(chunk, key);
+    const place = findIndex(chunk, key);
     if (chunk[place]?.key !== key) return this;
     const next = chunk.toSpliced(place, 1);
     const chunks = next.length === 0 ? this.#chunks.toSpliced(at, 1) : this.#chunks.with(at, next);
@@ -65,7 +65,7 @@ export class SortedObjects {
     for (let at = this.#chunkOf(start); at < this.#chunks.length; at += 1) {
       const chunk = this.#chunks[at] ?? [];
       const first = chunk[0];
-      const skipped = first !== undefined && first.key < start ? placeIn(chunk, start) : 0;
+      const skipped = first !== undefined && first.key < start ? findIndex(chunk, start) : 0;
       for (let place = skipped; place < chunk.length; place += 1) yield chunk[place] as StoredObject;
     }
   }
@@ -93,7 +93,7 @@ export class SortedObjects {
 }
 
 /** The position of a key in a chunk. */
-function placeIn(chunk: Chunk, key: string): number {
+function findIndex(chunk: Chunk, key: string): number {
   let [low, high] = [0, chunk.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -10,7 +10,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   Resource: "resource",
   ContainerResource: "containerResource",
 };
-const SHOWN = 2;
+const MAX_METRICS = 2;
 
 /** Autoscalers in version 2; version 1 is converted first. */
 export function autoscalerColumns(toV2: (object: JsonObject) => JsonObject): readonly Column[] {
@@ -49,8 +49,8 @@ function metricsText(object: JsonObject): string {
   const current = objectsAt(objectAt(object, "status"), "currentMetrics");
   if (metrics.length === 0) return "<none>";
   const texts = metrics.map((metric, index) => metricText(metric, current[index] ?? {}));
-  const shown = texts.slice(0, SHOWN).join(", ");
-  return texts.length > SHOWN ? `${shown} + ${texts.length - SHOWN} more...` : shown;
+  const visible = texts.slice(0, MAX_METRICS).join(", ");
+  return texts.length > MAX_METRICS ? `${visible} + ${texts.length - MAX_METRICS} more...` : visible;
 }
 
 function metricText(metric: JsonObject, status: JsonObject): string {

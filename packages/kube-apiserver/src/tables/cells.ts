@@ -25,7 +25,7 @@ export function column(
 
 export const NAME: Column = column("Name", (object) => nameOf(object), { format: "name" });
 export const AGE: Column = column("Age", (object, now) =>
-  since(textAt(objectAt(object, "metadata"), "creationTimestamp"), now),
+  formatAge(textAt(objectAt(object, "metadata"), "creationTimestamp"), now),
 );
 
 export function nameOf(object: JsonObject): string {
@@ -33,11 +33,11 @@ export function nameOf(object: JsonObject): string {
 }
 
 /** Age of a time. */
-export function since(time: string, now: number): string {
+export function formatAge(time: string, now: number): string {
   return time === "" ? "<unknown>" : ageText(now - Date.parse(time));
 }
 
-export function isGoing(object: JsonObject): boolean {
+export function isTerminating(object: JsonObject): boolean {
   return member(objectAt(object, "metadata"), "deletionTimestamp") !== undefined;
 }
 
@@ -69,10 +69,10 @@ export function containerColumns(specOf: (object: JsonObject) => JsonObject): re
 }
 
 /** At most this many, and the number of further ones. */
-export function listText(items: readonly string[], most: number, nothing: string): string {
+export function listText(items: readonly string[], limit: number, nothing: string): string {
   if (items.length === 0) return nothing;
-  const shown = items.slice(0, most).join(",");
-  return items.length > most ? `${shown} + ${items.length - most} more...` : shown;
+  const visible = items.slice(0, limit).join(",");
+  return items.length > limit ? `${visible} + ${items.length - limit} more...` : visible;
 }
 
 /** Addresses of a load balancer, each once. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { Column } from "../kinds/kind.ts";
 import { hasObject, isSet, member, numberAt, objectAt, objectsAt, textAt, textsAt } from "../kinds/json-access.ts";
-import { AGE, column, isGoing, modesText, NAME, nameOf, orElse, since, type Cell } from "./cells.ts";
+import { AGE, column, isTerminating, modesText, NAME, nameOf, orElse, formatAge, type Cell } from "./cells.ts";
 import { defaultName } from "./network-cells.ts";
 
 const spec = (object: JsonObject): JsonObject => objectAt(object, "spec");
@@ -110,7 +110,7 @@ function isBound(claim: JsonObject): boolean {
 }
 
 function phaseText(object: JsonObject): string {
-  return isGoing(object) ? "Terminating" : textAt(status(object), "phase");
+  return isTerminating(object) ? "Terminating" : textAt(status(object), "phase");
 }
 
 export const volumeColumns: readonly Column[] = [
@@ -251,13 +251,13 @@ export function eventColumns(toCore: (event: JsonObject) => JsonObject): readonl
 }
 
 function firstSeen(event: JsonObject, now: number): string {
-  return since(textAt(event, "firstTimestamp") || textAt(event, "eventTime"), now);
+  return formatAge(textAt(event, "firstTimestamp") || textAt(event, "eventTime"), now);
 }
 
 function lastSeen(event: JsonObject, now: number): string {
-  if (hasObject(event, "series")) return since(textAt(objectAt(event, "series"), "lastObservedTime"), now);
+  if (hasObject(event, "series")) return formatAge(textAt(objectAt(event, "series"), "lastObservedTime"), now);
   const last = textAt(event, "lastTimestamp");
-  return last === "" ? firstSeen(event, now) : since(last, now);
+  return last === "" ? firstSeen(event, now) : formatAge(last, now);
 }
 
 function sourceText(event: JsonObject): string {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import type { Column } from "../kinds/kind.ts";
 import { hasObject, isSet, member, numberAt, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
-import { AGE, column, isGoing, NAME, orElse, since } from "./cells.ts";
+import { AGE, column, isTerminating, NAME, orElse, formatAge } from "./cells.ts";
 
 /** The status of a pod, as in `kubectl get pods`. */
 interface PodSummary {
@@ -22,7 +22,7 @@ export const podColumns: readonly Column[] = [
   column("Status", (pod) => statusText(pod)),
   column("Restarts", (pod, now) => {
     const { restarts, lastRestart } = summaryOf(pod);
-    return restarts === 0 || lastRestart === "" ? String(restarts) : `${restarts} (${since(lastRestart, now)} ago)`;
+    return restarts === 0 || lastRestart === "" ? String(restarts) : `${restarts} (${formatAge(lastRestart, now)} ago)`;
   }),
   AGE,
   column("IP", (pod) => orElse(textAt(objectsAt(objectAt(pod, "status"), "podIPs")[0] ?? {}, "ip"), "<none>"), {
@@ -38,8 +38,8 @@ export const podColumns: readonly Column[] = [
 function statusText(pod: JsonObject): string {
   const status = objectAt(pod, "status");
   const isOver = ["Succeeded", "Failed"].includes(textAt(status, "phase"));
-  if (isGoing(pod) && textAt(status, "reason") === "NodeLost") return "Unknown";
-  return isGoing(pod) && !isOver ? "Terminating" : summaryOf(pod).reason;
+  if (isTerminating(pod) && textAt(status, "reason") === "NodeLost") return "Unknown";
+  return isTerminating(pod) && !isOver ? "Terminating" : summaryOf(pod).reason;
 }
 
 function gatesText(pod: JsonObject): string {
@@ -111,13 +111,13 @@ function initialising(spec: JsonObject, status: JsonObject, sidecars: ReadonlySe
     }
     const seen = statuses.slice(0, index + 1);
     const waiting = textAt(objectAt(state, "waiting"), "reason");
-    const counted = `Init:${index}/${objectsAt(spec, "initContainers").length}`;
+    const initProgress = `Init:${index}/${objectsAt(spec, "initContainers").length}`;
     const isWaiting = waiting !== "" && waiting !== "PodInitializing";
     const reason = hasObject(state, "terminated")
       ? `Init:${endText(terminated)}`
       : isWaiting
         ? `Init:${waiting}`
-        : counted;
+        : initProgress;
     return { reason, ready, restarts: restartsOf(seen), lastRestart: latest(seen) };
   }
   return { ready, restarts: 0, lastRestart: "" };

@@ -15,11 +15,11 @@ describe("matches recorded tables of the real server", () => {
       expect(columns.map(({ name, type, format, priority }) => [name, type, format, priority])).toEqual(
         rows[0]?.columns,
       );
-      const ours = rows.map(({ why, object }) => ({
+      const actual = rows.map(({ why, object }) => ({
         why,
-        cells: columns.map((column) => shown(column.cell(object, now(object)))),
+        cells: columns.map((column) => normalizeCell(column.cell(object, now(object)))),
       }));
-      expect(ours).toEqual(rows.map(({ why, cells }) => ({ why, cells: cells.map(shown) })));
+      expect(actual).toEqual(rows.map(({ why, cells }) => ({ why, cells: cells.map(normalizeCell) })));
     });
   }
 });
@@ -40,6 +40,6 @@ function now(object: RecordedRow["object"]): number {
 }
 
 /** Ages depend on the time of the recording. */
-function shown(cell: JsonValue): JsonValue {
+function normalizeCell(cell: JsonValue): JsonValue {
   return typeof cell === "string" ? cell.replaceAll(/\b\d+[ydhms](?:\d+[dhms])?\b/g, "<age>") : cell;
 }

@@ -6,12 +6,12 @@ import {
   AGE,
   column,
   containerColumns,
-  isGoing,
+  isTerminating,
   labelsText,
   NAME,
   orElse,
   selectorText,
-  since,
+  formatAge,
   type Cell,
 } from "./cells.ts";
 
@@ -120,7 +120,7 @@ function jobStatus(job: JsonObject): string {
     );
   if (has("Complete")) return "Complete";
   if (has("Failed")) return "Failed";
-  if (isGoing(job)) return "Terminating";
+  if (isTerminating(job)) return "Terminating";
   return ["Suspended", "FailureTarget", "SuccessCriteriaMet"].find(has) ?? "Running";
 }
 
@@ -140,7 +140,7 @@ export const cronJobColumns: readonly Column[] = [
   column("Active", (job) => objectsAt(status(job), "active").length, INTEGER),
   column("Last Schedule", (job, now) => {
     const last = textAt(status(job), "lastScheduleTime");
-    return last === "" ? "<none>" : since(last, now);
+    return last === "" ? "<none>" : formatAge(last, now);
   }),
   AGE,
   ...containerColumns((job) => objectAt(job, "spec", "jobTemplate", "spec", "template", "spec")),

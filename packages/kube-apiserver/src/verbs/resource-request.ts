@@ -23,7 +23,7 @@ export type NamedRequest = ResourceRequest & { readonly name: string };
 export type VerbResult = Result<ApiResponse, Status>;
 
 /** Warnings about an object: for a new object, and for each generation. */
-export function objectWarnings(
+export function listObjectWarnings(
   { kind, subresource }: ResourceRequest,
   { object, isNew }: { readonly object: JsonObject; readonly isNew: boolean },
   before: JsonObject,
@@ -34,7 +34,7 @@ export function objectWarnings(
 }
 
 /** The target of a change. */
-export function changeTarget({
+export function getChangeTarget({
   name,
   subresource,
 }: {

@@ -57,7 +57,7 @@ export class ServerObjects implements ClusterObjects {
     if (target === undefined) return err(unknownPath());
     const admitted = admitBody(target, object);
     if (!admitted.ok) return admitted;
-    return objectOf(await createObject(this.#context, target, admitted.value, optionsOf(writer)));
+    return toObjectResult(await createObject(this.#context, target, admitted.value, createOptions(writer)));
   }
 
   async update(kind: ResourceName, object: JsonObject, writer: string): Outcome {
@@ -71,7 +71,7 @@ export class ServerObjects implements ClusterObjects {
   async delete(kind: ResourceName, { namespace, name }: ObjectName, options: DeleteOptions): Outcome {
     const target = this.#target(kind, { metadata: namespace === undefined ? {} : { namespace } });
     if (target === undefined) return err(unknownPath());
-    return objectOf(await deleteObject(this.#context, target, name, { ...options, isDryRun: false }));
+    return toObjectResult(await deleteObject(this.#context, target, name, { ...options, isDryRun: false }));
   }
 
   async writeSubresource(
@@ -84,7 +84,7 @@ export class ServerObjects implements ClusterObjects {
     const target = this.#target(kind, { metadata: { namespace } });
     if (target === undefined) return err(unknownPath());
     const write = subresource === "binding" ? bindPod : finalizeNamespace;
-    return objectOf(await write(this.#context, target, name, body, optionsOf(writer)));
+    return toObjectResult(await write(this.#context, target, name, body, createOptions(writer)));
   }
 
   onChange(listener: (change: ObjectChange) => void): () => void {
@@ -113,7 +113,7 @@ export class ServerObjects implements ClusterObjects {
       next: () => admitted,
       ...(subresource === undefined ? {} : { subresource }),
     };
-    return objectOf(await changeObject(this.#context, target, change, optionsOf(writer)));
+    return toObjectResult(await changeObject(this.#context, target, change, createOptions(writer)));
   }
 
   /** Controllers write in the storage version. */
@@ -127,8 +127,8 @@ export class ServerObjects implements ClusterObjects {
 
   /** The kind of a storage location; remembered when the kind is gone. */
   #resource(storeKind: string): ResourceName {
-    const known = this.#resources.get(storeKind);
-    if (known !== undefined) return known;
+    const cached = this.#resources.get(storeKind);
+    if (cached !== undefined) return cached;
     const found = this.#kinds.all().find((kind) => storeKindOf(kind) === storeKind && kind.sameObjectsAs === undefined);
     const [resource = "", ...group] = storeKind.split(".");
     const name =
@@ -138,10 +138,10 @@ export class ServerObjects implements ClusterObjects {
   }
 }
 
-function optionsOf(manager: string): WriteOptions {
+function createOptions(manager: string): WriteOptions {
   return { manager, isDryRun: false, fieldValidation: "Ignore", isForced: true };
 }
 
-function objectOf(written: Result<{ readonly object: JsonObject }, Status>): Result<JsonObject, Status> {
+function toObjectResult(written: Result<{ readonly object: JsonObject }, Status>): Result<JsonObject, Status> {
   return written.ok ? ok(written.value.object) : written;
 }

@@ -119,8 +119,8 @@ function subresourcesOf(resource: string, listed: readonly ApiResource[]): reado
     }));
 }
 
-function schemaOf(wanted: object, schemas: Schemas): string | undefined {
-  const text = JSON.stringify(wanted, ["group", "kind", "version"]);
+function schemaOf(groupVersionKind: object, schemas: Schemas): string | undefined {
+  const text = JSON.stringify(groupVersionKind, ["group", "kind", "version"]);
   return Object.keys(schemas).find((name) => {
     const kinds = schemas[name]?.["x-kubernetes-group-version-kind"] as readonly object[] | undefined;
     return kinds?.length === 1 && JSON.stringify(kinds[0], ["group", "kind", "version"]) === text;

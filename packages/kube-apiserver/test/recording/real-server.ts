@@ -19,7 +19,11 @@ export interface Asked {
 export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answer>;
 
 /** Opens a connection to a real server. It is reused, since handshakes would dominate the time. */
-export function asking(cluster: { readonly url: string; readonly token: string; readonly caFile: string }): Ask {
+export function createRecorder(cluster: {
+  readonly url: string;
+  readonly token: string;
+  readonly caFile: string;
+}): Ask {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   return (method, path, asked = {}) =>
     new Promise((resolve, reject) => {

@@ -74,8 +74,8 @@ export class OneObjectServer {
       const result = applyConfiguration(context, sent, force);
       return result.ok ? ok(this.#reset(applyDefaults(result.value, this.#schema) as JsonObject, step)) : result;
     }
-    const wanted = patch === undefined ? sent : (applyMergePatch(this.#live, body) as JsonObject);
-    return ok(trackUpdate(context, this.#reset(admitCustomResource(wanted, this.#schema), step)));
+    const requested = patch === undefined ? sent : (applyMergePatch(this.#live, body) as JsonObject);
+    return ok(trackUpdate(context, this.#reset(admitCustomResource(requested, this.#schema), step)));
   }
 
   /** Each endpoint writes its own part and keeps the other. */

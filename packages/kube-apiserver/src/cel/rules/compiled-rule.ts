@@ -58,8 +58,8 @@ function compileExpression(
 ): Result<Expr, string> {
   const parsed = parseCel(source);
   if (!parsed.ok) return err(`${prefix}compilation failed: ${validateFormat(source, parsed.error)}`);
-  const { type, errors: problems } = checkCel(parsed.value, scope);
-  if (problems.length > 0) return err(`${prefix}compilation failed: ${validateFormat(source, problems)}`);
+  const { type, errors } = checkCel(parsed.value, scope);
+  if (errors.length > 0) return err(`${prefix}compilation failed: ${validateFormat(source, errors)}`);
   if (type.name !== resultType && type.name !== "dyn") return err(typeError);
   const [constantError] = validateFindConstant(parsed.value);
   return constantError ? err(`${prefix}program instantiation failed: ${constantError.message}`) : ok(parsed.value);

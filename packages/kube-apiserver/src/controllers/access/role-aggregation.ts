@@ -7,7 +7,7 @@ import {
   selectsLabels,
 } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, SETTLED, update } from "../loop/decision.ts";
+import { createDecision, SETTLED, update } from "../loop/decision.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
 import { CLUSTER_ROLES, nameOfKey, objectKey } from "../objects/resources.ts";
 
@@ -23,17 +23,17 @@ export function roleAggregation(): Controller {
     reporter: "clusterrole-aggregation-controller",
     writer: "clusterrole-aggregation-controller",
     // Any role may be a source of aggregation.
-    watches: [{ kind: CLUSTER_ROLES, keys: (_object, view) => gatherers(view) }],
+    watches: [{ kind: CLUSTER_ROLES, keys: (_object, view) => listAggregatingRoles(view) }],
     decide(key, { view }) {
       const role = view.get<ClusterRole>(CLUSTER_ROLES, "", nameOfKey(key).name);
       if (!role?.aggregationRule || role.metadata.deletionTimestamp !== undefined) return SETTLED;
-      const rules = gathered(role, view);
-      return equalJson(rules, role.rules ?? []) ? SETTLED : decision([update(CLUSTER_ROLES, { ...role, rules })]);
+      const rules = aggregateRules(role, view);
+      return equalJson(rules, role.rules ?? []) ? SETTLED : createDecision([update(CLUSTER_ROLES, { ...role, rules })]);
     },
   };
 }
 
-function gatherers(view: ClusterView): string[] {
+function listAggregatingRoles(view: ClusterView): string[] {
   return view
     .list<ClusterRole>(CLUSTER_ROLES)
     .filter(({ aggregationRule }) => aggregationRule !== undefined)
@@ -41,7 +41,7 @@ function gatherers(view: ClusterView): string[] {
 }
 
 /** Rules by selector, then by role name, each once. */
-function gathered({ metadata, aggregationRule }: ClusterRole, view: ClusterView): JsonObject[] {
+function aggregateRules({ metadata, aggregationRule }: ClusterRole, view: ClusterView): JsonObject[] {
   const others = view
     .list<ClusterRole>(CLUSTER_ROLES)
     .filter((other) => other.metadata.name !== metadata.name)

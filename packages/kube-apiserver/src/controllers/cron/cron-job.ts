@@ -1,7 +1,7 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
 import {
   create,
-  decision,
+  createDecision,
   remove,
   recordEvent,
   updateStatus,
@@ -13,7 +13,7 @@ import { asJson } from "../objects/cluster-view.ts";
 import { CRON_JOBS, JOBS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
 import type { CronJob, CronJobStatus, Job } from "../objects/typed.ts";
-import { inZone, parseSchedule, zonedText, type Schedule } from "./schedule.ts";
+import { toZonedTime, parseSchedule, formatZoned, type Schedule } from "./schedule.ts";
 
 export interface CronJobState {
   readonly cronJob: Stored<CronJob>;
@@ -31,26 +31,28 @@ const LOOKS_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS, 366 * 24 * HOUR
 /** Creates a Job at each scheduled time, reports finished ones, and deletes the oldest. */
 export function decideCronJob(state: CronJobState): Decision {
   const { cronJob, jobs, now } = state;
-  const seen = seenEnds(state);
-  const status = statusOf(cronJob, jobs);
-  const kept = equalJson(status, cronJob.status ?? {}) ? undefined : updateStatus(CRON_JOBS, { ...cronJob, status });
-  if (kept !== undefined) return decision([...seen, kept]);
-  const old = tooOld(state);
-  if (old.length > 0) return decision(old);
-  if (cronJob.metadata.deletionTimestamp !== undefined || cronJob.spec.suspend === true) return decision([]);
+  const seen = recordFinished(state);
+  const status = computeStatus(cronJob, jobs);
+  const statusStep = equalJson(status, cronJob.status ?? {})
+    ? undefined
+    : updateStatus(CRON_JOBS, { ...cronJob, status });
+  if (statusStep !== undefined) return createDecision([...seen, statusStep]);
+  const old = listExpired(state);
+  if (old.length > 0) return createDecision(old);
+  if (cronJob.metadata.deletionTimestamp !== undefined || cronJob.spec.suspend === true) return createDecision([]);
   const { due, next } = timesOf(cronJob, now);
   const waitMs = next === undefined ? undefined : next - now;
-  return decision(due === undefined ? [] : startSteps(state, status, due), waitMs);
+  return createDecision(due === undefined ? [] : startSteps(state, status, due), waitMs);
 }
 
 function startSteps({ cronJob, jobs }: CronJobState, status: CronJobStatus, due: number): readonly Step[] {
   const { concurrencyPolicy } = cronJob.spec;
-  const running = jobs.filter((job) => endOf(job) === undefined);
+  const running = jobs.filter((job) => getFinish(job) === undefined);
   if (concurrencyPolicy === "Forbid" && running.length > 0) {
     const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
     return [recordEvent({ about: cronJob, type: "Normal", reason: "JobAlreadyActive", message })];
   }
-  const job = jobAt(cronJob, due);
+  const job = createJob(cronJob, due);
   const started = updateStatus(CRON_JOBS, { ...cronJob, status: { ...status, lastScheduleTime: wholeSeconds(due) } });
   if (jobs.some(({ metadata }) => metadata.name === job.metadata.name)) return [started];
   const replaced = concurrencyPolicy === "Replace" ? running.map((one) => removal(cronJob, one)) : [];
@@ -59,7 +61,7 @@ function startSteps({ cronJob, jobs }: CronJobState, status: CronJobStatus, due:
 
 /** The last due time that was not started, and the next one. */
 function timesOf({ metadata, spec, status }: CronJob, now: number): { readonly due?: number; readonly next?: number } {
-  const schedule = inZone(parseSchedule(spec.schedule), spec.timeZone);
+  const schedule = toZonedTime(parseSchedule(spec.schedule), spec.timeZone);
   const since = epochMs(status?.lastScheduleTime) ?? epochMs(metadata.creationTimestamp) ?? now;
   const deadlineMs = (spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   const from = Math.max(since, now - deadlineMs);
@@ -78,17 +80,17 @@ function latestStart(schedule: Schedule, from: number, now: number): number {
   return starts.find((start) => (schedule.next(start) ?? Number.POSITIVE_INFINITY) <= now) ?? from;
 }
 
-function jobAt(cronJob: Stored<CronJob>, due: number) {
+function createJob(cronJob: Stored<CronJob>, due: number) {
   const { metadata, spec } = cronJob;
-  const { metadata: made, spec: wanted } = spec.jobTemplate;
+  const { metadata: templateMetadata, spec: jobSpec } = spec.jobTemplate;
   return {
     apiVersion: JOBS.apiVersion,
     kind: JOBS.kind,
     metadata: {
       name: `${metadata.name}-${Math.floor(due / 60_000)}`,
       namespace: metadata.namespace,
-      ...(made?.labels === undefined ? {} : { labels: made.labels }),
-      annotations: { ...made?.annotations, [SCHEDULED_AT]: zonedText(due, spec.timeZone) },
+      ...(templateMetadata?.labels === undefined ? {} : { labels: templateMetadata.labels }),
+      annotations: { ...templateMetadata?.annotations, [SCHEDULED_AT]: formatZoned(due, spec.timeZone) },
       ownerReferences: [
         {
           apiVersion: CRON_JOBS.apiVersion,
@@ -100,14 +102,14 @@ function jobAt(cronJob: Stored<CronJob>, due: number) {
         },
       ],
     },
-    spec: asJson(wanted),
+    spec: asJson(jobSpec),
   };
 }
 
-function statusOf({ status = {} }: CronJob, jobs: readonly Stored<Job>[]): CronJobStatus {
-  const active = jobs.filter((job) => endOf(job) === undefined).map(referenceTo);
+function computeStatus({ status = {} }: CronJob, jobs: readonly Stored<Job>[]): CronJobStatus {
+  const active = jobs.filter((job) => getFinish(job) === undefined).map(referenceTo);
   const successes = jobs
-    .filter((job) => endOf(job) === "Complete")
+    .filter((job) => getFinish(job) === "Complete")
     .map(({ status: { completionTime = "" } = {} }) => completionTime);
   const lastSuccessfulTime = [status.lastSuccessfulTime ?? "", ...successes].toSorted().at(-1) ?? "";
   const { active: _active, ...rest } = status;
@@ -124,10 +126,10 @@ function referenceTo({ metadata }: Stored<Job>) {
 }
 
 /** Jobs that the status lists as active and that no longer are. */
-function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
+function recordFinished({ cronJob, jobs }: CronJobState): readonly Step[] {
   return (cronJob.status?.active ?? []).flatMap(({ uid, name }) => {
     const job = jobs.find(({ metadata }) => metadata.uid === uid);
-    const end = job && endOf(job);
+    const end = job && getFinish(job);
     if (job !== undefined && end === undefined) return [];
     const what =
       job === undefined
@@ -138,13 +140,13 @@ function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
 }
 
 /** Finished jobs beyond the history limits, oldest first. */
-function tooOld({ cronJob, jobs }: CronJobState): readonly Step[] {
+function listExpired({ cronJob, jobs }: CronJobState): readonly Step[] {
   const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec;
-  const beyond = (end: "Complete" | "Failed", kept: number): readonly Stored<Job>[] => {
+  const beyond = (end: "Complete" | "Failed", statusStep: number): readonly Stored<Job>[] => {
     const ended = jobs
-      .filter((job) => endOf(job) === end && job.metadata.deletionTimestamp === undefined)
-      .toSorted((a, b) => startText(a).localeCompare(startText(b)));
-    return ended.slice(0, Math.max(0, ended.length - kept));
+      .filter((job) => getFinish(job) === end && job.metadata.deletionTimestamp === undefined)
+      .toSorted((a, b) => formatStart(a).localeCompare(formatStart(b)));
+    return ended.slice(0, Math.max(0, ended.length - statusStep));
   };
   return [...beyond("Complete", successful ?? KEPT.successful), ...beyond("Failed", failed ?? KEPT.failed)].map((job) =>
     removal(cronJob, job),
@@ -152,14 +154,14 @@ function tooOld({ cronJob, jobs }: CronJobState): readonly Step[] {
 }
 
 /** Jobs of the same second have different names, because names count minutes. */
-function startText({ metadata, status }: Stored<Job>): string {
+function formatStart({ metadata, status }: Stored<Job>): string {
   return `${status?.startTime ?? ""} ${metadata.name}`;
 }
 
-function endOf({ status }: Job): "Complete" | "Failed" | undefined {
-  const isSo = (wanted: string): boolean =>
-    status?.conditions?.some(({ type, status: is }) => type === wanted && is === "True") ?? false;
-  return isSo("Complete") ? "Complete" : isSo("Failed") ? "Failed" : undefined;
+function getFinish({ status }: Job): "Complete" | "Failed" | undefined {
+  const hasCondition = (conditionType: string): boolean =>
+    status?.conditions?.some(({ type, status: is }) => type === conditionType && is === "True") ?? false;
+  return hasCondition("Complete") ? "Complete" : hasCondition("Failed") ? "Failed" : undefined;
 }
 
 function removal(cronJob: CronJob, job: Stored<Job>): Step {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inZone, parseSchedule, zonedText } from "./schedule.ts";
+import { toZonedTime, parseSchedule, formatZoned } from "./schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 const text = (ms: number | undefined): string | undefined =>
@@ -33,11 +33,11 @@ describe("next time of a schedule", () => {
     { zone: "America/New_York", after: "2026-01-01T08:00:00Z", next: "2026-01-02T07:30:00.000Z", why: "tomorrow" },
     { zone: "Asia/Kolkata", after: "2026-01-01T00:00:00Z", next: "2026-01-01T21:00:00.000Z", why: "half an hour" },
   ])("half past two in $zone: $why", ({ zone, after, next }) => {
-    expect(text(inZone(parseSchedule("30 2 * * *"), zone).next(at(after)))).toBe(next);
+    expect(text(toZonedTime(parseSchedule("30 2 * * *"), zone).next(at(after)))).toBe(next);
   });
 
   test("always returns a later time, also when clocks change", () => {
-    const schedule = inZone(parseSchedule("*/30 * * * *"), "Europe/Berlin");
+    const schedule = toZonedTime(parseSchedule("*/30 * * * *"), "Europe/Berlin");
     for (const from of ["2026-03-28T23:00:00Z", "2026-10-24T23:00:00Z"]) {
       let now = at(from);
       for (let count = 0; count < 12; count += 1) {
@@ -55,6 +55,6 @@ test.each([
   ["Etc/UTC", "2026-11-15T15:18:00Z"],
   ["Europe/Berlin", "2026-11-15T16:18:00+01:00"],
   ["America/St_Johns", "2026-11-15T11:48:00-03:30"],
-])("formats a time in zone %s", (zone, shown) => {
-  expect(zonedText(at("2026-11-15T15:18:00Z"), zone)).toBe(shown);
+])("formats a time in zone %s", (zone, expected) => {
+  expect(formatZoned(at("2026-11-15T15:18:00Z"), zone)).toBe(expected);
 });

@@ -28,7 +28,7 @@ export interface Schedule {
 /** Parses a validated schedule as the CronJob controller does. */
 export function parseSchedule(text: string): Schedule {
   const every = /^@every (?<length>.+)$/.exec(text)?.groups?.["length"];
-  if (every !== undefined) return everySoOften(durationMs(every));
+  if (every !== undefined) return parseInterval(durationMs(every));
   const [minutes = "", hours = "", days = "", months = "", weekdays = ""] = (DESCRIPTORS[text] ?? text)
     .trim()
     .split(/\s+/);
@@ -41,7 +41,7 @@ export function parseSchedule(text: string): Schedule {
   });
 }
 
-function everySoOften(lengthMs: number): Schedule {
+function parseInterval(lengthMs: number): Schedule {
   const wholeMs = Math.max(1, Math.floor(lengthMs / 1000)) * 1000;
   return { next: (afterMs) => Math.floor(afterMs / 1000) * 1000 + wholeMs };
 }
@@ -63,8 +63,8 @@ interface Field {
 
 function parseField(text: string, least: number, most: number, names: readonly string[] = []): Field {
   const valueOf = (word: string): number => {
-    const named = names.indexOf(word.toLowerCase());
-    return named === -1 ? Number(word) : named + least;
+    const nameIndex = names.indexOf(word.toLowerCase());
+    return nameIndex === -1 ? Number(word) : nameIndex + least;
   };
   const parts = text.split(",").map((part) => {
     const [span = "", step] = part.split("/");
@@ -106,7 +106,7 @@ function timesOf(fields: Readonly<Record<"minutes" | "hours" | "days" | "months"
 }
 
 /** The local time of a zone, as if the zone were UTC. */
-function clockOf(zone: string): (trueMs: number) => number {
+function getClock(zone: string): (trueMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
     hourCycle: "h23",
@@ -125,8 +125,8 @@ function clockOf(zone: string): (trueMs: number) => number {
 }
 
 /** RFC 3339 in local time of the zone: `2026-11-15T16:18:00+01:00`. */
-export function zonedText(trueMs: number, zone: string | undefined): string {
-  const local = zone === undefined || zone === "" ? trueMs : clockOf(zone)(trueMs);
+export function formatZoned(trueMs: number, zone: string | undefined): string {
+  const local = zone === undefined || zone === "" ? trueMs : getClock(zone)(trueMs);
   const minutes = (local - trueMs) / MINUTE_MS;
   if (minutes === 0) return wholeSeconds(trueMs);
   const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
@@ -135,9 +135,9 @@ export function zonedText(trueMs: number, zone: string | undefined): string {
 }
 
 /** The same schedule in the local time of a zone, in real time; without a zone: UTC. */
-export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
+export function toZonedTime(schedule: Schedule, zone: string | undefined): Schedule {
   if (zone === undefined || zone === "") return schedule;
-  const localOf = clockOf(zone);
+  const localOf = getClock(zone);
   const trueOf = (localMs: number): number => {
     const near = localMs - (localOf(localMs) - localMs);
     return near - (localOf(near) - localMs);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { PODS, SERVICES } from "../objects/resources.ts";
 import type { Pod, Quota } from "../objects/typed.ts";
 import { failuresOf, matchesImage, startDelayOf, type FailureRule } from "./failure.ts";
-import { exceededQuota } from "./quota.ts";
+import { checkQuotas } from "./quota.ts";
 
 test.each([
   { pattern: "example.test/web:1", image: "example.test/web:1", is: true },
@@ -102,12 +102,12 @@ describe("a quota", () => {
       text: undefined,
     },
   ])("$why", ({ hard, used, text }) => {
-    expect(exceededQuota(PODS, pod(), [quota(hard, used as Record<string, string>)])?.message).toBe(text);
+    expect(checkQuotas(PODS, pod(), [quota(hard, used as Record<string, string>)])?.message).toBe(text);
   });
 
   test("counts services by type", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { type: "LoadBalancer" } };
-    expect(exceededQuota(SERVICES, service, [quota({ "services.loadbalancers": "0" })])?.message).toContain(
+    expect(checkQuotas(SERVICES, service, [quota({ "services.loadbalancers": "0" })])?.message).toContain(
       "services.loadbalancers=1",
     );
   });

@@ -1,34 +1,34 @@
 import { addQuantities, formatQuantity, type KubeObject, type Quantity, type Status } from "@oaas/kube-core";
-import { isFinished, plus, podLimits, podRequests, quantity, type Sums } from "../objects/pods.ts";
+import { isFinished, addSums, podLimits, podRequests, quantity, type Sums } from "../objects/pods.ts";
 import { resourceKey, type Resource } from "../objects/resources.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
 import type { ServedKind } from "../cluster-objects.ts";
 import type { Claim, Container, Pod, Quota, Service } from "../objects/typed.ts";
 
 /** What a quota counts of one object: `pods`, `requests.cpu`, `count/deployments.apps`, and so on. */
-export function quotaUsage(kind: Pick<Resource, "group" | "resource">, object: KubeObject): Sums {
-  const counted = { [`count/${kind.resource}${kind.group === "" ? "" : `.${kind.group}`}`]: ONE };
+export function computeQuotaUsage(kind: Pick<Resource, "group" | "resource">, object: KubeObject): Sums {
+  const objectCount = { [`count/${kind.resource}${kind.group === "" ? "" : `.${kind.group}`}`]: ONE };
   switch (resourceKey(kind)) {
     case "/pods":
-      return { ...counted, ...podUsage(object) };
+      return { ...objectCount, ...computePodUsage(object) };
     case "/services":
-      return { ...counted, services: ONE, ...serviceUsage(object) };
+      return { ...objectCount, services: ONE, ...computeServiceUsage(object) };
     case "/persistentvolumeclaims":
-      return { ...counted, persistentvolumeclaims: ONE, "requests.storage": storage(object) };
+      return { ...objectCount, persistentvolumeclaims: ONE, "requests.storage": getStorageRequest(object) };
     case "/configmaps":
     case "/secrets":
     case "/replicationcontrollers":
     case "/resourcequotas":
-      return { ...counted, [kind.resource]: ONE };
+      return { ...objectCount, [kind.resource]: ONE };
     default:
-      return counted;
+      return objectCount;
   }
 }
 
 const ONE: Quantity = quantity(1);
 
 /** Finished pods use only their object count. */
-function podUsage(pod: Pod): Sums {
+function computePodUsage(pod: Pod): Sums {
   if (isFinished(pod)) return {};
   const requests = podRequests(pod);
   const limits = podLimits(pod);
@@ -41,38 +41,38 @@ function podUsage(pod: Pod): Sums {
   };
 }
 
-function serviceUsage({ spec }: Service): Sums {
+function computeServiceUsage({ spec }: Service): Sums {
   if (spec?.type === "LoadBalancer") return { "services.loadbalancers": ONE };
   return spec?.type === "NodePort" ? { "services.nodeports": ONE } : {};
 }
 
-function storage({ spec }: Claim): Quantity {
+function getStorageRequest({ spec }: Claim): Quantity {
   return quantity(spec?.resources?.requests?.["storage"]);
 }
 
 /**
  * The rejection of an object that would exceed a quota of its namespace, in the words of the real admission plug-in.
  */
-export function exceededQuota(
+export function checkQuotas(
   kind: Pick<Resource, "group" | "resource">,
   object: KubeObject,
   quotas: readonly Quota[],
 ): Status | undefined {
-  const requested = quotaUsage(kind, object);
+  const requested = computeQuotaUsage(kind, object);
   for (const quota of quotas) {
     const hard = quota.status?.hard ?? quota.spec?.hard ?? {};
-    const missing = resourceKey(kind) === "/pods" ? unspecified(object, Object.keys(hard)) : [];
+    const missing = resourceKey(kind) === "/pods" ? findUnspecified(object, Object.keys(hard)) : [];
     if (missing.length > 0) {
       return forbidden(kind, object, `failed quota: ${quota.metadata.name}: must specify ${missing.join("; ")}`);
     }
-    const over = Object.keys(hard).filter((name) => {
-      const wanted = requested[name];
+    const exceeded = Object.keys(hard).filter((name) => {
+      const requestedAmount = requested[name];
       const used = quantity(quota.status?.used?.[name]);
-      return wanted !== undefined && addQuantities(used, wanted).nano > quantity(hard[name]).nano;
+      return requestedAmount !== undefined && addQuantities(used, requestedAmount).nano > quantity(hard[name]).nano;
     });
-    if (over.length === 0) continue;
+    if (exceeded.length === 0) continue;
     const list = (amount: (name: string) => string): string =>
-      over
+      exceeded
         .sort()
         .map((name) => `${name}=${amount(name)}`)
         .join(",");
@@ -83,18 +83,18 @@ export function exceededQuota(
 }
 
 /** Every container must request what a quota limits. */
-function unspecified({ spec }: Pod, bounded: readonly string[]): readonly string[] {
+function findUnspecified({ spec }: Pod, bounded: readonly string[]): readonly string[] {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return bounded
     .filter((name) => /^((requests|limits)\.)?(cpu|memory)$/.test(name))
     .sort()
     .flatMap((name) => {
       const amount = name.split(".").at(-1) ?? name;
-      const isLacking = ({ resources }: Container): boolean =>
+      const lacksAmount = ({ resources }: Container): boolean =>
         resources?.limits?.[amount] === undefined &&
         (name.startsWith("limits.") || resources?.requests?.[amount] === undefined);
-      const lacking = containers.filter(isLacking).map((container) => container.name);
-      return lacking.length === 0 ? [] : [`${name} for: ${lacking.sort().join(",")}`];
+      const withoutAmount = containers.filter(lacksAmount).map((container) => container.name);
+      return withoutAmount.length === 0 ? [] : [`${name} for: ${withoutAmount.sort().join(",")}`];
     });
 }
 
@@ -111,18 +111,18 @@ export function forbidden(kind: Pick<Resource, "group" | "resource">, object: Ku
 }
 
 /** The usage in a namespace of the resources that these names refer to. */
-export function usageIn(namespace: string, names: readonly string[], view: ClusterView): Sums {
+export function computeUsage(namespace: string, names: readonly string[], view: ClusterView): Sums {
   return view
     .kinds()
     .filter((kind) => kind.isNamespaced && isCounted(kind, names))
-    .flatMap((kind) => view.list<KubeObject>(kind, namespace).map((object) => quotaUsage(kind, object)))
-    .reduce(plus, {});
+    .flatMap((kind) => view.list<KubeObject>(kind, namespace).map((object) => computeQuotaUsage(kind, object)))
+    .reduce(addSums, {});
 }
 
 /** Whether any of these names may refer to this kind. */
 function isCounted({ group, resource }: ServedKind, names: readonly string[]): boolean {
-  const counted = `count/${resource}${group === "" ? "" : `.${group}`}`;
+  const objectCount = `count/${resource}${group === "" ? "" : `.${group}`}`;
   const isByAmount =
     group === "" && (resource === "pods" || resource === "services" || resource === "persistentvolumeclaims");
-  return names.some((name) => name === counted || name === resource || (isByAmount && !name.startsWith("count/")));
+  return names.some((name) => name === objectCount || name === resource || (isByAmount && !name.startsWith("count/")));
 }

@@ -113,7 +113,7 @@ test.each(rows)("$why", ({ meta, owners = {}, dependents = [], steps }) => {
   const decided = decideGarbage({
     kind: CONFIG_MAPS,
     object: object("x", meta),
-    ownerOf: ({ name }) => owners[name] ?? "missing",
+    findOwner: ({ name }) => owners[name] ?? "missing",
     dependents: dependents.map((one) => ({ kind: CONFIG_MAPS, object: one })),
   });
   const texts = decided.steps.map((step) => {

@@ -17,7 +17,7 @@ export interface Dependent {
 export interface Item {
   readonly kind: ResourceName;
   readonly object: Stored<KubeObject>;
-  readonly ownerOf: (reference: OwnerReference) => OwnerFound;
+  readonly findOwner: (reference: OwnerReference) => OwnerFound;
   readonly dependents: readonly Dependent[];
 }
 
@@ -30,45 +30,46 @@ export interface Item {
 export function decideGarbage(item: Item): Decision {
   const { metadata } = item.object;
   if (metadata.deletionTimestamp !== undefined) {
-    if (metadata.finalizers?.includes(ORPHAN)) return orphaned(item);
-    return metadata.finalizers?.includes(FOREGROUND) ? deletedAfterDependents(item) : SETTLED;
+    if (metadata.finalizers?.includes(ORPHAN)) return orphanDependents(item);
+    return metadata.finalizers?.includes(FOREGROUND) ? deleteAfterDependents(item) : SETTLED;
   }
-  return collected(item);
+  return collectObject(item);
 }
 
-function orphaned({ kind, object, dependents }: Item): Decision {
-  const forgotten = dependents.map((one) => update(one.kind, withoutOwners(one.object, [object.metadata.uid])));
-  return { steps: [...forgotten, withoutFinalizer(kind, object, ORPHAN)] };
+function orphanDependents({ kind, object, dependents }: Item): Decision {
+  const ownerRemovals = dependents.map((one) => update(one.kind, removeOwners(one.object, [object.metadata.uid])));
+  return { steps: [...ownerRemovals, removeFinalizer(kind, object, ORPHAN)] };
 }
 
 /** Dependents are processed when their owner starts to wait; here only whether any still blocks. */
-function deletedAfterDependents({ kind, object, dependents }: Item): Decision {
+function deleteAfterDependents({ kind, object, dependents }: Item): Decision {
   const { uid } = object.metadata;
   const isBlocked = dependents.some((one) =>
     one.object.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
   );
-  return isBlocked ? SETTLED : { steps: [withoutFinalizer(kind, object, FOREGROUND)] };
+  return isBlocked ? SETTLED : { steps: [removeFinalizer(kind, object, FOREGROUND)] };
 }
 
-function collected({ kind, object, ownerOf, dependents }: Item): Decision {
+function collectObject({ kind, object, findOwner, dependents }: Item): Decision {
   const references = object.metadata.ownerReferences ?? [];
   if (references.length === 0) return SETTLED;
-  const found = references.map((reference) => ({ reference, owner: ownerOf(reference) }));
-  if (found.some(({ owner }) => owner === "unknown")) return SETTLED;
-  const solid = found.filter(({ owner }) => isSolid(owner));
-  if (solid.length === found.length) return SETTLED;
-  const gone = found.filter(({ owner }) => !isSolid(owner)).map(({ reference }) => reference.uid);
-  if (solid.length > 0) return { steps: [update(kind, withoutOwners(object, gone))] };
-  const isAwaited = found.some(({ owner }) => owner !== "missing");
-  if (!isAwaited || dependents.length === 0) return { steps: [deletion(kind, object, propagationOf(object))] };
+  const resolved = references.map((reference) => ({ reference, owner: findOwner(reference) }));
+  if (resolved.some(({ owner }) => owner === "unknown")) return SETTLED;
+  const present = resolved.filter(({ owner }) => isPresent(owner));
+  if (present.length === resolved.length) return SETTLED;
+  const absentUids = resolved.filter(({ owner }) => !isPresent(owner)).map(({ reference }) => reference.uid);
+  if (present.length > 0) return { steps: [update(kind, removeOwners(object, absentUids))] };
+  const hasWaitingOwner = resolved.some(({ owner }) => owner !== "missing");
+  if (!hasWaitingOwner || dependents.length === 0)
+    return { steps: [createDeletion(kind, object, getPropagation(object))] };
   // Owner, object and dependent may form a cycle in which all wait: then none blocks.
-  const isCircle = dependents.some((one) => isWaiting(one.object));
-  if (!isCircle) return { steps: [deletion(kind, object, "Foreground")] };
-  const { resourceVersion: _, ...free } = unblocking(object).metadata;
-  return { steps: [update(kind, { ...object, metadata: free }), remove(kind, object, { propagation: "Foreground" })] };
+  const isCycle = dependents.some((one) => isWaiting(one.object));
+  if (!isCycle) return { steps: [createDeletion(kind, object, "Foreground")] };
+  const { resourceVersion: _, ...metadata } = unblockOwners(object).metadata;
+  return { steps: [update(kind, { ...object, metadata }), remove(kind, object, { propagation: "Foreground" })] };
 }
 
-function isSolid(owner: OwnerFound): boolean {
+function isPresent(owner: OwnerFound): boolean {
   return typeof owner === "object" && !isWaiting(owner);
 }
 
@@ -77,12 +78,12 @@ function isWaiting({ metadata }: KubeObject): boolean {
 }
 
 /** Existing finalizers determine how its own dependents are treated. */
-function propagationOf({ metadata }: KubeObject): "Orphan" | "Foreground" | "Background" {
+function getPropagation({ metadata }: KubeObject): "Orphan" | "Foreground" | "Background" {
   if (metadata.finalizers?.includes(ORPHAN)) return "Orphan";
   return metadata.finalizers?.includes(FOREGROUND) ? "Foreground" : "Background";
 }
 
-function deletion(
+function createDeletion(
   kind: ResourceName,
   object: Stored<KubeObject>,
   propagation: "Orphan" | "Foreground" | "Background",
@@ -90,20 +91,23 @@ function deletion(
   return remove(kind, object, { propagation, resourceVersion: object.metadata.resourceVersion });
 }
 
-function withoutOwners<T extends KubeObject>(object: T, uids: readonly string[]): T {
+function removeOwners<T extends KubeObject>(object: T, uids: readonly string[]): T {
   const { ownerReferences = [], ...metadata } = object.metadata;
-  const kept = ownerReferences.filter((owner) => !uids.includes(owner.uid));
-  return { ...object, metadata: kept.length === 0 ? metadata : { ...metadata, ownerReferences: kept } };
+  const remaining = ownerReferences.filter((owner) => !uids.includes(owner.uid));
+  return { ...object, metadata: remaining.length === 0 ? metadata : { ...metadata, ownerReferences: remaining } };
 }
 
-function unblocking<T extends KubeObject>(object: T): T {
+function unblockOwners<T extends KubeObject>(object: T): T {
   const ownerReferences =
     object.metadata.ownerReferences?.map((owner) => ({ ...owner, blockOwnerDeletion: false })) ?? [];
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-function withoutFinalizer(kind: ResourceName, object: Stored<KubeObject>, finalizer: string): WriteStep {
+function removeFinalizer(kind: ResourceName, object: Stored<KubeObject>, finalizer: string): WriteStep {
   const { finalizers = [], ...metadata } = object.metadata;
-  const kept = finalizers.filter((one) => one !== finalizer);
-  return update(kind, { ...object, metadata: kept.length === 0 ? metadata : { ...metadata, finalizers: kept } });
+  const remaining = finalizers.filter((one) => one !== finalizer);
+  return update(kind, {
+    ...object,
+    metadata: remaining.length === 0 ? metadata : { ...metadata, finalizers: remaining },
+  });
 }

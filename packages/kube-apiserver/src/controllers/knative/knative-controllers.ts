@@ -1,7 +1,7 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import {
   DEPLOYMENTS,
@@ -30,7 +30,11 @@ export function knativeControllers(domain: string): readonly Controller[] {
 const common = { reporter: "controller", writer: "controller" } as const;
 
 /** Deleted objects are left to the garbage collector. */
-function alive<T extends KubeObject>(view: ClusterView, kind: Resource, key: string): ReturnType<typeof view.get<T>> {
+function findLive<T extends KubeObject>(
+  view: ClusterView,
+  kind: Resource,
+  key: string,
+): ReturnType<typeof view.get<T>> {
   const { namespace, name } = nameOfKey(key);
   const object = view.get<T>(kind, namespace, name);
   return object?.metadata.deletionTimestamp === undefined ? object : undefined;
@@ -41,12 +45,12 @@ function services(): Controller {
     ...common,
     name: "knative-services",
     watches: [
-      own(KNATIVE_SERVICES),
+      watchOwn(KNATIVE_SERVICES),
       byLabel(KNATIVE_CONFIGURATIONS, LABELS.service),
       byLabel(KNATIVE_ROUTES, LABELS.service),
     ],
     decide(key, { view, now }) {
-      const service = alive<KnativeObject>(view, KNATIVE_SERVICES, key);
+      const service = findLive<KnativeObject>(view, KNATIVE_SERVICES, key);
       if (!service) return SETTLED;
       const { namespace, name } = nameOfKey(key);
       return decideKnativeService({
@@ -63,9 +67,9 @@ function configurations(): Controller {
   return {
     ...common,
     name: "knative-configurations",
-    watches: [own(KNATIVE_CONFIGURATIONS), byLabel(KNATIVE_REVISIONS, LABELS.configuration)],
+    watches: [watchOwn(KNATIVE_CONFIGURATIONS), byLabel(KNATIVE_REVISIONS, LABELS.configuration)],
     decide(key, { view, now }) {
-      const configuration = alive<KnativeObject>(view, KNATIVE_CONFIGURATIONS, key);
+      const configuration = findLive<KnativeObject>(view, KNATIVE_CONFIGURATIONS, key);
       if (!configuration) return SETTLED;
       const revisions = view.controlled<KnativeRevision>(configuration, KNATIVE_REVISIONS);
       return decideConfiguration({ configuration, revisions, now });
@@ -78,7 +82,7 @@ function revisions(): Controller {
     ...common,
     name: "knative-revisions",
     watches: [
-      own(KNATIVE_REVISIONS),
+      watchOwn(KNATIVE_REVISIONS),
       byLabel(DEPLOYMENTS, LABELS.revision),
       byLabel(PODS, LABELS.revision),
       byLabel(SERVICES, LABELS.revision),
@@ -89,7 +93,7 @@ function revisions(): Controller {
       },
     ],
     decide(key, { view, now }) {
-      const revision = alive<KnativeRevision>(view, KNATIVE_REVISIONS, key);
+      const revision = findLive<KnativeRevision>(view, KNATIVE_REVISIONS, key);
       if (!revision) return SETTLED;
       const { namespace, name } = nameOfKey(key);
       const deployment = view.get<Deployment>(DEPLOYMENTS, namespace, `${name}-deployment`);
@@ -126,12 +130,12 @@ function routes(domain: string): Controller {
     ...common,
     name: "knative-routes",
     watches: [
-      own(KNATIVE_ROUTES),
+      watchOwn(KNATIVE_ROUTES),
       { kind: KNATIVE_CONFIGURATIONS, isSecondary: true, keys: (object) => [keyOf(typed(object))] },
       { kind: SERVICES, isSecondary: true, keys: (object, view) => routeOf(typed(object), view) },
     ],
     decide(key, { view, now }) {
-      const route = alive<KnativeObject>(view, KNATIVE_ROUTES, key);
+      const route = findLive<KnativeObject>(view, KNATIVE_ROUTES, key);
       if (!route) return SETTLED;
       const { namespace, name } = nameOfKey(key);
       const target = route.spec?.traffic?.find(

@@ -1,5 +1,5 @@
 import { equalJson, type KubeObject, ownerReferenceTo, type Stored } from "@oaas/kube-core";
-import { decision, SETTLED, updateStatus, type Decision } from "../loop/decision.ts";
+import { createDecision, SETTLED, updateStatus, type Decision } from "../loop/decision.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import type { Resource } from "../objects/resources.ts";
 import type { Condition, PodTemplate, Texts } from "../objects/typed.ts";
@@ -47,7 +47,7 @@ export const LABELS = {
 } as const;
 
 /** A child in the owner's namespace with a reference to it. */
-export function childOf(
+export function createChildMetadata(
   owner: Stored<KubeObject>,
   kind: Resource,
   name: string,
@@ -72,14 +72,15 @@ export const isTrue = (status: KnativeStatus | undefined, type: string): boolean
   conditionIn(status?.conditions, type)?.status === "True";
 
 /** Knative's conditions: sorted by type; Ready is False if one is False, else Unknown if one is Unknown, else True. */
-export function withReady(
+export function setReady(
   before: KnativeStatus | undefined,
   claims: readonly Claim[],
   now: number,
   ignored: readonly string[] = [],
 ): readonly Condition[] {
-  const counted = claims.filter(({ type }) => !ignored.includes(type));
-  const worst = counted.find(({ status }) => status === "False") ?? counted.find(({ status }) => status === "Unknown");
+  const relevant = claims.filter(({ type }) => !ignored.includes(type));
+  const worst =
+    relevant.find(({ status }) => status === "False") ?? relevant.find(({ status }) => status === "Unknown");
   const ready: Claim = worst ? { ...worst, type: "Ready" } : { type: "Ready", status: "True" };
   return [...claims, ready]
     .reduce<readonly Condition[]>((list, claim) => withCondition(list, claim, now), before?.conditions ?? [])
@@ -87,7 +88,7 @@ export function withReady(
 }
 
 /** The Ready condition of another object as an own condition. */
-export function propagated(type: string, status: KnativeStatus | undefined, observed: boolean): Claim {
+export function propagateCondition(type: string, status: KnativeStatus | undefined, observed: boolean): Claim {
   const ready = observed ? conditionIn(status?.conditions, "Ready") : undefined;
   if (!ready) return { type, status: "Unknown" };
   const { reason, message } = ready;
@@ -114,5 +115,5 @@ export function statusDecision(
   object: Stored<KnativeObject | KnativeRevision>,
   status: KnativeStatus,
 ): Decision {
-  return equalJson(status, object.status ?? {}) ? SETTLED : decision([updateStatus(kind, { ...object, status })]);
+  return equalJson(status, object.status ?? {}) ? SETTLED : createDecision([updateStatus(kind, { ...object, status })]);
 }

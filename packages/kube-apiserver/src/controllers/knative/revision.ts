@@ -1,13 +1,13 @@
 import type { Stored } from "@oaas/kube-core";
-import { create, decision, update, type Decision } from "../loop/decision.ts";
+import { create, createDecision, update, type Decision } from "../loop/decision.ts";
 import { conditionIn, type Claim } from "../objects/conditions.ts";
 import { DEPLOYMENTS, KNATIVE_REVISIONS, SERVICES } from "../objects/resources.ts";
 import type { Deployment, Pod } from "../objects/typed.ts";
 import {
-  childOf,
+  createChildMetadata,
   isTrue,
   LABELS,
-  withReady,
+  setReady,
   statusDecision,
   type KnativeRevision,
   type KnativeStatus,
@@ -33,68 +33,68 @@ export function decideRevision(state: RevisionState): Decision {
     [LABELS.revision]: name,
     [LABELS.revisionUid]: revision.metadata.uid,
   };
-  if (!deployment) return decision([create(DEPLOYMENTS, deploymentOf(revision, labels))]);
-  const replicas = isRouted ? scaleOf(revision) : 0;
+  if (!deployment) return createDecision([create(DEPLOYMENTS, createDeployment(revision, labels))]);
+  const replicas = isRouted ? getScale(revision) : 0;
   if ((deployment.spec.replicas ?? 1) !== replicas)
-    return decision([update(DEPLOYMENTS, { ...deployment, spec: { ...deployment.spec, replicas } })]);
+    return createDecision([update(DEPLOYMENTS, { ...deployment, spec: { ...deployment.spec, replicas } })]);
   if (!hasService) {
     const spec = {
       selector: { [LABELS.revisionUid]: revision.metadata.uid },
-      ports: [{ name: "http", port: 80, targetPort: portOf(revision) }],
+      ports: [{ name: "http", port: 80, targetPort: getPort(revision) }],
     };
-    return decision([create(SERVICES, childOf(revision, SERVICES, name, labels, { spec }))]);
+    return createDecision([create(SERVICES, createChildMetadata(revision, SERVICES, name, labels, { spec }))]);
   }
-  return statusDecision(KNATIVE_REVISIONS, revision, revisionStatus(state, deployment, replicas));
+  return statusDecision(KNATIVE_REVISIONS, revision, computeRevisionStatus(state, deployment, replicas));
 }
 
-function portOf({ spec }: KnativeRevision): number {
+function getPort({ spec }: KnativeRevision): number {
   return spec?.containers?.[0]?.ports?.[0]?.containerPort ?? 8080;
 }
 
 /** No request ever arrives, so the first pod is kept without one. */
-function scaleOf({ metadata }: KnativeRevision): number {
+function getScale({ metadata }: KnativeRevision): number {
   const annotated = ["min-scale", "minScale"].map((key) =>
     Number(metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? 0),
   );
   return Math.max(1, ...annotated.filter((value) => Number.isInteger(value)));
 }
 
-function deploymentOf(revision: Stored<KnativeRevision>, labels: Readonly<Record<string, string>>): object {
+function createDeployment(revision: Stored<KnativeRevision>, labels: Readonly<Record<string, string>>): object {
   const { containerConcurrency: _, timeoutSeconds: __, containers = [], ...spec } = revision.spec ?? {};
   const { annotations } = revision.metadata;
-  const named = containers.map((container, index) => ({
+  const withNames = containers.map((container, index) => ({
     ...container,
     name:
       container.name === "" || container.name === undefined
         ? `user-container${index === 0 ? "" : `-${index}`}`
         : container.name,
   }));
-  return childOf(revision, DEPLOYMENTS, `${revision.metadata.name}-deployment`, labels, {
+  return createChildMetadata(revision, DEPLOYMENTS, `${revision.metadata.name}-deployment`, labels, {
     spec: {
-      replicas: scaleOf(revision),
+      replicas: getScale(revision),
       selector: { matchLabels: { [LABELS.revisionUid]: revision.metadata.uid } },
       progressDeadlineSeconds: 600,
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: "25%" } },
       template: {
         metadata: { labels, ...(annotations === undefined ? {} : { annotations }) },
-        spec: { ...spec, containers: named },
+        spec: { ...spec, containers: withNames },
       },
     },
   });
 }
 
-function revisionStatus(
+function computeRevisionStatus(
   { revision, pods, isRouted, now }: RevisionState,
   deployment: Deployment,
   replicas: number,
 ): KnativeStatus {
   const { readyReplicas = 0 } = deployment.status ?? {};
-  const trouble = troubleOf(pods, deployment);
+  const problems = findProblems(pods, deployment);
   const wasReady = isTrue(revision.status, "Ready");
   const isUp = readyReplicas >= replicas && replicas > 0;
   const deploying = { status: "Unknown", reason: "Deploying" } as const;
   const up =
-    isUp || (wasReady && !trouble.containers && !trouble.resources) ? ({ status: "True" } as const) : deploying;
+    isUp || (wasReady && !problems.containers && !problems.resources) ? ({ status: "True" } as const) : deploying;
   const idle = {
     type: "Active",
     status: "False",
@@ -103,14 +103,14 @@ function revisionStatus(
   } as const;
   const claims: readonly Claim[] = [
     isRouted ? { type: "Active", ...up } : idle,
-    { type: "ContainerHealthy", ...(trouble.containers ?? up) },
-    { type: "ResourcesAvailable", ...(trouble.resources ?? up) },
+    { type: "ContainerHealthy", ...(problems.containers ?? up) },
+    { type: "ResourcesAvailable", ...(problems.resources ?? up) },
   ];
   return {
     observedGeneration: revision.metadata.generation ?? 1,
     actualReplicas: readyReplicas,
     desiredReplicas: replicas,
-    conditions: withReady(revision.status, claims, now, ["Active"]),
+    conditions: setReady(revision.status, claims, now, ["Active"]),
   };
 }
 
@@ -120,7 +120,7 @@ interface Trouble {
 }
 
 /** Exited containers are unhealthy at once; start failures count after the deployment's deadline. */
-function troubleOf(pods: readonly Pod[], deployment: Deployment): Trouble {
+function findProblems(pods: readonly Pod[], deployment: Deployment): Trouble {
   if ((deployment.status?.readyReplicas ?? 0) > 0) return {};
   const isLate = conditionIn(deployment.status?.conditions, "Progressing")?.reason === "ProgressDeadlineExceeded";
   const failure = conditionIn(deployment.status?.conditions, "ReplicaFailure");

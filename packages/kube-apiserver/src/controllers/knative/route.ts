@@ -1,11 +1,11 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
-import { create, decision, type Decision } from "../loop/decision.ts";
+import { create, createDecision, type Decision } from "../loop/decision.ts";
 import { conditionIn, type Claim } from "../objects/conditions.ts";
 import { KNATIVE_ROUTES, SERVICES } from "../objects/resources.ts";
 import {
-  childOf,
+  createChildMetadata,
   LABELS,
-  withReady,
+  setReady,
   statusDecision,
   withoutConfiguration,
   type KnativeObject,
@@ -38,11 +38,11 @@ export function decideRoute({ route, configuration, placeholder, domain, now }: 
     return statusDecision(KNATIVE_ROUTES, route, {
       observedGeneration: route.metadata.generation ?? 1,
       url,
-      conditions: withReady(route.status, [missing], now),
+      conditions: setReady(route.status, [missing], now),
     });
   }
   if (placeholder && !placeholder.metadata.ownerReferences?.some(({ uid }) => uid === route.metadata.uid))
-    return notOurs(route, url, now);
+    return createForeignRouteStatus(route, url, now);
   if (!placeholder) {
     const spec = {
       type: "ExternalName",
@@ -50,8 +50,11 @@ export function decideRoute({ route, configuration, placeholder, domain, now }: 
       sessionAffinity: "None",
       ports: [{ name: "http2", port: 80, targetPort: 80 }],
     };
-    return decision([
-      create(SERVICES, childOf(route, SERVICES, name, { ...route.metadata.labels, [LABELS.route]: name }, { spec })),
+    return createDecision([
+      create(
+        SERVICES,
+        createChildMetadata(route, SERVICES, name, { ...route.metadata.labels, [LABELS.route]: name }, { spec }),
+      ),
     ]);
   }
   const traffic: readonly Traffic[] = (route.spec?.traffic ?? []).map((one) => ({
@@ -74,11 +77,11 @@ export function decideRoute({ route, configuration, placeholder, domain, now }: 
     url,
     address: { url: local },
     traffic,
-    conditions: withReady(route.status, claims, now),
+    conditions: setReady(route.status, claims, now),
   });
 }
 
-function notOurs(route: Stored<KnativeObject>, url: string, now: number): Decision {
+function createForeignRouteStatus(route: Stored<KnativeObject>, url: string, now: number): Decision {
   const { name } = route.metadata;
   const claim: Claim = {
     type: "IngressReady",
@@ -89,6 +92,6 @@ function notOurs(route: Stored<KnativeObject>, url: string, now: number): Decisi
   return statusDecision(KNATIVE_ROUTES, route, {
     observedGeneration: route.metadata.generation ?? 1,
     url,
-    conditions: withReady(route.status, [claim], now),
+    conditions: setReady(route.status, [claim], now),
   });
 }

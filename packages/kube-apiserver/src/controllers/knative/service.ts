@@ -1,14 +1,14 @@
 import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
-import { create, decision, update, type Decision } from "../loop/decision.ts";
+import { create, createDecision, update, type Decision } from "../loop/decision.ts";
 import { conditionIn, type Claim } from "../objects/conditions.ts";
 import { KNATIVE_CONFIGURATIONS, KNATIVE_REVISIONS, KNATIVE_ROUTES, KNATIVE_SERVICES } from "../objects/resources.ts";
 import {
-  childOf,
+  createChildMetadata,
   isObservedBy,
   isTrue,
   LABELS,
-  propagated,
-  withReady,
+  propagateCondition,
+  setReady,
   statusDecision,
   withoutConfiguration,
   type KnativeObject,
@@ -31,22 +31,29 @@ export function decideKnativeService({ service, configuration, route, now }: Kna
     one.revisionName === undefined ? { ...one, configurationName: name } : one,
   );
   if (!configuration)
-    return decision([
-      create(KNATIVE_CONFIGURATIONS, childOf(service, KNATIVE_CONFIGURATIONS, name, labels, { spec: { template } })),
+    return createDecision([
+      create(
+        KNATIVE_CONFIGURATIONS,
+        createChildMetadata(service, KNATIVE_CONFIGURATIONS, name, labels, { spec: { template } }),
+      ),
     ]);
   if (!equalJson(configuration.spec?.template, template))
-    return decision([update(KNATIVE_CONFIGURATIONS, { ...configuration, spec: { ...configuration.spec, template } })]);
+    return createDecision([
+      update(KNATIVE_CONFIGURATIONS, { ...configuration, spec: { ...configuration.spec, template } }),
+    ]);
   if (!route)
-    return decision([create(KNATIVE_ROUTES, childOf(service, KNATIVE_ROUTES, name, labels, { spec: { traffic } }))]);
+    return createDecision([
+      create(KNATIVE_ROUTES, createChildMetadata(service, KNATIVE_ROUTES, name, labels, { spec: { traffic } })),
+    ]);
   if (!equalJson(route.spec?.traffic, traffic))
-    return decision([update(KNATIVE_ROUTES, { ...route, spec: { ...route.spec, traffic } })]);
-  const configured = propagated("ConfigurationsReady", configuration.status, isObservedBy(configuration));
-  const routed = propagated("RoutesReady", route.status, isObservedBy(route));
+    return createDecision([update(KNATIVE_ROUTES, { ...route, spec: { ...route.spec, traffic } })]);
+  const configured = propagateCondition("ConfigurationsReady", configuration.status, isObservedBy(configuration));
+  const routed = propagateCondition("RoutesReady", route.status, isObservedBy(route));
   const { latestCreatedRevisionName, latestReadyRevisionName } = configuration.status ?? {};
   const { url, address, traffic: assigned } = route.status ?? {};
   return statusDecision(KNATIVE_SERVICES, service, {
     observedGeneration: service.metadata.generation ?? 1,
-    conditions: withReady(service.status, [configured, routed], now),
+    conditions: setReady(service.status, [configured, routed], now),
     ...(latestCreatedRevisionName === undefined ? {} : { latestCreatedRevisionName }),
     ...(latestReadyRevisionName === undefined ? {} : { latestReadyRevisionName }),
     ...(url === undefined ? {} : { url }),
@@ -67,7 +74,7 @@ export function decideConfiguration({ configuration, revisions, now }: Configura
   const generation = String(metadata.generation ?? 1);
   const name = spec?.template?.metadata?.name ?? `${metadata.name}-${generation.padStart(5, "0")}`;
   const latest = revisions.find((one) => one.metadata.labels?.[LABELS.generation] === generation);
-  if (!latest) return decision([create(KNATIVE_REVISIONS, revisionOf(configuration, name, generation))]);
+  if (!latest) return createDecision([create(KNATIVE_REVISIONS, revisionOf(configuration, name, generation))]);
   const ready = revisions
     .filter((one) => isTrue(one.status, "Ready"))
     .toSorted((a, b) => numberOf(b) - numberOf(a))
@@ -89,7 +96,7 @@ export function decideConfiguration({ configuration, revisions, now }: Configura
         : [{ type: "Ready", status: "Unknown" }];
   return statusDecision(KNATIVE_CONFIGURATIONS, configuration, {
     observedGeneration: metadata.generation ?? 1,
-    conditions: withReady(status, claims, now),
+    conditions: setReady(status, claims, now),
     latestCreatedRevisionName: latest.metadata.name,
     ...(latestReady === undefined ? {} : { latestReadyRevisionName: latestReady }),
   });
@@ -109,7 +116,9 @@ function revisionOf(configuration: Stored<KnativeObject>, name: string, generati
     [LABELS.generation]: generation,
     ...(service === undefined ? {} : { [LABELS.service]: service }),
   };
-  const child = childOf(configuration, KNATIVE_REVISIONS, name, labels, { spec: template?.spec ?? {} }) as KubeObject;
+  const child = createChildMetadata(configuration, KNATIVE_REVISIONS, name, labels, {
+    spec: template?.spec ?? {},
+  }) as KubeObject;
   const annotations = template?.metadata?.annotations;
   return annotations === undefined ? child : { ...child, metadata: { ...child.metadata, annotations } };
 }

@@ -6,14 +6,14 @@ import { ALL_KINDS, Lab } from "../testing/lab.ts";
 import { failure, MemoryCluster } from "../testing/memory-cluster.ts";
 import { ControlLoop, type LoopPorts } from "./control-loop.ts";
 import type { Controller } from "./controller.ts";
-import { create, decision, SETTLED, recordEvent, update, type Decision } from "./decision.ts";
+import { create, createDecision, SETTLED, recordEvent, update, type Decision } from "./decision.ts";
 
 /** A scripted controller over ConfigMaps that records its calls. */
 function scripted(
   decide: (name: string, now: number, object: JsonObject | undefined) => Decision,
   more: Partial<Controller> = {},
 ) {
-  const asked: string[] = [];
+  const decidedKeys: string[] = [];
   const controller: Controller = {
     name: "scripted",
     reporter: "scripted-controller",
@@ -21,12 +21,12 @@ function scripted(
     watches: [{ kind: CONFIG_MAPS, keys: (object) => [objectKey("default", typed(object).metadata.name)] }],
     decide(key, { view, now }) {
       const name = key.split("/")[1] ?? "";
-      asked.push(name);
+      decidedKeys.push(name);
       return decide(name, now, view.get(CONFIG_MAPS, "default", name) as JsonObject | undefined);
     },
     ...more,
   };
-  return { controller, asked };
+  return { controller, decidedKeys };
 }
 
 async function setUp(
@@ -52,23 +52,23 @@ async function settled(loop: ControlLoop): Promise<void> {
 
 describe("control loop", () => {
   test("reconciles every object at start, then each changed object once, in order", async () => {
-    const { controller, asked } = scripted(() => SETTLED);
+    const { controller, decidedKeys } = scripted(() => SETTLED);
     const { cluster, loop } = await setUp(controller);
     await cluster.create(CONFIG_MAPS, map("b"));
     await cluster.create(CONFIG_MAPS, map("a"));
     loop.start();
     await settled(loop);
-    expect(asked).toEqual(["a", "b"]);
+    expect(decidedKeys).toEqual(["a", "b"]);
     const writes = ["1", "2", "3"].map((value) => cluster.update(CONFIG_MAPS, map("a", { value })));
     await Promise.all(writes);
     await settled(loop);
-    expect(asked).toEqual(["a", "b", "a"]);
+    expect(decidedKeys).toEqual(["a", "b", "a"]);
   });
 
   test("reconciles again at once after a conflict, without a timer", async () => {
-    const { controller, asked } = scripted((_, __, object) =>
+    const { controller, decidedKeys } = scripted((_, __, object) =>
       object && (object["data"] as JsonObject)["done"] === undefined
-        ? decision([update(CONFIG_MAPS, { ...object, data: { done: "yes" } })])
+        ? createDecision([update(CONFIG_MAPS, { ...object, data: { done: "yes" } })])
         : SETTLED,
     );
     const { lab, cluster, loop } = await setUp(controller);
@@ -78,7 +78,7 @@ describe("control loop", () => {
     await cluster.create(CONFIG_MAPS, map("a"));
     await settled(loop);
     expect(cluster.get(CONFIG_MAPS, { namespace: "default", name: "a" })).toMatchObject({ data: { done: "yes" } });
-    expect(asked).toEqual(["a", "a", "a", "a"]);
+    expect(decidedKeys).toEqual(["a", "a", "a", "a"]);
     expect(lab.time.pendingTimers).toBe(0);
   });
 
@@ -89,7 +89,7 @@ describe("control loop", () => {
       (name, now, object) => {
         if (name !== "a" || (object && (object["data"] as JsonObject)["made"] !== undefined)) return SETTLED;
         tries.push(now);
-        return decision([create(CONFIG_MAPS, map("b"))]);
+        return createDecision([create(CONFIG_MAPS, map("b"))]);
       },
       { afterError: (_, { status }) => (refusals.push(status), SETTLED) },
     );
@@ -111,8 +111,8 @@ describe("control loop", () => {
   });
 
   test("does not retry a create in a terminating namespace", async () => {
-    const { controller, asked } = scripted((name) =>
-      name === "a" ? decision([create(CONFIG_MAPS, map("b"))]) : SETTLED,
+    const { controller, decidedKeys } = scripted((name) =>
+      name === "a" ? createDecision([create(CONFIG_MAPS, map("b"))]) : SETTLED,
     );
     const { lab, cluster, loop } = await setUp(controller);
     cluster.refuse = (verb, _, object) =>
@@ -122,13 +122,13 @@ describe("control loop", () => {
     loop.start();
     await cluster.create(CONFIG_MAPS, map("a"));
     await settled(loop);
-    expect(asked).toEqual(["a"]);
+    expect(decidedKeys).toEqual(["a"]);
     expect(lab.time.pendingTimers).toBe(0);
   });
 
   test("reconciles again at the requested time unless a change comes first", async () => {
-    const { controller, asked } = scripted((_, now) =>
-      now < Date.UTC(2026, 0, 1) + 1000 ? decision([], 1000) : SETTLED,
+    const { controller, decidedKeys } = scripted((_, now) =>
+      now < Date.UTC(2026, 0, 1) + 1000 ? createDecision([], 1000) : SETTLED,
     );
     const { lab, cluster, loop } = await setUp(controller);
     loop.start();
@@ -137,14 +137,14 @@ describe("control loop", () => {
     await lab.time.advance(500);
     await cluster.update(CONFIG_MAPS, map("a", { x: "1" }));
     await settled(loop);
-    expect([asked.length, lab.time.pendingTimers]).toEqual([2, 1]);
+    expect([decidedKeys.length, lab.time.pendingTimers]).toEqual([2, 1]);
     await lab.time.advance(1000);
     await settled(loop);
-    expect([asked.length, lab.time.pendingTimers]).toEqual([3, 0]);
+    expect([decidedKeys.length, lab.time.pendingTimers]).toEqual([3, 0]);
   });
 
   test("reports a throwing reconcile and continues with other objects", async () => {
-    const { controller, asked } = scripted((name) => {
+    const { controller, decidedKeys } = scripted((name) => {
       if (name === "bad") throw new Error("cannot decide");
       return SETTLED;
     });
@@ -153,12 +153,12 @@ describe("control loop", () => {
     await cluster.create(CONFIG_MAPS, map("bad"));
     await cluster.create(CONFIG_MAPS, map("good"));
     await settled(loop);
-    expect(asked).toEqual(["bad", "good"]);
+    expect(decidedKeys).toEqual(["bad", "good"]);
     expect(lab.problems).toMatchObject([{ controller: "scripted", key: "default/bad" }]);
   });
 
   test("stops actions and timers", async () => {
-    const { controller, asked } = scripted(() => decision([], 1000));
+    const { controller, decidedKeys } = scripted(() => createDecision([], 1000));
     const { lab, cluster, loop } = await setUp(controller);
     loop.start();
     await cluster.create(CONFIG_MAPS, map("a"));
@@ -166,7 +166,7 @@ describe("control loop", () => {
     loop.stop();
     await cluster.create(CONFIG_MAPS, map("b"));
     await lab.time.advance(10_000);
-    expect(asked).toEqual(["a"]);
+    expect(decidedKeys).toEqual(["a"]);
     expect(lab.time.pendingTimers).toBe(0);
   });
 });
@@ -180,7 +180,10 @@ describe("events", () => {
     more: Partial<Controller> = {},
   ): Promise<readonly JsonObject[]> {
     let next = 0;
-    const { controller } = scripted((name) => (name === "a" ? decision([event(messages[next] ?? "")]) : SETTLED), more);
+    const { controller } = scripted(
+      (name) => (name === "a" ? createDecision([event(messages[next] ?? "")]) : SETTLED),
+      more,
+    );
     const { cluster, loop } = await setUp(controller);
     loop.start();
     await cluster.create(CONFIG_MAPS, map("a"));

@@ -28,9 +28,9 @@ export interface LoopOptions {
 
 /** Backoff per key: 5 ms doubling to 1,000 s, as in the real controllers. */
 const FIRST_RETRY_MS = 5;
-const LAST_RETRY_MS = 1_000_000;
+const MAX_RETRY_MS = 1_000_000;
 /** A conflict is retried at once; this many in a row indicate another problem. */
-const CONFLICTS_AT_ONCE = 10;
+const MAX_IMMEDIATE_CONFLICTS = 10;
 
 /**
  * Runs controllers over one queue of keys.
@@ -51,7 +51,7 @@ export class ControlLoop implements ServerController {
   readonly #options: LoopOptions;
   readonly #view: ClusterView;
   readonly #recorder: EventRecorder;
-  readonly #follows = new Map<string, (readonly [Controller, WatchedKind])[]>();
+  readonly #watches = new Map<string, (readonly [Controller, WatchedKind])[]>();
   readonly #queue = new Map<string, readonly [Controller, string]>();
   readonly #timers = new Map<string, Timer>();
   readonly #failures = new Map<string, number>();
@@ -66,9 +66,9 @@ export class ControlLoop implements ServerController {
     this.#view = clusterView(ports.objects);
     this.#recorder = new EventRecorder(ports.objects, ports.clock);
     for (const controller of controllers) {
-      for (const follow of controller.watches) {
-        const key = resourceKey(follow.kind);
-        this.#follows.set(key, [...(this.#follows.get(key) ?? []), [controller, follow]]);
+      for (const watch of controller.watches) {
+        const key = resourceKey(watch.kind);
+        this.#watches.set(key, [...(this.#watches.get(key) ?? []), [controller, watch]]);
       }
     }
   }
@@ -76,7 +76,7 @@ export class ControlLoop implements ServerController {
   start(): void {
     if (this.#unsubscribe) return;
     this.#unsubscribe = this.#ports.objects.onChange((change) => this.#onChange(change));
-    this.lookAtEverything();
+    this.enqueueAll();
   }
 
   isIdle(): boolean {
@@ -93,43 +93,43 @@ export class ControlLoop implements ServerController {
   }
 
   /** Enqueues every key: at the start, and when rules outside of objects have changed. */
-  lookAtEverything(): void {
+  enqueueAll(): void {
     for (const controller of this.#controllers) {
-      for (const follow of controller.watches) {
-        if (follow.isSecondary === true) continue;
-        for (const object of this.#ports.objects.list(follow.kind)) this.#name(controller, follow, object);
+      for (const watch of controller.watches) {
+        if (watch.isSecondary === true) continue;
+        for (const object of this.#ports.objects.list(watch.kind)) this.#enqueueKeys(controller, watch, object);
       }
-      if (controller.watchesAll) this.#lookAtAllKinds(controller, controller.watchesAll);
+      if (controller.watchesAll) this.#enqueueAllKinds(controller, controller.watchesAll);
     }
   }
 
   /** Enqueues one key, for inputs that are not objects, such as a metric. */
-  look(controllerName: string, key: string): void {
+  enqueue(controllerName: string, key: string): void {
     const controller = this.#controllers.find(({ name }) => name === controllerName);
     if (controller) this.#enqueue(controller, key);
   }
 
   #onChange(change: ObjectChange): void {
     const { kind, object, previous } = change;
-    for (const [controller, follow] of this.#follows.get(resourceKey(kind)) ?? []) {
-      if (object) this.#name(controller, follow, object, change);
-      if (previous) this.#name(controller, follow, previous, change);
+    for (const [controller, watch] of this.#watches.get(resourceKey(kind)) ?? []) {
+      if (object) this.#enqueueKeys(controller, watch, object, change);
+      if (previous) this.#enqueueKeys(controller, watch, previous, change);
     }
     for (const controller of this.#controllers) {
       for (const key of controller.watchesAll?.changed(change, this.#view) ?? []) this.#enqueue(controller, key);
     }
   }
 
-  #lookAtAllKinds(controller: Controller, follow: WatchedKinds): void {
+  #enqueueAllKinds(controller: Controller, watch: WatchedKinds): void {
     for (const kind of this.#ports.objects.kinds()) {
       for (const object of this.#ports.objects.list(kind)) {
-        for (const key of follow.found(kind, object)) this.#enqueue(controller, key);
+        for (const key of watch.initial(kind, object)) this.#enqueue(controller, key);
       }
     }
   }
 
-  #name(controller: Controller, follow: WatchedKind, object: JsonObject, change?: ObjectChange): void {
-    for (const key of follow.keys(object, this.#view, change)) this.#enqueue(controller, key);
+  #enqueueKeys(controller: Controller, watch: WatchedKind, object: JsonObject, change?: ObjectChange): void {
+    for (const key of watch.keys(object, this.#view, change)) this.#enqueue(controller, key);
   }
 
   #enqueue(controller: Controller, key: string): void {
@@ -184,16 +184,16 @@ export class ControlLoop implements ServerController {
     const id = queueId(controller, key);
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    if (refusal.status.reason === "Conflict" && failures <= CONFLICTS_AT_ONCE) {
+    if (refusal.status.reason === "Conflict" && failures <= MAX_IMMEDIATE_CONFLICTS) {
       this.#enqueue(controller, key);
       return;
     }
     const then = controller.afterError?.(key, refusal, this.#context());
     if (then) await this.#perform(controller, then.steps);
     // Nothing can be created in a terminating namespace, so a retry is useless.
-    if (isNamespaceGoing(refusal.status)) return;
+    if (isNamespaceTerminating(refusal.status)) return;
     this.#ports.onProblem?.({ controller: controller.name, key, error: refusal.status });
-    this.#lookLater(controller, key, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
+    this.#lookLater(controller, key, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
   }
 
   #lookLater(controller: Controller, key: string, delayMs: number): void {
@@ -234,7 +234,7 @@ export class ControlLoop implements ServerController {
     }
     // A deleted object needs neither deletion nor change.
     if (result.error.reason === "NotFound" && step.do !== "create") return undefined;
-    if (events?.refused && !isNamespaceGoing(result.error)) {
+    if (events?.refused && !isNamespaceTerminating(result.error)) {
       await this.#recorder.record(controller, events.refused(result.error));
     }
     return result.error;
@@ -259,7 +259,7 @@ export class ControlLoop implements ServerController {
   }
 }
 
-function isNamespaceGoing({ details }: Status): boolean {
+function isNamespaceTerminating({ details }: Status): boolean {
   return details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
 }
 

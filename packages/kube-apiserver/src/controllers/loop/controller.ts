@@ -31,7 +31,7 @@ export interface Controller {
   readonly watchesAll?: WatchedKinds;
   decide(key: string, context: ControllerContext): Decision;
   /** Handles a rejected write, other than a conflict, besides the retry. */
-  afterError?(key: string, refusal: WriteError, context: ControllerContext): Decision;
+  afterError?(key: string, writeError: WriteError, context: ControllerContext): Decision;
 }
 
 export interface WatchedKind {
@@ -45,7 +45,7 @@ export interface WatchedKinds {
   /** The keys affected by a change. */
   changed(change: ObjectChange, view: ClusterView): Iterable<string>;
   /** The keys affected by an initial object. */
-  found(kind: ResourceName, object: JsonObject): Iterable<string>;
+  initial(kind: ResourceName, object: JsonObject): Iterable<string>;
 }
 
 export interface WriteError {
@@ -54,12 +54,12 @@ export interface WriteError {
 }
 
 /** The objects of a controller, each by its own key. */
-export function own(kind: Resource): WatchedKind {
+export function watchOwn(kind: Resource): WatchedKind {
   return { kind, keys: (object) => [keyOf(typed(object))] };
 }
 
 /** Pods with a node. */
-export function placedPods(): WatchedKind {
+export function watchScheduledPods(): WatchedKind {
   return {
     kind: PODS,
     keys: (object) => {

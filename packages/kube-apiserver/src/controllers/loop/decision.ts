@@ -101,13 +101,15 @@ export function remove(
 export const recordEvent = (event: EventDraft): EventStep => ({ do: "event", event });
 
 /** A decision of these steps; undefined ones are skipped. */
-export function decision(steps: readonly (Step | undefined)[], lookAgainInMs?: number): Decision {
-  const kept = steps.filter((step) => step !== undefined);
-  return lookAgainInMs === undefined ? { steps: kept } : { steps: kept, requeueAfterMs: Math.max(0, lookAgainInMs) };
+export function createDecision(steps: readonly (Step | undefined)[], requeueAfterMs?: number): Decision {
+  const present = steps.filter((step) => step !== undefined);
+  return requeueAfterMs === undefined
+    ? { steps: present }
+    : { steps: present, requeueAfterMs: Math.max(0, requeueAfterMs) };
 }
 
 /** The earlier of two requeue delays. */
-export function earliestMs(a: number | undefined, b: number | undefined): number | undefined {
+export function minDelayMs(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined) return b;
   return b === undefined ? a : Math.min(a, b);
 }

@@ -31,7 +31,7 @@ interface Similar {
 export class EventRecorder {
   readonly #objects: ClusterObjects;
   readonly #clock: Clock;
-  readonly #known = new Map<string, Remembered>();
+  readonly #cache = new Map<string, Remembered>();
   readonly #similar = new Map<string, Similar>();
   #count = 0;
 
@@ -43,12 +43,12 @@ export class EventRecorder {
   async record(controller: Controller, draft: EventDraft): Promise<void> {
     const combined = controller.newStyleEvents === true ? draft : this.#combined(controller, draft);
     const key = eventKey(controller, combined);
-    const known = this.#known.get(key);
-    const previous = known && this.#objects.get(EVENTS, objectName(known.namespace, known.name));
+    const cached = this.#cache.get(key);
+    const previous = cached && this.#objects.get(EVENTS, objectName(cached.namespace, cached.name));
     if (previous) {
       const { namespace, resourceVersion: _, ...metadata } = typed<KubeObject>(previous).metadata;
       const again = {
-        ...repeated(previous, combined.message, this.#clock.now()),
+        ...incrementEvent(previous, combined.message, this.#clock.now()),
         metadata: { ...metadata, namespace },
       };
       const updated = await this.#objects.update(EVENTS, asJson(again), controller.writer);
@@ -58,11 +58,11 @@ export class EventRecorder {
   }
 
   async #write(key: string, controller: Controller, draft: EventDraft): Promise<void> {
-    const event = newEvent(controller, draft, this.#clock.now(), (this.#count += 1));
+    const event = createEvent(controller, draft, this.#clock.now(), (this.#count += 1));
     // An Event that cannot be written (its namespace is terminating) is dropped, as in the real recorders.
-    const written = await this.#objects.create(EVENTS, asJson(event), controller.writer);
-    if (!written.ok) return;
-    remember(this.#known, key, { name: event.metadata.name, namespace: event.metadata.namespace });
+    const created = await this.#objects.create(EVENTS, asJson(event), controller.writer);
+    if (!created.ok) return;
+    cacheEvent(this.#cache, key, { name: event.metadata.name, namespace: event.metadata.namespace });
   }
 
   #combined(controller: Controller, draft: EventDraft): EventDraft {
@@ -71,7 +71,7 @@ export class EventRecorder {
     const now = this.#clock.now();
     const similar = this.#similar.get(key);
     if (similar === undefined || now - similar.sinceMs > SIMILAR_WINDOW_MS) {
-      remember(this.#similar, key, { sinceMs: now, messages: new Set([draft.message]) });
+      cacheEvent(this.#similar, key, { sinceMs: now, messages: new Set([draft.message]) });
       return draft;
     }
     similar.messages.add(draft.message);
@@ -91,14 +91,14 @@ function eventKey(controller: Controller, { about, type, reason, message, fieldP
   return [controller.reporter, about.kind, namespace, name, uid, fieldPath, type, reason, text].join("\u0000");
 }
 
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
+function cacheEvent<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
   if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
 }
 
-function repeated(event: JsonObject, message: string, now: number): JsonObject {
+function incrementEvent(event: JsonObject, message: string, now: number): JsonObject {
   if (event["eventTime"] !== undefined && event["eventTime"] !== null) {
     const series = event["series"];
     const count = isJsonObject(series) && typeof series["count"] === "number" ? series["count"] : 1;
@@ -113,7 +113,7 @@ interface NewEvent {
 }
 
 /** Names as in the real recorder: the object's name and the time in nanoseconds in hex; the count keeps them unique. */
-function newEvent(controller: Controller, draft: EventDraft, now: number, count: number): NewEvent {
+function createEvent(controller: Controller, draft: EventDraft, now: number, count: number): NewEvent {
   const { about, type, reason, message, fieldPath, action, host } = draft;
   const { namespace = "default", name = "", uid, resourceVersion } = about.metadata;
   const nanos = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(count % 1_000_000)).toString(16);

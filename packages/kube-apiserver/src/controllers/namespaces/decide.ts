@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";
-import { create, decision, remove, SETTLED, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { create, createDecision, remove, SETTLED, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import { CONFIG_MAPS, NAMESPACES, PODS, resourceKey, SERVICE_ACCOUNTS } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
@@ -28,22 +28,27 @@ const FINALIZER = "kubernetes";
 /** Initializes a namespace; empties a deleted one, pods first, and removes it when nothing is left. */
 export function decideNamespace(state: NamespaceState): Decision {
   const { namespace } = state;
-  if (namespace.metadata.deletionTimestamp === undefined) return { steps: furnishing(state) };
+  if (namespace.metadata.deletionTimestamp === undefined) return { steps: createInitialObjects(state) };
   if (!namespace.spec?.finalizers?.includes(FINALIZER)) return SETTLED;
   const content = state.content().filter(({ objects }) => objects.length > 0);
   const pods = content.filter(({ kind }) => resourceKey(kind) === resourceKey(PODS));
-  const turn = pods.length > 0 ? pods : content;
-  const deletions = turn.flatMap(({ kind, objects }) =>
+  const pending = pods.length > 0 ? pods : content;
+  const deletions = pending.flatMap(({ kind, objects }) =>
     objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map((object) => remove(kind, object)),
   );
   if (deletions.length > 0) return { steps: deletions };
   // While pods terminate, remaining content is not reported: their finalizers do not hold the namespace.
   const remaining = pods.length > 0 ? [] : content;
-  const status = statusStep(namespace, remaining, state.now);
-  return content.length > 0 ? decision([status]) : decision([status, finalize(namespace)]);
+  const status = createStatusStep(namespace, remaining, state.now);
+  return content.length > 0 ? createDecision([status]) : createDecision([status, finalize(namespace)]);
 }
 
-function furnishing({ namespace, hasDefaultAccount, hasRootCertificates, rootCertificates }: NamespaceState): Step[] {
+function createInitialObjects({
+  namespace,
+  hasDefaultAccount,
+  hasRootCertificates,
+  rootCertificates,
+}: NamespaceState): Step[] {
   const metadata = { namespace: namespace.metadata.name };
   return [
     ...(hasDefaultAccount
@@ -55,13 +60,15 @@ function furnishing({ namespace, hasDefaultAccount, hasRootCertificates, rootCer
             metadata: { ...metadata, name: "default" },
           }),
         ]),
-    ...(hasRootCertificates ? [] : [create(CONFIG_MAPS, rootCertificateMap(metadata.namespace, rootCertificates))]),
+    ...(hasRootCertificates
+      ? []
+      : [create(CONFIG_MAPS, createRootCertificateMap(metadata.namespace, rootCertificates))]),
   ];
 }
 
 export const ROOT_CERTIFICATES = "kube-root-ca.crt";
 
-function rootCertificateMap(namespace: string, certificates: string): object {
+function createRootCertificateMap(namespace: string, certificates: string): object {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -89,25 +96,27 @@ function finalize(namespace: Stored<Namespace>): Step {
   };
 }
 
-function statusStep(namespace: Stored<Namespace>, remaining: readonly Content[], now: number): Step | undefined {
+function createStatusStep(namespace: Stored<Namespace>, remaining: readonly Content[], now: number): Step | undefined {
   const before = namespace.status?.conditions ?? [];
   // A namespace that is deleted at once never shows a condition.
   if (remaining.length === 0 && before.length === 0) return undefined;
-  const conditions = conditionsOf(remaining).map((claim) => kept(conditionIn(before, claim.type), claim, now));
+  const conditions = computeConditions(remaining).map((claim) =>
+    updateCondition(conditionIn(before, claim.type), claim, now),
+  );
   if (conditions.every((condition, index) => condition === before[index])) return undefined;
   return updateStatus(NAMESPACES, { ...namespace, status: { ...namespace.status, phase: "Terminating", conditions } });
 }
 
-type NamespaceClaim = Pick<Condition, "type" | "status" | "reason" | "message">;
+type NamespaceConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "message">;
 
-function kept(before: Condition | undefined, claim: NamespaceClaim, now: number): Condition {
+function updateCondition(before: Condition | undefined, claim: NamespaceConditionUpdate, now: number): Condition {
   if (before?.status === claim.status && before.reason === claim.reason && before.message === claim.message)
     return before;
   const isSame = before?.status === claim.status && before.lastTransitionTime !== undefined;
   return { ...claim, lastTransitionTime: isSame ? (before.lastTransitionTime ?? "") : wholeSeconds(now) };
 }
 
-function conditionsOf(remaining: readonly Content[]): readonly NamespaceClaim[] {
+function computeConditions(remaining: readonly Content[]): readonly NamespaceConditionUpdate[] {
   const counts = remaining.map(
     ({ kind, objects }) => `${kind.resource}.${kind.group} has ${objects.length} resource instances`,
   );
@@ -115,38 +124,46 @@ function conditionsOf(remaining: readonly Content[]): readonly NamespaceClaim[] 
   for (const { metadata } of remaining.flatMap(({ objects }) => objects)) {
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
   }
-  const held = [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
+  const finalizerCounts = [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
   return [
-    fine("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
-    fine(
+    createFalseCondition(
+      "NamespaceDeletionDiscoveryFailure",
+      "ResourcesDiscovered",
+      "All resources successfully discovered",
+    ),
+    createFalseCondition(
       "NamespaceDeletionGroupVersionParsingFailure",
       "ParsedGroupVersions",
       "All legacy kube types successfully parsed",
     ),
-    fine(
+    createFalseCondition(
       "NamespaceDeletionContentFailure",
       "ContentDeleted",
       "All content successfully deleted, may be waiting on finalization",
     ),
     counts.length === 0
-      ? fine("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
+      ? createFalseCondition("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
       : {
           type: "NamespaceContentRemaining",
           status: "True",
           reason: "SomeResourcesRemain",
           message: `Some resources are remaining: ${counts.sort().join(", ")}`,
         },
-    held.length === 0
-      ? fine("NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished")
+    finalizerCounts.length === 0
+      ? createFalseCondition(
+          "NamespaceFinalizersRemaining",
+          "ContentHasNoFinalizers",
+          "All content-preserving finalizers finished",
+        )
       : {
           type: "NamespaceFinalizersRemaining",
           status: "True",
           reason: "SomeFinalizersRemain",
-          message: `Some content in the namespace has finalizers remaining: ${held.sort().join(", ")}`,
+          message: `Some content in the namespace has finalizers remaining: ${finalizerCounts.sort().join(", ")}`,
         },
   ];
 }
 
-function fine(type: string, reason: string, message: string): NamespaceClaim {
+function createFalseCondition(type: string, reason: string, message: string): NamespaceConditionUpdate {
   return { type, status: "False", reason, message };
 }

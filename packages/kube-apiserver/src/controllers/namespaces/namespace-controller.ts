@@ -20,8 +20,9 @@ export function namespaces(options: NamespaceOptions = {}): Controller {
     watches: [{ kind: NAMESPACES, keys: (object) => [objectKey("", typed(object).metadata.name)] }],
     watchesAll: {
       // Objects affect their namespace only while it terminates or lacks its initial contents.
-      changed: ({ kind, object, previous }, view) => concerned(kind, object ?? previous, object === undefined, view),
-      found: () => [],
+      changed: ({ kind, object, previous }, view) =>
+        listAffectedKeys(kind, object ?? previous, object === undefined, view),
+      initial: () => [],
     },
     decide(key, { view, now }) {
       const { name } = nameOfKey(key);
@@ -29,7 +30,7 @@ export function namespaces(options: NamespaceOptions = {}): Controller {
       if (!namespace) return SETTLED;
       return decideNamespace({
         namespace,
-        content: () => contentOf(name, view),
+        content: () => listContent(name, view),
         hasDefaultAccount: view.get(SERVICE_ACCOUNTS, name, "default") !== undefined,
         hasRootCertificates: view.get(CONFIG_MAPS, name, ROOT_CERTIFICATES) !== undefined,
         rootCertificates: options.rootCertificates ?? "",
@@ -39,17 +40,22 @@ export function namespaces(options: NamespaceOptions = {}): Controller {
   };
 }
 
-function concerned(kind: ResourceName, object: JsonObject | undefined, isGone: boolean, view: ClusterView): string[] {
+function listAffectedKeys(
+  kind: ResourceName,
+  object: JsonObject | undefined,
+  isDeleted: boolean,
+  view: ClusterView,
+): string[] {
   const { namespace, name } = object ? typed<KubeObject>(object).metadata : {};
   if (namespace === undefined) return [];
-  const isFurniture = isGone && (name === "default" || name === ROOT_CERTIFICATES);
+  const isInitialObject = isDeleted && (name === "default" || name === ROOT_CERTIFICATES);
   const owner = view.get<Namespace>(NAMESPACES, "", namespace);
-  const isGoing = owner?.metadata.deletionTimestamp !== undefined;
-  return owner && (isGoing || (isFurniture && kind.group === "")) ? [objectKey("", namespace)] : [];
+  const isTerminating = owner?.metadata.deletionTimestamp !== undefined;
+  return owner && (isTerminating || (isInitialObject && kind.group === "")) ? [objectKey("", namespace)] : [];
 }
 
 /** Some kinds are served under two groups (events): each object is counted once, under the first. */
-function contentOf(namespace: string, view: ClusterView): readonly Content[] {
+function listContent(namespace: string, view: ClusterView): readonly Content[] {
   const seen = new Set<string>();
   return view
     .kinds()

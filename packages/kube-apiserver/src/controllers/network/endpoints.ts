@@ -1,5 +1,5 @@
 import { equalJson, type KubeObject, labelOf, ownerReferenceTo, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, update, type Decision, type Step } from "../loop/decision.ts";
+import { create, createDecision, remove, update, type Decision, type Step } from "../loop/decision.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
@@ -30,25 +30,25 @@ const HEADLESS = "service.kubernetes.io/headless";
 const SLICE_SIZE = 100;
 
 export function selectsPod({ spec }: Service, pod: Pod): boolean {
-  const wanted = Object.entries(spec?.selector ?? {});
-  return wanted.length > 0 && wanted.every(([key, value]) => labelOf(pod, key) === value);
+  const labels = Object.entries(spec?.selector ?? {});
+  return labels.length > 0 && labels.every(([key, value]) => labelOf(pod, key) === value);
 }
 
 /** EndpointSlices, and Endpoints for older clients. Services without a selector are managed by others. */
 export function decideService(state: ServiceState): Decision {
   const { service } = state;
   const isOurs = Object.keys(service.spec?.selector ?? {}).length > 0 && service.spec?.type !== "ExternalName";
-  if (!isOurs || service.metadata.deletionTimestamp !== undefined) return decision([]);
+  if (!isOurs || service.metadata.deletionTimestamp !== undefined) return createDecision([]);
   const pods = state.pods
     .filter((pod) => pod.status?.podIP !== undefined && !isFinished(pod))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return decision([...sliceSteps(state, pods), ...endpointsSteps(state, pods)]);
+  return createDecision([...sliceSteps(state, pods), ...endpointsSteps(state, pods)]);
 }
 
 function sliceSteps({ service, slices, now }: ServiceState, pods: readonly Stored<Pod>[]): Step[] {
-  const ports = pods[0] ? portsOf(service, pods[0]).map((port) => ({ name: "", ...port })) : [];
-  const chunks = pods.length === 0 ? [[]] : chunked(pods.map((pod) => endpointOf(service, pod)));
-  const wanted = chunks.map((endpoints) => ({ addressType: "IPv4", endpoints, ports }));
+  const ports = pods[0] ? resolvePorts(service, pods[0]).map((port) => ({ name: "", ...port })) : [];
+  const chunks = pods.length === 0 ? [[]] : splitChunks(pods.map((pod) => createEndpoint(service, pod)));
+  const desiredSlices = chunks.map((endpoints) => ({ addressType: "IPv4", endpoints, ports }));
   const labels = {
     ...service.metadata.labels,
     [MANAGED_BY]: CONTROLLER,
@@ -56,7 +56,7 @@ function sliceSteps({ service, slices, now }: ServiceState, pods: readonly Store
     ...headless(service),
   };
   const annotations: Texts = { [TRIGGER]: wholeSeconds(now) };
-  const written = wanted.map((content, index) => {
+  const sliceSteps = desiredSlices.map((content, index) => {
     const before = slices[index];
     if (!before) {
       const { namespace, name } = service.metadata;
@@ -77,8 +77,8 @@ function sliceSteps({ service, slices, now }: ServiceState, pods: readonly Store
     const metadata = { ...before.metadata, labels, annotations: { ...before.metadata.annotations, ...annotations } };
     return isSame ? undefined : update(ENDPOINT_SLICES, { ...before, metadata, ...content });
   });
-  const surplus = slices.slice(wanted.length).map((slice) => remove(ENDPOINT_SLICES, slice));
-  return [...written.filter((step) => step !== undefined), ...surplus];
+  const surplus = slices.slice(desiredSlices.length).map((slice) => remove(ENDPOINT_SLICES, slice));
+  return [...sliceSteps.filter((step) => step !== undefined), ...surplus];
 }
 
 function typeOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): object {
@@ -89,12 +89,12 @@ function headless({ spec }: Service): Texts {
   return spec?.clusterIP === "None" ? { [HEADLESS]: "" } : {};
 }
 
-function chunked(endpoints: readonly object[]): readonly (readonly object[])[] {
+function splitChunks(endpoints: readonly object[]): readonly (readonly object[])[] {
   const count = Math.ceil(endpoints.length / SLICE_SIZE);
   return Array.from({ length: count }, (_, index) => endpoints.slice(index * SLICE_SIZE, (index + 1) * SLICE_SIZE));
 }
 
-function endpointOf(service: Service, pod: Stored<Pod>): object {
+function createEndpoint(service: Service, pod: Stored<Pod>): object {
   const serving = isReady(pod);
   const terminating = isTerminating(pod);
   const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating);
@@ -103,11 +103,11 @@ function endpointOf(service: Service, pod: Stored<Pod>): object {
     conditions: { ready, serving, terminating },
     ...hostnameOf(service, pod),
     ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-    targetRef: targetOf(pod),
+    targetRef: createTargetReference(pod),
   };
 }
 
-function targetOf({ metadata }: Stored<Pod>): object {
+function createTargetReference({ metadata }: Stored<Pod>): object {
   return { kind: "Pod", name: metadata.name, namespace: metadata.namespace, uid: metadata.uid };
 }
 
@@ -123,9 +123,9 @@ interface EndpointPort {
 }
 
 /** Named target ports are looked up in the pod's containers; unknown names are skipped. */
-function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
+function resolvePorts({ spec }: Service, pod: Pod): readonly EndpointPort[] {
   return (spec?.ports ?? []).flatMap((port) => {
-    const number = targetPort(port, pod);
+    const number = resolveTargetPort(port, pod);
     if (number === undefined) return [];
     const { name, protocol = "TCP", appProtocol } = port;
     return [
@@ -139,7 +139,10 @@ function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
   });
 }
 
-function targetPort({ port, targetPort: target = port, protocol = "TCP" }: ServicePort, pod: Pod): number | undefined {
+function resolveTargetPort(
+  { port, targetPort: target = port, protocol = "TCP" }: ServicePort,
+  pod: Pod,
+): number | undefined {
   if (typeof target === "number") return target === 0 ? port : target;
   const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
   return ports.find((one) => one.name === target && (one.protocol ?? "TCP") === protocol)?.containerPort;
@@ -150,7 +153,7 @@ function endpointsSteps({ service, endpoints, now }: ServiceState, pods: readonl
   const isReadyHere = (pod: Pod): boolean => service.spec?.publishNotReadyAddresses === true || isReady(pod);
   const ready = alive.filter(isReadyHere).map((pod) => addressOf(service, pod));
   const notReady = alive.filter((pod) => !isReadyHere(pod)).map((pod) => addressOf(service, pod));
-  const ports = pods[0] ? portsOf(service, pods[0]) : [];
+  const ports = pods[0] ? resolvePorts(service, pods[0]) : [];
   const subset = {
     ...(ready.length === 0 ? {} : { addresses: ready }),
     ...(notReady.length === 0 ? {} : { notReadyAddresses: notReady }),
@@ -179,6 +182,6 @@ function addressOf(service: Service, pod: Stored<Pod>): object {
     ip: pod.status?.podIP ?? "",
     ...hostnameOf(service, pod),
     ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-    targetRef: targetOf(pod),
+    targetRef: createTargetReference(pod),
   };
 }

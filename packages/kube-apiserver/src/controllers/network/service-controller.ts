@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, remove, SETTLED, type Decision } from "../loop/decision.ts";
+import { createDecision, remove, SETTLED, type Decision } from "../loop/decision.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, nameOfKey, objectKey, PODS, SERVICES } from "../objects/resources.ts";
 import type { Pod, Service } from "../objects/typed.ts";
@@ -28,7 +28,7 @@ export function serviceController(): Controller {
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const service = view.get<Service>(SERVICES, namespace, name);
-      if (!service) return leftover(view.get(ENDPOINTS, namespace, name));
+      if (!service) return deleteLeftovers(view.get(ENDPOINTS, namespace, name));
       return decideService({
         service,
         pods: view.list<Pod>(PODS, namespace).filter((pod) => selectsPod(service, pod)),
@@ -45,9 +45,9 @@ export function serviceController(): Controller {
 }
 
 /** Slices are owned by their Service; Endpoints are not and must be deleted. Endpoints of others stay. */
-function leftover(endpoints: Stored<KubeObject> | undefined): Decision {
+function deleteLeftovers(endpoints: Stored<KubeObject> | undefined): Decision {
   const isOurs = endpoints?.metadata.labels?.[ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER;
-  return endpoints && isOurs ? decision([remove(ENDPOINTS, endpoints)]) : SETTLED;
+  return endpoints && isOurs ? createDecision([remove(ENDPOINTS, endpoints)]) : SETTLED;
 }
 
 function servicesOf(pod: Pod, view: ClusterView): string[] {

@@ -1,5 +1,5 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
-import { decision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { createDecision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn } from "../objects/conditions.ts";
 import { isReady } from "../objects/pods.ts";
 import { NODES, PODS } from "../objects/resources.ts";
@@ -10,7 +10,7 @@ import { isLost } from "./node-state.ts";
 /** How long a node may be silent before it is lost: the controller manager's `--node-monitor-grace-period`. */
 export const SILENCE_MS = 50_000;
 
-export interface NodeMoment {
+export interface NodeState {
   readonly node: Stored<Node>;
   /** Since when it has been in its current state, lost or not. */
   readonly inStateMs: number;
@@ -19,22 +19,22 @@ export interface NodeMoment {
   readonly podsOf: () => readonly Stored<Pod>[];
 }
 
-const ROOM = { cpu: "32", memory: "256Gi", pods: "110" };
+const DEFAULT_CAPACITY = { cpu: "32", memory: "256Gi", pods: "110" };
 
 /** Kubelet and node controller of one node: it becomes ready, or is lost after a while, and is tainted accordingly. */
-export function decideNode(moment: NodeMoment): Decision {
-  const { node } = moment;
-  if (node.metadata.deletionTimestamp !== undefined) return decision([]);
-  const next = isLost(node) ? silent(moment) : well(moment);
+export function decideNode(state: NodeState): Decision {
+  const { node } = state;
+  if (node.metadata.deletionTimestamp !== undefined) return createDecision([]);
+  const next = isLost(node) ? decideLostNode(state) : decideHealthyNode(state);
   if (next.steps.length > 0) return next;
-  const taints = taintsOf(node, moment.now);
+  const taints = computeTaints(node, state.now);
   const tainted = equalJson(taints, node.spec?.taints ?? [])
     ? []
-    : [update(NODES, { ...node, spec: withTaints(node.spec ?? {}, taints) })];
-  return decision([...tainted, ...podsOnLostNode(moment)], next.requeueAfterMs);
+    : [update(NODES, { ...node, spec: setTaints(node.spec ?? {}, taints) })];
+  return createDecision([...tainted, ...markPodsNotReady(state)], next.requeueAfterMs);
 }
 
-function withTaints(spec: NonNullable<Node["spec"]>, taints: readonly Taint[]): Node["spec"] {
+function setTaints(spec: NonNullable<Node["spec"]>, taints: readonly Taint[]): Node["spec"] {
   const { taints: _, ...rest } = spec;
   return taints.length === 0 ? rest : { ...rest, taints };
 }
@@ -43,39 +43,39 @@ function withTaints(spec: NonNullable<Node["spec"]>, taints: readonly Taint[]): 
  * The report of a node: conditions, capacity, addresses. Reported once; there is no heartbeat, so an idle cluster
  * writes nothing.
  */
-function well({ node, now }: NodeMoment): Decision {
+function decideHealthyNode({ node, now }: NodeState): Decision {
   const before = node.status ?? {};
-  const conditions = HEALTHY.map((claim) => reported(conditionIn(before.conditions, claim.type), claim, now));
+  const conditions = HEALTHY.map((claim) => updateCondition(conditionIn(before.conditions, claim.type), claim, now));
   const status = {
     ...before,
-    capacity: before.capacity ?? ROOM,
-    allocatable: before.allocatable ?? before.capacity ?? ROOM,
+    capacity: before.capacity ?? DEFAULT_CAPACITY,
+    allocatable: before.allocatable ?? before.capacity ?? DEFAULT_CAPACITY,
     addresses: before.addresses ?? [
       { type: "InternalIP", address: "127.0.0.1" },
       { type: "Hostname", address: node.metadata.name },
     ],
     conditions,
     // The server fills in an empty one.
-    nodeInfo: (before.nodeInfo?.kubeletVersion ?? "") === "" ? nodeInfo() : before.nodeInfo,
+    nodeInfo: (before.nodeInfo?.kubeletVersion ?? "") === "" ? createNodeInfo() : before.nodeInfo,
   };
-  if (equalJson(status, before)) return decision([]);
-  const isBack = conditionIn(before.conditions, "Ready")?.status !== "True";
+  if (equalJson(status, before)) return createDecision([]);
+  const wasNotReady = conditionIn(before.conditions, "Ready")?.status !== "True";
   const message = `Node ${node.metadata.name} status is now: NodeReady`;
-  return decision([
+  return createDecision([
     updateStatus(NODES, { ...node, status }),
-    isBack
+    wasNotReady
       ? recordEvent({ about: node, type: "Normal", reason: "NodeReady", message, host: node.metadata.name })
       : undefined,
   ]);
 }
 
-function silent({ node, inStateMs, silenceMs, now }: NodeMoment): Decision {
+function decideLostNode({ node, inStateMs, silenceMs, now }: NodeState): Decision {
   const before = node.status?.conditions ?? [];
-  if (before.every(({ status }) => status === "Unknown")) return decision([]);
-  if (inStateMs < silenceMs) return decision([], silenceMs - inStateMs);
+  if (before.every(({ status }) => status === "Unknown")) return createDecision([]);
+  if (inStateMs < silenceMs) return createDecision([], silenceMs - inStateMs);
   const unknown = { status: "Unknown", reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
   const conditions = before.map((condition) => ({ ...condition, ...unknown, lastTransitionTime: wholeSeconds(now) }));
-  return decision([
+  return createDecision([
     updateStatus(NODES, { ...node, status: { ...node.status, conditions } }),
     recordEvent({
       about: node,
@@ -86,9 +86,9 @@ function silent({ node, inStateMs, silenceMs, now }: NodeMoment): Decision {
   ]);
 }
 
-type NodeClaim = Pick<Condition, "type" | "status" | "reason" | "message">;
+type NodeConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "message">;
 
-const HEALTHY: readonly NodeClaim[] = [
+const HEALTHY: readonly NodeConditionUpdate[] = [
   { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
   {
     type: "MemoryPressure",
@@ -111,7 +111,7 @@ const HEALTHY: readonly NodeClaim[] = [
   { type: "NetworkUnavailable", status: "False", reason: "RouteCreated", message: "RouteController created a route" },
 ];
 
-function reported(before: Condition | undefined, claim: NodeClaim, now: number): Condition {
+function updateCondition(before: Condition | undefined, claim: NodeConditionUpdate, now: number): Condition {
   if (before?.status === claim.status && before.reason === claim.reason) return before;
   const time = wholeSeconds(now);
   return {
@@ -121,7 +121,7 @@ function reported(before: Condition | undefined, claim: NodeClaim, now: number):
   };
 }
 
-function nodeInfo(): object {
+function createNodeInfo(): object {
   const version = "v1.36.3-simulated";
   return {
     architecture: "amd64",
@@ -137,33 +137,33 @@ function nodeInfo(): object {
   };
 }
 
-const OURS = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)$/;
+const MANAGED_TAINTS = /^node\.kubernetes\.io\/(not-ready|unreachable|unschedulable)$/;
 
 /** Taints that follow from conditions and from `spec.unschedulable`; taints of others are kept. */
-function taintsOf(node: Stored<Node>, now: number): readonly Taint[] {
+function computeTaints(node: Stored<Node>, now: number): readonly Taint[] {
   const { taints = [], unschedulable } = node.spec ?? {};
   const ready = conditionIn(node.status?.conditions, "Ready")?.status;
-  const trouble = ready === "Unknown" ? "unreachable" : ready === "True" ? undefined : "not-ready";
-  const wanted = [
-    ...(trouble === undefined
+  const taintKey = ready === "Unknown" ? "unreachable" : ready === "True" ? undefined : "not-ready";
+  const desiredTaints = [
+    ...(taintKey === undefined
       ? []
       : [
-          { key: trouble, effect: "NoSchedule" },
-          { key: trouble, effect: "NoExecute" },
+          { key: taintKey, effect: "NoSchedule" },
+          { key: taintKey, effect: "NoExecute" },
         ]),
     ...(unschedulable === true ? [{ key: "unschedulable", effect: "NoSchedule" }] : []),
   ].map(({ key, effect }) => ({ key: `node.kubernetes.io/${key}`, effect: effect as Taint["effect"] }));
-  const isWanted = (taint: Taint): boolean =>
-    wanted.some(({ key, effect }) => key === taint.key && effect === taint.effect);
-  const kept = taints.filter((taint) => !OURS.test(taint.key) || isWanted(taint));
-  const added = wanted
-    .filter(({ key, effect }) => !kept.some((taint) => taint.key === key && taint.effect === effect))
+  const isDesired = (taint: Taint): boolean =>
+    desiredTaints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  const retained = taints.filter((taint) => !MANAGED_TAINTS.test(taint.key) || isDesired(taint));
+  const added = desiredTaints
+    .filter(({ key, effect }) => !retained.some((taint) => taint.key === key && taint.effect === effect))
     .map((taint) => ({ ...taint, timeAdded: wholeSeconds(now) }));
-  return [...kept, ...added];
+  return [...retained, ...added];
 }
 
 /** Pods of a lost node are not ready; their kubelet corrects that when it is back. */
-function podsOnLostNode({ node, podsOf, now }: NodeMoment): Step[] {
+function markPodsNotReady({ node, podsOf, now }: NodeState): Step[] {
   if (conditionIn(node.status?.conditions, "Ready")?.status === "True") return [];
   return podsOf()
     .filter(isReady)

@@ -1,7 +1,7 @@
 import type { Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, remove, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
-import { placedPods } from "../loop/controller.ts";
+import { createDecision, remove, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
+import { watchScheduledPods } from "../loop/controller.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
@@ -35,7 +35,7 @@ export function evictionController(): Controller {
     reporter: "taint-eviction-controller",
     writer: "kube-controller-manager",
     watches: [
-      placedPods(),
+      watchScheduledPods(),
       {
         kind: NODES,
         isSecondary: true,
@@ -47,20 +47,21 @@ export function evictionController(): Controller {
       const pod = view.get<Pod>(PODS, namespace, name);
       const node = pod && view.get<Node>(NODES, "", pod.spec?.nodeName ?? "");
       if (!pod || node) orphanedSince.delete(key);
-      if (!pod || pod.metadata.deletionTimestamp !== undefined) return pod && !node ? swept(pod, now, key) : SETTLED;
-      if (!node) return swept(pod, now, key);
-      return isFinished(pod) ? SETTLED : evicted(pod, node, now);
+      if (!pod || pod.metadata.deletionTimestamp !== undefined)
+        return pod && !node ? collectOrphanedPod(pod, now, key) : SETTLED;
+      if (!node) return collectOrphanedPod(pod, now, key);
+      return isFinished(pod) ? SETTLED : evictPod(pod, node, now);
     },
   };
 
-  function swept(pod: Stored<Pod>, now: number, key: string): Decision {
+  function collectOrphanedPod(pod: Stored<Pod>, now: number, key: string): Decision {
     const since = orphanedSince.get(key) ?? now;
     orphanedSince.set(key, since);
     const waitMs = since + QUARANTINE_MS - now;
-    if (waitMs > 0) return decision([], waitMs);
+    if (waitMs > 0) return createDecision([], waitMs);
     const message = "PodGC: node no longer exists";
-    return decision([
-      disrupted(
+    return createDecision([
+      setDisruptionTarget(
         { ...pod, status: { ...pod.status, phase: isFinished(pod) ? (pod.status?.phase ?? "") : "Failed" } },
         "DeletionByPodGC",
         message,
@@ -71,24 +72,24 @@ export function evictionController(): Controller {
   }
 }
 
-function evicted(pod: Stored<Pod>, node: Node, now: number): Decision {
+function evictPod(pod: Stored<Pod>, node: Node, now: number): Decision {
   const at = evictionTime(pod, node.spec?.taints ?? []);
   if (at === undefined) return SETTLED;
-  if (at > now) return decision([], at - now);
+  if (at > now) return createDecision([], at - now);
   const { namespace = "", name } = pod.metadata;
-  return decision([
+  return createDecision([
     recordEvent({
       about: pod,
       type: "Normal",
       reason: "TaintManagerEviction",
       message: `Marking for deletion Pod ${namespace}/${name}`,
     }),
-    disrupted(pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", now),
+    setDisruptionTarget(pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", now),
     remove(PODS, pod),
   ]);
 }
 
-function disrupted(
+function setDisruptionTarget(
   pod: Stored<Pod>,
   reason: string,
   message: string,

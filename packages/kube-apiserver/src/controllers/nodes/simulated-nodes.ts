@@ -1,5 +1,5 @@
 import type { Controller } from "../loop/controller.ts";
-import { create, decision, SETTLED } from "../loop/decision.ts";
+import { create, createDecision, SETTLED } from "../loop/decision.ts";
 import { nameOfKey, NODES } from "../objects/resources.ts";
 import type { Amounts, Node, Taint, Texts } from "../objects/typed.ts";
 
@@ -21,7 +21,7 @@ export function desiredNodes(nodes: number | readonly SimulatedNode[]): readonly
 }
 
 /** A Node as its kubelet registers it; the kubelet's report follows. */
-export function nodeObject({ name, capacity, labels, annotations, taints, zone }: SimulatedNode, index: number): Node {
+export function createNode({ name, capacity, labels, annotations, taints, zone }: SimulatedNode, index: number): Node {
   const room = { ...ROOM, ...capacity };
   return {
     apiVersion: "v1",
@@ -57,9 +57,9 @@ export function registrationController(nodes: readonly SimulatedNode[]): Control
     decide(key, { view }) {
       const { name } = nameOfKey(key);
       const index = nodes.findIndex((node) => node.name === name);
-      const wanted = nodes[index];
-      if (!wanted || view.get(NODES, "", name)) return SETTLED;
-      return decision([create(NODES, nodeObject(wanted, index))]);
+      const nodeOptions = nodes[index];
+      if (!nodeOptions || view.get(NODES, "", name)) return SETTLED;
+      return createDecision([create(NODES, createNode(nodeOptions, index))]);
     },
   };
 }

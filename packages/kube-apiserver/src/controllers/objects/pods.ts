@@ -51,15 +51,15 @@ export type Sums = Readonly<Record<string, Quantity>>;
 export function podRequests(pod: Pod): Sums {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
-  const sum = [...containers, ...sidecars].map(requestsOf).reduce(plus, {});
+  const sum = [...containers, ...sidecars].map(requestsOf).reduce(addSums, {});
   return initContainers
     .filter(({ restartPolicy }) => restartPolicy !== "Always")
     .map(requestsOf)
-    .reduce(larger, sum);
+    .reduce(maxSums, sum);
 }
 
 export function podLimits(pod: Pod): Sums {
-  return (pod.spec?.containers ?? []).map(({ resources }) => sumsOf(resources?.limits)).reduce(plus, {});
+  return (pod.spec?.containers ?? []).map(({ resources }) => sumsOf(resources?.limits)).reduce(addSums, {});
 }
 
 function requestsOf({ resources }: Container): Sums {
@@ -78,19 +78,19 @@ export function quantity(amount: string | number | undefined): Quantity {
   return parsed.ok ? parsed.value : ZERO_QUANTITY;
 }
 
-export function plus(a: Sums, b: Sums): Sums {
+export function addSums(a: Sums, b: Sums): Sums {
   const sum: Record<string, Quantity> = { ...a };
   for (const [name, amount] of Object.entries(b)) sum[name] = addQuantities(sum[name] ?? ZERO_QUANTITY, amount);
   return sum;
 }
 
-function larger(a: Sums, b: Sums): Sums {
-  const most: Record<string, Quantity> = { ...a };
+function maxSums(a: Sums, b: Sums): Sums {
+  const maximum: Record<string, Quantity> = { ...a };
   for (const [name, amount] of Object.entries(b)) {
-    const other = most[name];
-    if (other === undefined || other.nano < amount.nano) most[name] = amount;
+    const other = maximum[name];
+    if (other === undefined || other.nano < amount.nano) maximum[name] = amount;
   }
-  return most;
+  return maximum;
 }
 
 /** `Guaranteed`, `Burstable` or `BestEffort`, by cpu and memory. */

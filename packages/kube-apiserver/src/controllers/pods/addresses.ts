@@ -12,24 +12,24 @@ export function hostAddress({ status }: Node): string {
 }
 
 /** The lowest free address of the node's range. */
-export function allotAddress(pod: Stored<Pod>, node: Stored<Node>, view: ClusterView): string {
+export function allocateAddress(pod: Stored<Pod>, node: Stored<Node>, view: ClusterView): string {
   if (pod.spec?.hostNetwork === true) return hostAddress(node);
-  const taken = new Set(view.list<Pod>(PODS).map(({ status }) => status?.podIP));
-  return firstFree(node.spec?.podCIDR ?? COMMON_RANGE, taken);
+  const allocated = new Set(view.list<Pod>(PODS).map(({ status }) => status?.podIP));
+  return findFreeAddress(node.spec?.podCIDR ?? COMMON_RANGE, allocated);
 }
 
 /** Network, gateway and broadcast addresses are reserved. */
-export function firstFree(range: string, taken: ReadonlySet<string | undefined>): string {
+export function findFreeAddress(range: string, allocated: ReadonlySet<string | undefined>): string {
   const [base = "10.250.0.0", bits = "16"] = range.split("/");
   const start = base.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
   const size = 2 ** (32 - Number(bits));
   for (let offset = 2; offset < size - 1; offset += 1) {
-    const address = text(start + offset);
-    if (!taken.has(address)) return address;
+    const address = formatAddress(start + offset);
+    if (!allocated.has(address)) return address;
   }
-  return text(start + 1);
+  return formatAddress(start + 1);
 }
 
-function text(address: number): string {
+function formatAddress(address: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
 }

@@ -14,7 +14,7 @@ export interface ContainerEvent {
 }
 
 /** One container, the time in its state, and the number of pull attempts. */
-export interface ContainerMoment {
+export interface ContainerSnapshot {
   readonly container: Container;
   readonly status: ContainerStatus;
   readonly behaviour: ContainerBehaviour;
@@ -36,23 +36,23 @@ export interface ContainerStep {
 /** From the first error to the back-off state. */
 const PULL_ERROR_SHOWN_MS = 10_000;
 const FIRST_BACKOFF_MS = 10_000;
-const LONGEST_BACKOFF_MS = 300_000;
+const MAX_BACKOFF_MS = 300_000;
 
 /** The next state of a container, or the same status when it is not due. */
-export function containerStep(moment: ContainerMoment): ContainerStep {
-  const { state } = moment.status;
-  if (state.terminated) return { status: moment.status, events: [] };
-  switch (moment.behaviour.kind) {
+export function stepContainer(snapshot: ContainerSnapshot): ContainerStep {
+  const { state } = snapshot.status;
+  if (state.terminated) return { status: snapshot.status, events: [] };
+  switch (snapshot.behaviour.kind) {
     case "runs":
-      return running(moment, moment.behaviour);
+      return stepRunning(snapshot, snapshot.behaviour);
     case "image-pull":
-      return pulling(moment, moment.behaviour.error);
+      return stepImagePull(snapshot, snapshot.behaviour.error);
     case "crashes":
-      return crashing(moment, moment.behaviour);
+      return stepCrashing(snapshot, snapshot.behaviour);
   }
 }
 
-export function waitingStatus({ name, image = "" }: Container, reason: string): ContainerStatus {
+export function createWaitingStatus({ name, image = "" }: Container, reason: string): ContainerStatus {
   return {
     name,
     image,
@@ -65,13 +65,13 @@ export function waitingStatus({ name, image = "" }: Container, reason: string): 
   };
 }
 
-function running(
-  { container, status, inStateMs, now }: ContainerMoment,
+function stepRunning(
+  { container, status, inStateMs, now }: ContainerSnapshot,
   behaviour: ContainerBehaviour & { kind: "runs" },
 ): ContainerStep {
   if (!status.state.running) {
-    const events = status.restartCount === 0 ? startEvents(container) : [];
-    const next = started(status, container, now, behaviour.isReady);
+    const events = status.restartCount === 0 ? createStartEvents(container) : [];
+    const next = startContainer(status, container, now, behaviour.isReady);
     return {
       status: next,
       events,
@@ -81,21 +81,21 @@ function running(
   const { completesAfterMs } = behaviour;
   if (completesAfterMs !== undefined) {
     if (inStateMs < completesAfterMs) return { status, events: [], waitMs: completesAfterMs - inStateMs };
-    return { status: ended(status, 0, now), events: [] };
+    return { status: endContainer(status, 0, now), events: [] };
   }
   return { status: status.ready === behaviour.isReady ? status : { ...status, ready: behaviour.isReady }, events: [] };
 }
 
 /** Pulled at once, then after 10 s, 20 s … 5 min: the error, then the back-off. */
-function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error: string): ContainerStep {
+function stepImagePull({ container, status, inStateMs, pulls }: ContainerSnapshot, error: string): ContainerStep {
   const image = container.image ?? "";
   const { reason } = status.state.waiting ?? {};
   const failed: ContainerStep = {
     status: { ...status, ready: false, started: false, state: { waiting: { reason: "ErrImagePull", message: error } } },
     events: [
-      normal("Pulling", `Pulling image "${image}"`),
-      warning("Failed", `Failed to pull image "${image}": ${error}`),
-      warning("Failed", "Error: ErrImagePull"),
+      createNormalEvent("Pulling", `Pulling image "${image}"`),
+      createWarningEvent("Failed", `Failed to pull image "${image}": ${error}`),
+      createWarningEvent("Failed", "Error: ErrImagePull"),
     ],
     waitMs: PULL_ERROR_SHOWN_MS,
   };
@@ -104,7 +104,10 @@ function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error
     const message = `Back-off pulling image "${image}": ErrImagePull: ${error}`;
     return {
       status: { ...status, state: { waiting: { reason: "ImagePullBackOff", message } } },
-      events: [normal("BackOff", `Back-off pulling image "${image}"`), warning("Failed", "Error: ImagePullBackOff")],
+      events: [
+        createNormalEvent("BackOff", `Back-off pulling image "${image}"`),
+        createWarningEvent("Failed", "Error: ImagePullBackOff"),
+      ],
       waitMs: backoffMs(pulls),
     };
   }
@@ -113,50 +116,56 @@ function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error
   return waitMs > 0 ? { status, events: [], waitMs } : failed;
 }
 
-function crashing(moment: ContainerMoment, behaviour: ContainerBehaviour & { kind: "crashes" }): ContainerStep {
-  const { container, status, inStateMs, now, restartPolicy } = moment;
+function stepCrashing(snapshot: ContainerSnapshot, behaviour: ContainerBehaviour & { kind: "crashes" }): ContainerStep {
+  const { container, status, inStateMs, now, restartPolicy } = snapshot;
   if (status.state.running) {
     if (inStateMs < behaviour.afterMs) return { status, events: [], waitMs: behaviour.afterMs - inStateMs };
-    if (restartPolicy === "Never") return { status: ended(status, behaviour.exitCode, now), events: [] };
-    return afterCrash(moment, behaviour, ended(status, behaviour.exitCode, now).state);
+    if (restartPolicy === "Never") return { status: endContainer(status, behaviour.exitCode, now), events: [] };
+    return afterCrash(snapshot, behaviour, endContainer(status, behaviour.exitCode, now).state);
   }
   if (status.state.waiting?.reason === "CrashLoopBackOff") {
     const waitMs = backoffMs(status.restartCount) - inStateMs;
     if (waitMs > 0) return { status, events: [], waitMs };
-    return restarted(moment, behaviour, status.lastState);
+    return restartContainer(snapshot, behaviour, status.lastState);
   }
-  const fresh = started(status, container, now, false);
-  if (behaviour.restarts === 0) return { status: fresh, events: startEvents(container), waitMs: behaviour.afterMs };
-  const last = ended(fresh, behaviour.exitCode, now).state;
-  return backingOff(moment, { ...fresh, restartCount: behaviour.restarts }, last);
+  const fresh = startContainer(status, container, now, false);
+  if (behaviour.restarts === 0)
+    return { status: fresh, events: createStartEvents(container), waitMs: behaviour.afterMs };
+  const last = endContainer(fresh, behaviour.exitCode, now).state;
+  return backOff(snapshot, { ...fresh, restartCount: behaviour.restarts }, last);
 }
 
 /** After the first crash the container restarts at once. */
 function afterCrash(
-  moment: ContainerMoment,
+  snapshot: ContainerSnapshot,
   behaviour: ContainerBehaviour & { kind: "crashes" },
   last: ContainerState,
 ): ContainerStep {
-  if (moment.status.restartCount === 0) return restarted(moment, behaviour, last);
-  return backingOff(moment, moment.status, last);
+  if (snapshot.status.restartCount === 0) return restartContainer(snapshot, behaviour, last);
+  return backOff(snapshot, snapshot.status, last);
 }
 
-function restarted(
-  { container, status, now }: ContainerMoment,
+function restartContainer(
+  { container, status, now }: ContainerSnapshot,
   behaviour: ContainerBehaviour & { kind: "crashes" },
   last: ContainerState,
 ): ContainerStep {
-  const again = started({ ...status, restartCount: status.restartCount + 1, lastState: last }, container, now, false);
-  return { status: again, events: startEvents(container), waitMs: behaviour.afterMs };
+  const restarted = startContainer(
+    { ...status, restartCount: status.restartCount + 1, lastState: last },
+    container,
+    now,
+    false,
+  );
+  return { status: restarted, events: createStartEvents(container), waitMs: behaviour.afterMs };
 }
 
-function backingOff(
-  { container, podText }: ContainerMoment,
+function backOff(
+  { container, podText }: ContainerSnapshot,
   status: ContainerStatus,
   last: ContainerState,
 ): ContainerStep {
   const waitMs = backoffMs(status.restartCount);
-  const message = `back-off ${goDuration(waitMs)} restarting failed container=${container.name} pod=${podText}`;
+  const message = `back-off ${formatGoDuration(waitMs)} restarting failed container=${container.name} pod=${podText}`;
   return {
     status: {
       ...status,
@@ -165,22 +174,22 @@ function backingOff(
       lastState: last,
       state: { waiting: { reason: "CrashLoopBackOff", message } },
     },
-    events: [warning("BackOff", `Back-off restarting failed container ${container.name} in pod ${podText}`)],
+    events: [createWarningEvent("BackOff", `Back-off restarting failed container ${container.name} in pod ${podText}`)],
     waitMs,
   };
 }
 
 /** 10 s, doubled each time, at most 5 min. */
 function backoffMs(times: number): number {
-  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, Math.min(times - 1, 20)));
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, Math.min(times - 1, 20)));
 }
 
-function goDuration(ms: number): string {
+function formatGoDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-function started(
+function startContainer(
   status: ContainerStatus,
   { name, image = "" }: Container,
   now: number,
@@ -196,7 +205,7 @@ function started(
   };
 }
 
-function ended(status: ContainerStatus, exitCode: number, now: number): ContainerStatus {
+function endContainer(status: ContainerStatus, exitCode: number, now: number): ContainerStatus {
   return {
     ...status,
     ready: false,
@@ -213,18 +222,18 @@ function ended(status: ContainerStatus, exitCode: number, now: number): Containe
   };
 }
 
-function startEvents({ image = "" }: Container): readonly ContainerEvent[] {
+function createStartEvents({ image = "" }: Container): readonly ContainerEvent[] {
   return [
-    normal("Pulled", `Container image "${image}" already present on machine and can be accessed by the pod`),
-    normal("Created", "Container created"),
-    normal("Started", "Container started"),
+    createNormalEvent("Pulled", `Container image "${image}" already present on machine and can be accessed by the pod`),
+    createNormalEvent("Created", "Container created"),
+    createNormalEvent("Started", "Container started"),
   ];
 }
 
-function normal(reason: string, message: string): ContainerEvent {
+function createNormalEvent(reason: string, message: string): ContainerEvent {
   return { type: "Normal", reason, message };
 }
 
-function warning(reason: string, message: string): ContainerEvent {
+function createWarningEvent(reason: string, message: string): ContainerEvent {
   return { type: "Warning", reason, message };
 }

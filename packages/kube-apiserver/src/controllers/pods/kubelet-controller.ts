@@ -2,90 +2,100 @@ import { canonicalJson, type Stored } from "@oaas/kube-core";
 import { failureOf, failuresOf, startDelayOf, type FailureRule } from "../failures/failure.ts";
 import type { Controller } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
-import { placedPods } from "../loop/controller.ts";
+import { watchScheduledPods } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, NODES, PODS } from "../objects/resources.ts";
 import { podsOn } from "../nodes/node-controller.ts";
 import { isNodeReachable } from "../nodes/node-state.ts";
 import type { Container, Node, Pod } from "../objects/typed.ts";
-import { allotAddress, hostAddress } from "./addresses.ts";
+import { allocateAddress, hostAddress } from "./addresses.ts";
 import type { ContainerBehaviour } from "./container-lifecycle.ts";
-import { completes, decidePod, type ContainerKnowledge } from "./kubelet.ts";
+import { completes, decidePod, type ContainerContext } from "./kubelet.ts";
 
 export interface KubeletOptions {
   readonly startDelayMs: number;
   readonly stopDelayMs: number;
   /** How long pods of Jobs run. */
   readonly jobDurationMs: number;
-  readonly tellsOfContainers: boolean;
+  readonly recordsContainerEvents: boolean;
   readonly rules: () => readonly FailureRule[];
 }
 
 /** Since when a pod has been in its state; forgotten with the pod. */
-interface Memory {
+interface StateTracker {
   readonly uid: string;
   readonly marks: Map<string, { readonly mark: string; readonly sinceMs: number; readonly changes: number }>;
 }
 
 /** All kubelets at once. */
 export function kubeletController(options: KubeletOptions): Controller {
-  const memories = new Map<string, Memory>();
+  const trackers = new Map<string, StateTracker>();
   return {
     name: "kubelet",
     reporter: "kubelet",
     writer: "kubelet",
-    watches: [placedPods(), { kind: NODES, isSecondary: true, keys: (object, view) => keysOn(typed(object), view) }],
+    watches: [
+      watchScheduledPods(),
+      { kind: NODES, isSecondary: true, keys: (object, view) => listPodKeys(typed(object), view) },
+    ],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const pod = view.get<Pod>(PODS, namespace, name);
       const node = view.get<Node>(NODES, "", pod?.spec?.nodeName ?? "");
       if (!pod || !node || !isNodeReachable(node)) {
-        if (!pod) memories.delete(key);
+        if (!pod) trackers.delete(key);
         return SETTLED;
       }
-      const memory = memoryOf(memories, key, pod);
+      const tracker = getTracker(trackers, key, pod);
       return decidePod({
         pod,
         addresses: {
           hostIP: hostAddress(node),
-          podIP: () => pod.status?.podIP ?? allotAddress(pod, node, view),
+          podIP: () => pod.status?.podIP ?? allocateAddress(pod, node, view),
         },
         startDelayMs: startDelayOf(pod, failuresOf(pod, options.rules()), options.startDelayMs),
         stopDelayMs: options.stopDelayMs,
-        inStateMs: seenFor(memory, "", podMark(pod), now).ms,
+        inStateMs: trackState(tracker, "", getPodStage(pod), now).ms,
         containers: new Map(
-          (pod.spec?.containers ?? []).map((one) => [one.name, knowledge(pod, one, memory, now, options)]),
+          (pod.spec?.containers ?? []).map((one) => [
+            one.name,
+            createContainerContext(pod, one, tracker, now, options),
+          ]),
         ),
         now,
-        recordsContainerEvents: options.tellsOfContainers,
+        recordsContainerEvents: options.recordsContainerEvents,
       });
     },
   };
 }
 
 /** A node that is reachable again catches up on its pods. */
-function keysOn(node: Stored<Node>, view: ClusterView): string[] {
+function listPodKeys(node: Stored<Node>, view: ClusterView): string[] {
   if (!isNodeReachable(node)) return [];
   return podsOn(node.metadata.name, view).map(keyOf);
 }
 
-function knowledge(
+function createContainerContext(
   pod: Pod,
   container: Container,
-  memory: Memory,
+  tracker: StateTracker,
   now: number,
   options: KubeletOptions,
-): ContainerKnowledge {
+): ContainerContext {
   const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
-  const seen = seenFor(memory, container.name, canonicalJson(status?.state ?? {}), now);
+  const observed = trackState(tracker, container.name, canonicalJson(status?.state ?? {}), now);
   // A failing pull alternates between two states, error and back-off: every other change is another attempt.
-  return { behaviour: behaviourOf(pod, container, options), inStateMs: seen.ms, pulls: Math.floor(seen.changes / 2) };
+  return {
+    behaviour: selectBehaviour(pod, container, options),
+    inStateMs: observed.ms,
+    pulls: Math.floor(observed.changes / 2),
+  };
 }
 
-function behaviourOf(pod: Pod, container: Container, options: KubeletOptions): ContainerBehaviour {
+function selectBehaviour(pod: Pod, container: Container, options: KubeletOptions): ContainerBehaviour {
   const failures = failuresOf(pod, options.rules(), container);
   const pull = failureOf(failures, "image-pull");
-  if (pull) return { kind: "image-pull", error: pull.message ?? missingImage(container.image ?? "") };
+  if (pull) return { kind: "image-pull", error: pull.message ?? formatMissingImage(container.image ?? "") };
   const crash = failureOf(failures, "crash-loop");
   if (crash) {
     const { afterMs = 1000, exitCode = 1, restarts = 0 } = crash;
@@ -95,32 +105,32 @@ function behaviourOf(pod: Pod, container: Container, options: KubeletOptions): C
   return { kind: "runs", isReady, ...(completes(pod) ? { completesAfterMs: options.jobDurationMs } : {}) };
 }
 
-function missingImage(image: string): string {
+function formatMissingImage(image: string): string {
   return `rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`;
 }
 
-function podMark({ metadata, status }: Pod): string {
+function getPodStage({ metadata, status }: Pod): string {
   if (metadata.deletionTimestamp !== undefined) return "going";
   return (status?.containerStatuses?.length ?? 0) === 0 ? "new" : "begun";
 }
 
-function memoryOf(memories: Map<string, Memory>, key: string, { metadata }: Stored<Pod>): Memory {
-  const before = memories.get(key);
+function getTracker(trackers: Map<string, StateTracker>, key: string, { metadata }: Stored<Pod>): StateTracker {
+  const before = trackers.get(key);
   if (before?.uid === metadata.uid) return before;
-  const fresh: Memory = { uid: metadata.uid, marks: new Map() };
-  memories.set(key, fresh);
+  const fresh: StateTracker = { uid: metadata.uid, marks: new Map() };
+  trackers.set(key, fresh);
   return fresh;
 }
 
-function seenFor(
-  memory: Memory,
+function trackState(
+  tracker: StateTracker,
   what: string,
   mark: string,
   now: number,
 ): { readonly ms: number; readonly changes: number } {
-  const before = memory.marks.get(what);
+  const before = tracker.marks.get(what);
   if (before?.mark === mark) return { ms: now - before.sinceMs, changes: before.changes };
   const changes = before === undefined ? 0 : before.changes + 1;
-  memory.marks.set(what, { mark, sinceMs: now, changes });
+  tracker.marks.set(what, { mark, sinceMs: now, changes });
   return { ms: 0, changes };
 }

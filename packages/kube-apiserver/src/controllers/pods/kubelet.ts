@@ -1,9 +1,9 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
 import {
-  decision,
+  createDecision,
   remove,
   SETTLED,
-  earliestMs,
+  minDelayMs,
   recordEvent,
   updateStatus,
   type Decision,
@@ -14,8 +14,8 @@ import { isControlledByKind } from "../objects/pods.ts";
 import { PODS } from "../objects/resources.ts";
 import type { Container, ContainerStatus, Pod } from "../objects/typed.ts";
 import {
-  containerStep,
-  waitingStatus,
+  stepContainer,
+  createWaitingStatus,
   type ContainerEvent,
   type ContainerBehaviour,
   type ContainerStep,
@@ -23,14 +23,14 @@ import {
 import { summarizeStatus, type PodAddresses } from "./pod-status.ts";
 
 /** A pod on a node with a working kubelet, and what the kubelet knows besides. */
-export interface KubeletMoment {
+export interface KubeletSnapshot {
   readonly pod: Stored<Pod>;
   readonly addresses: PodAddresses;
   readonly startDelayMs: number;
   readonly stopDelayMs: number;
   /** How long the pod has been observed in its state: new, starting, or terminating. */
   readonly inStateMs: number;
-  readonly containers: ReadonlyMap<string, ContainerKnowledge>;
+  readonly containers: ReadonlyMap<string, ContainerContext>;
   readonly now: number;
   /**
    * Whether to emit Events for pulled images, started and stopped containers, as a real kubelet does and KWOK does not.
@@ -38,23 +38,23 @@ export interface KubeletMoment {
   readonly recordsContainerEvents: boolean;
 }
 
-export interface ContainerKnowledge {
+export interface ContainerContext {
   readonly behaviour: ContainerBehaviour;
   readonly inStateMs: number;
   readonly pulls: number;
 }
 
 /** The next step of the kubelet for one pod. */
-export function decidePod(moment: KubeletMoment): Decision {
-  const { pod } = moment;
-  if (pod.metadata.deletionTimestamp !== undefined) return stopped(moment);
+export function decidePod(snapshot: KubeletSnapshot): Decision {
+  const { pod } = snapshot;
+  if (pod.metadata.deletionTimestamp !== undefined) return stopPod(snapshot);
   const phase = pod.status?.phase;
   if (phase === "Succeeded" || phase === "Failed") return SETTLED;
   const isNew = (pod.status?.containerStatuses?.length ?? 0) === 0;
-  if (isNew && moment.startDelayMs > 0) return admitPod(moment);
+  if (isNew && snapshot.startDelayMs > 0) return admitPod(snapshot);
   const isStarting = isNew || pod.status?.containerStatuses?.every(isCreating);
-  const waitMs = moment.startDelayMs - moment.inStateMs;
-  return isStarting && !isNew && waitMs > 0 ? decision([], waitMs) : stepped(moment);
+  const waitMs = snapshot.startDelayMs - snapshot.inStateMs;
+  return isStarting && !isNew && waitMs > 0 ? createDecision([], waitMs) : stepContainers(snapshot);
 }
 
 function isCreating({ state }: ContainerStatus): boolean {
@@ -62,53 +62,57 @@ function isCreating({ state }: ContainerStatus): boolean {
   return reason === "ContainerCreating" || reason === "PodInitializing";
 }
 
-function admitPod(moment: KubeletMoment): Decision {
-  const { pod, now, addresses } = moment;
+function admitPod(snapshot: KubeletSnapshot): Decision {
+  const { pod, now, addresses } = snapshot;
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const status = summarizeStatus(
     pod,
     {
-      inits: initContainers.map((one) => waitingStatus(one, "PodInitializing")),
+      inits: initContainers.map((one) => createWaitingStatus(one, "PodInitializing")),
       containers: containers.map((one) =>
-        waitingStatus(one, initContainers.length > 0 ? "PodInitializing" : "ContainerCreating"),
+        createWaitingStatus(one, initContainers.length > 0 ? "PodInitializing" : "ContainerCreating"),
       ),
     },
     addresses,
     now,
   );
-  return decision([updateStatus(PODS, { ...pod, status })], moment.startDelayMs);
+  return createDecision([updateStatus(PODS, { ...pod, status })], snapshot.startDelayMs);
 }
 
 /** Every container takes the step that is due, if any. */
-function stepped(moment: KubeletMoment): Decision {
-  const { pod, now, addresses } = moment;
+function stepContainers(snapshot: KubeletSnapshot): Decision {
+  const { pod, now, addresses } = snapshot;
   const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const steps = containers.map((container) => ({ container, step: stepOf(moment, container) }));
+  const steps = containers.map((container) => ({ container, step: createStep(snapshot, container) }));
   const isAnyStarted = steps.some(({ step }) => step.status.state.running ?? step.status.state.terminated);
-  const inits = initContainers.map((container) => initStatus(pod, container, isAnyStarted, now));
+  const inits = initContainers.map((container) => computeInitStatus(pod, container, isAnyStarted, now));
   const next = summarizeStatus(pod, { inits, containers: steps.map(({ step }) => step.status) }, addresses, now);
-  const waitMs = steps.map(({ step }) => step.waitMs).reduce(earliestMs, undefined);
-  if (equalJson(next, pod.status)) return decision([], waitMs);
+  const waitMs = steps.map(({ step }) => step.waitMs).reduce(minDelayMs, undefined);
+  if (equalJson(next, pod.status)) return createDecision([], waitMs);
   const events = steps.flatMap(({ container, step }) =>
-    step.events.map((event) => containerEvent(moment, container, event)),
+    step.events.map((event) => createContainerEvent(snapshot, container, event)),
   );
-  return decision(
-    [updateStatus(PODS, { ...pod, status: next }), ...keepWarnings(moment, events), ...unhealthy(moment, next)],
+  return createDecision(
+    [
+      updateStatus(PODS, { ...pod, status: next }),
+      ...keepWarnings(snapshot, events),
+      ...createUnhealthyEvents(snapshot, next),
+    ],
     waitMs,
   );
 }
 
-function stepOf(moment: KubeletMoment, container: Container): ContainerStep {
-  const { pod, now } = moment;
+function createStep(snapshot: KubeletSnapshot, container: Container): ContainerStep {
+  const { pod, now } = snapshot;
   const { metadata } = pod;
-  const known = moment.containers.get(container.name);
+  const context = snapshot.containers.get(container.name);
   const before = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
-  return containerStep({
+  return stepContainer({
     container,
-    status: before ?? waitingStatus(container, "ContainerCreating"),
-    behaviour: known?.behaviour ?? { kind: "runs", isReady: true },
-    inStateMs: known?.inStateMs ?? 0,
-    pulls: known?.pulls ?? 0,
+    status: before ?? createWaitingStatus(container, "ContainerCreating"),
+    behaviour: context?.behaviour ?? { kind: "runs", isReady: true },
+    inStateMs: context?.inStateMs ?? 0,
+    pulls: context?.pulls ?? 0,
     now,
     podText: `${metadata.name}_${metadata.namespace ?? ""}(${metadata.uid})`,
     restartPolicy: pod.spec?.restartPolicy ?? "Always",
@@ -116,18 +120,18 @@ function stepOf(moment: KubeletMoment, container: Container): ContainerStep {
 }
 
 /** Init containers are done as soon as the others start; sidecars run. */
-function initStatus(pod: Pod, container: Container, isStarted: boolean, now: number): ContainerStatus {
+function computeInitStatus(pod: Pod, container: Container, isStarted: boolean, now: number): ContainerStatus {
   const before = pod.status?.initContainerStatuses?.find(({ name }) => name === container.name);
-  const status = before ?? waitingStatus(container, "PodInitializing");
+  const status = before ?? createWaitingStatus(container, "PodInitializing");
   if (!isStarted || status.state.waiting === undefined) return status;
-  const moment = { container, inStateMs: 0, pulls: 0, now, podText: "", restartPolicy: "Never" };
-  const running = containerStep({ ...moment, status, behaviour: { kind: "runs", isReady: true } }).status;
+  const snapshot = { container, inStateMs: 0, pulls: 0, now, podText: "", restartPolicy: "Never" };
+  const running = stepContainer({ ...snapshot, status, behaviour: { kind: "runs", isReady: true } }).status;
   if (container.restartPolicy === "Always") return running;
   const behaviour = { kind: "runs", isReady: true, completesAfterMs: 0 } as const;
-  return { ...containerStep({ ...moment, status: running, behaviour }).status, ready: true };
+  return { ...stepContainer({ ...snapshot, status: running, behaviour }).status, ready: true };
 }
 
-function unhealthy({ pod }: KubeletMoment, next: Pod["status"]): Step[] {
+function createUnhealthyEvents({ pod }: KubeletSnapshot, next: Pod["status"]): Step[] {
   const isNewlyUnready = (status: Pod["status"], name: string): boolean =>
     status?.containerStatuses?.some((one) => one.name === name && one.state.running !== undefined && !one.ready) ??
     false;
@@ -142,43 +146,44 @@ function unhealthy({ pod }: KubeletMoment, next: Pod["status"]): Step[] {
         reason: "Unhealthy",
         message: "Readiness probe failed: HTTP probe failed with statuscode: 503",
         fieldPath: `spec.containers{${container.name}}`,
-        ...hostOf(pod),
+        ...getHost(pod),
       }),
     );
 }
 
 /** Pods stop at once when deleted, and always within their grace period. */
-function stopped(moment: KubeletMoment): Decision {
-  const { pod } = moment;
+function stopPod(snapshot: KubeletSnapshot): Decision {
+  const { pod } = snapshot;
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0;
   if (grace === 0 && (pod.metadata.finalizers?.length ?? 0) > 0) return SETTLED;
-  const waitMs = Math.min(moment.stopDelayMs, grace * 1000) - moment.inStateMs;
+  const waitMs = Math.min(snapshot.stopDelayMs, grace * 1000) - snapshot.inStateMs;
   const running = pod.status?.containerStatuses?.filter(({ state }) => state.running) ?? [];
   const killing = running.map(({ name }) =>
-    containerEvent(moment, { name }, { type: "Normal", reason: "Killing", message: `Stopping container ${name}` }),
+    createContainerEvent(
+      snapshot,
+      { name },
+      { type: "Normal", reason: "Killing", message: `Stopping container ${name}` },
+    ),
   );
-  if (waitMs > 0) return decision(moment.inStateMs === 0 ? keepWarnings(moment, killing) : [], waitMs);
-  return decision([
-    ...keepWarnings(moment, moment.stopDelayMs > 0 ? [] : killing),
+  if (waitMs > 0) return createDecision(snapshot.inStateMs === 0 ? keepWarnings(snapshot, killing) : [], waitMs);
+  return createDecision([
+    ...keepWarnings(snapshot, snapshot.stopDelayMs > 0 ? [] : killing),
     remove(PODS, pod, { gracePeriodSeconds: 0 }),
   ]);
 }
 
-function containerEvent({ pod }: KubeletMoment, { name }: Container, event: ContainerEvent): EventDraft {
-  return { about: pod, ...event, fieldPath: `spec.containers{${name}}`, ...hostOf(pod) };
+function createContainerEvent({ pod }: KubeletSnapshot, { name }: Container, event: ContainerEvent): EventDraft {
+  return { about: pod, ...event, fieldPath: `spec.containers{${name}}`, ...getHost(pod) };
 }
 
-function hostOf(pod: Pod): { readonly host?: string } {
+function getHost(pod: Pod): { readonly host?: string } {
   return pod.spec?.nodeName === undefined ? {} : { host: pod.spec.nodeName };
 }
 
 /** Failures are always reported; successes only on request: they would be three Events per pod. */
-function keepWarnings(
-  { recordsContainerEvents: tellsOfContainers }: KubeletMoment,
-  events: readonly EventDraft[],
-): readonly Step[] {
-  const isTrouble = events.some(({ type }) => type === "Warning");
-  return tellsOfContainers || isTrouble ? events.map(recordEvent) : [];
+function keepWarnings({ recordsContainerEvents }: KubeletSnapshot, events: readonly EventDraft[]): readonly Step[] {
+  const hasWarning = events.some(({ type }) => type === "Warning");
+  return recordsContainerEvents || hasWarning ? events.map(recordEvent) : [];
 }
 
 /** Pods of Jobs finish by themselves; all others run until they are stopped. */

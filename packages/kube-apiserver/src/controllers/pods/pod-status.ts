@@ -10,9 +10,11 @@ export interface PodAddresses {
 
 /** The pod status that follows from its containers, as a kubelet computes it. */
 export function summarizeStatus(pod: Pod, statuses: PodContainers, addresses: PodAddresses, now: number): PodStatus {
-  const phase = phaseOf(pod, statuses);
+  const phase = computePhase(pod, statuses);
   const before = pod.status?.conditions ?? [];
-  const conditions = claimsOf(pod, statuses, phase).map((claim) => timed(conditionIn(before, claim.type), claim, now));
+  const conditions = computeConditions(pod, statuses, phase).map((claim) =>
+    updateCondition(conditionIn(before, claim.type), claim, now),
+  );
   const others = before.filter(({ type }) => !conditions.some((condition) => condition.type === type));
   const hasAddress = phase !== "Pending" || statuses.containers.some(({ state }) => state.running ?? state.terminated);
   const { hostIP } = addresses;
@@ -38,23 +40,27 @@ export interface PodContainers {
   readonly containers: readonly ContainerStatus[];
 }
 
-function phaseOf(pod: Pod, { containers }: PodContainers): string {
+function computePhase(pod: Pod, { containers }: PodContainers): string {
   const restartPolicy = pod.spec?.restartPolicy ?? "Always";
   if (containers.some(({ state, restartCount }) => state.waiting && restartCount === 0)) return "Pending";
   const isOver = containers.length > 0 && containers.every(({ state }) => state.terminated);
   if (!isOver || restartPolicy === "Always") return "Running";
-  const isWell = containers.every(({ state }) => state.terminated?.exitCode === 0);
-  if (isWell) return "Succeeded";
+  const isSuccessful = containers.every(({ state }) => state.terminated?.exitCode === 0);
+  if (isSuccessful) return "Succeeded";
   return restartPolicy === "Never" ? "Failed" : "Running";
 }
 
-type PodClaim = Pick<Condition, "type" | "status"> & { readonly reason?: string; readonly message?: string };
+type PodConditionUpdate = Pick<Condition, "type" | "status"> & { readonly reason?: string; readonly message?: string };
 
 /** In the order in which a kubelet writes them. */
-function claimsOf(pod: Pod, { inits, containers }: PodContainers, phase: string): readonly PodClaim[] {
+function computeConditions(
+  pod: Pod,
+  { inits, containers }: PodContainers,
+  phase: string,
+): readonly PodConditionUpdate[] {
   const isReadyToStart = containers.some(({ state }) => state.waiting?.reason !== "ContainerCreating");
   const initialized = isInitialized(inits);
-  const done: PodClaim | undefined =
+  const done: PodConditionUpdate | undefined =
     phase === "Succeeded" ? { type: "", status: "False", reason: "PodCompleted" } : undefined;
   const unready = containers.filter(({ ready }) => !ready).map(({ name }) => name);
   const notReady =
@@ -85,7 +91,7 @@ function isInitialized(inits: readonly ContainerStatus[]): boolean {
   return inits.every(({ state }) => state.running !== undefined || state.terminated?.exitCode === 0);
 }
 
-function timed(before: Condition | undefined, claim: PodClaim, now: number): Condition {
+function updateCondition(before: Condition | undefined, claim: PodConditionUpdate, now: number): Condition {
   if (before?.status === claim.status && before.reason === claim.reason && before.message === claim.message)
     return before;
   const isSame = before?.status === claim.status;

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { Stored } from "@oaas/kube-core";
-import { dispensable } from "../workloads/replica-set.ts";
+import { sortForDeletion } from "../workloads/replica-set.ts";
 import type { Container, ContainerStatus, Node, Pod } from "../objects/typed.ts";
 import { podRequests, qosClass } from "../objects/pods.ts";
 import { evictionTime } from "../nodes/eviction.ts";
 import { tolerates } from "../nodes/node-state.ts";
-import { firstFree } from "./addresses.ts";
-import { containerStep, waitingStatus, type ContainerBehaviour } from "./container-lifecycle.ts";
+import { findFreeAddress } from "./addresses.ts";
+import { stepContainer, createWaitingStatus, type ContainerBehaviour } from "./container-lifecycle.ts";
 import { summarizeStatus } from "./pod-status.ts";
 
 const container: Container = { name: "web", image: "example.test/web:1" };
-const creating = waitingStatus(container, "ContainerCreating");
+const creating = createWaitingStatus(container, "ContainerCreating");
 
 /** Simulates a container for a time and returns each state with its start time. */
 function life(behaviour: ContainerBehaviour, forMs: number, restartPolicy = "Always"): string[] {
@@ -18,7 +18,7 @@ function life(behaviour: ContainerBehaviour, forMs: number, restartPolicy = "Alw
   let [now, since, pulls] = [0, 0, 0];
   const seen: string[] = [];
   while (now <= forMs) {
-    const step = containerStep({
+    const step = stepContainer({
       container,
       status,
       behaviour,
@@ -170,10 +170,10 @@ describe("pod status", () => {
 });
 
 test("allocates the lowest free address, never the network address", () => {
-  expect(firstFree("10.244.3.0/24", new Set())).toBe("10.244.3.2");
-  expect(firstFree("10.244.3.0/24", new Set(["10.244.3.2", "10.244.3.4"]))).toBe("10.244.3.3");
+  expect(findFreeAddress("10.244.3.0/24", new Set())).toBe("10.244.3.2");
+  expect(findFreeAddress("10.244.3.0/24", new Set(["10.244.3.2", "10.244.3.4"]))).toBe("10.244.3.3");
   expect(
-    firstFree(
+    findFreeAddress(
       "10.250.0.0/16",
       new Set(
         Array.from({ length: 300 }, (_, index) => `10.250.${Math.floor((index + 2) / 256)}.${(index + 2) % 256}`),
@@ -250,7 +250,7 @@ test("sorts pods by deletion preference", () => {
     pod("pending", { node: "c", phase: "Pending" }),
     pod("homeless", { phase: "Pending" }),
   ];
-  expect(dispensable(pods).map(({ metadata }) => metadata.name)).toEqual([
+  expect(sortForDeletion(pods).map(({ metadata }) => metadata.name)).toEqual([
     "homeless",
     "pending",
     "unready",

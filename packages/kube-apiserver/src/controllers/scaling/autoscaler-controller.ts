@@ -1,7 +1,7 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import {
   AUTOSCALERS,
@@ -30,7 +30,7 @@ export function autoscalerController(): Controller {
     name: "autoscalers",
     reporter: "horizontal-pod-autoscaler",
     writer: "kube-controller-manager",
-    watches: [own(AUTOSCALERS), ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind))],
+    watches: [watchOwn(AUTOSCALERS), ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind))],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const autoscaler = view.get<Autoscaler>(AUTOSCALERS, namespace, name);

@@ -31,7 +31,7 @@ export interface Metric {
 }
 
 /** The first metric of the spec, with the value of the annotations. */
-export function metricOf({ metadata, spec }: Measured, replicas: number): Metric | undefined {
+export function computeMetric({ metadata, spec }: Measured, replicas: number): Metric | undefined {
   const annotated = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
   const load = numberOf(metadata.annotations?.[ANNOTATIONS.load]);
   const value = annotated ?? (load === undefined ? undefined : load / Math.max(1, replicas));
@@ -52,15 +52,15 @@ export function metricOf({ metadata, spec }: Measured, replicas: number): Metric
       status: { type: "Resource", resource: { name, current } },
     };
   }
-  const wanted = Number(quantity(target.averageValue ?? target.value).nano) / 1e9;
-  if (wanted === 0) return undefined;
+  const targetValue = Number(quantity(target.averageValue ?? target.value).nano) / 1e9;
+  if (targetValue === 0) return undefined;
   const current = { averageValue: String(whole) };
   const status = resource
     ? { type: "Resource", resource: { name, current } }
     : { type: first.type, [first.type.toLowerCase()]: { metric: { name }, current } };
   return {
     value,
-    target: wanted,
+    target: targetValue,
     text: resource ? `${name} resource` : `${first.type.toLowerCase()} metric ${name}`,
     status,
   };
@@ -76,7 +76,7 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 /** The message of a cluster without a metrics server. */
-export function withoutMetric({ spec }: Pick<Measured, "spec">): Claim {
+export function omitMetric({ spec }: Pick<Measured, "spec">): Claim {
   const [first] = spec.metrics ?? [];
   const name = first?.resource?.name ?? "cpu";
   const cause = `failed to get ${name} utilization: unable to get metrics for resource ${name}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;

@@ -1,10 +1,10 @@
 import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
-import { decision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { createDecision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Workload } from "../objects/typed.ts";
-import { metricOf, withoutMetric, type MetricSpec } from "./autoscaler-metric.ts";
+import { computeMetric, omitMetric, type MetricSpec } from "./autoscaler-metric.ts";
 
 export interface Autoscaler extends KubeObject {
   readonly spec: {
@@ -51,14 +51,16 @@ const DOWN_WINDOW_SECONDS = 300;
 /** Follows the metric of its annotations, with the arithmetic of the real controller. */
 export function decideAutoscaler(state: AutoscalerState): AutoscalerDecision {
   const { autoscaler, target } = state;
-  if (!target) return { decision: report(state, { conditions: [unableToGet(autoscaler)] }) };
+  if (!target) return { decision: report(state, { conditions: [createUnableCondition(autoscaler)] }) };
   const current = target.object.spec?.replicas ?? 1;
   const { minReplicas = 1, maxReplicas } = autoscaler.spec;
   if (current === 0 && minReplicas !== 0)
     return { decision: report(state, { conditions: [ABLE, DISABLED], desired: 0 }) };
-  if (current > maxReplicas) return rescaled(state, maxReplicas, "Current number of replicas above Spec.MaxReplicas");
-  if (current < minReplicas) return rescaled(state, minReplicas, "Current number of replicas below Spec.MinReplicas");
-  return followed(state, current);
+  if (current > maxReplicas)
+    return createScaleSteps(state, maxReplicas, "Current number of replicas above Spec.MaxReplicas");
+  if (current < minReplicas)
+    return createScaleSteps(state, minReplicas, "Current number of replicas below Spec.MinReplicas");
+  return followMetric(state, current);
 }
 
 const ABLE: Claim = {
@@ -75,7 +77,7 @@ const DISABLED: Claim = {
   message: "scaling is disabled since the replica count of the target is zero",
 };
 
-function unableToGet({ spec }: Autoscaler): Claim {
+function createUnableCondition({ spec }: Autoscaler): Claim {
   const { kind, name } = spec.scaleTargetRef;
   const plural = `${kind.toLowerCase()}s.apps`;
   return {
@@ -86,41 +88,41 @@ function unableToGet({ spec }: Autoscaler): Claim {
   };
 }
 
-function followed(state: AutoscalerState, current: number): AutoscalerDecision {
+function followMetric(state: AutoscalerState, current: number): AutoscalerDecision {
   const { autoscaler } = state;
-  const metric = metricOf(autoscaler, current);
-  if (!metric) return { decision: report(state, { conditions: [ABLE, withoutMetric(autoscaler)], isFailed: true }) };
+  const metric = computeMetric(autoscaler, current);
+  if (!metric) return { decision: report(state, { conditions: [ABLE, omitMetric(autoscaler)], isFailed: true }) };
   const ratio = metric.value / metric.target;
   const recommended = Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(current * ratio);
-  const stable = stabilized(state, recommended);
-  const limited = bounded(autoscaler, current, stable);
+  const stable = stabilizeReplicas(state, recommended);
+  const boundedReplicas = boundReplicas(autoscaler, current, stable);
   const ready: Claim =
     stable > recommended
-      ? able(
+      ? createAbleCondition(
           "ScaleDownStabilized",
           "recent recommendations were higher than current one, applying the highest recent recommendation",
         )
-      : able("ReadyForNewScale", "recommended size matches current size");
+      : createAbleCondition("ReadyForNewScale", "recommended size matches current size");
   const active: Claim = {
     type: "ScalingActive",
     status: "True",
     reason: "ValidMetricFound",
     message: `the HPA was able to successfully calculate a replica count from ${metric.text}`,
   };
-  const changes = { metrics: [metric.status], conditions: [ready, active, limited.claim] };
-  if (limited.replicas === current) {
+  const changes = { metrics: [metric.status], conditions: [ready, active, boundedReplicas.claim] };
+  if (boundedReplicas.replicas === current) {
     const waitMs = stable > recommended ? windowEndsInMs(state) : undefined;
     return { decision: report(state, { ...changes, desired: current }, waitMs), recommended };
   }
-  const direction = limited.replicas > current ? `${metric.text} above target` : "All metrics below target";
-  return { ...rescaled(state, limited.replicas, direction, changes), recommended };
+  const direction = boundedReplicas.replicas > current ? `${metric.text} above target` : "All metrics below target";
+  return { ...createScaleSteps(state, boundedReplicas.replicas, direction, changes), recommended };
 }
 
-function able(reason: string, message: string): Claim {
+function createAbleCondition(reason: string, message: string): Claim {
   return { type: "AbleToScale", status: "True", reason, message };
 }
 
-function stabilized({ autoscaler, recommendations, now }: AutoscalerState, recommended: number): number {
+function stabilizeReplicas({ autoscaler, recommendations, now }: AutoscalerState, recommended: number): number {
   const windowMs = (autoscaler.spec.behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWN_WINDOW_SECONDS) * 1000;
   const recent = recommendations.filter(({ atMs }) => now - atMs < windowMs).map(({ replicas }) => replicas);
   return Math.max(recommended, ...recent);
@@ -133,37 +135,46 @@ function windowEndsInMs({ autoscaler, recommendations, now }: AutoscalerState): 
 }
 
 /** Scales up by at most double or four at a time, within the limits of the spec. */
-function bounded(
+function boundReplicas(
   { spec }: Autoscaler,
   current: number,
-  wanted: number,
+  desired: number,
 ): { readonly replicas: number; readonly claim: Claim } {
   const { minReplicas = 1, maxReplicas } = spec;
   const rate = Math.max(current * 2, current + 4);
-  const limited = (reason: string, message: string): Claim => ({
+  const createLimitedCondition = (reason: string, message: string): Claim => ({
     type: "ScalingLimited",
     status: "True",
     reason,
     message,
   });
-  if (wanted > Math.min(rate, maxReplicas)) {
+  if (desired > Math.min(rate, maxReplicas)) {
     return rate < maxReplicas
       ? {
           replicas: rate,
-          claim: limited("ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate"),
+          claim: createLimitedCondition(
+            "ScaleUpLimit",
+            "the desired replica count is increasing faster than the maximum scale rate",
+          ),
         }
       : {
           replicas: maxReplicas,
-          claim: limited("TooManyReplicas", "the desired replica count is more than the maximum replica count"),
+          claim: createLimitedCondition(
+            "TooManyReplicas",
+            "the desired replica count is more than the maximum replica count",
+          ),
         };
   }
-  if (wanted < minReplicas) {
-    const claim = limited("TooFewReplicas", "the desired replica count is less than the minimum replica count");
+  if (desired < minReplicas) {
+    const claim = createLimitedCondition(
+      "TooFewReplicas",
+      "the desired replica count is less than the minimum replica count",
+    );
     return { replicas: minReplicas, claim };
   }
   const message = "the desired count is within the acceptable range";
   return {
-    replicas: wanted,
+    replicas: desired,
     claim: { type: "ScalingLimited", status: "False", reason: "DesiredWithinRange", message },
   };
 }
@@ -176,16 +187,24 @@ interface Changes {
   readonly isScaled?: boolean;
 }
 
-function rescaled(state: AutoscalerState, replicas: number, reason: string, changes?: Changes): AutoscalerDecision {
+function createScaleSteps(
+  state: AutoscalerState,
+  replicas: number,
+  reason: string,
+  changes?: Changes,
+): AutoscalerDecision {
   const { autoscaler, target } = state;
-  if (!target) return { decision: decision([]) };
-  const done = able("SucceededRescale", `the HPA controller was able to update the target scale to ${replicas}`);
+  if (!target) return { decision: createDecision([]) };
+  const done = createAbleCondition(
+    "SucceededRescale",
+    `the HPA controller was able to update the target scale to ${replicas}`,
+  );
   const others = changes?.conditions.filter(({ type }) => type !== "AbleToScale") ?? [];
   const message = `New size: ${replicas}; reason: ${reason}`;
   const { steps } = report(state, { ...changes, conditions: [done, ...others], desired: replicas, isScaled: true });
   const scale = update(target.kind, { ...target.object, spec: { ...target.object.spec, replicas } });
   const event = recordEvent({ about: autoscaler, type: "Normal", reason: "SuccessfulRescale", message });
-  return { decision: decision([scale, event, ...steps], SYNC_MS) };
+  return { decision: createDecision([scale, event, ...steps], SYNC_MS) };
 }
 
 function report(state: AutoscalerState, changes: Changes, waitMs?: number): Decision {
@@ -203,8 +222,8 @@ function report(state: AutoscalerState, changes: Changes, waitMs?: number): Deci
     ...(conditions.length === 0 ? {} : { conditions }),
     ...(changes.isScaled === true ? { lastScaleTime: wholeSeconds(now) } : {}),
   };
-  if (equalJson(status, before)) return decision([], waitMs);
-  return decision(
+  if (equalJson(status, before)) return createDecision([], waitMs);
+  return createDecision(
     [...failureEvents(autoscaler, changes), updateStatus(AUTOSCALERS, { ...autoscaler, status })],
     waitMs,
   );

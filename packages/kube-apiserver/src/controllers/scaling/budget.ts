@@ -1,12 +1,12 @@
 import { controllerOf, equalJson, type IntOrString, scaledCount, selectsLabels, type Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { decision, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { createDecision, SETTLED, recordEvent, updateStatus, type Decision } from "../loop/decision.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
 import { BUDGETS, DEPLOYMENTS, keyOf, nameOfKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
-import { disruptionConditions, type BudgetStatus } from "./disruption.ts";
+import { setDisruptionConditions, type BudgetStatus } from "./disruption.ts";
 
 export interface BudgetState {
   readonly budget: Stored<Budget>;
@@ -19,25 +19,28 @@ export interface BudgetState {
 /** The number of allowed disruptions. */
 export function decideBudget(state: BudgetState): Decision {
   const { budget, now } = state;
-  const status = statusOf(state);
+  const status = computeStatus(state);
   if (equalJson(status, budget.status ?? {})) return SETTLED;
   const isEmpty = state.pods.length === 0;
-  return decision([
-    updateStatus(BUDGETS, { ...budget, status: { ...status, conditions: disruptionConditions(budget, status, now) } }),
+  return createDecision([
+    updateStatus(BUDGETS, {
+      ...budget,
+      status: { ...status, conditions: setDisruptionConditions(budget, status, now) },
+    }),
     isEmpty
       ? recordEvent({ about: budget, type: "Normal", reason: "NoPods", message: "No matching pods found" })
       : undefined,
   ]);
 }
 
-function statusOf({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
+function computeStatus({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   const isByController = maxUnavailable !== undefined || typeof minAvailable === "string";
   const expectedPods = isByController ? wantedPods() : pods.length;
   const desired =
     maxUnavailable === undefined
-      ? scaled(minAvailable ?? 0, expectedPods)
-      : Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods));
+      ? scaleToCount(minAvailable ?? 0, expectedPods)
+      : Math.max(0, expectedPods - scaleToCount(maxUnavailable, expectedPods));
   const currentHealthy = pods.filter((pod) => isReady(pod) && !isTerminating(pod)).length;
   const allowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desired);
   const conditions = budget.status?.conditions;
@@ -51,7 +54,7 @@ function statusOf({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
   };
 }
 
-function scaled(value: IntOrString, total: number): number {
+function scaleToCount(value: IntOrString, total: number): number {
   const count = scaledCount(value, total, "up");
   return count.ok ? count.value : 0;
 }
@@ -62,7 +65,7 @@ export function budgetController(): Controller {
     reporter: "controllermanager",
     writer: "kube-controller-manager",
     watches: [
-      own(BUDGETS),
+      watchOwn(BUDGETS),
       { kind: PODS, isSecondary: true, keys: (object, view) => budgetsOf(typed(object), view) },
       { kind: DEPLOYMENTS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
       { kind: STATEFUL_SETS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
@@ -74,7 +77,7 @@ export function budgetController(): Controller {
       const pods = view
         .list<Pod>(PODS, namespace)
         .filter((pod) => selectsLabels(budget.spec?.selector, pod.metadata.labels) && !isFinished(pod));
-      return decideBudget({ budget, pods, wantedPods: () => wantedBy(pods, view), now });
+      return decideBudget({ budget, pods, wantedPods: () => countDesiredPods(pods, view), now });
     },
   };
 }
@@ -95,13 +98,13 @@ function budgetsIn({ metadata, spec }: Workload, view: ClusterView): string[] {
     .map(keyOf);
 }
 
-function wantedBy(pods: readonly Stored<Pod>[], view: ClusterView): number {
-  const wanted = new Map<string, number>();
+function countDesiredPods(pods: readonly Stored<Pod>[], view: ClusterView): number {
+  const desiredByOwner = new Map<string, number>();
   for (const pod of pods) {
     const scale = scaleOf(pod, view);
-    if (scale) wanted.set(scale.metadata.uid, scale.spec?.replicas ?? 1);
+    if (scale) desiredByOwner.set(scale.metadata.uid, scale.spec?.replicas ?? 1);
   }
-  return [...wanted.values()].reduce((sum, one) => sum + one, 0);
+  return [...desiredByOwner.values()].reduce((sum, one) => sum + one, 0);
 }
 
 function scaleOf(pod: Stored<Pod>, view: ClusterView): Stored<Workload> | undefined {

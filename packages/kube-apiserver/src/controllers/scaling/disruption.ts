@@ -10,7 +10,7 @@ export type BudgetStatus = NonNullable<Budget["status"]>;
 export type EvictionVerdict<T extends Budget> = { readonly costs?: T } | { readonly refusal: Status };
 
 /** Whether a pod may be evicted. Finished and not yet ready pods are always allowed. */
-export function evictionVerdict<T extends Budget>(pod: Pod, budgets: readonly T[]): EvictionVerdict<T> {
+export function decideEviction<T extends Budget>(pod: Pod, budgets: readonly T[]): EvictionVerdict<T> {
   if (isFinished(pod) || pod.status?.phase === "Pending" || isTerminating(pod)) return {};
   const concerned = budgets.filter(
     ({ metadata, spec }) =>
@@ -30,12 +30,12 @@ export function evictionVerdict<T extends Budget>(pod: Pod, budgets: readonly T[
   if (!isReady(pod) && (isTolerant || (currentHealthy >= desiredHealthy && desiredHealthy > 0))) return {};
   const { name, generation = 0 } = budget.metadata;
   if (observedGeneration < generation)
-    return refused(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
+    return createDenial(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
   if (disruptionsAllowed > 0) return { costs: budget };
-  return refused(whyExhausted(budget, currentHealthy, desiredHealthy));
+  return createDenial(formatExhausted(budget, currentHealthy, desiredHealthy));
 }
 
-function whyExhausted({ metadata: { name }, status }: Budget, current: number, desired: number): string {
+function formatExhausted({ metadata: { name }, status }: Budget, current: number, desired: number): string {
   const condition = conditionIn(status?.conditions, "DisruptionAllowed");
   if (condition?.reason === "SyncFailed")
     return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${condition.message ?? ""}`;
@@ -45,17 +45,17 @@ function whyExhausted({ metadata: { name }, status }: Budget, current: number, d
 }
 
 /** The budget after an eviction: the controller recounts once it sees the pod terminate. */
-export function withDisruption<T extends Budget>(budget: T, pod: string, now: number): T {
+export function recordDisruption<T extends Budget>(budget: T, pod: string, now: number): T {
   const before = budget.status ?? {};
   const disruptionsAllowed = (before.disruptionsAllowed ?? 0) - 1;
   const disruptedPods = { ...before.disruptedPods, [pod]: wholeSeconds(now) };
   const status: BudgetStatus = { ...before, disruptionsAllowed, disruptedPods };
-  const conditions = disruptionsAllowed === 0 ? { conditions: disruptionConditions(budget, status, now) } : {};
+  const conditions = disruptionsAllowed === 0 ? { conditions: setDisruptionConditions(budget, status, now) } : {};
   return { ...budget, status: { ...status, ...conditions } };
 }
 
 /** The conditions of a budget with this status. */
-export function disruptionConditions(budget: Budget, status: BudgetStatus, now: number): readonly Condition[] {
+export function setDisruptionConditions(budget: Budget, status: BudgetStatus, now: number): readonly Condition[] {
   const before = conditionIn(budget.status?.conditions, "DisruptionAllowed");
   const isAllowed = (status.disruptionsAllowed ?? 0) > 0;
   const value = isAllowed ? "True" : "False";
@@ -77,7 +77,7 @@ const SEVERAL_BUDGETS =
 /** Retry delay while the controller recounts. */
 const RETRY_SECONDS = 10;
 
-function refused(cause: string, retryAfterSeconds?: number): { readonly refusal: Status } {
+function createDenial(cause: string, retryAfterSeconds?: number): { readonly refusal: Status } {
   const causes = [{ reason: "DisruptionBudget", message: cause }];
   return {
     refusal: {

@@ -1,9 +1,9 @@
 import { equalJson, formatQuantity, type KubeObject, ZERO_QUANTITY } from "@oaas/kube-core";
 import type { ObjectChange } from "../cluster-objects.ts";
-import { usageIn } from "../failures/quota.ts";
+import { computeUsage } from "../failures/quota.ts";
 import type { Controller } from "../loop/controller.ts";
-import { decision, SETTLED, updateStatus } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { createDecision, SETTLED, updateStatus } from "../loop/decision.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, QUOTAS } from "../objects/resources.ts";
 import type { Quota } from "../objects/typed.ts";
@@ -14,19 +14,21 @@ export function quotaController(): Controller {
     name: "quotas",
     reporter: "resourcequota-controller",
     writer: "kube-controller-manager",
-    watches: [own(QUOTAS)],
-    watchesAll: { changed: quotasOf, found: () => [] },
+    watches: [watchOwn(QUOTAS)],
+    watchesAll: { changed: quotasOf, initial: () => [] },
     decide(key, { view }) {
       const { namespace, name } = nameOfKey(key);
       const quota = view.get<Quota>(QUOTAS, namespace, name);
       if (!quota || quota.metadata.deletionTimestamp !== undefined) return SETTLED;
       const hard = quota.spec?.hard ?? {};
-      const usage = usageIn(namespace, Object.keys(hard), view);
+      const usage = computeUsage(namespace, Object.keys(hard), view);
       const used = Object.fromEntries(
         Object.keys(hard).map((resource) => [resource, formatQuantity(usage[resource] ?? ZERO_QUANTITY)]),
       );
       const status = { hard, used };
-      return equalJson(status, quota.status ?? {}) ? SETTLED : decision([updateStatus(QUOTAS, { ...quota, status })]);
+      return equalJson(status, quota.status ?? {})
+        ? SETTLED
+        : createDecision([updateStatus(QUOTAS, { ...quota, status })]);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Stored } from "@oaas/kube-core";
 import { DEPLOYMENTS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
 import { decideAutoscaler, type Autoscaler, type Recommendation } from "./autoscaler.ts";
-import { evictionVerdict, withDisruption } from "./disruption.ts";
+import { decideEviction, recordDisruption } from "./disruption.ts";
 
 const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
 
@@ -152,21 +152,21 @@ describe("eviction", () => {
     },
     { why: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
   ])("$why", ({ of, budgets, code }) => {
-    const verdict = evictionVerdict(of, budgets);
+    const verdict = decideEviction(of, budgets);
     expect("refusal" in verdict ? verdict.refusal.code : undefined).toBe(code);
   });
 
   test("an eviction decrements the allowed disruptions", () => {
-    const roomy = budget({ disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1 });
-    const after = withDisruption(roomy, "p", 0);
+    const withSpare = budget({ disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1 });
+    const after = recordDisruption(withSpare, "p", 0);
     expect(after.status).toMatchObject({ disruptionsAllowed: 1, disruptedPods: { p: "1970-01-01T00:00:00Z" } });
     expect(after.status?.conditions).toBeUndefined();
-    const last = withDisruption(after, "q", 0);
+    const last = recordDisruption(after, "q", 0);
     expect(last.status).toMatchObject({
       disruptionsAllowed: 0,
       conditions: [{ type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" }],
     });
-    expect(evictionVerdict(pod(true), [last])).toMatchObject({ refusal: { code: 429 } });
+    expect(decideEviction(pod(true), [last])).toMatchObject({ refusal: { code: 429 } });
   });
 
   test("a budget without status allows nothing", () => {
@@ -174,13 +174,13 @@ describe("eviction", () => {
       ...budget({ disruptionsAllowed: 1 }),
       metadata: { name: "web", namespace: "default", generation: 1 },
     };
-    expect(evictionVerdict(pod(true), [fresh])).toMatchObject({
+    expect(decideEviction(pod(true), [fresh])).toMatchObject({
       refusal: { details: { causes: [{ message: expect.stringContaining("still being processed") as string }] } },
     });
   });
 
   test("matches the messages of the real server", () => {
-    expect(evictionVerdict(pod(true), [budget(TIGHT)])).toEqual({
+    expect(decideEviction(pod(true), [budget(TIGHT)])).toEqual({
       refusal: {
         status: "Failure",
         code: 429,

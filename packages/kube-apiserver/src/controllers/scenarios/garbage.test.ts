@@ -47,7 +47,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
     await lab.settle();
   }
 
-  const left = (lab: Lab): string[] =>
+  const listRemaining = (lab: Lab): string[] =>
     lab.cluster
       .list(CONFIG_MAPS, "default")
       .map((object) => typed(object).metadata.name)
@@ -65,7 +65,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       await owned(lab, "c", [child]);
       await owned(lab, "d");
       await removed(lab, "a", { propagation: "Background" });
-      expect(left(lab)).toEqual(["d"]);
+      expect(listRemaining(lab)).toEqual(["d"]);
     });
 
     test("foreground: deletes the owner last", async () => {
@@ -74,10 +74,10 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       await owned(lab, "b", [owner], { finalizers: ["example.test/hold"] });
       await owned(lab, "c", [owner]);
       await removed(lab, "a", { propagation: "Foreground" });
-      expect(left(lab)).toEqual(["a", "b"]);
+      expect(listRemaining(lab)).toEqual(["a", "b"]);
       expect(typed(lab.object(CONFIG_MAPS, "a")).metadata).toMatchObject({ finalizers: ["foregroundDeletion"] });
       await change(lab, "b", (metadata) => ({ ...metadata, finalizers: [] }));
-      expect(left(lab)).toEqual([]);
+      expect(listRemaining(lab)).toEqual([]);
     });
 
     test("foreground: does not wait for non-blocking dependents", async () => {
@@ -88,7 +88,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       ];
       await owned(lab, "b", [], { ownerReferences, finalizers: ["example.test/hold"] });
       await removed(lab, "a", { propagation: "Foreground" });
-      expect(left(lab)).toEqual(["b"]);
+      expect(listRemaining(lab)).toEqual(["b"]);
     });
 
     test("foreground: deletes non-blocking dependents too", async () => {
@@ -97,9 +97,9 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: owner.metadata.uid }];
       await owned(lab, "b", [], { ownerReferences });
       await removed(lab, "a", { propagation: "Background" });
-      expect(left(lab)).toEqual(["a", "b"]);
+      expect(listRemaining(lab)).toEqual(["a", "b"]);
       await removed(lab, "a", { propagation: "Foreground" });
-      expect(left(lab)).toEqual(["a"]);
+      expect(listRemaining(lab)).toEqual(["a"]);
     });
 
     test("orphan: keeps dependents and removes their owner reference", async () => {
@@ -107,7 +107,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       const owner = await owned(lab, "a");
       await owned(lab, "b", [owner]);
       await removed(lab, "a", { propagation: "Orphan" });
-      expect(left(lab)).toEqual(["b"]);
+      expect(listRemaining(lab)).toEqual(["b"]);
       expect(typed(lab.object(CONFIG_MAPS, "b")).metadata.ownerReferences).toBeUndefined();
     });
 
@@ -116,10 +116,10 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       const owners = [await owned(lab, "a"), await owned(lab, "b")];
       await owned(lab, "c", owners);
       await removed(lab, "a");
-      expect(left(lab)).toEqual(["b", "c"]);
+      expect(listRemaining(lab)).toEqual(["b", "c"]);
       expect(typed(lab.object(CONFIG_MAPS, "c")).metadata.ownerReferences).toMatchObject([{ name: "b" }]);
       await removed(lab, "b");
-      expect(left(lab)).toEqual([]);
+      expect(listRemaining(lab)).toEqual([]);
     });
 
     test("two owners, one deleted in the foreground: removes the reference and keeps the object", async () => {
@@ -127,7 +127,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       const owners = [await owned(lab, "a"), await owned(lab, "b")];
       await owned(lab, "c", owners);
       await removed(lab, "a", { propagation: "Foreground" });
-      expect(left(lab)).toEqual(["b", "c"]);
+      expect(listRemaining(lab)).toEqual(["b", "c"]);
     });
 
     test("deletes an object whose owner never existed, has another uid, or is in another namespace", async () => {
@@ -144,7 +144,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       await lab.create(NAMESPACES, { metadata: { name: "other" } });
       const far = typed(await lab.create(CONFIG_MAPS, { metadata: { name: "far", namespace: "other" } }));
       await owned(lab, "c", [], { ownerReferences: [{ ...reference, name: "far", uid: far.metadata.uid }] });
-      expect(left(lab)).toEqual(["owner"]);
+      expect(listRemaining(lab)).toEqual(["owner"]);
     });
 
     test("accepts a cluster-scoped owner, and ignores an owner of an unserved kind", async () => {
@@ -158,10 +158,10 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
         uid: "00000000-0000-4000-8000-000000000001",
       };
       await owned(lab, "b", [], { ownerReferences: [unknown] });
-      expect(left(lab)).toEqual(["a", "b"]);
+      expect(listRemaining(lab)).toEqual(["a", "b"]);
       await lab.cluster.delete(NODES, { name: "n" }, {});
       await lab.settle();
-      expect(left(lab)).toEqual(["b"]);
+      expect(listRemaining(lab)).toEqual(["b"]);
     });
 
     test("accepts owners of custom kinds", async () => {
@@ -170,7 +170,7 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       await owned(lab, "b", [owner]);
       await lab.cluster.delete(KNATIVE_SERVICES, { namespace: "default", name: "a" }, {});
       await lab.settle();
-      expect(left(lab)).toEqual([]);
+      expect(listRemaining(lab)).toEqual([]);
     });
 
     test("a deleted Deployment deletes its ReplicaSets and Pods; a recreated one adopts orphans", async () => {
@@ -241,10 +241,10 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
           },
         ],
       });
-      const held = lab.cluster.get(CONFIG_MAPS, { namespace: "n", name: "c" }) ?? {};
+      const waiting = lab.cluster.get(CONFIG_MAPS, { namespace: "n", name: "c" }) ?? {};
       await lab.cluster.update(
         CONFIG_MAPS,
-        { ...held, metadata: { ...(held["metadata"] as JsonObject), finalizers: [] } },
+        { ...waiting, metadata: { ...(waiting["metadata"] as JsonObject), finalizers: [] } },
         "tester",
       );
       await lab.settle();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Stored } from "@oaas/kube-core";
 import type { Claim, Node, Pod, PodSpec } from "../objects/typed.ts";
-import { schedule } from "./schedule.ts";
+import { schedulePods } from "./schedule.ts";
 
 const node = (
   name: string,
@@ -256,7 +256,13 @@ const rows: readonly Row[] = [
 
 describe("scheduling", () => {
   test.each(rows)("$why", ({ nodes, pods, claims = {}, result }) => {
-    const { steps } = schedule({ nodes, pods, claimOf: (_, name) => claims[name], isCondemned: () => false, now: 0 });
+    const { steps } = schedulePods({
+      nodes,
+      pods,
+      claimOf: (_, name) => claims[name],
+      isMarkedUnschedulable: () => false,
+      now: 0,
+    });
     const texts = steps.flatMap((step) => {
       if (step.do === "subresource") return [`${step.name.name} → ${(step.body["target"] as { name: string }).name}`];
       if (step.do !== "status") return [];
@@ -268,9 +274,9 @@ describe("scheduling", () => {
 
   test("does not write the same reason twice", () => {
     const waiting = pod("p", asks("5"));
-    const state = { nodes: [node("a")], claimOf: () => undefined, isCondemned: () => false, now: 0 };
-    const first = schedule({ ...state, pods: [waiting] });
+    const state = { nodes: [node("a")], claimOf: () => undefined, isMarkedUnschedulable: () => false, now: 0 };
+    const first = schedulePods({ ...state, pods: [waiting] });
     const marked = first.steps.find((step) => step.do === "status");
-    expect(schedule({ ...state, pods: [(marked as unknown as { object: Stored<Pod> }).object] }).steps).toEqual([]);
+    expect(schedulePods({ ...state, pods: [(marked as unknown as { object: Stored<Pod> }).object] }).steps).toEqual([]);
   });
 });

@@ -1,44 +1,44 @@
 import type { Stored } from "@oaas/kube-core";
-import { decision, recordEvent, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { createDecision, recordEvent, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { isFinished } from "../objects/pods.ts";
 import { PODS } from "../objects/resources.ts";
 import type { Claim, Node, Pod } from "../objects/typed.ts";
-import { misfit, placeOf, withPod, type Misfit, type Place } from "./fits.ts";
-import { bestPlace } from "./score.ts";
+import { findMisfit, createSchedulingNode, assumePod, type Misfit, type SchedulingNode } from "./fits.ts";
+import { selectBestNode } from "./score.ts";
 
 export interface SchedulingState {
   readonly pods: readonly Stored<Pod>[];
   readonly nodes: readonly Stored<Node>[];
   readonly claimOf: (namespace: string, name: string) => Claim | undefined;
   /** Marked as unschedulable. */
-  readonly isCondemned: (pod: Pod) => boolean;
+  readonly isMarkedUnschedulable: (pod: Pod) => boolean;
   readonly now: number;
 }
 
 const SCHEDULER = "default-scheduler";
 
 /** Assigns every pending pod to a node, highest priority first, then oldest. */
-export function schedule(state: SchedulingState): Decision {
-  const waiting = state.pods.filter(isWaiting).sort(byImportance);
-  if (waiting.length === 0) return decision([]);
+export function schedulePods(state: SchedulingState): Decision {
+  const waiting = state.pods.filter(isWaiting).sort(comparePriority);
+  if (waiting.length === 0) return createDecision([]);
   let places = state.nodes.map((node) =>
-    placeOf(
+    createSchedulingNode(
       node,
       state.pods.filter((pod) => pod.spec?.nodeName === node.metadata.name && !isFinished(pod)),
     ),
   );
   const steps: (Step | undefined)[] = [];
   for (const pod of waiting) {
-    const found = placeFor(pod, places, state);
-    if (typeof found === "string") {
-      steps.push(...refused(pod, found, state.now));
+    const selected = selectNode(pod, places, state);
+    if (typeof selected === "string") {
+      steps.push(...createUnschedulableSteps(pod, selected, state.now));
       continue;
     }
-    places = places.map((place) => (place === found ? withPod(place, pod) : place));
-    steps.push(...bound(pod, found.node));
+    places = places.map((place) => (place === selected ? assumePod(place, pod) : place));
+    steps.push(...createBindingSteps(pod, selected.node));
   }
-  return decision(steps);
+  return createDecision(steps);
 }
 
 export function isWaiting({ metadata, spec, status }: Pod): boolean {
@@ -47,7 +47,7 @@ export function isWaiting({ metadata, spec, status }: Pod): boolean {
   return isOurs && isFree && !isFinished({ apiVersion: "", kind: "", metadata, ...(status && { status }) });
 }
 
-function byImportance(a: Stored<Pod>, b: Stored<Pod>): number {
+function comparePriority(a: Stored<Pod>, b: Stored<Pod>): number {
   const byPriority = (b.spec?.priority ?? 0) - (a.spec?.priority ?? 0);
   if (byPriority !== 0) return byPriority;
   const [older, newer] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
@@ -55,23 +55,27 @@ function byImportance(a: Stored<Pod>, b: Stored<Pod>): number {
 }
 
 /** The chosen node, or the reason for none. */
-function placeFor(pod: Stored<Pod>, places: readonly Place[], state: SchedulingState): Place | string {
+function selectNode(
+  pod: Stored<Pod>,
+  places: readonly SchedulingNode[],
+  state: SchedulingState,
+): SchedulingNode | string {
   if ((pod.spec?.schedulingGates?.length ?? 0) > 0) return GATED;
   if (places.length === 0) return "no nodes available to schedule pods";
-  const unbound = claimTrouble(pod, state);
+  const unbound = findClaimProblem(pod, state);
   if (unbound !== undefined) return `0/${places.length} nodes are available: ${unbound}. not found`;
-  const judged = places.map((place) => ({
+  const checked = places.map((place) => ({
     place,
-    misfit: state.isCondemned(pod) ? CONDEMNED : misfit(pod, place, places),
+    misfit: state.isMarkedUnschedulable(pod) ? MARKED_UNSCHEDULABLE : findMisfit(pod, place, places),
   }));
-  const fitting = judged.filter((one) => one.misfit === undefined).map(({ place }) => place);
-  return bestPlace(pod, fitting, places) ?? unschedulableText(judged.flatMap((one) => one.misfit ?? []));
+  const fitting = checked.filter((one) => one.misfit === undefined).map(({ place }) => place);
+  return selectBestNode(pod, fitting, places) ?? formatUnschedulable(checked.flatMap((one) => one.misfit ?? []));
 }
 
 const GATED = "Scheduling is blocked due to non-empty scheduling gates";
-const CONDEMNED: Misfit = { reasons: ["Insufficient cpu"], isResolvable: false };
+const MARKED_UNSCHEDULABLE: Misfit = { reasons: ["Insufficient cpu"], isResolvable: false };
 
-function claimTrouble(pod: Stored<Pod>, { claimOf }: SchedulingState): string | undefined {
+function findClaimProblem(pod: Stored<Pod>, { claimOf }: SchedulingState): string | undefined {
   for (const { persistentVolumeClaim: volume } of pod.spec?.volumes ?? []) {
     if (volume === undefined) continue;
     const claim = claimOf(pod.metadata.namespace ?? "", volume.claimName);
@@ -85,10 +89,10 @@ function claimTrouble(pod: Stored<Pod>, { claimOf }: SchedulingState): string | 
 }
 
 /** As in `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. …`, sorted as strings. */
-export function unschedulableText(misfits: readonly Misfit[]): string {
+export function formatUnschedulable(misfits: readonly Misfit[]): string {
   const count = misfits.length;
-  const reasons = counted(misfits.flatMap((one) => one.reasons));
-  const preemption = counted(
+  const reasons = countReasons(misfits.flatMap((one) => one.reasons));
+  const preemption = countReasons(
     misfits.map(({ isResolvable }) =>
       isResolvable ? "No preemption victims found for incoming pod" : "Preemption is not helpful for scheduling",
     ),
@@ -97,7 +101,7 @@ export function unschedulableText(misfits: readonly Misfit[]): string {
   return `${head}: ${reasons}. no new claims to deallocate, preemption: ${head}: ${preemption}.`;
 }
 
-function counted(reasons: readonly string[]): string {
+function countReasons(reasons: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return [...counts]
@@ -106,7 +110,7 @@ function counted(reasons: readonly string[]): string {
     .join(", ");
 }
 
-function bound(pod: Stored<Pod>, node: Stored<Node>): Step[] {
+function createBindingSteps(pod: Stored<Pod>, node: Stored<Node>): Step[] {
   const { namespace = "", name, uid } = pod.metadata;
   return [
     {
@@ -132,7 +136,7 @@ function bound(pod: Stored<Pod>, node: Stored<Node>): Step[] {
 }
 
 /** Written once: while the reason is unchanged, neither the condition nor an Event is written again. */
-function refused(pod: Stored<Pod>, message: string, now: number): Step[] {
+function createUnschedulableSteps(pod: Stored<Pod>, message: string, now: number): Step[] {
   const isGated = message === GATED;
   const before = conditionIn(pod.status?.conditions, "PodScheduled");
   if (before?.status === "False" && before.message === message) return [];

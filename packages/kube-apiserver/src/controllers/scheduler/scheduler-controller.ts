@@ -6,7 +6,7 @@ import { CLAIMS, NODES, PODS } from "../objects/resources.ts";
 import type { Claim, Node, Pod } from "../objects/typed.ts";
 import { isFinished } from "../objects/pods.ts";
 import type { ObjectChange } from "../cluster-objects.ts";
-import { isWaiting, schedule } from "./schedule.ts";
+import { isWaiting, schedulePods } from "./schedule.ts";
 
 /** One queue for all pods: earlier pods take the capacity. */
 const QUEUE = "queue";
@@ -18,23 +18,23 @@ export function schedulerController(rules: () => readonly FailureRule[]): Contro
     writer: "kube-scheduler",
     newStyleEvents: true,
     watches: [
-      { kind: PODS, keys: (object, _, change) => (concerns(object, change) ? [QUEUE] : []) },
+      { kind: PODS, keys: (object, _, change) => (affectsScheduling(object, change) ? [QUEUE] : []) },
       { kind: NODES, keys: () => [QUEUE] },
       { kind: CLAIMS, keys: () => [QUEUE] },
     ],
     decide: (_, { view, now }) =>
-      schedule({
+      schedulePods({
         pods: view.list<Pod>(PODS),
         nodes: view.list<Node>(NODES),
         claimOf: (namespace, name) => view.get<Claim>(CLAIMS, namespace, name),
-        isCondemned: (pod) => failureOf(failuresOf(pod, rules()), "unschedulable") !== undefined,
+        isMarkedUnschedulable: (pod) => failureOf(failuresOf(pod, rules()), "unschedulable") !== undefined,
         now,
       }),
   };
 }
 
 /** A pending pod, or one that releases capacity. */
-function concerns(object: JsonObject, change: ObjectChange | undefined): boolean {
+function affectsScheduling(object: JsonObject, change: ObjectChange | undefined): boolean {
   const pod = typed<Pod>(object);
   return isWaiting(pod) || isFinished(pod) || (change !== undefined && change.object === undefined);
 }

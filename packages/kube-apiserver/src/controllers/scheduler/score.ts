@@ -1,18 +1,27 @@
 import { controllerOf, selectsLabels } from "@oaas/kube-core";
-import { podRequests, plus, quantity } from "../objects/pods.ts";
+import { podRequests, addSums, quantity } from "../objects/pods.ts";
 import type { Pod } from "../objects/typed.ts";
 import { tolerates } from "../nodes/node-state.ts";
-import { matchesTerm, type Place } from "./fits.ts";
+import { matchesTerm, type SchedulingNode } from "./fits.ts";
 
 /**
  * The score of a node: the pod's preferences, then few equal pods on the node and in the zone, then free capacity. The
  * real scheduler weighs similarly and chooses randomly among equals; here the first by name wins, so that placement is
  * deterministic.
  */
-export function bestPlace(pod: Pod, places: readonly Place[], all: readonly Place[]): Place | undefined {
-  let best: { readonly place: Place; readonly score: readonly number[] } | undefined;
+export function selectBestNode(
+  pod: Pod,
+  places: readonly SchedulingNode[],
+  all: readonly SchedulingNode[],
+): SchedulingNode | undefined {
+  let best: { readonly place: SchedulingNode; readonly score: readonly number[] } | undefined;
   for (const place of places) {
-    const score = [preference(pod, place), -siblings(pod, place), -siblingsInZone(pod, place, all), -load(pod, place)];
+    const score = [
+      computePreference(pod, place),
+      -countSiblings(pod, place),
+      -countSiblingsInZone(pod, place, all),
+      -computeLoad(pod, place),
+    ];
     if (!best || isBetter(score, best.score)) best = { place, score };
   }
   return best?.place;
@@ -23,10 +32,10 @@ function isBetter(a: readonly number[], b: readonly number[]): boolean {
   return index !== -1 && (a[index] ?? 0) > (b[index] ?? 0);
 }
 
-function preference(pod: Pod, { node, pods }: Place): number {
+function computePreference(pod: Pod, { node, pods }: SchedulingNode): number {
   const { nodeAffinity, podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
-  const liked = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const byNode = liked
+  const preferredTerms = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const byNode = preferredTerms
     .filter(({ preference: term }) => matchesTerm(term, node))
     .reduce((sum, { weight }) => sum + weight, 0);
   const byPods = (terms: typeof podAffinity): number =>
@@ -41,29 +50,29 @@ function preference(pod: Pod, { node, pods }: Place): number {
   return byNode + byPods(podAffinity) - byPods(podAntiAffinity) - 100 * (avoided?.length ?? 0);
 }
 
-function siblings(pod: Pod, { pods }: Place): number {
+function countSiblings(pod: Pod, { pods }: SchedulingNode): number {
   const owner = controllerOf(pod)?.uid;
   return owner === undefined ? 0 : pods.filter((one) => controllerOf(one)?.uid === owner).length;
 }
 
 const ZONE = "topology.kubernetes.io/zone";
 
-function siblingsInZone(pod: Pod, place: Place, all: readonly Place[]): number {
+function countSiblingsInZone(pod: Pod, place: SchedulingNode, all: readonly SchedulingNode[]): number {
   const zone = place.node.metadata.labels?.[ZONE];
   if (zone === undefined) return 0;
   return all
     .filter(({ node }) => node.metadata.labels?.[ZONE] === zone)
-    .reduce((sum, one) => sum + siblings(pod, one), 0);
+    .reduce((sum, one) => sum + countSiblings(pod, one), 0);
 }
 
 /** The share of cpu, memory and pods in use with this pod: the highest counts. */
-function load(pod: Pod, { node, pods, used }: Place): number {
+function computeLoad(pod: Pod, { node, pods, used }: SchedulingNode): number {
   const room = node.status?.allocatable ?? {};
-  const sum = plus(used, podRequests(pod));
-  const shares = ["cpu", "memory"].map((name) => share(sum[name]?.nano ?? 0n, quantity(room[name]).nano));
+  const sum = addSums(used, podRequests(pod));
+  const shares = ["cpu", "memory"].map((name) => computeShare(sum[name]?.nano ?? 0n, quantity(room[name]).nano));
   return shares.reduce((total, one) => total + one, 0) + pods.length / Number(room["pods"] ?? 110);
 }
 
-function share(part: bigint, whole: bigint): number {
+function computeShare(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 1000n) / whole) / 1000;
 }

@@ -51,8 +51,8 @@ export class Lab {
         isIdle: () => server.isIdle(),
       });
       for (const kind of ALL_KINDS.filter(({ group }) => group.includes("knative"))) {
-        const made = await server.objects.create(DEFINITIONS, definitionOf(kind), "tester");
-        if (!made.ok) throw new Error(made.error.message);
+        const created = await server.objects.create(DEFINITIONS, definitionOf(kind), "tester");
+        if (!created.ok) throw new Error(created.error.message);
         await lab.settle();
       }
     }
@@ -99,14 +99,14 @@ export class Lab {
     const end = this.time.monotonic() + ms;
     await this.settle();
     while (this.time.monotonic() < end) {
-      const left = end - this.time.monotonic();
-      await this.time.advance(this.time.pendingTimers === 0 ? left : Math.min(left, Math.max(50, ms / 1000)));
+      const remaining = end - this.time.monotonic();
+      await this.time.advance(this.time.pendingTimers === 0 ? remaining : Math.min(remaining, Math.max(50, ms / 1000)));
       await this.settle();
     }
   }
 
   async create(kind: resources.Resource, object: object): Promise<JsonObject> {
-    const made = await this.cluster.create(
+    const created = await this.cluster.create(
       kind,
       {
         apiVersion: kind.apiVersion,
@@ -115,9 +115,9 @@ export class Lab {
       },
       "tester",
     );
-    if (!made.ok) throw new Error(made.error.message ?? "refused");
+    if (!created.ok) throw new Error(created.error.message ?? "refused");
     await this.settle();
-    return made.value;
+    return created.value;
   }
 
   async change(kind: resources.Resource, name: string, change: (object: JsonObject) => object): Promise<void> {

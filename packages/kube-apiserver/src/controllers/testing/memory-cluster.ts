@@ -75,8 +75,8 @@ export class MemoryCluster implements ClusterObjects {
   }
 
   async create(kind: ResourceName, object: JsonObject): Promise<Result<JsonObject, Status>> {
-    const refusal = this.refuse("create", kind, object);
-    if (refusal) return err(refusal);
+    const error = this.refuse("create", kind, object);
+    if (error) return err(error);
     const { metadata } = typed<KubeObject>(object);
     const name = metadata.name ?? `${metadata.generateName ?? "object-"}${this.#ids.uuid().slice(0, 5)}`;
     const target = { ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }), name };
@@ -87,7 +87,7 @@ export class MemoryCluster implements ClusterObjects {
       return err(failure("Forbidden", why, [{ reason: "NamespaceTerminating" }]));
     }
     const status = kind.resource === "pods" ? { status: { phase: "Pending" } } : {};
-    const made = {
+    const created = {
       ...status,
       ...object,
       metadata: {
@@ -98,7 +98,7 @@ export class MemoryCluster implements ClusterObjects {
         generation: 1,
       },
     };
-    return ok(this.#commit(kind, target, asJson(made)));
+    return ok(this.#commit(kind, target, asJson(created)));
   }
 
   async update(kind: ResourceName, object: JsonObject): Promise<Result<JsonObject, Status>> {
@@ -156,8 +156,8 @@ export class MemoryCluster implements ClusterObjects {
   async delete(kind: ResourceName, name: ObjectName, options: DeleteOptions): Promise<Result<JsonObject, Status>> {
     const live = this.get(kind, name);
     if (!live) return err(notFound(kind, name));
-    const refusal = this.refuse("delete", kind, name);
-    if (refusal) return err(refusal);
+    const error = this.refuse("delete", kind, name);
+    if (error) return err(error);
     const { metadata } = typed<KubeObject>(live);
     if (options.uid !== undefined && options.uid !== metadata.uid) return err(failure("Conflict", "another uid"));
     if (options.resourceVersion !== undefined && options.resourceVersion !== metadata.resourceVersion) {
@@ -168,12 +168,14 @@ export class MemoryCluster implements ClusterObjects {
 
   #delete(kind: ResourceName, name: ObjectName, live: JsonObject, options: DeleteOptions): JsonObject {
     const { metadata } = typed<KubeObject>(live);
-    const kept = (metadata.finalizers ?? []).filter((one) => one !== "foregroundDeletion" && one !== "orphan");
+    const remaining = (metadata.finalizers ?? []).filter((one) => one !== "foregroundDeletion" && one !== "orphan");
     const finalizers = [
-      ...kept,
+      ...remaining,
       ...(options.propagation === "Foreground" ? ["foregroundDeletion"] : []),
       ...(options.propagation === "Orphan" ? ["orphan"] : []),
-      ...(options.propagation === undefined ? (metadata.finalizers ?? []).filter((one) => !kept.includes(one)) : []),
+      ...(options.propagation === undefined
+        ? (metadata.finalizers ?? []).filter((one) => !remaining.includes(one))
+        : []),
     ];
     const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
     const isPod = kind.resource === "pods" && typeof spec["nodeName"] === "string";
@@ -205,8 +207,8 @@ export class MemoryCluster implements ClusterObjects {
     const target = { ...(namespace === undefined ? {} : { namespace }), name };
     const live = this.get(kind, target);
     if (!live) return err(notFound(kind, target));
-    const refusal = this.refuse(verb, kind, object);
-    if (refusal) return err(refusal);
+    const error = this.refuse(verb, kind, object);
+    if (error) return err(error);
     if (resourceVersion !== undefined && resourceVersion !== typed(live).metadata.resourceVersion) {
       return err(failure("Conflict", "the object has been modified"));
     }

@@ -29,11 +29,11 @@ export async function recordScenario(scenario: Scenario, stage: Stage): Promise<
     await stage.settle();
     const objects = [];
     for (const kind of scenario.kinds)
-      objects.push(...grouped((await stage.list(kind)).map((one) => objectText(kind, one))));
+      objects.push(...groupLines((await stage.list(kind)).map((one) => objectText(kind, one))));
     parts.push(`# ${title}`, ...objects);
   }
   const events = (await stage.list(resources.EVENTS)).filter(isOfController).map(eventText).sort();
-  return `${[...parts, "# events", ...grouped(events)].join("\n")}\n`;
+  return `${[...parts, "# events", ...groupLines(events)].join("\n")}\n`;
 }
 
 /** Kubelet events differ between KWOK and the simulation. */
@@ -52,13 +52,13 @@ function eventText(event: JsonObject): string {
   const about = event["involvedObject"] as JsonObject;
   const form = event["eventTime"] ? `action=${textAt(event, "action")}` : "counted";
   const who = textAt(event, "reportingComponent");
-  return neutral(
+  return neutralizeIds(
     `${textAt(about, "kind")} ${textAt(about, "name")} ${textAt(event, "type")} ${textAt(event, "reason")}: ${textAt(event, "message")} [${who} ${form}]`,
   );
 }
 
 /** Equal lines once, with their count. */
-function grouped(lines: readonly string[]): string[] {
+function groupLines(lines: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of [...lines].sort()) counts.set(line, (counts.get(line) ?? 0) + 1);
   return [...counts].map(([line, count]) => (count === 1 ? line : `${count} × ${line}`));
@@ -71,25 +71,27 @@ function objectText({ kind }: Resource, object: JsonObject): string {
   const metadata = object["metadata"] as JsonObject;
   const parts = [
     `${kind} ${textAt(metadata, "name")}`,
-    ...facts("annotations", metadata["annotations"], /^(deployment\.kubernetes\.io|deprecated\.daemonset)/),
-    ...facts("labels", metadata["labels"], /./),
+    ...formatFacts("annotations", metadata["annotations"], /^(deployment\.kubernetes\.io|deprecated\.daemonset)/),
+    ...formatFacts("labels", metadata["labels"], /./),
     ...(metadata["generation"] === undefined || UNCOUNTED.has(kind)
       ? []
       : [`generation=${JSON.stringify(metadata["generation"])}`]),
     ...(isJsonObject(object["spec"]) && object["spec"]["replicas"] !== undefined
       ? [`spec.replicas=${JSON.stringify(object["spec"]["replicas"])}`]
       : []),
-    ...(isJsonArray(object["endpoints"]) ? [`endpoints=${JSON.stringify(plain(object["endpoints"]))}`] : []),
-    ...(isJsonArray(object["subsets"]) ? [`subsets=${JSON.stringify(plain(object["subsets"]))}`] : []),
+    ...(isJsonArray(object["endpoints"])
+      ? [`endpoints=${JSON.stringify(stripServerFields(object["endpoints"]))}`]
+      : []),
+    ...(isJsonArray(object["subsets"]) ? [`subsets=${JSON.stringify(stripServerFields(object["subsets"]))}`] : []),
     ...(isJsonArray(object["ports"]) ? [`ports=${JSON.stringify(object["ports"])}`] : []),
     ...(typeof object["revision"] === "number" ? [`revision=${object["revision"]}`] : []),
-    ...(object["status"] === undefined ? [] : [`status=${JSON.stringify(plain(object["status"]))}`]),
+    ...(object["status"] === undefined ? [] : [`status=${JSON.stringify(stripServerFields(object["status"]))}`]),
   ];
-  return neutral(parts.join(" "));
+  return neutralizeIds(parts.join(" "));
 }
 
-function facts(name: string, values: JsonValue | undefined, wanted: RegExp): string[] {
-  const entries = Object.entries(isJsonObject(values) ? values : {}).filter(([key]) => wanted.test(key));
+function formatFacts(name: string, values: JsonValue | undefined, pattern: RegExp): string[] {
+  const entries = Object.entries(isJsonObject(values) ? values : {}).filter(([key]) => pattern.test(key));
   return entries.length === 0
     ? []
     : [`${name}=${JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))}`];
@@ -98,12 +100,12 @@ function facts(name: string, values: JsonValue | undefined, wanted: RegExp): str
 /** Removes times, addresses and ids; sorts members by name and conditions by type. */
 const VARYING = /Time$|^startedAt$|^finishedAt$|^uid$|IPs?$|^ip$|^addresses$|^nodeName$|^containerStatuses$|^nodeInfo$/;
 
-function plain(value: JsonValue): JsonValue {
+function stripServerFields(value: JsonValue): JsonValue {
   if (isJsonArray(value)) {
     // KWOK's pods lack one condition of kubelets.
     const items = value
       .filter((item) => !isJsonObject(item) || item["type"] !== "PodReadyToStartContainers")
-      .map(plain);
+      .map(stripServerFields);
     return items.every((item) => isJsonObject(item) && "type" in item)
       ? items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
       : items;
@@ -112,11 +114,11 @@ function plain(value: JsonValue): JsonValue {
   const entries = Object.entries(value)
     .filter(([name]) => !VARYING.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, member]) => [name, plain(member)]));
+  return Object.fromEntries(entries.map(([name, member]) => [name, stripServerFields(member)]));
 }
 
 /** Hashes and random suffixes of names, nodes and uids. */
-function neutral(text: string): string {
+function neutralizeIds(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UID")
     .replaceAll(

@@ -2,7 +2,7 @@ import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import {
   create,
-  decision,
+  createDecision,
   remove,
   SETTLED,
   recordEvent,
@@ -11,7 +11,7 @@ import {
   type Decision,
   type Step,
 } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { CLAIMS, nameOfKey, objectKey, PODS, VOLUMES } from "../objects/resources.ts";
@@ -38,13 +38,13 @@ export interface ClaimState {
 export function decideClaim({ claim, volume, isUsed }: ClaimState): Decision {
   const { metadata, spec = {}, status } = claim;
   if (metadata.deletionTimestamp !== undefined)
-    return isUsed ? SETTLED : decision(unprotected(CLAIMS, claim, CLAIM_PROTECTION));
+    return isUsed ? SETTLED : createDecision(removeProtection(CLAIMS, claim, CLAIM_PROTECTION));
   const name = spec.volumeName ?? `pvc-${metadata.uid}`;
   if (!volume) {
     if (spec.volumeName !== undefined) return SETTLED;
     const message = `Successfully provisioned volume ${name}`;
-    return decision([
-      create(VOLUMES, volumeFor(claim, name)),
+    return createDecision([
+      create(VOLUMES, createVolume(claim, name)),
       recordEvent({ about: claim, type: "Normal", reason: "ProvisioningSucceeded", message }),
     ]);
   }
@@ -54,19 +54,19 @@ export function decideClaim({ claim, volume, isUsed }: ClaimState): Decision {
       "pv.kubernetes.io/bind-completed": "yes",
       "pv.kubernetes.io/bound-by-controller": "yes",
     };
-    return decision([
+    return createDecision([
       update(CLAIMS, { ...claim, metadata: { ...metadata, annotations }, spec: { ...spec, volumeName: name } }),
     ]);
   }
   if (volume.status?.phase !== "Bound") {
-    return decision([updateStatus(VOLUMES, { ...volume, status: { ...volume.status, phase: "Bound" } })]);
+    return createDecision([updateStatus(VOLUMES, { ...volume, status: { ...volume.status, phase: "Bound" } })]);
   }
   if (status?.phase === "Bound") return SETTLED;
   const bound = { phase: "Bound", accessModes: spec.accessModes ?? [], capacity: spec.resources?.requests ?? {} };
-  return decision([updateStatus(CLAIMS, { ...claim, status: { ...status, ...bound } })]);
+  return createDecision([updateStatus(CLAIMS, { ...claim, status: { ...status, ...bound } })]);
 }
 
-function volumeFor({ metadata, spec = {} }: Stored<Claim>, name: string): object {
+function createVolume({ metadata, spec = {} }: Stored<Claim>, name: string): object {
   return {
     apiVersion: VOLUMES.apiVersion,
     kind: VOLUMES.kind,
@@ -98,15 +98,17 @@ export function decideVolume(volume: Stored<Volume>, hasClaim: boolean): Decisio
   const { metadata } = volume;
   const isOurs = metadata.annotations?.["pv.kubernetes.io/provisioned-by"] === PROVISIONER;
   if (!isOurs || hasClaim) return SETTLED;
-  if (metadata.deletionTimestamp === undefined) return decision([remove(VOLUMES, volume)]);
-  return decision(unprotected(VOLUMES, volume, VOLUME_PROTECTION));
+  if (metadata.deletionTimestamp === undefined) return createDecision([remove(VOLUMES, volume)]);
+  return createDecision(removeProtection(VOLUMES, volume, VOLUME_PROTECTION));
 }
 
-function unprotected(kind: typeof CLAIMS, object: Stored<KubeObject>, finalizer: string): Step[] {
+function removeProtection(kind: typeof CLAIMS, object: Stored<KubeObject>, finalizer: string): Step[] {
   const { finalizers = [], ...metadata } = object.metadata;
   if (!finalizers.includes(finalizer)) return [];
-  const kept = finalizers.filter((one) => one !== finalizer);
-  return [update(kind, { ...object, metadata: kept.length === 0 ? metadata : { ...metadata, finalizers: kept } })];
+  const remaining = finalizers.filter((one) => one !== finalizer);
+  return [
+    update(kind, { ...object, metadata: remaining.length === 0 ? metadata : { ...metadata, finalizers: remaining } }),
+  ];
 }
 
 export function claimController(): Controller {
@@ -115,7 +117,7 @@ export function claimController(): Controller {
     reporter: "persistentvolume-controller",
     writer: "kube-controller-manager",
     watches: [
-      own(CLAIMS),
+      watchOwn(CLAIMS),
       { kind: VOLUMES, isSecondary: true, keys: (object) => claimOf(typed(object)) },
       { kind: PODS, isSecondary: true, keys: (object, _, change) => (change?.object ? [] : claimsOf(typed(object))) },
     ],

@@ -45,9 +45,12 @@ export class Adoption {
       this.#looked.delete(key);
       return [];
     }
-    const found = this.#looked.get(key) === state ? [] : orphans(owner, this.#kind, view);
+    const found = this.#looked.get(key) === state ? [] : listOrphans(owner, this.#kind, view);
     if (found.length === 0) this.#looked.set(key, state);
-    return [...released(owner, this.#kind, view), ...found.map((object) => update(this.#kind, adopted(object, owner)))];
+    return [
+      ...releasePods(owner, this.#kind, view),
+      ...found.map((object) => update(this.#kind, adoptPods(object, owner))),
+    ];
   }
 
   #keys(json: JsonObject, view: ClusterView): string[] {
@@ -58,15 +61,15 @@ export class Adoption {
   }
 }
 
-function released(owner: Owner, kind: ResourceName, view: ClusterView): readonly WriteStep[] {
+function releasePods(owner: Owner, kind: ResourceName, view: ClusterView): readonly WriteStep[] {
   return view
     .controlled<KubeObject>(owner, kind)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter(({ metadata }) => !selectsLabels(owner.spec.selector, metadata.labels))
-    .map((object) => update(kind, { ...object, metadata: withoutOwner(object, owner.metadata.uid) }));
+    .map((object) => update(kind, { ...object, metadata: removeOwner(object, owner.metadata.uid) }));
 }
 
-function orphans(owner: Owner, kind: ResourceName, view: ClusterView): readonly Stored<KubeObject>[] {
+function listOrphans(owner: Owner, kind: ResourceName, view: ClusterView): readonly Stored<KubeObject>[] {
   return view
     .list<KubeObject>(kind, owner.metadata.namespace)
     .filter(
@@ -77,15 +80,15 @@ function orphans(owner: Owner, kind: ResourceName, view: ClusterView): readonly 
     );
 }
 
-function adopted(object: Stored<KubeObject>, owner: Owner): KubeObject {
+function adoptPods(object: Stored<KubeObject>, owner: Owner): KubeObject {
   const ownerReferences = [...(object.metadata.ownerReferences ?? []), ownerReferenceTo(owner)];
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-function withoutOwner({ metadata }: KubeObject, uid: string): KubeObject["metadata"] {
+function removeOwner({ metadata }: KubeObject, uid: string): KubeObject["metadata"] {
   const { ownerReferences = [], ...rest } = metadata;
-  const kept = ownerReferences.filter((owner) => owner.uid !== uid);
-  return kept.length === 0 ? rest : { ...rest, ownerReferences: kept };
+  const remaining = ownerReferences.filter((owner) => owner.uid !== uid);
+  return remaining.length === 0 ? rest : { ...rest, ownerReferences: remaining };
 }
 
 /** The key of the controlling owner of this kind; for an orphan the owners whose selector matches it. */

@@ -4,7 +4,11 @@ import { typed } from "../objects/cluster-view.ts";
 import type { Pod, PodTemplate } from "../objects/typed.ts";
 
 /** A pod of this template, controlled by its owner. Without a name the server generates one with the owner's prefix. */
-export function podFrom(owner: Stored<KubeObject>, template: PodTemplate, more: Partial<ObjectMeta> = {}): Pod {
+export function createPodFromTemplate(
+  owner: Stored<KubeObject>,
+  template: PodTemplate,
+  more: Partial<ObjectMeta> = {},
+): Pod {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const { namespace } = owner.metadata;
   return {

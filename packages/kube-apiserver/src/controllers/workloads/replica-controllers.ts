@@ -1,13 +1,13 @@
 import type { Controller } from "../loop/controller.ts";
-import { SETTLED, decision } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { SETTLED, createDecision } from "../loop/decision.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { DEPLOYMENTS, nameOfKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Deployment, Pod, ReplicaSet } from "../objects/typed.ts";
 import { Adoption, ownerKeys } from "./adoption.ts";
-import { decideDeployment, newSetRefused, type DeploymentState } from "./deployments/deployment.ts";
-import { decideReplicaSet, replicaSetRefused, type ReplicaSetState } from "./replica-set.ts";
+import { decideDeployment, handleCreateError, type DeploymentState } from "./deployments/deployment.ts";
+import { decideReplicaSet, handleReplicaSetError, type ReplicaSetState } from "./replica-set.ts";
 
 export function replicaSetController(): Controller {
   const adoption = new Adoption(REPLICA_SETS, PODS);
@@ -20,17 +20,17 @@ export function replicaSetController(): Controller {
     name: "replica-sets",
     reporter: "replicaset-controller",
     writer: "kube-controller-manager",
-    watches: [own(REPLICA_SETS), adoption.follow()],
+    watches: [watchOwn(REPLICA_SETS), adoption.follow()],
     decide(key, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
       const adopted = adoption.steps(state.replicaSet, view);
-      return adopted.length > 0 ? decision(adopted) : decideReplicaSet(state);
+      return adopted.length > 0 ? createDecision(adopted) : decideReplicaSet(state);
     },
     afterError(key, { step, status }, { view, now }) {
       const state = stateOf(key, view, now);
       const isAboutPods = (step.do === "create" || step.do === "delete") && step.kind.resource === "pods";
-      return state && isAboutPods ? replicaSetRefused(state, step.do, status) : SETTLED;
+      return state && isAboutPods ? handleReplicaSetError(state, step.do, status) : SETTLED;
     },
   };
 }
@@ -54,7 +54,7 @@ export function deploymentController(): Controller {
     reporter: "deployment-controller",
     writer: "kube-controller-manager",
     watches: [
-      own(DEPLOYMENTS),
+      watchOwn(DEPLOYMENTS),
       adoption.follow(),
       // Recreate waits for the last old pod to be gone, which its set's status may have reported before.
       {
@@ -67,12 +67,12 @@ export function deploymentController(): Controller {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
       const adopted = adoption.steps(state.deployment, view);
-      return adopted.length > 0 ? decision(adopted) : decideDeployment(state);
+      return adopted.length > 0 ? createDecision(adopted) : decideDeployment(state);
     },
     afterError(key, { step, status }, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state || step.do !== "create") return SETTLED;
-      return newSetRefused(state, typed<ReplicaSet>(step.object).metadata.name, status);
+      return handleCreateError(state, typed<ReplicaSet>(step.object).metadata.name, status);
     },
   };
 }

@@ -1,10 +1,18 @@
 import { equalJson, labelOf, type Status, type Stored } from "@oaas/kube-core";
-import { create, decision, remove, updateStatus, type Decision, type Step, type WriteStep } from "../loop/decision.ts";
+import {
+  create,
+  createDecision,
+  remove,
+  updateStatus,
+  type Decision,
+  type Step,
+  type WriteStep,
+} from "../loop/decision.ts";
 import { conditionIn, withCondition, withoutCondition } from "../objects/conditions.ts";
 import { isActive, isAvailable, isReady, isTerminating, nextAvailableInMs } from "../objects/pods.ts";
 import { PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Pod, ReplicaSet, ReplicaSetStatus } from "../objects/typed.ts";
-import { podFrom, creationEvents, deletionEvents } from "./pod-from-template.ts";
+import { createPodFromTemplate, creationEvents, deletionEvents } from "./pod-from-template.ts";
 
 export interface ReplicaSetState {
   readonly replicaSet: Stored<ReplicaSet>;
@@ -21,27 +29,29 @@ export function decideReplicaSet(state: ReplicaSetState): Decision {
   const { replicaSet, pods, now } = state;
   const active = pods.filter(isActive);
   const isGoing = replicaSet.metadata.deletionTimestamp !== undefined;
-  const changes = isGoing ? [] : podChanges(replicaSet, active);
-  if (changes.length > 0) return decision(changes);
+  const changes = isGoing ? [] : createPodSteps(replicaSet, active);
+  if (changes.length > 0) return createDecision(changes);
   const settled = active.length === (replicaSet.spec.replicas ?? 1);
-  const status = statusOf(state, settled ? "clear" : "keep");
+  const status = computeStatus(state, settled ? "clear" : "keep");
   const waitMs = nextAvailableInMs(active, replicaSet.spec.minReadySeconds ?? 0, now);
-  return decision([statusStep(replicaSet, status)], waitMs);
+  return createDecision([createStatusStep(replicaSet, status)], waitMs);
 }
 
 /** The condition after failed creations or deletions; it stays until all pods exist. */
-export function replicaSetRefused(state: ReplicaSetState, verb: WriteStep["do"], refusal: Status): Decision {
+export function handleReplicaSetError(state: ReplicaSetState, verb: WriteStep["do"], refusal: Status): Decision {
   const reason = verb === "delete" ? "FailedDelete" : "FailedCreate";
-  return decision([statusStep(state.replicaSet, statusOf(state, { reason, message: refusal.message ?? "" }))]);
+  return createDecision([
+    createStatusStep(state.replicaSet, computeStatus(state, { reason, message: refusal.message ?? "" })),
+  ]);
 }
 
-function podChanges(replicaSet: Stored<ReplicaSet>, active: readonly Stored<Pod>[]): Step[] {
+function createPodSteps(replicaSet: Stored<ReplicaSet>, active: readonly Stored<Pod>[]): Step[] {
   const missing = (replicaSet.spec.replicas ?? 1) - active.length;
   if (missing > 0) {
-    const pod = podFrom(replicaSet, replicaSet.spec.template);
+    const pod = createPodFromTemplate(replicaSet, replicaSet.spec.template);
     return Array.from({ length: Math.min(missing, BURST) }, () => create(PODS, pod, creationEvents(replicaSet)));
   }
-  return dispensable(active)
+  return sortForDeletion(active)
     .slice(0, Math.min(-missing, BURST))
     .map((pod) => remove(PODS, pod, {}, deletionEvents(replicaSet, pod)));
 }
@@ -50,7 +60,7 @@ const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 const PHASES = ["Pending", "Unknown", "Running"];
 
 /** Deletion order: without a node, not running, not ready, low cost, crowded, young. */
-export function dispensable(pods: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
+export function sortForDeletion(pods: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
   const crowd = new Map<string, number>();
   for (const { spec } of pods) crowd.set(spec?.nodeName ?? "", (crowd.get(spec?.nodeName ?? "") ?? 0) + 1);
   const ranked = pods.map((pod) => ({
@@ -81,12 +91,12 @@ function compare(a: readonly number[], b: readonly number[]): number {
 
 type FailureClaim = "clear" | "keep" | { readonly reason: string; readonly message: string };
 
-function statusOf({ replicaSet, pods, now }: ReplicaSetState, failure: FailureClaim): ReplicaSetStatus {
+function computeStatus({ replicaSet, pods, now }: ReplicaSetState, failure: FailureClaim): ReplicaSetStatus {
   const active = pods.filter(isActive);
   const before = replicaSet.status ?? {};
   const labels = Object.entries(replicaSet.spec.template.metadata?.labels ?? {});
   const minReady = replicaSet.spec.minReadySeconds ?? 0;
-  const conditions = failureConditions(before, failure, now);
+  const conditions = setFailureCondition(before, failure, now);
   return {
     replicas: active.length,
     ...count(
@@ -104,7 +114,7 @@ function statusOf({ replicaSet, pods, now }: ReplicaSetState, failure: FailureCl
   };
 }
 
-function failureConditions(
+function setFailureCondition(
   before: ReplicaSetStatus,
   failure: FailureClaim,
   now: number,
@@ -122,6 +132,6 @@ export function count<K extends string>(name: K, items: readonly unknown[]): { r
   return (items.length === 0 ? {} : { [name]: items.length }) as { readonly [N in K]?: number };
 }
 
-function statusStep(replicaSet: Stored<ReplicaSet>, status: ReplicaSetStatus): Step | undefined {
+function createStatusStep(replicaSet: Stored<ReplicaSet>, status: ReplicaSetStatus): Step | undefined {
   return equalJson(status, replicaSet.status ?? {}) ? undefined : updateStatus(REPLICA_SETS, { ...replicaSet, status });
 }

@@ -1,6 +1,6 @@
 import type { Controller, WatchedKind } from "../loop/controller.ts";
-import { decision, SETTLED } from "../loop/decision.ts";
-import { own } from "../loop/controller.ts";
+import { createDecision, SETTLED } from "../loop/decision.ts";
+import { watchOwn } from "../loop/controller.ts";
 import { typed } from "../objects/cluster-view.ts";
 import {
   CLAIMS,
@@ -28,13 +28,13 @@ export function statefulSetController(): Controller {
     name: "stateful-sets",
     reporter: "statefulset-controller",
     writer: WRITER,
-    watches: [own(STATEFUL_SETS), adoption.follow(), owned(STATEFUL_SETS, REVISIONS)],
+    watches: [watchOwn(STATEFUL_SETS), adoption.follow(), listOwned(STATEFUL_SETS, REVISIONS)],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const set = view.get<StatefulSet>(STATEFUL_SETS, namespace, name);
       if (!set) return SETTLED;
       const adopted = adoption.steps(set, view);
-      if (adopted.length > 0) return decision(adopted);
+      if (adopted.length > 0) return createDecision(adopted);
       return decideStatefulSet({
         set,
         pods: view.controlled<Pod>(set, PODS),
@@ -53,9 +53,9 @@ export function daemonSetController(): Controller {
     reporter: "daemonset-controller",
     writer: WRITER,
     watches: [
-      own(DAEMON_SETS),
+      watchOwn(DAEMON_SETS),
       adoption.follow(),
-      owned(DAEMON_SETS, REVISIONS),
+      listOwned(DAEMON_SETS, REVISIONS),
       {
         kind: NODES,
         isSecondary: true,
@@ -67,7 +67,7 @@ export function daemonSetController(): Controller {
       const set = view.get<DaemonSet>(DAEMON_SETS, namespace, name);
       if (!set) return SETTLED;
       const adopted = adoption.steps(set, view);
-      if (adopted.length > 0) return decision(adopted);
+      if (adopted.length > 0) return createDecision(adopted);
       return decideDaemonSet({
         set,
         pods: view.controlled<Pod>(set, PODS),
@@ -84,7 +84,7 @@ export function jobController(): Controller {
     name: "jobs",
     reporter: "job-controller",
     writer: WRITER,
-    watches: [own(JOBS), owned(JOBS, PODS)],
+    watches: [watchOwn(JOBS), listOwned(JOBS, PODS)],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const job = view.get<Job>(JOBS, namespace, name);
@@ -93,6 +93,6 @@ export function jobController(): Controller {
   };
 }
 
-function owned(owner: Resource, kind: Resource): WatchedKind {
+function listOwned(owner: Resource, kind: Resource): WatchedKind {
   return { kind, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), owner, view) };
 }

@@ -1,7 +1,7 @@
 import { equalJson, ownerReferenceTo, type Stored } from "@oaas/kube-core";
 import {
   create,
-  decision,
+  createDecision,
   remove,
   updateStatus,
   type Decision,
@@ -11,9 +11,9 @@ import {
 import { isAvailable, isFinished, isReady, isTerminating, nextAvailableInMs } from "../objects/pods.ts";
 import { CLAIMS, PODS, STATEFUL_SETS } from "../objects/resources.ts";
 import type { Claim, ControllerRevision, Pod, PodTemplate, StatefulSet } from "../objects/typed.ts";
-import { podFrom } from "./pod-from-template.ts";
+import { createPodFromTemplate } from "./pod-from-template.ts";
 import { count } from "./replica-set.ts";
-import { isStep, templateOf, truncation, updateRevision } from "./revisions.ts";
+import { isStep, getTemplate, createTruncationSteps, findOrCreateRevision } from "./revisions.ts";
 
 export interface StatefulSetState {
   readonly set: Stored<StatefulSet>;
@@ -25,7 +25,7 @@ export interface StatefulSetState {
 
 const REVISION_LABEL = "controller-revision-hash";
 
-interface Ordered extends StatefulSetState {
+interface OrderedState extends StatefulSetState {
   readonly current: Stored<ControllerRevision>;
   readonly target: Stored<ControllerRevision>;
   /** By ordinal; undefined where there is none yet. */
@@ -37,41 +37,44 @@ interface Ordered extends StatefulSetState {
 /** Pods with stable names, one after the other unless parallel; then updates from the last to the first. */
 export function decideStatefulSet(state: StatefulSetState): Decision {
   const { set, pods, revisions } = state;
-  const target = updateRevision(set, revisions, "controller.kubernetes.io/hash");
-  if (isStep(target)) return decision([target]);
+  const target = findOrCreateRevision(set, revisions, "controller.kubernetes.io/hash");
+  if (isStep(target)) return createDecision([target]);
   const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? target;
-  const ordered = inOrder(state, current, target);
-  const isGoing = set.metadata.deletionTimestamp !== undefined;
-  const steps = isGoing ? [] : nextSteps(ordered);
-  if (steps.length > 0) return decision(steps);
+  const ordered = orderPods(state, current, target);
+  const isTerminatingSet = set.metadata.deletionTimestamp !== undefined;
+  const steps = isTerminatingSet ? [] : createNextSteps(ordered);
+  if (steps.length > 0) return createDecision(steps);
   const live = new Set([current.metadata.name, target.metadata.name, ...pods.map(revisionOf)]);
-  const status = statusOf(ordered);
+  const status = computeStatus(ordered);
   const isSame = equalJson(status, set.status ?? {});
   const waitMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, state.now);
-  return decision(
-    [...truncation(set, revisions, live), isSame ? undefined : updateStatus(STATEFUL_SETS, { ...set, status })],
+  return createDecision(
+    [
+      ...createTruncationSteps(set, revisions, live),
+      isSame ? undefined : updateStatus(STATEFUL_SETS, { ...set, status }),
+    ],
     waitMs,
   );
 }
 
-function inOrder(
+function orderPods(
   state: StatefulSetState,
   current: Stored<ControllerRevision>,
   target: Stored<ControllerRevision>,
-): Ordered {
+): OrderedState {
   const { set, pods } = state;
   const start = startOf(set);
-  const wanted = set.spec.replicas ?? 1;
-  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
-  const replicas = Array.from({ length: wanted }, (_, index) => byOrdinal.get(start + index));
+  const desired = set.spec.replicas ?? 1;
+  const byOrdinal = new Map(pods.map((pod) => [getOrdinal(set, pod), pod]));
+  const replicas = Array.from({ length: desired }, (_, index) => byOrdinal.get(start + index));
   const condemned = [...byOrdinal]
-    .filter(([ordinal]) => ordinal !== undefined && (ordinal < start || ordinal >= start + wanted))
+    .filter(([ordinal]) => ordinal !== undefined && (ordinal < start || ordinal >= start + desired))
     .sort(([a = 0], [b = 0]) => b - a)
     .map(([, pod]) => pod);
   return { ...state, current, target, replicas, condemned };
 }
 
-function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
+function getOrdinal(set: StatefulSet, pod: Pod): number | undefined {
   const { name = "" } = pod.metadata;
   const prefix = `${set.metadata.name}-`;
   const ordinal = Number(name.startsWith(prefix) ? name.slice(prefix.length) : Number.NaN);
@@ -82,11 +85,11 @@ const startOf = ({ spec }: StatefulSet): number => spec.ordinals?.start ?? 0;
 const revisionOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[REVISION_LABEL];
 const isParallel = ({ spec }: StatefulSet): boolean => spec.podManagementPolicy === "Parallel";
 
-function nextSteps(ordered: Ordered): readonly Step[] {
+function createNextSteps(ordered: OrderedState): readonly Step[] {
   const { set, replicas } = ordered;
   const steps: Step[] = [];
   for (const [index, pod] of replicas.entries()) {
-    const own = replicaSteps(ordered, pod, startOf(set) + index);
+    const own = createReplicaSteps(ordered, pod, startOf(set) + index);
     steps.push(...own);
     if (isParallel(set)) continue;
     if (own.length > 0) return steps;
@@ -94,37 +97,39 @@ function nextSteps(ordered: Ordered): readonly Step[] {
     if (!pod || isTerminating(pod) || !isServing(ordered, pod)) return [];
   }
   if (steps.length > 0) return steps;
-  const fewer = condemnedSteps(ordered);
-  return fewer === "wait" ? [] : fewer.length > 0 ? fewer : updateSteps(ordered);
+  const fewer = createCondemnedSteps(ordered);
+  return fewer === "wait" ? [] : fewer.length > 0 ? fewer : createUpdateSteps(ordered);
 }
 
-function isServing({ set, now }: Ordered, pod: Pod): boolean {
+function isServing({ set, now }: OrderedState, pod: Pod): boolean {
   return pod.status?.phase === "Running" && isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 }
 
-function replicaSteps(ordered: Ordered, pod: Stored<Pod> | undefined, ordinal: number): Step[] {
+function createReplicaSteps(ordered: OrderedState, pod: Stored<Pod> | undefined, ordinal: number): Step[] {
   const { set } = ordered;
   if (!pod)
     return [
-      ...claimSteps(ordered, ordinal),
-      create(PODS, newPod(ordered, ordinal), podEvents("Create", set, `${set.metadata.name}-${ordinal}`)),
+      ...createClaimSteps(ordered, ordinal),
+      create(PODS, createPod(ordered, ordinal), createPodEvents("Create", set, `${set.metadata.name}-${ordinal}`)),
     ];
-  if (isFinished(pod) && !isTerminating(pod)) return [deletion(set, pod)];
-  return pod.status?.phase === "Pending" ? claimSteps(ordered, ordinal) : [];
+  if (isFinished(pod) && !isTerminating(pod)) return [createDeletion(set, pod)];
+  return pod.status?.phase === "Pending" ? createClaimSteps(ordered, ordinal) : [];
 }
 
-function claimSteps({ set, hasClaim }: Ordered, ordinal: number): Step[] {
+function createClaimSteps({ set, hasClaim }: OrderedState, ordinal: number): Step[] {
   return (set.spec.volumeClaimTemplates ?? [])
     .map((template) => ({ template, name: claimName(set, template, ordinal) }))
     .filter(({ name }) => !hasClaim(name))
-    .map(({ template, name }) => create(CLAIMS, claimOf(set, template, name), claimEvents(set, name, ordinal)));
+    .map(({ template, name }) =>
+      create(CLAIMS, createClaim(set, template, name), createClaimEvents(set, name, ordinal)),
+    );
 }
 
 function claimName({ metadata }: StatefulSet, template: Claim, ordinal: number): string {
   return `${template.metadata.name}-${metadata.name}-${ordinal}`;
 }
 
-function claimOf(set: Stored<StatefulSet>, { metadata, spec }: Claim, name: string): object {
+function createClaim(set: Stored<StatefulSet>, { metadata, spec }: Claim, name: string): object {
   const { name: _, namespace: __, ...rest } = metadata;
   const isOwned = set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === "Delete";
   return {
@@ -141,13 +146,13 @@ function claimOf(set: Stored<StatefulSet>, { metadata, spec }: Claim, name: stri
   };
 }
 
-function newPod(ordered: Ordered, ordinal: number): object {
+function createPod(ordered: OrderedState, ordinal: number): object {
   const { set, current, target } = ordered;
   const { updateStrategy, serviceName } = set.spec;
   const partition = updateStrategy?.rollingUpdate?.partition ?? 0;
   const isOld = updateStrategy?.type !== "OnDelete" && ordinal < startOf(set) + partition;
   const revision = isOld ? current : target;
-  const template: PodTemplate = templateOf(revision);
+  const template: PodTemplate = getTemplate(revision);
   const name = `${set.metadata.name}-${ordinal}`;
   const claims = (set.spec.volumeClaimTemplates ?? []).map((claim) => ({
     name: claim.metadata.name ?? "",
@@ -155,7 +160,7 @@ function newPod(ordered: Ordered, ordinal: number): object {
   }));
   const others = (template.spec?.volumes ?? []).filter((volume) => !claims.some((claim) => claim.name === volume.name));
   const volumes = [...claims, ...others];
-  const pod = podFrom(set, template, {
+  const pod = createPodFromTemplate(set, template, {
     name,
     labels: {
       ...template.metadata?.labels,
@@ -176,34 +181,34 @@ function newPod(ordered: Ordered, ordinal: number): object {
 }
 
 /** Last first; ordered: only when all others are ready, unless the unready one is itself deleted. */
-function condemnedSteps(ordered: Ordered): readonly Step[] | "wait" {
+function createCondemnedSteps(ordered: OrderedState): readonly Step[] | "wait" {
   const { set, condemned } = ordered;
   if (condemned.length === 0) return [];
   const alive = condemned.filter((pod) => !isTerminating(pod));
-  if (isParallel(set)) return alive.map((pod) => deletion(set, pod));
+  if (isParallel(set)) return alive.map((pod) => createDeletion(set, pod));
   const [last] = condemned;
-  return !last || isTerminating(last) ? "wait" : [deletion(set, last)];
+  return !last || isTerminating(last) ? "wait" : [createDeletion(set, last)];
 }
 
 /** From the last to the partition, one at a time. */
-function updateSteps(ordered: Ordered): readonly Step[] {
+function createUpdateSteps(ordered: OrderedState): readonly Step[] {
   const { set, replicas, target } = ordered;
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === "OnDelete") return [];
   for (let index = replicas.length - 1; index >= (rollingUpdate?.partition ?? 0); index -= 1) {
     const pod = replicas[index];
     if (!pod) return [];
-    if (revisionOf(pod) !== target.metadata.name && !isTerminating(pod)) return [deletion(set, pod)];
+    if (revisionOf(pod) !== target.metadata.name && !isTerminating(pod)) return [createDeletion(set, pod)];
     if (isTerminating(pod) || !isServing(ordered, pod)) return [];
   }
   return [];
 }
 
-function deletion(set: StatefulSet, pod: Stored<Pod>): Step {
-  return remove(PODS, pod, {}, podEvents("Delete", set, pod.metadata.name));
+function createDeletion(set: StatefulSet, pod: Stored<Pod>): Step {
+  return remove(PODS, pod, {}, createPodEvents("Delete", set, pod.metadata.name));
 }
 
-function podEvents(verb: "Create" | "Delete", set: StatefulSet, pod: string): WriteEvents {
+function createPodEvents(verb: "Create" | "Delete", set: StatefulSet, pod: string): WriteEvents {
   const what = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name}`;
   return {
     done: () => ({ about: set, type: "Normal", reason: `Successful${verb}`, message: `${what} successful` }),
@@ -216,7 +221,7 @@ function podEvents(verb: "Create" | "Delete", set: StatefulSet, pod: string): Wr
   };
 }
 
-function claimEvents(set: StatefulSet, claim: string, ordinal: number): WriteEvents {
+function createClaimEvents(set: StatefulSet, claim: string, ordinal: number): WriteEvents {
   const { name } = set.metadata;
   const pod = `Pod ${name}-${ordinal} in StatefulSet ${name}`;
   return {
@@ -235,7 +240,7 @@ function claimEvents(set: StatefulSet, claim: string, ordinal: number): WriteEve
   };
 }
 
-function statusOf({ set, pods, current, target, now }: Ordered): NonNullable<StatefulSet["status"]> {
+function computeStatus({ set, pods, current, target, now }: OrderedState): NonNullable<StatefulSet["status"]> {
   const minReady = set.spec.minReadySeconds ?? 0;
   const isRunning = (pod: Pod): boolean => pod.status?.phase === "Running" && isReady(pod);
   const running = pods.filter(isRunning);

@@ -188,8 +188,8 @@ export function getElementType(schema: JsonObject): string | undefined {
  * the first value of a wrong type.
  */
 export function decodeAsGo(object: JsonObject, openApiName: string): Result<JsonObject, string> {
-  const refusal: { text?: string } = {};
-  const value = getGoType(openApiName).read(object, { struct: "", path: "", decodeError: refusal });
-  if (refusal.text !== undefined) return err(refusal.text);
+  const decodeError: { text?: string } = {};
+  const value = getGoType(openApiName).read(object, { struct: "", path: "", decodeError });
+  if (decodeError.text !== undefined) return err(decodeError.text);
   return ok(isJsonObject(value) ? value : {});
 }

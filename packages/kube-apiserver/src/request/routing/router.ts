@@ -102,7 +102,7 @@ export class Router {
     const { namespace = "", name, subresource } = path;
     const error = checkVerb(found, request.method, path);
     if (error !== undefined) return error;
-    return this.#options.endpoint.answer({
+    return this.#options.endpoint.handle({
       ...found,
       namespace,
       request,

@@ -6,26 +6,26 @@ import { badRequest, conflict, internalError, invalid, MODIFIED } from "../../re
 import type { Target } from "../verb-context.ts";
 
 /** Why an object cannot be in the namespace of the path. */
-export function namespaceMismatch(
+export function checkNamespace(
   { kind, namespace }: Pick<Target, "kind" | "namespace">,
   next: JsonObject,
 ): Status | undefined {
-  const said = metadataText(next, "namespace");
-  if (!kind.isNamespaced || said === "" || said === namespace) return undefined;
+  const namespaceInBody = metadataText(next, "namespace");
+  if (!kind.isNamespaced || namespaceInBody === "" || namespaceInBody === namespace) return undefined;
   return badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /** Why an object does not match the name in the path. */
-export function nameMismatch(next: JsonObject, name: string): Status | undefined {
-  const said = nameOf(next);
-  if (said === name) return undefined;
-  if (said === "")
+export function checkName(next: JsonObject, name: string): Status | undefined {
+  const nameInBody = nameOf(next);
+  if (nameInBody === name) return undefined;
+  if (nameInBody === "")
     return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
+  return badRequest(`the name of the object (${nameInBody}) does not match the name on the URL (${name})`);
 }
 
 /** Why an object cannot replace the existing one: another version or another uid. */
-export function versionConflict(
+export function checkVersion(
   { kind }: Target,
   { name, needsVersion = false }: { readonly name: string; readonly needsVersion?: boolean },
   next: JsonObject,
@@ -42,10 +42,10 @@ export function versionConflict(
     if (!isGoInteger(version)) return internalError(formatNotInteger("ParseUint", version));
     if (version !== metadataText(live, "resourceVersion")) return conflict(kind, name, MODIFIED);
   }
-  return needsVersion ? uidConflict(kind, next, live) : undefined;
+  return needsVersion ? checkUid(kind, next, live) : undefined;
 }
 
-function uidConflict(kind: Target["kind"], next: JsonObject, live: JsonObject): Status | undefined {
+function checkUid(kind: Target["kind"], next: JsonObject, live: JsonObject): Status | undefined {
   const [uid, found] = [metadataText(next, "uid"), metadataText(live, "uid")];
   if (uid === "" || uid === found) return undefined;
   const [name, namespace] = [nameOf(live), metadataText(live, "namespace")];
@@ -57,19 +57,21 @@ function uidConflict(kind: Target["kind"], next: JsonObject, live: JsonObject): 
 }
 
 /** Metadata that only the server changes. */
-export function validateMetadataChange(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
-  const [said, before] = [metadataOf(wanted), metadataOf(live)];
+export function validateMetadataChange(next: JsonObject, live: JsonObject): readonly FieldError[] {
+  const [requested, before] = [metadataOf(next), metadataOf(live)];
   const uidErrors =
-    typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];
+    typeof requested["uid"] === "string" && requested["uid"] !== before["uid"]
+      ? [createImmutableError("uid", requested)]
+      : [];
   // The deletion timestamp of a deleted object and the creation timestamp are always kept.
   const checked = isBeingDeleted(live)
     ? ["deletionGracePeriodSeconds"]
     : ["deletionTimestamp", "deletionGracePeriodSeconds"];
   const immutable = checked
-    .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
-    .map((name) => immutableError(name, said))
+    .filter((name) => requested[name] !== undefined && requested[name] !== null && requested[name] !== before[name])
+    .map((name) => createImmutableError(name, requested))
     .concat(uidErrors);
-  const added = finalizersOf(wanted)
+  const added = finalizersOf(next)
     .filter((finalizer) => !finalizersOf(live).includes(finalizer))
     .sort();
   if (!isBeingDeleted(live) || added.length === 0) return immutable;
@@ -78,7 +80,7 @@ export function validateMetadataChange(wanted: JsonObject, live: JsonObject): re
   return [...immutable, { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${why}` }];
 }
 
-function immutableError(name: string, said: JsonObject): FieldError {
-  const message = `Invalid value: ${JSON.stringify(said[name])}: field is immutable`;
+function createImmutableError(name: string, requested: JsonObject): FieldError {
+  const message = `Invalid value: ${JSON.stringify(requested[name])}: field is immutable`;
   return { reason: "FieldValueInvalid", field: `metadata.${name}`, message };
 }

@@ -10,9 +10,9 @@ import type { WriteOptions } from "../../request/query/options.ts";
 import { invalid, notFound } from "../../request/response/status-errors.ts";
 import type { Decision, Written } from "../../store/object-store.ts";
 import { objectKey, type StoredObject } from "../../store/stored-object.ts";
-import { validateMetadataChange, nameMismatch, namespaceMismatch, versionConflict } from "./change-errors.ts";
+import { validateMetadataChange, checkName, checkNamespace, checkVersion } from "./change-errors.ts";
 import { admissionContextOf } from "../verb-context.ts";
-import { newObject, writerOf } from "./new-object.ts";
+import { prepareNewObject, createWriter } from "./new-object.ts";
 import {
   apiVersionOf,
   convertToVersion,
@@ -71,9 +71,9 @@ function createMissing(
   if (change.createsMissing !== true) return err(notFound(target.kind, change.name));
   const next = change.next({});
   if (!next.ok) return next;
-  const named = nameMismatch(next.value, change.name);
-  if (named !== undefined) return err(named);
-  const object = newObject(
+  const mismatch = checkName(next.value, change.name);
+  if (mismatch !== undefined) return err(mismatch);
+  const object = prepareNewObject(
     context,
     target,
     withMetadata(next.value, { name: change.name }),
@@ -93,27 +93,27 @@ function changeExisting(
 ): Result<Decision, Status> {
   const { kind } = target;
   const live = convertToVersion(target, stored);
-  const wanted = change.next(live);
-  if (!wanted.ok) return wanted;
-  const refusal =
-    nameMismatch(wanted.value, change.name) ??
-    namespaceMismatch(target, wanted.value) ??
-    versionConflict(target, change, wanted.value, live);
-  if (refusal !== undefined) return err(refusal);
-  const next = nextState(context, target, change, options, live, wanted.value);
+  const requested = change.next(live);
+  if (!requested.ok) return requested;
+  const error =
+    checkName(requested.value, change.name) ??
+    checkNamespace(target, requested.value) ??
+    checkVersion(target, change, requested.value, live);
+  if (error !== undefined) return err(error);
+  const next = computeNextState(context, target, change, options, live, requested.value);
   const errors = [
     // Two parts of the real server report these.
-    ...validateMetadataChange(wanted.value, live),
-    ...validateMetadataChange(wanted.value, live),
+    ...validateMetadataChange(requested.value, live),
+    ...validateMetadataChange(requested.value, live),
     ...objectViolations(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
     ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
-  const kept = kind.rules.convert(next, storageApiVersionOf(kind));
-  if (isUnchanged(kept, stored.object, equalJson(withoutTimes(next), withoutTimes(live)))) return ok({ keep: true });
-  if (options.isDryRun) return ok({ keep: true, answer: kept });
-  return ok(isDeletable(target, next) ? { remove: true, answer: kept } : { put: kept });
+  const converted = kind.rules.convert(next, storageApiVersionOf(kind));
+  if (isUnchanged(converted, stored.object, equalJson(omitTimes(next), omitTimes(live)))) return ok({ keep: true });
+  if (options.isDryRun) return ok({ keep: true, answer: converted });
+  return ok(isDeletable(target, next) ? { remove: true, answer: converted } : { put: converted });
 }
 
 /**
@@ -130,25 +130,25 @@ function objectViolations(target: Target, next: JsonObject, live: JsonObject): r
 }
 
 /** The new object: each endpoint writes its part, server-managed fields stay, ownership and generation follow. */
-function nextState(
+function computeNextState(
   context: VerbContext,
   target: Target,
   change: ObjectChange,
   options: WriteOptions,
   live: JsonObject,
-  wanted: JsonObject,
+  requested: JsonObject,
 ): JsonObject {
   const { rules } = target.kind;
-  const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
-  const writer = writerOf(context, target, options.manager, change.subresource);
-  const owned = change.keepsManagers === true ? kept : withManagers(target, kept, live, writer);
+  const merged = keepServerMetadata(selectWrittenPart(target, change, requested, live), live);
+  const writer = createWriter(context, target, options.manager, change.subresource);
+  const owned = change.keepsManagers === true ? merged : updateManagers(target, merged, live, writer);
   const next = prepareChange(context, target, change, owned, live);
   const isCounted = rules.countsGenerations && change.subresource !== "status";
   if (!isCounted || !rules.startsGeneration(next, live)) return next;
   return withMetadata(next, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
 }
 
-function withManagers(target: Target, next: JsonObject, live: JsonObject, writer: FieldWriter): JsonObject {
+function updateManagers(target: Target, next: JsonObject, live: JsonObject, writer: FieldWriter): JsonObject {
   if (clearsManagers(target, next, live)) return withMetadata(next, { managedFields: undefined });
   const owned = trackUpdate({ live, schema: target.version.schema, writer }, next);
   return withMetadata(next, { managedFields: metadataOf(owned)["managedFields"] });
@@ -170,10 +170,10 @@ function prepareChange(
  * what was read; fields added or dropped on read since the write are a change.
  */
 function isUnchanged(next: JsonObject, stored: JsonObject, isAsRead: boolean): boolean {
-  return isAsRead ? equalJson(withoutTimes(next), withoutTimes(stored)) : equalJson(next, stored);
+  return isAsRead ? equalJson(omitTimes(next), omitTimes(stored)) : equalJson(next, stored);
 }
 
-function withoutTimes(object: JsonObject): JsonObject {
+function omitTimes(object: JsonObject): JsonObject {
   const { managedFields } = metadataOf(object);
   if (!isJsonArray(managedFields)) return object;
   const entries = managedFields.map((entry) => (isJsonObject(entry) ? { ...entry, time: null } : entry));
@@ -194,25 +194,34 @@ function clearsManagers({ kind, version }: Target, next: JsonObject, live: JsonO
   return others.some(({ schema }) => !matchesSchema(next, schema));
 }
 
-function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {
-  if (change.writesWhole === true) return wanted;
+function selectWrittenPart(
+  { kind, version }: Target,
+  change: ObjectChange,
+  requested: JsonObject,
+  live: JsonObject,
+): JsonObject {
+  if (change.writesWhole === true) return requested;
   if (change.subresource === "status") {
-    return withMember({ ...live, metadata: statusMetadata(kind, wanted, live) }, "status", wanted["status"]);
+    return withMember({ ...live, metadata: mergeStatusMetadata(kind, requested, live) }, "status", requested["status"]);
   }
-  return version.hasStatus ? withMember(wanted, "status", live["status"]) : wanted;
+  return version.hasStatus ? withMember(requested, "status", live["status"]) : requested;
 }
 
 /** The metadata after a status write. */
-function statusMetadata({ rules: { keptByStatus } }: Target["kind"], wanted: JsonObject, live: JsonObject): JsonObject {
-  if (keptByStatus === "all") return withManagersOf(live, wanted);
+function mergeStatusMetadata(
+  { rules: { keptByStatus } }: Target["kind"],
+  requested: JsonObject,
+  live: JsonObject,
+): JsonObject {
+  if (keptByStatus === "all") return copyManagers(live, requested);
   const before = metadataOf(live);
-  return metadataOf(withMetadata(wanted, Object.fromEntries(keptByStatus.map((name) => [name, before[name]]))));
+  return metadataOf(withMetadata(requested, Object.fromEntries(keptByStatus.map((name) => [name, before[name]]))));
 }
 
 /** The existing metadata, with the managers of the write. */
-function withManagersOf(live: JsonObject, wanted: JsonObject): JsonObject {
+function copyManagers(live: JsonObject, requested: JsonObject): JsonObject {
   const { managedFields: before, ...metadata } = metadataOf(live);
-  const managedFields = metadataOf(wanted)["managedFields"] ?? before;
+  const managedFields = metadataOf(requested)["managedFields"] ?? before;
   return managedFields === undefined ? metadata : { ...metadata, managedFields };
 }
 
@@ -222,7 +231,7 @@ function withMember(object: JsonObject, name: string, value: JsonValue | undefin
   return rest;
 }
 
-const SERVERS_OWN = [
+const SERVER_FIELDS = [
   "namespace",
   "uid",
   "creationTimestamp",
@@ -233,9 +242,9 @@ const SERVERS_OWN = [
   "resourceVersion",
 ] as const;
 
-function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
+function keepServerMetadata(next: JsonObject, live: JsonObject): JsonObject {
   const before = metadataOf(live);
-  const own = Object.fromEntries(SERVERS_OWN.map((name) => [name, before[name]]));
+  const own = Object.fromEntries(SERVER_FIELDS.map((name) => [name, before[name]]));
   return withMetadata(next, { ...own, name: before["name"] });
 }
 

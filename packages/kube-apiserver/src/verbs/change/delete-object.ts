@@ -32,25 +32,25 @@ export async function deleteObject(
 ): Promise<Result<Deleted, Status>> {
   const key = objectKey(target.namespace, name);
   let uid = "";
-  const marked = await markedFirst(context, target, key, options);
+  const marked = await markFirst(context, target, key, options);
   const written = await context.store.write(storeKindOf(target.kind), key, (live) => {
     if (isProtectedNamespace(target, name))
       return err(forbidden(target.kind, name, "this namespace may not be deleted"));
     if (live === undefined) return err(notFound(target.kind, name));
     uid = metadataText(live.object, "uid");
-    const refusal = preconditionRefusal(target, live.object, options);
-    if (refusal !== undefined) return err(refusal);
-    const decision = deletion(context, target, live.object, options);
+    const error = checkPreconditions(target, live.object, options);
+    if (error !== undefined) return err(error);
+    const decision = decideDeletion(context, target, live.object, options);
     if ("remove" in decision && options.resourceVersion !== undefined && finalizersOf(live.object).length > 0) {
-      return err(conflict(target.kind, name, versionLost(target, name, options.resourceVersion)));
+      return err(conflict(target.kind, name, formatVersionLost(target, name, options.resourceVersion)));
     }
-    return ok(marked !== undefined && "remove" in decision ? { ...decision, answer: marked } : decision);
+    return ok(marked !== undefined && "remove" in decision ? { ...decision, response: marked } : decision);
   });
   return written.ok ? ok({ ...written.value, uid }) : written;
 }
 
 /** Graceful deletions are always announced with a change first, even without time left; that state is the response. */
-async function markedFirst(
+async function markFirst(
   context: VerbContext,
   target: Target,
   key: string,
@@ -59,10 +59,10 @@ async function markedFirst(
   if (!target.kind.rules.isGraceful || options.isDryRun) return undefined;
   const written = await context.store.write(storeKindOf(target.kind), key, (live) => {
     if (live === undefined || isBeingDeleted(live.object)) return ok({ keep: true });
-    if (preconditionRefusal(target, live.object, options) !== undefined) return ok({ keep: true });
-    const decision = deletion(context, target, live.object, options);
-    if (!("remove" in decision) || decision.answer === undefined) return ok({ keep: true });
-    return ok({ put: decision.answer });
+    if (checkPreconditions(target, live.object, options) !== undefined) return ok({ keep: true });
+    const decision = decideDeletion(context, target, live.object, options);
+    if (!("remove" in decision) || decision.response === undefined) return ok({ keep: true });
+    return ok({ put: decision.response });
   });
   return written.ok && metadataOf(written.value.object)["deletionGracePeriodSeconds"] === 0
     ? written.value.object
@@ -73,7 +73,7 @@ async function markedFirst(
  * The real server loses the requested version when a deletion removes the finalizers of an earlier one (orphan,
  * foregroundDeletion), and then reports a mismatch with an empty one.
  */
-function versionLost({ kind, namespace }: Target, name: string, version: string): string {
+function formatVersionLost({ kind, namespace }: Target, name: string, version: string): string {
   const group = isBuiltIn(kind) ? "" : `${kind.group}/`;
   const key = `/registry/${group}${kind.resource}/${namespace === "" ? "" : `${namespace}/`}${name}`;
   const failed = `Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${version}`;
@@ -87,25 +87,25 @@ function isProtectedNamespace({ kind }: Target, name: string): boolean {
   return kind.group === "" && kind.resource === "namespaces" && PROTECTED_NAMESPACES.has(name);
 }
 
-function deletion(context: VerbContext, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
+function decideDeletion(context: VerbContext, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
   const { rules } = kind;
   const propagation = options.propagation ?? (rules.orphansByDefault && !isBeingDeleted(live) ? "Orphan" : undefined);
-  const finalizers = finalizersAfter(finalizersOf(live), propagation);
-  const asked = rules.graceSeconds(live, options.gracePeriodSeconds);
+  const finalizers = computeFinalizers(finalizersOf(live), propagation);
+  const requested = rules.graceSeconds(live, options.gracePeriodSeconds);
   const isKept = finalizers.length > 0 || rules.isHeld(live);
   const isMarked = isBeingDeleted(live);
   const before = Number(metadataOf(live)["deletionGracePeriodSeconds"] ?? 0);
   // A second deletion can only shorten the grace period.
-  const grace = isMarked ? Math.min(asked, before) : asked;
+  const grace = isMarked ? Math.min(requested, before) : requested;
   if (grace === 0 && !isKept) {
-    const answer = rules.isGraceful ? withMetadata(live, deletionTime(context, live, 0)) : live;
-    return options.isDryRun ? { keep: true, answer } : { remove: true, ...(rules.isGraceful ? { answer } : {}) };
+    const response = rules.isGraceful ? withMetadata(live, createDeletionMetadata(context, live, 0)) : live;
+    return options.isDryRun ? { keep: true, response } : { remove: true, ...(rules.isGraceful ? { response } : {}) };
   }
   const isSame = isMarked && grace === before && finalizers.join() === finalizersOf(live).join();
   if (isSame) return { keep: true };
   const marked = rules.markForDeletion(
     withMetadata(live, {
-      ...(isMarked && grace === before ? {} : deletionTime(context, live, grace)),
+      ...(isMarked && grace === before ? {} : createDeletionMetadata(context, live, grace)),
       // An object held by other finalizers has no grace period and no new generation.
       ...(rules.isHeld(live)
         ? { deletionGracePeriodSeconds: undefined, generation: metadataOf(live)["generation"] }
@@ -113,28 +113,32 @@ function deletion(context: VerbContext, { kind }: Target, live: JsonObject, opti
       finalizers: finalizers.length === 0 ? undefined : finalizers,
     }),
   );
-  return options.isDryRun ? { keep: true, answer: marked } : { put: marked };
+  return options.isDryRun ? { keep: true, response: marked } : { put: marked };
 }
 
-function deletionTime(context: VerbContext, live: JsonObject, grace: number): Record<string, string | number> {
+function createDeletionMetadata(
+  context: VerbContext,
+  live: JsonObject,
+  grace: number,
+): Record<string, string | number> {
   const { generation } = metadataOf(live);
-  const counts = typeof generation === "number" && generation > 0 && !isBeingDeleted(live);
+  const incrementsGeneration = typeof generation === "number" && generation > 0 && !isBeingDeleted(live);
   return {
     deletionTimestamp: wholeSeconds(context.clock.now() + grace * 1000),
     deletionGracePeriodSeconds: grace,
-    ...(counts ? { generation: generation + 1 } : {}),
+    ...(incrementsGeneration ? { generation: generation + 1 } : {}),
   };
 }
 
 /** The finalizers that tell the garbage collector how to treat dependents. */
-function finalizersAfter(before: readonly string[], propagation: DeletionOptions["propagation"]): readonly string[] {
+function computeFinalizers(before: readonly string[], propagation: DeletionOptions["propagation"]): readonly string[] {
   if (propagation === undefined) return before;
   const others = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
   if (propagation === "Orphan") return [...others, ORPHAN];
   return propagation === "Foreground" ? [...others, FOREGROUND] : others;
 }
 
-function preconditionRefusal({ kind }: Target, live: JsonObject, options: DeletionOptions): Status | undefined {
+function checkPreconditions({ kind }: Target, live: JsonObject, options: DeletionOptions): Status | undefined {
   const [uid, resourceVersion] = [metadataText(live, "uid"), metadataText(live, "resourceVersion")];
   const of = { group: kind.group, resource: kind.kind };
   if (options.uid !== undefined && options.uid !== uid) {

@@ -8,7 +8,7 @@ import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../../admissio
 import { forbidden, internalError, invalid, notFound } from "../../request/response/status-errors.ts";
 import type { WriteOptions } from "../../request/query/options.ts";
 import { objectKey } from "../../store/stored-object.ts";
-import { namespaceMismatch } from "./change-errors.ts";
+import { checkNamespace } from "./change-errors.ts";
 import { admissionContextOf } from "../verb-context.ts";
 import { wholeSeconds } from "../../controllers/objects/time.ts";
 import { apiVersionOf, isBuiltIn, storageApiVersionOf, type Target, type VerbContext } from "../verb-context.ts";
@@ -21,19 +21,19 @@ const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const STATUS_FIELDS: FieldSet = createFieldSet([[memberElement("status")]]);
 
 /** The writer, for managed fields. */
-export function writerOf(context: VerbContext, target: Target, manager: string, subresource?: string): FieldWriter {
+export function createWriter(context: VerbContext, target: Target, manager: string, subresource?: string): FieldWriter {
   return {
     manager,
     apiVersion: apiVersionOf(target),
     time: wholeSeconds(context.clock.now()),
     ...(subresource === undefined ? {} : { subresource }),
-    ...(subresource === "status" ? { resets: otherFields(target.kind) } : {}),
+    ...(subresource === "status" ? { resets: listResetFields(target.kind) } : {}),
     ...(subresource === undefined && target.version.hasStatus ? { resets: STATUS_FIELDS } : {}),
   };
 }
 
 /** Fields that a status write resets. */
-function otherFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
+function listResetFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
   const metadata = keptByStatus === "all" ? [["metadata"]] : keptByStatus.map((name) => ["metadata", name]);
   return createFieldSet([["spec"], ...metadata].map((path) => path.map(memberElement)));
 }
@@ -42,7 +42,7 @@ function otherFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
  * Prepares an admitted object for storage: name, ownership, server-set fields, validation. `hasManagers` when its
  * managed fields are already set (by an apply).
  */
-export function newObject(
+export function prepareNewObject(
   context: VerbContext,
   target: Target,
   admitted: JsonObject,
@@ -51,12 +51,17 @@ export function newObject(
 ): Result<JsonObject, Status> {
   const { kind, version } = target;
   const admission = admissionContextOf(context);
-  const refusal = namespaceRefusal(context, target, admitted);
-  if (refusal !== undefined) return err(refusal);
-  const bare = version.hasStatus && !kind.rules.keepsNewStatus ? withoutStatus(admitted) : admitted;
-  const named = withMetadata(bare, newMetadata(context, target, bare));
-  const write = { live: {}, blank: blankOf(kind), schema: version.schema, writer: writerOf(context, target, manager) };
-  const owned = hasManagers ? named : trackUpdate(write, named);
+  const error = checkNamespaceExists(context, target, admitted);
+  if (error !== undefined) return err(error);
+  const withoutOldStatus = version.hasStatus && !kind.rules.keepsNewStatus ? omitStatus(admitted) : admitted;
+  const identified = withMetadata(withoutOldStatus, createMetadata(context, target, withoutOldStatus));
+  const write = {
+    live: {},
+    blank: createBlank(kind),
+    schema: version.schema,
+    writer: createWriter(context, target, manager),
+  };
+  const owned = hasManagers ? identified : trackUpdate(write, identified);
   const why = kind.rules.forbiddenReason(owned, admission);
   if (why !== undefined) return err(forbidden(kind, nameOf(owned), why));
   const prepared = kind.rules.prepareCreate(owned, admission);
@@ -70,17 +75,17 @@ export function newObject(
 }
 
 /** The initial contents of a kind: Go's types always have some fields. */
-function blankOf(kind: Target["kind"]): JsonObject {
+function createBlank(kind: Target["kind"]): JsonObject {
   const blank = isBuiltIn(kind) ? kind.rules.decode({}) : ok({});
   return blank.ok ? blank.value : {};
 }
 
-function withoutStatus({ status: _status, ...rest }: JsonObject): JsonObject {
+function omitStatus({ status: _status, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
 /** What the server sets on a new object, and what clients cannot set. */
-function newMetadata(
+function createMetadata(
   context: VerbContext,
   { kind, namespace }: Target,
   object: JsonObject,
@@ -89,11 +94,11 @@ function newMetadata(
   const isNamed = typeof name === "string" && name !== "";
   const prefix = typeof generateName === "string" ? generateName : "";
   return {
-    ...(isNamed || prefix === "" ? {} : { name: generatedName(context, prefix) }),
+    ...(isNamed || prefix === "" ? {} : { name: createRandomName(context, prefix) }),
     namespace: kind.isNamespaced ? namespace : undefined,
     uid: context.ids.uuid(),
     creationTimestamp: wholeSeconds(context.clock.now()),
-    generation: kind.rules.countsGenerations ? 1 : givenGeneration(object),
+    generation: kind.rules.countsGenerations ? 1 : readGeneration(object),
     resourceVersion: undefined,
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
@@ -102,12 +107,12 @@ function newMetadata(
 }
 
 /** Kinds without generations keep the given value. */
-function givenGeneration(object: JsonObject): number | undefined {
+function readGeneration(object: JsonObject): number | undefined {
   const { generation } = metadataOf(object);
   return typeof generation === "number" ? generation : undefined;
 }
 
-function generatedName(context: VerbContext, prefix: string): string {
+function createRandomName(context: VerbContext, prefix: string): string {
   const digits = context.ids.uuid().replaceAll("-", "");
   const suffix = Array.from({ length: SUFFIX_LENGTH }, (_, index) => {
     const number = Number.parseInt(digits.slice(index * 4, index * 4 + 4), 16);
@@ -117,9 +122,13 @@ function generatedName(context: VerbContext, prefix: string): string {
 }
 
 /** Why nothing can be created in this namespace. */
-function namespaceRefusal(context: VerbContext, { kind, namespace }: Target, object: JsonObject): Status | undefined {
+function checkNamespaceExists(
+  context: VerbContext,
+  { kind, namespace }: Target,
+  object: JsonObject,
+): Status | undefined {
   if (!kind.isNamespaced) return undefined;
-  const mismatch = namespaceMismatch({ kind, namespace }, object);
+  const mismatch = checkNamespace({ kind, namespace }, object);
   if (mismatch !== undefined) return mismatch;
   const found = context.store.get("namespaces", objectKey("", namespace));
   if (found === undefined) return notFound(NAMESPACES, namespace);

@@ -13,7 +13,7 @@ import { applyStrategicMergePatch } from "../../apply/strategic-merge-patch.ts";
 import { formatGoValue } from "../../go-format.ts";
 import type { StructuralSchema } from "../../schema/structural-schema.ts";
 import { completeObject, decodeBody } from "../../admission/admit-body.ts";
-import { typedBody } from "../../admission/body-type.ts";
+import { checkBodyType } from "../../admission/body-type.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
 import { textAt } from "../../kinds/json-access.ts";
 import { getGoTypeName, parseJson, parseYamlBody } from "../../request/body/body.ts";
@@ -27,7 +27,7 @@ import {
   unknownPatchType,
 } from "../../request/response/status-errors.ts";
 import type { ObjectChange } from "./change-object.ts";
-import { writerOf } from "./new-object.ts";
+import { createWriter } from "./new-object.ts";
 import { apiVersionOf, isBuiltIn, type Target, type VerbContext } from "../verb-context.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
@@ -40,38 +40,40 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
 };
 
 /** The patch type by content type. */
-export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Result<PatchType, Status> {
+export function getPatchType(contentType: string | undefined, isBuiltInKind: boolean): Result<PatchType, Status> {
   const { type } = parseMediaRange(contentType ?? "");
   const patch = Object.hasOwn(PATCH_TYPES, type) ? PATCH_TYPES[type] : undefined;
   if (patch === undefined) return err(unknownPatchType());
-  if (patch !== "strategic" || isOwn) return ok(patch);
+  if (patch !== "strategic" || isBuiltInKind) return ok(patch);
   const others = Object.keys(PATCH_TYPES).filter((name) => PATCH_TYPES[name] !== "strategic");
   return err(unknownBodyType(others.join(", ")));
 }
 
 /** A parsed patch; rejected when it is invalid. */
-export function readPatch(type: PatchType, body: string): Result<JsonValue, Status> {
-  if (type === "apply") return readApplied(body);
+export function parsePatch(type: PatchType, body: string): Result<JsonValue, Status> {
+  if (type === "apply") return parseAppliedConfiguration(body);
   const value = parseJson(body);
   const prefix = type === "strategic" ? "" : "error decoding patch: ";
   if (!value.ok) return err(badRequest(prefix + value.error.message));
-  const found = value.value;
+  const parsed = value.value;
   if (type === "json") {
-    const wrong = isJsonArray(found) ? found.find((step) => !isJsonObject(step)) : found;
-    if (wrong === undefined && isJsonArray(found)) return ok(found);
-    const wanted = isJsonArray(found) ? "handlers.jsonPatchOp" : "[]handlers.jsonPatchOp";
+    const invalid = isJsonArray(parsed) ? parsed.find((step) => !isJsonObject(step)) : parsed;
+    if (invalid === undefined && isJsonArray(parsed)) return ok(parsed);
+    const expected = isJsonArray(parsed) ? "handlers.jsonPatchOp" : "[]handlers.jsonPatchOp";
     return err(
-      badRequest(`${prefix}json: cannot unmarshal ${getGoTypeName(wrong ?? null)} into Go value of type ${wanted}`),
+      badRequest(`${prefix}json: cannot unmarshal ${getGoTypeName(invalid ?? null)} into Go value of type ${expected}`),
     );
   }
-  if (isJsonObject(found)) return ok(found);
-  if (found === null && type === "merge") return err(badRequest("Invalid JSON Patch"));
+  if (isJsonObject(parsed)) return ok(parsed);
+  if (parsed === null && type === "merge") return err(badRequest("Invalid JSON Patch"));
   return err(
-    badRequest(`${prefix}json: cannot unmarshal ${getGoTypeName(found)} into Go value of type map[string]interface {}`),
+    badRequest(
+      `${prefix}json: cannot unmarshal ${getGoTypeName(parsed)} into Go value of type map[string]interface {}`,
+    ),
   );
 }
 
-function readApplied(body: string): Result<JsonValue, Status> {
+function parseAppliedConfiguration(body: string): Result<JsonValue, Status> {
   const value = parseYamlBody(body);
   if (!value.ok) return err(badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${value.error}`));
   if (isJsonObject(value.value)) return ok(value.value);
@@ -80,29 +82,32 @@ function readApplied(body: string): Result<JsonValue, Status> {
 }
 
 /** The change of a JSON, merge or strategic merge patch. `strictRefusal` may report strict decoding errors. */
-export function patchChange(
+export function createPatchChange(
   target: Target,
-  place: Pick<ObjectChange, "name" | "subresource">,
+  objectName: Pick<ObjectChange, "name" | "subresource">,
   type: Exclude<PatchType, "apply">,
   patch: JsonValue,
-  strictRefusal: (object: JsonObject) => string | undefined,
+  findStrictError: (object: JsonObject) => string | undefined,
 ): ObjectChange {
   return {
-    ...place,
+    ...objectName,
     next: (live) => {
       const result = applyPatch(type, patch, live, target.version.schema);
       if (!result.ok) return result;
-      const typed = typedBody(target, result.value);
+      const typed = checkBodyType(target, result.value);
       if (!typed.ok) return typed;
       const read = decodeBody(target, typed.value);
       if (read.ok) {
-        const strict = strictRefusal(typed.value);
-        if (strict !== undefined) return err(invalidPatchResult(shownPatch(type, patch, typed.value), strict));
+        const strict = findStrictError(typed.value);
+        if (strict !== undefined) return err(createPatchResultError(getQuotedPatch(type, patch, typed.value), strict));
         return ok(completeObject(target, read.value));
       }
       const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
       return err(
-        invalidPatchResult(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
+        createPatchResultError(
+          getQuotedPatch(type, patch, typed.value),
+          type === "strategic" ? toConverterMessage(why) : why,
+        ),
       );
     },
   };
@@ -118,7 +123,7 @@ export function applyPatch(
   if (type === "strategic") return applyStrategicMergePatch(live, patch as JsonObject, schema);
   if (type === "merge") return ok(applyMergePatch(live, patch) as JsonObject);
   const result = applyJsonPatchTo(live, patch as readonly JsonObject[]);
-  return isJsonObject(result) ? ok(result) : err(rejected());
+  return isJsonObject(result) ? ok(result) : err(createRejection());
 }
 
 /** The real server's library adds a missing member on replace; undefined when the patch does not fit. */
@@ -159,13 +164,13 @@ function isMember(path: string): boolean {
 }
 
 /** The real server's message for a patch that does not apply, for any reason. */
-function rejected(): Status {
+function createRejection(): Status {
   const message = "the server rejected our request due to an error in our request";
   return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
 }
 
 /** What such a rejection quotes: the patched object, or for a strategic merge patch the patch. */
-function shownPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
+function getQuotedPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
   return type === "strategic" ? formatGoValue(patch) : object;
 }
 
@@ -177,49 +182,49 @@ const CONVERTED: Readonly<Record<string, string>> = {
 };
 
 /** Translates JSON decoding errors to the words of the decoder for patched maps. */
-function converterWords(why: string): string {
-  const [, found = "", wanted = ""] = MISTYPED.exec(why) ?? [];
-  const from = CONVERTED[found] ?? found;
-  if (wanted === "") return why;
-  if (wanted.startsWith("map[")) return `cannot restore map from ${from}`;
-  if (wanted.startsWith("[]")) return `cannot restore slice from ${from}`;
-  if (wanted.includes(".") && !wanted.startsWith("v1.Time")) return `cannot restore struct from: ${from}`;
-  return wanted === "string" && found === "number"
+function toConverterMessage(why: string): string {
+  const [, parsed = "", expected = ""] = MISTYPED.exec(why) ?? [];
+  const from = CONVERTED[parsed] ?? parsed;
+  if (expected === "") return why;
+  if (expected.startsWith("map[")) return `cannot restore map from ${from}`;
+  if (expected.startsWith("[]")) return `cannot restore slice from ${from}`;
+  if (expected.includes(".") && !expected.startsWith("v1.Time")) return `cannot restore struct from: ${from}`;
+  return expected === "string" && parsed === "number"
     ? `cannot convert ${from} to string`
-    : `unrecognized type: ${wanted}`;
+    : `unrecognized type: ${expected}`;
 }
 
 /** The patched object cannot be decoded, or not strictly. */
-export function invalidPatchResult(object: JsonObject | string, why: string): Status {
-  const shown = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
-  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
+export function createPatchResultError(object: JsonObject | string, why: string): Status {
+  const quoted = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
+  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${quoted}: ${why}` };
   return invalid({ group: "", kind: "" }, "", [error]);
 }
 
 /** The change of a server-side apply; rejected at once when it is invalid. */
-export function applyChange(
+export function createApplyChange(
   context: VerbContext,
   target: Target,
-  place: Pick<ObjectChange, "name" | "subresource">,
+  objectName: Pick<ObjectChange, "name" | "subresource">,
   config: JsonObject,
   options: WriteOptions,
 ): Result<ObjectChange, Status> {
-  const refusal = applyRefusal(target, place.name, config);
-  if (refusal !== undefined) return err(refusal);
-  const writer = writerOf(context, target, options.manager, place.subresource);
+  const error = checkConfiguration(target, objectName.name, config);
+  if (error !== undefined) return err(error);
+  const writer = createWriter(context, target, options.manager, objectName.subresource);
   return ok({
-    ...place,
+    ...objectName,
     keepsManagers: true,
-    createsMissing: place.subresource === undefined,
+    createsMissing: objectName.subresource === undefined,
     next: (live) => {
       const result = applyConfiguration({ live, schema: target.version.schema, writer }, config, options.isForced);
       if (!result.ok) return result;
-      const unfounded = isNew(live) ? uidOfNothing(target, place.name, config) : undefined;
-      if (unfounded !== undefined) return err(unfounded);
+      const uidError = isNew(live) ? checkUidOfMissing(target, objectName.name, config) : undefined;
+      if (uidError !== undefined) return err(uidError);
       const read = decodeBody(target, result.value);
       if (!read.ok) return read;
-      const whole = completeObject(target, read.value);
-      return ok(isBuiltIn(target.kind) ? whole : withMetadata(whole, emptyMetadata(result.value)));
+      const completed = completeObject(target, read.value);
+      return ok(isBuiltIn(target.kind) ? completed : withMetadata(completed, listEmptyMetadata(result.value)));
     },
   });
 }
@@ -228,7 +233,7 @@ export function applyChange(
  * Empty lists and maps in the metadata. An apply to a custom kind stores them, although reads never show them: the next
  * apply without changes is still a write.
  */
-function emptyMetadata(object: JsonObject): JsonObject {
+function listEmptyMetadata(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
   const names = ["labels", "annotations", "finalizers", "ownerReferences"];
   const empty = names.filter((name) => Object.keys(metadata[name] ?? { set: true }).length === 0);
@@ -240,23 +245,23 @@ function isNew(live: JsonObject): boolean {
 }
 
 /** An object with a uid must exist. */
-function uidOfNothing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
+function checkUidOfMissing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
   const uid = metadataText(config, "uid");
   if (uid === "" || nameOf(config) === "") return undefined;
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   return conflict(kind, name, why);
 }
 
-function applyRefusal(target: Target, name: string, config: JsonObject): Status | undefined {
+function checkConfiguration(target: Target, name: string, config: JsonObject): Status | undefined {
   const [apiVersion, kind] = [textAt(config, "apiVersion"), textAt(config, "kind")];
   if (apiVersion !== apiVersionOf(target) || kind !== target.kind.kind) {
     const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
     return badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
   }
   const metadata = metadataOf(config);
-  const said = nameOf(config);
-  if (said !== "" && said !== name) {
-    return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
+  const nameInBody = nameOf(config);
+  if (nameInBody !== "" && nameInBody !== name) {
+    return badRequest(`the name of the object (${nameInBody}) does not match the name on the URL (${name})`);
   }
   const managers = metadata["managedFields"];
   return isJsonArray(managers) && managers.length > 0 ? badRequest("metadata.managedFields must be nil") : undefined;

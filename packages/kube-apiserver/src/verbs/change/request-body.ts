@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
-import { typedBody } from "../../admission/body-type.ts";
+import { checkBodyType } from "../../admission/body-type.ts";
 import { validateStrictness } from "../../admission/strictness.ts";
 import { parseJson, PROTOBUF, decodeObject, parseYamlBody } from "../../request/body/body.ts";
 import { parseMediaRange } from "../../request/body/media-types.ts";
@@ -11,35 +11,35 @@ import { isBuiltIn } from "../verb-context.ts";
 
 /** The object in a request, and its decoding warnings. */
 export function readRequestObject(
-  asked: ResourceRequest,
+  target: ResourceRequest,
   validation: FieldValidation,
 ): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
-  const { request, kind } = asked;
+  const { request, kind } = target;
   const contentType = request.headers["content-type"];
   if (!isBuiltIn(kind) && parseMediaRange(contentType ?? "").type === PROTOBUF) return err(unknownBodyType());
-  const read = decodeObject(request.body, contentType, kind.kind);
-  if (!read.ok) return read;
-  const typed = typedBody(asked, read.value.object);
+  const decoded = decodeObject(request.body, contentType, kind.kind);
+  if (!decoded.ok) return decoded;
+  const typed = checkBodyType(target, decoded.value.object);
   if (!typed.ok) return typed;
-  const strict = strictWarnings(asked, typed.value, read.value.duplicates, validation);
-  if (!strict.ok) return strict;
-  asked.warnings?.push(...strict.value);
-  return ok({ object: typed.value, warnings: strict.value });
+  const fieldWarnings = checkUnknownFields(target, typed.value, decoded.value.duplicates, validation);
+  if (!fieldWarnings.ok) return fieldWarnings;
+  target.warnings?.push(...fieldWarnings.value);
+  return ok({ object: typed.value, warnings: fieldWarnings.value });
 }
 
 /** Warnings about ignored fields, or the rejection in strict mode. */
-function strictWarnings(
-  asked: ResourceRequest,
+function checkUnknownFields(
+  target: ResourceRequest,
   object: JsonObject,
   duplicates: readonly string[],
   validation: FieldValidation,
 ): Result<readonly string[], Status> {
   if (validation === "Ignore") return ok([]);
-  const errors = validateStrictness(asked, object, duplicates);
+  const errors = validateStrictness(target, object, duplicates);
   if (validation === "Warn" || errors.length === 0) return ok(errors);
-  const { kind } = asked.kind;
+  const { kind } = target.kind;
   const why = `strict decoding error: ${errors.join(", ")}`;
-  return err(badRequest(`${kind} in version "${asked.version.name}" cannot be handled as a ${kind}: ${why}`));
+  return err(badRequest(`${kind} in version "${target.version.name}" cannot be handled as a ${kind}: ${why}`));
 }
 
 /** The options of a deletion, from its query and body. */
@@ -47,8 +47,8 @@ export function readDeletionOptions({ request, query }: ResourceRequest): Return
   if (request.body === "") return parseDeletionOptions(query, undefined);
   const { type } = parseMediaRange(request.headers["content-type"] ?? "application/json");
   if (type === PROTOBUF) {
-    const read = decodeObject(request.body, type, "DeleteOptions");
-    return read.ok ? parseDeletionOptions(query, read.value.object) : read;
+    const decoded = decodeObject(request.body, type, "DeleteOptions");
+    return decoded.ok ? parseDeletionOptions(query, decoded.value.object) : decoded;
   }
   if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
   const value = type === "application/yaml" ? parseYamlBody(request.body) : parseJson(request.body);

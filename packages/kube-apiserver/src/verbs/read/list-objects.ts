@@ -29,10 +29,10 @@ const TOO_OLD_TOKEN =
 /** The requested objects, page by page of one snapshot. */
 export function listObjects(context: VerbContext, target: Target, options: ListOptions): Result<ListedObjects, Status> {
   const prefix = target.namespace === "" ? "" : `${target.namespace}/`;
-  const picture =
-    options.continueToken === "" ? snapshotOf(context, target, options) : continued(context, target, options);
-  if (!picture.ok) return picture;
-  const { objects, revision, start } = picture.value;
+  const snapshot =
+    options.continueToken === "" ? takeSnapshot(context, target, options) : continueSnapshot(context, target, options);
+  if (!snapshot.ok) return snapshot;
+  const { objects, revision, start } = snapshot.value;
   const isSelected = createSelection(target, options);
   const all = objects.withPrefix(prefix, start === "" ? prefix : start);
   const selected = isSelected === undefined ? all : all.filter(({ object }) => isSelected(object));
@@ -42,25 +42,25 @@ export function listObjects(context: VerbContext, target: Target, options: ListO
   return ok({
     items,
     revision,
-    continueToken: tokenOf(revision, `${last.slice(target.namespace.length)}\0`),
+    continueToken: encodeToken(revision, `${last.slice(target.namespace.length)}\0`),
     ...(isSelected === undefined ? { remaining: selected.length - items.length } : {}),
   });
 }
 
-function snapshotOf({ store }: VerbContext, { kind }: Target, options: ListOptions): Result<ListSnapshot, Status> {
+function takeSnapshot({ store }: VerbContext, { kind }: Target, options: ListOptions): Result<ListSnapshot, Status> {
   const name = storeKindOf(kind);
-  const present: ListSnapshot = { objects: store.objects(name), revision: store.revision, start: "" };
-  const asked = versionOf(options.resourceVersion);
-  if (!asked.ok) return asked;
-  if (asked.value > store.revision) return err(tooLargeVersion(options.resourceVersion, store.revision));
-  const isExact = options.match === "Exact" || (options.match === "" && options.limit > 0 && asked.value > 0);
-  if (!isExact) return ok(present);
-  const objects = store.asOf(name, asked.value);
+  const current: ListSnapshot = { objects: store.objects(name), revision: store.revision, start: "" };
+  const requested = parseVersion(options.resourceVersion);
+  if (!requested.ok) return requested;
+  if (requested.value > store.revision) return err(tooLargeVersion(options.resourceVersion, store.revision));
+  const isExact = options.match === "Exact" || (options.match === "" && options.limit > 0 && requested.value > 0);
+  if (!isExact) return ok(current);
+  const objects = store.asOf(name, requested.value);
   if (objects === undefined) return err(expired("The resourceVersion for the provided list is too old."));
-  return ok({ objects, revision: asked.value, start: "" });
+  return ok({ objects, revision: requested.value, start: "" });
 }
 
-function continued(
+function continueSnapshot(
   { store }: VerbContext,
   { kind, namespace }: Target,
   options: ListOptions,
@@ -69,7 +69,7 @@ function continued(
   if (resourceVersion !== "" && resourceVersion !== "0") {
     return err(badRequest("specifying resource version is not allowed when using continue"));
   }
-  const token = readToken(continueToken);
+  const token = decodeToken(continueToken);
   if (!token.ok) return err(badRequest(`invalid continue token: ${token.error}`));
   const { revision, start } = token.value;
   const name = storeKindOf(kind);
@@ -77,31 +77,31 @@ function continued(
   if (revision < 0) return ok({ objects: store.objects(name), revision: store.revision, start: from });
   const objects = store.asOf(name, revision);
   if (objects !== undefined) return ok({ objects, revision, start: from });
-  return err({ ...expired(TOO_OLD_TOKEN), metadata: { continue: tokenOf(-1, start) } } as Status);
+  return err({ ...expired(TOO_OLD_TOKEN), metadata: { continue: encodeToken(-1, start) } } as Status);
 }
 
 /** Parses a version; 0 for none. */
-export function versionOf(text: string): Result<number, Status> {
+export function parseVersion(text: string): Result<number, Status> {
   if (text === "" || text === "0") return ok(0);
   if (isGoInteger(text) && !text.startsWith("-")) return ok(Number(text));
   const why = `Invalid value: ${JSON.stringify(text)}: ${formatNotInteger("ParseUint", text)}`;
   return err(badRequest(`invalid resource version: resourceVersion: ${why}`));
 }
 
-function tokenOf(revision: number, start: string): string {
+function encodeToken(revision: number, start: string): string {
   return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url");
 }
 
-function readToken(text: string): Result<{ readonly revision: number; readonly start: string }, string> {
-  const wrong = text.search(/[^A-Za-z0-9_-]/);
-  const isCut = text.length % 4 === 1;
-  if (wrong >= 0 || isCut) {
-    const at = wrong >= 0 ? wrong : text.length - 1;
+function decodeToken(text: string): Result<{ readonly revision: number; readonly start: string }, string> {
+  const invalidIndex = text.search(/[^A-Za-z0-9_-]/);
+  const isTruncated = text.length % 4 === 1;
+  if (invalidIndex >= 0 || isTruncated) {
+    const at = invalidIndex >= 0 ? invalidIndex : text.length - 1;
     return err(`continue key is not valid: illegal base64 data at input byte ${at}`);
   }
-  const inside = parseJson(Buffer.from(text, "base64url").toString("latin1"));
-  if (!inside.ok) return err(`continue key is not valid: ${inside.error.message}`);
-  const { v = "", rv, start } = isJsonObject(inside.value) ? inside.value : {};
+  const parsed = parseJson(Buffer.from(text, "base64url").toString("latin1"));
+  if (!parsed.ok) return err(`continue key is not valid: ${parsed.error.message}`);
+  const { v = "", rv, start } = isJsonObject(parsed.value) ? parsed.value : {};
   if (v !== "meta.k8s.io/v1")
     return err(
       `continue key is not valid: server does not recognize this encoded version ${typeof v === "string" ? v : ""}`,

@@ -22,12 +22,12 @@ export interface TableRenderer {
 }
 
 /** Lists of built-in kinds omit an empty token; those of custom kinds do not. */
-function continueOf({ continueToken }: ListedObjects, showsEmpty: boolean): { readonly continue?: string } {
+function formatContinue({ continueToken }: ListedObjects, includesEmpty: boolean): { readonly continue?: string } {
   if (continueToken !== undefined) return { continue: continueToken };
-  return showsEmpty ? { continue: "" } : {};
+  return includesEmpty ? { continue: "" } : {};
 }
 
-interface Shown extends Target {
+interface FormatRequest extends Target {
   readonly query: URLSearchParams;
 }
 
@@ -41,62 +41,66 @@ export class Presenter {
     this.#tables = tables;
   }
 
-  one(asked: Shown, shown: StoredObject | JsonObject, { as }: Representation): string {
+  formatObject(request: FormatRequest, object: StoredObject | JsonObject, { as }: Representation): string {
     if (as === undefined) {
-      if (shown instanceof StoredObject) return objectText(asked, shown, false);
+      if (object instanceof StoredObject) return objectText(request, object, false);
       return JSON.stringify({
-        kind: asked.kind.kind,
-        apiVersion: apiVersionOf(asked),
-        ...convertToVersion(asked, shown),
+        kind: request.kind.kind,
+        apiVersion: apiVersionOf(request),
+        ...convertToVersion(request, object),
       });
     }
-    const { metadata } = shown instanceof StoredObject ? shown.object : shown;
+    const { metadata } = object instanceof StoredObject ? object.object : object;
     if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata });
     const { resourceVersion } = metadata as JsonObject;
-    return this.#table(asked, [shown], resourceVersion === undefined ? {} : { resourceVersion }, true);
+    return this.#formatTable(request, [object], resourceVersion === undefined ? {} : { resourceVersion }, true);
   }
 
-  list(asked: Shown, listed: ListedObjects, { as }: Representation): string {
+  formatList(request: FormatRequest, listed: ListedObjects, { as }: Representation): string {
     const metadata = {
       resourceVersion: String(listed.revision),
-      ...continueOf(listed, as === undefined && !isBuiltIn(asked.kind)),
+      ...formatContinue(listed, as === undefined && !isBuiltIn(request.kind)),
       ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
     };
     if (as === "Table") {
-      return this.#table(asked, listed.items, metadata, true);
+      return this.#formatTable(request, listed.items, metadata, true);
     }
     const isPartial = as !== undefined;
     const items = listed.items.map((stored) =>
-      isPartial ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) }) : objectText(asked, stored, true),
+      isPartial
+        ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) })
+        : objectText(request, stored, true),
     );
-    const kind = isPartial ? "PartialObjectMetadataList" : asked.kind.listKind;
-    const apiVersion = isPartial ? PARTIAL.apiVersion : apiVersionOf(asked);
+    const kind = isPartial ? "PartialObjectMetadataList" : request.kind.listKind;
+    const apiVersion = isPartial ? PARTIAL.apiVersion : apiVersionOf(request);
     const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1);
     return `${head},"items":[${items.join(",")}]}`;
   }
 
   /** How the objects of a watch are written; undefined for unchanged. */
-  event(asked: Shown, { as }: Representation): EventText | undefined {
+  createEventFormatter(request: FormatRequest, { as }: Representation): EventText | undefined {
     if (as === undefined) return undefined;
     if (as !== "Table") {
       return ({ object }) => JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
     }
     let isFirst = true;
     return (stored) => {
-      const text = this.#table(asked, [stored], { resourceVersion: String(stored.revision) }, isFirst);
+      const text = this.#formatTable(request, [stored], { resourceVersion: String(stored.revision) }, isFirst);
       isFirst = false;
       return text;
     };
   }
 
-  #table(
-    asked: Shown,
+  #formatTable(
+    request: FormatRequest,
     objects: readonly (StoredObject | JsonObject)[],
     metadata: JsonObject,
     withColumns: boolean,
   ): string {
-    const includeObject = asked.query.get("includeObject") ?? "";
-    const shown = objects.map((object) => convertToVersion(asked, object));
-    return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));
+    const includeObject = request.query.get("includeObject") ?? "";
+    const converted = objects.map((object) => convertToVersion(request, object));
+    return JSON.stringify(
+      this.#tables.table({ target: request, objects: converted, metadata, includeObject, withColumns }),
+    );
   }
 }

@@ -4,7 +4,7 @@ import { createSelection, type ListOptions } from "../../request/query/list-opti
 import { expired, statusObject } from "../../request/response/status-errors.ts";
 import type { Change } from "../../store/change-history.ts";
 import type { StoredObject } from "../../store/stored-object.ts";
-import { versionOf } from "./list-objects.ts";
+import { parseVersion } from "./list-objects.ts";
 import { apiVersionOf, objectText, storeKindOf, type Target, type VerbContext } from "../verb-context.ts";
 
 const BOOKMARK_INTERVAL_MS = 60_000;
@@ -50,7 +50,7 @@ export async function* watchObjects(context: VerbContext, request: WatchRequest)
     wakeup.wake();
   }
   if (!options.wantsBookmarks) bookmark.cancel();
-  const unfollow = store.follow(name, wakeup.wake);
+  const unsubscribe = store.follow(name, wakeup.wake);
   signal.addEventListener("abort", wakeup.wake);
   try {
     yield* stream.initial();
@@ -62,7 +62,7 @@ export async function* watchObjects(context: VerbContext, request: WatchRequest)
       await wakeup.wait();
     }
   } finally {
-    unfollow();
+    unsubscribe();
     end.cancel();
     bookmark.cancel();
     signal.removeEventListener("abort", wakeup.wake);
@@ -72,7 +72,7 @@ export async function* watchObjects(context: VerbContext, request: WatchRequest)
 /** The last line created for an object: usually the next watcher receives the same. */
 const lines = new WeakMap<StoredObject, { readonly kind: Kind; readonly name: string; readonly text: string }>();
 
-function lineOf(type: string, text: string): string {
+function formatLine(type: string, text: string): string {
   return `{"type":"${type}","object":${text}}\n`;
 }
 
@@ -86,7 +86,7 @@ class EventStream {
   readonly #isPlain: boolean;
   readonly #isSelected: ((object: JsonObject) => boolean) | undefined;
   readonly #prefix: string;
-  #place = 0;
+  #position = 0;
   /** Changes up to this revision were sent. */
   #revision = 0;
   isEnded = false;
@@ -108,22 +108,22 @@ class EventStream {
   /** Sends the current state if requested; sets the position for changes. */
   *initial(): Generator<string> {
     const { resourceVersion, sendsInitialEvents, wantsBookmarks } = this.#options;
-    const asked = versionOf(resourceVersion);
-    const revision = asked.ok ? asked.value : 0;
+    const requested = parseVersion(resourceVersion);
+    const revision = requested.ok ? requested.value : 0;
     const sendsState = sendsInitialEvents ?? revision === 0;
     if (!sendsState && revision > 0) {
-      const place = this.#history.placeAfter(revision);
-      if (place === undefined) {
+      const position = this.#history.placeAfter(revision);
+      if (position === undefined) {
         yield this.#failure(expired(`too old resource version: ${revision} (${this.#history.compacted})`));
         return;
       }
-      this.#place = place;
+      this.#position = position;
       this.#revision = revision;
       return;
     }
     const { store } = this.#context;
     const objects = store.objects(storeKindOf(this.#target.kind));
-    this.#place = this.#history.end;
+    this.#position = this.#history.end;
     this.#revision = store.revision;
     if (!sendsState) return;
     let chunk = "";
@@ -141,16 +141,16 @@ class EventStream {
   /** The next chunk of lines; empty when nothing happened. */
   next(): string {
     const history = this.#history;
-    if (!history.reaches(this.#place)) {
+    if (!history.reaches(this.#position)) {
       return this.#failure(expired(`too old resource version: ${this.#revision} (${history.compacted})`));
     }
     let chunk = "";
-    for (let change = history.at(this.#place); change !== undefined; change = history.at(this.#place)) {
+    for (let change = history.at(this.#position); change !== undefined; change = history.at(this.#position)) {
       if (chunk.length >= CHUNK_LENGTH) break;
-      this.#place += 1;
+      this.#position += 1;
       if (change.revision <= this.#revision) continue;
       this.#revision = change.revision;
-      if (change.after.key.startsWith(this.#prefix)) chunk += this.#lineOf(change);
+      if (change.after.key.startsWith(this.#prefix)) chunk += this.#formatChange(change);
     }
     return chunk;
   }
@@ -160,7 +160,7 @@ class EventStream {
     return this.#bookmark(false);
   }
 
-  #lineOf({ before, after, isDeletion, revision }: Change): string {
+  #formatChange({ before, after, isDeletion, revision }: Change): string {
     const isNow = !isDeletion && (this.#isSelected?.(after.object) ?? true);
     const wasBefore = before !== undefined && (this.#isSelected?.(before.object) ?? true);
     if (isNow) return this.#line(wasBefore ? "MODIFIED" : "ADDED", after);
@@ -171,11 +171,11 @@ class EventStream {
   }
 
   #line(type: string, stored: StoredObject): string {
-    if (!this.#isPlain) return lineOf(type, this.#text(stored));
+    if (!this.#isPlain) return formatLine(type, this.#text(stored));
     const name = `${type} ${apiVersionOf(this.#target)}`;
-    const known = lines.get(stored);
-    if (known?.name === name && known.kind === this.#target.kind) return known.text;
-    const text = lineOf(type, this.#text(stored));
+    const cached = lines.get(stored);
+    if (cached?.name === name && cached.kind === this.#target.kind) return cached.text;
+    const text = formatLine(type, this.#text(stored));
     lines.set(stored, { kind: this.#target.kind, name, text });
     return text;
   }

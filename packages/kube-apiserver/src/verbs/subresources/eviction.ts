@@ -4,7 +4,7 @@ import type { ClusterObjects } from "../../controllers/cluster-objects.ts";
 import { asJson, typed } from "../../controllers/objects/cluster-view.ts";
 import { BUDGETS } from "../../controllers/objects/resources.ts";
 import type { Budget, Pod } from "../../controllers/objects/typed.ts";
-import { evictionVerdict, withDisruption } from "../../controllers/scaling/disruption.ts";
+import { decideEviction, recordDisruption } from "../../controllers/scaling/disruption.ts";
 import { parseDeletionOptions } from "../../request/query/options.ts";
 import { notFound } from "../../request/response/status-errors.ts";
 import type { Written } from "../../store/object-store.ts";
@@ -15,7 +15,7 @@ import { storeKindOf, type Target, type VerbContext } from "../verb-context.ts";
 /** As the real server records an eviction. */
 const WRITER = "kube-apiserver";
 /** Attempts on a budget with concurrent changes. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Deletes a pod unless a disruption budget forbids it; the budget is charged first, so that two evictions cannot both
@@ -28,14 +28,14 @@ export async function evictPod(
   eviction: JsonObject,
   isDryRun: boolean,
 ): Promise<Result<Written, Status>> {
-  const asked = isJsonObject(eviction["deleteOptions"]) ? eviction["deleteOptions"] : {};
-  const options = parseDeletionOptions(new URLSearchParams(), asked);
+  const deleteOptions = isJsonObject(eviction["deleteOptions"]) ? eviction["deleteOptions"] : {};
+  const options = parseDeletionOptions(new URLSearchParams(), deleteOptions);
   const pod = context.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
   if (pod === undefined) return err(notFound(target.kind, name));
   if (!options.ok) return options;
   const deletion = { ...options.value, isDryRun: isDryRun || options.value.isDryRun };
-  const refusal = await chargeBudget(context, objects, typed<Pod>(pod.object), deletion.isDryRun);
-  return refusal === undefined ? deleteObject(context, target, name, deletion) : err(refusal);
+  const denial = await chargeBudget(context, objects, typed<Pod>(pod.object), deletion.isDryRun);
+  return denial === undefined ? deleteObject(context, target, name, deletion) : err(denial);
 }
 
 /** Charges an eviction to its budget, if any; or returns why it is denied. */
@@ -46,12 +46,12 @@ async function chargeBudget(
   isDryRun: boolean,
 ): Promise<Status | undefined> {
   let conflict: Status | undefined;
-  for (let left = TRIES; left > 0; left -= 1) {
+  for (let attempts = MAX_ATTEMPTS; attempts > 0; attempts -= 1) {
     const budgets = objects.list(BUDGETS, pod.metadata.namespace).map((budget) => typed<Budget>(budget));
-    const verdict = evictionVerdict(pod, budgets);
+    const verdict = decideEviction(pod, budgets);
     if ("refusal" in verdict) return verdict.refusal;
     if (verdict.costs === undefined || isDryRun) return undefined;
-    const next = withDisruption(verdict.costs, pod.metadata.name ?? "", context.clock.now());
+    const next = recordDisruption(verdict.costs, pod.metadata.name ?? "", context.clock.now());
     const written = await objects.updateStatus(BUDGETS, asJson(next), WRITER);
     if (written.ok) return undefined;
     if (written.error.reason !== "Conflict") return written.error;

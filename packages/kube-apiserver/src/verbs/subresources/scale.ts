@@ -12,7 +12,7 @@ import { memberElement } from "../../apply/fields/path-element.ts";
 import { type ScaledKind, copyManagersToScale, copyManagersFromScale } from "../../apply/managers/scale-managers.ts";
 import { applyConfiguration, type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../../admission/metadata.ts";
-import { unknownFields } from "../../admission/strictness.ts";
+import { findUnknownFields } from "../../admission/strictness.ts";
 import { builtInSchema } from "../../kinds/built-in/built-in-schemas.ts";
 import { decodeAsGo } from "../../kinds/go/go-types.ts";
 import type { Kind, ScalePaths } from "../../kinds/kind.ts";
@@ -20,8 +20,8 @@ import { badRequest, conflict, internalError, invalid } from "../../request/resp
 import { apiVersionOf, isBuiltIn, type Target } from "../verb-context.ts";
 
 /** What `/scale` shows of an object. */
-export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject): Result<JsonObject, Status> {
-  const replicas = valueAt(object, paths.specReplicas);
+export function createScale({ kind }: Target, paths: ScalePaths, object: JsonObject): Result<JsonObject, Status> {
+  const replicas = getValue(object, paths.specReplicas);
   if (replicas === undefined && !isBuiltIn(kind)) {
     const why = `the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`;
     const message = `Internal error occurred: ${why}`;
@@ -34,13 +34,14 @@ export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject)
     });
   }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
-  const selector = paths.labelSelector === undefined ? undefined : selectorText(valueAt(object, paths.labelSelector));
+  const selector =
+    paths.labelSelector === undefined ? undefined : formatSelector(getValue(object, paths.labelSelector));
   return ok({
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
-    spec: numberOf(replicas) === 0 ? {} : { replicas: numberOf(replicas) },
-    status: defined({ replicas: numberOf(valueAt(object, paths.statusReplicas)), selector }),
+    spec: toNumber(replicas) === 0 ? {} : { replicas: toNumber(replicas) },
+    status: defined({ replicas: toNumber(getValue(object, paths.statusReplicas)), selector }),
   });
 }
 
@@ -58,14 +59,14 @@ export function changeScale(
   writer: FieldWriter,
   step: { readonly next: ScaleChange; readonly isApply: boolean },
 ): Result<JsonObject, Status> {
-  const kind = scaledKind(target.kind, apiVersionOf(target));
-  const shown = scaleOf(target, paths, live);
-  const before = copyManagersToScale(live, shown.ok ? shown.value : missingScale(target, live), kind);
+  const kind = describeScaledKind(target.kind, apiVersionOf(target));
+  const scale = createScale(target, paths, live);
+  const before = copyManagersToScale(live, scale.ok ? scale.value : createUnsetScale(target, live), kind);
   const next = step.next(before);
   if (!next.ok) return next;
   const context = { live: before, schema: builtInSchema(SCALE_TYPE), writer: { ...writer, apiVersion: SCALE_VERSION } };
   const after = step.isApply ? next.value : trackUpdate(context, next.value);
-  const object = withScale(target, paths, live, after);
+  const object = writeReplicas(target, paths, live, after);
   return object.ok ? ok(copyManagersFromScale(object.value, after, kind)) : object;
 }
 
@@ -79,25 +80,25 @@ const UNOWNED = internalError(
 
 /** Applies a Scale; conflicts are those of the count. */
 export function applyScale(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleChange {
-  const own = { ...writer, apiVersion: SCALE_VERSION };
+  const scaleWriter = { ...writer, apiVersion: SCALE_VERSION };
   return (live) =>
     !isBuiltIn(target.kind) && readManagers(live) === undefined
       ? err(UNOWNED)
-      : applyConfiguration({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
+      : applyConfiguration({ live, schema: builtInSchema(SCALE_TYPE), writer: scaleWriter }, config, isForced);
 }
 
 /** A Scale as Go's type decodes it. Err: the decoder's message. */
-export function readScale(sent: JsonObject): Result<JsonObject, string> {
+export function decodeScale(sent: JsonObject): Result<JsonObject, string> {
   return decodeAsGo(sent, SCALE_TYPE);
 }
 
 /** Fields that a Scale does not have. */
-export function unknownScaleFields(sent: JsonObject): readonly string[] {
-  return unknownFields(sent, builtInSchema(SCALE_TYPE));
+export function findUnknownScaleFields(sent: JsonObject): readonly string[] {
+  return findUnknownFields(sent, builtInSchema(SCALE_TYPE));
 }
 
 /** The Scale of a custom object without a count: it can be scaled too. */
-function missingScale({ kind }: Target, object: JsonObject): JsonObject {
+function createUnsetScale({ kind }: Target, object: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
   const metadata = defined({ name, namespace, uid, resourceVersion, creationTimestamp });
   return { kind: "Scale", apiVersion: SCALE_VERSION, metadata, spec: isBuiltIn(kind) ? {} : UNSET, status: {} };
@@ -106,23 +107,28 @@ function missingScale({ kind }: Target, object: JsonObject): JsonObject {
 /** As the real server marks a count that was never set. */
 const UNSET = { replicas: -2_147_483_648 };
 
-function scaledKind(kind: Kind, apiVersion: string): ScaledKind {
+function describeScaledKind(kind: Kind, apiVersion: string): ScaledKind {
   return {
     apiVersion,
     replicas: new Map(
       kind.versions.map((version) => [
         apiVersionOf({ kind, version }),
-        version.scale === undefined ? undefined : segments(version.scale.specReplicas).map(memberElement),
+        version.scale === undefined ? undefined : splitPath(version.scale.specReplicas).map(memberElement),
       ]),
     ),
   };
 }
 
 /** The object with the replicas of a Scale. */
-function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: JsonObject): Result<JsonObject, Status> {
+function writeReplicas(
+  target: Target,
+  paths: ScalePaths,
+  live: JsonObject,
+  scale: JsonObject,
+): Result<JsonObject, Status> {
   const { kind } = target;
   const spec = scale["spec"];
-  const replicas = isJsonObject(spec) ? numberOf(spec["replicas"]) : 0;
+  const replicas = isJsonObject(spec) ? toNumber(spec["replicas"]) : 0;
   const name = nameOf(live);
   const { resourceVersion, uid } = metadataOf(scale);
   const before = metadataOf(live);
@@ -140,38 +146,38 @@ function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: J
   } else if (replicas === UNSET.replicas) {
     return err(badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`));
   }
-  const changed = withValueAt(live, segments(paths.specReplicas), replicas);
+  const changed = setValue(live, splitPath(paths.specReplicas), replicas);
   return ok(resourceVersion === undefined ? changed : withMetadata(changed, { resourceVersion }));
 }
 
-function segments(path: string): readonly string[] {
+function splitPath(path: string): readonly string[] {
   return path.split(".").filter((part) => part !== "");
 }
 
-function valueAt(object: JsonObject, path: string): JsonValue | undefined {
+function getValue(object: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = object;
-  for (const name of segments(path)) value = isJsonObject(value) ? value[name] : undefined;
+  for (const name of splitPath(path)) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }
 
-function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
+function setValue(object: JsonObject, [first = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
   if (rest.length === 0) return { ...object, [first]: value };
   const inner = object[first];
-  return { ...object, [first]: withValueAt(isJsonObject(inner) ? inner : {}, rest, value) };
+  return { ...object, [first]: setValue(isJsonObject(inner) ? inner : {}, rest, value) };
 }
 
-function selectorText(selector: JsonValue | undefined): string | undefined {
+function formatSelector(selector: JsonValue | undefined): string | undefined {
   if (typeof selector === "string") return selector;
   if (!isJsonObject(selector)) return undefined;
   const requirements = selectorRequirements(selector);
   return requirements.ok ? formatLabelSelector(requirements.value) : undefined;
 }
 
-function numberOf(value: JsonValue | undefined): number {
+function toNumber(value: JsonValue | undefined): number {
   return typeof value === "number" ? value : 0;
 }
 
 function defined(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const kept = Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
-  return Object.fromEntries(kept);
+  const entries = Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
 }

@@ -22,11 +22,11 @@ export async function bindPod(
   if (typeof node !== "string" || node === "") return err(badRequest("target.name: Required value"));
   const next = (live: JsonObject): Result<JsonObject, Status> => {
     const spec = objectAt(live, "spec");
-    const refused = (why: string): Result<JsonObject, Status> =>
+    const createRejection = (why: string): Result<JsonObject, Status> =>
       err(conflict({ group: "", resource: "pods/binding" }, name, why));
-    if (isBeingDeleted(live)) return refused(`pod ${name} is being deleted, cannot be assigned to a host`);
+    if (isBeingDeleted(live)) return createRejection(`pod ${name} is being deleted, cannot be assigned to a host`);
     if (spec["nodeName"] !== undefined && spec["nodeName"] !== "") {
-      return refused(`pod ${name} is already assigned to node ${JSON.stringify(spec["nodeName"])}`);
+      return createRejection(`pod ${name} is already assigned to node ${JSON.stringify(spec["nodeName"])}`);
     }
     const { annotations } = metadataOf(binding);
     const metadata = isJsonObject(annotations)
@@ -36,7 +36,7 @@ export async function bindPod(
       ...live,
       metadata,
       spec: { ...spec, nodeName: node },
-      status: withPodScheduled(context, objectAt(live, "status")),
+      status: setPodScheduled(context, objectAt(live, "status")),
     });
   };
   return changeObject(
@@ -48,7 +48,7 @@ export async function bindPod(
 }
 
 /** The status of a scheduled pod. */
-function withPodScheduled(context: VerbContext, status: JsonObject): JsonObject {
+function setPodScheduled(context: VerbContext, status: JsonObject): JsonObject {
   const conditions = isJsonArray(status["conditions"]) ? status["conditions"].filter(isJsonObject) : [];
   const condition = {
     type: "PodScheduled",

@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Stored } from "@oaas/kube-core";
 import type { Deployment, ReplicaSet } from "../../objects/typed.ts";
-import { fenceOf, newSize, oldSizes, proportionalSizes, sizeOf } from "./deployment-rollout.ts";
+import {
+  getRolloutLimits,
+  computeNewSize,
+  computeOldSizes,
+  computeProportionalSizes,
+  getSize,
+} from "./deployment-rollout.ts";
 
 const deployment = (
   replicas: number,
@@ -20,7 +26,7 @@ const deployment = (
   },
 });
 
-const set = (name: string, replicas: number, availableReplicas = replicas, most = 0): Stored<ReplicaSet> => ({
+const set = (name: string, replicas: number, availableReplicas = replicas, maxReplicas = 0): Stored<ReplicaSet> => ({
   apiVersion: "apps/v1",
   kind: "ReplicaSet",
   metadata: {
@@ -28,7 +34,7 @@ const set = (name: string, replicas: number, availableReplicas = replicas, most 
     uid: name,
     resourceVersion: "1",
     creationTimestamp: `2026-01-0${name.charCodeAt(0) % 9 || 1}T00:00:00Z`,
-    annotations: { "deployment.kubernetes.io/max-replicas": String(most) },
+    annotations: { "deployment.kubernetes.io/max-replicas": String(maxReplicas) },
   },
   spec: { replicas, template: {} },
   status: { replicas, availableReplicas },
@@ -43,7 +49,7 @@ describe("maxSurge and maxUnavailable", () => {
     { why: "zero replicas", of: deployment(0, "25%", "25%"), surge: 0, unavailable: 0 },
     { why: "Recreate has no limits", of: deployment(3, 0, 0, "Recreate"), surge: 0, unavailable: 0 },
   ])("$why", ({ of, surge, unavailable }) => {
-    expect(fenceOf(of)).toEqual({ surge, unavailable });
+    expect(getRolloutLimits(of)).toEqual({ surge, unavailable });
   });
 });
 
@@ -54,13 +60,13 @@ describe("next size of the new ReplicaSet", () => {
     { why: "at most the desired replicas", sets: [set("a", 0), set("n", 8)], of: deployment(10, 3, 2), size: 10 },
     { why: "Recreate: all at once", sets: [set("n", 0)], of: deployment(10, 0, 0, "Recreate"), size: 10 },
   ])("$why", ({ sets, of, size }) => {
-    expect(newSize(of, sets, sets.at(-1)!)).toBe(size);
+    expect(computeNewSize(of, sets, sets.at(-1)!)).toBe(size);
   });
 });
 
 describe("next sizes of old ReplicaSets", () => {
   const sizes = (of: Deployment, fresh: ReplicaSet, old: readonly ReplicaSet[]): object =>
-    Object.fromEntries([...oldSizes(of, fresh, old)].map(([one, size]) => [one.metadata.name, size]));
+    Object.fromEntries([...computeOldSizes(of, fresh, old)].map(([one, size]) => [one.metadata.name, size]));
 
   test.each([
     {
@@ -103,22 +109,22 @@ describe("next sizes of old ReplicaSets", () => {
         count,
         count,
         fc.array(fc.tuple(count, count), { maxLength: 4 }),
-        (wanted, surge, unavailable, olds) => {
-          const of = deployment(wanted, surge, unavailable);
-          const fresh = set("n", Math.min(wanted, 5), Math.min(wanted, 3));
+        (desired, surge, unavailable, olds) => {
+          const of = deployment(desired, surge, unavailable);
+          const fresh = set("n", Math.min(desired, 5), Math.min(desired, 3));
           const old = olds.map(([size, available], index) =>
             set(String.fromCharCode(97 + index), size, Math.min(size, available)),
           );
-          const least = wanted - fenceOf(of).unavailable;
+          const minAvailable = desired - getRolloutLimits(of).unavailable;
           const before = [...old, fresh].reduce((sum, one) => sum + (one.status?.availableReplicas ?? 0), 0);
-          const next = oldSizes(of, fresh, old);
+          const next = computeOldSizes(of, fresh, old);
           // A shrinking ReplicaSet deletes unavailable pods first.
           const after = old.reduce(
-            (sum, one) => sum + Math.min(one.status?.availableReplicas ?? 0, next.get(one) ?? sizeOf(one)),
+            (sum, one) => sum + Math.min(one.status?.availableReplicas ?? 0, next.get(one) ?? getSize(one)),
             fresh.status?.availableReplicas ?? 0,
           );
-          for (const [one, size] of next) expect(size >= 0 && size < sizeOf(one)).toBe(true);
-          if (before >= least) expect(after).toBeGreaterThanOrEqual(Math.min(before, least));
+          for (const [one, size] of next) expect(size >= 0 && size < getSize(one)).toBe(true);
+          if (before >= minAvailable) expect(after).toBeGreaterThanOrEqual(Math.min(before, minAvailable));
           else expect(after).toBe(before);
         },
       ),
@@ -133,13 +139,13 @@ test("distributes a scaled rollout without losing or adding replicas", () => {
       fc.integer({ min: 0, max: 60 }),
       fc.integer({ min: 0, max: 10 }),
       fc.array(count, { minLength: 2, maxLength: 4 }),
-      (wanted, surge, sizes) => {
-        const of = deployment(wanted, surge, 0);
+      (desired, surge, sizes) => {
+        const of = deployment(desired, surge, 0);
         const total = sizes.reduce((sum, one) => sum + one, 0);
         const sets = sizes.map((size, index) => set(String.fromCharCode(97 + index), size, size, total));
-        const next = [...proportionalSizes(of, sets).values()];
+        const next = [...computeProportionalSizes(of, sets).values()];
         expect(next.every((size) => size >= 0)).toBe(true);
-        expect(next.reduce((sum, one) => sum + one, 0)).toBe(wanted === 0 ? 0 : wanted + fenceOf(of).surge);
+        expect(next.reduce((sum, one) => sum + one, 0)).toBe(desired === 0 ? 0 : desired + getRolloutLimits(of).surge);
       },
     ),
   );

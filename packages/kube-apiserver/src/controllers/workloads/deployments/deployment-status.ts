@@ -1,7 +1,7 @@
 import { conditionIn, withoutCondition } from "../../objects/conditions.ts";
 import { epochMs, wholeSeconds } from "../../objects/time.ts";
 import type { Condition, Deployment, DeploymentStatus, ReplicaSet } from "../../objects/typed.ts";
-import { fenceOf, sizeOf, sum, wantedOf } from "./deployment-rollout.ts";
+import { getRolloutLimits, getSize, sum, getDesiredReplicas } from "./deployment-rollout.ts";
 
 export interface RolloutView {
   readonly deployment: Deployment;
@@ -20,52 +20,57 @@ export function hasDeadline({ spec }: Deployment): boolean {
 }
 
 /** Counts and the Available condition; Progressing only during a roll-out. */
-export function deploymentStatus(view: RolloutView, judgesProgress: boolean): DeploymentStatus {
-  const counted = counts(view);
-  const status = { ...counted, conditions: withAvailability(view, counted) };
-  const judged = judgesProgress ? withProgress(view, status) : status.conditions;
-  const conditions = judgesProgress ? withReplicaFailure(view, judged) : judged;
-  return conditions.length === 0 ? counted : { ...counted, conditions };
+export function computeDeploymentStatus(view: RolloutView, checksProgress: boolean): DeploymentStatus {
+  const counts = countReplicas(view);
+  const status = { ...counts, conditions: setAvailable(view, counts) };
+  const progressConditions = checksProgress ? setProgressing(view, status) : status.conditions;
+  const conditions = checksProgress ? setReplicaFailure(view, progressConditions) : progressConditions;
+  return conditions.length === 0 ? counts : { ...counts, conditions };
 }
 
-function counts({ deployment, all, newSet }: RolloutView): DeploymentStatus {
+function countReplicas({ deployment, all, newSet }: RolloutView): DeploymentStatus {
   const available = sum(all, (set) => set.status?.availableReplicas ?? 0);
-  const unavailable = Math.max(0, sum(all, sizeOf) - available);
+  const unavailable = Math.max(0, sum(all, getSize) - available);
   return {
     observedGeneration: deployment.metadata.generation ?? 1,
-    ...present(
+    ...omitZero(
       "replicas",
       sum(all, (set) => set.status?.replicas ?? 0),
     ),
-    ...present("updatedReplicas", newSet?.status?.replicas ?? 0),
-    ...present(
+    ...omitZero("updatedReplicas", newSet?.status?.replicas ?? 0),
+    ...omitZero(
       "readyReplicas",
       sum(all, (set) => set.status?.readyReplicas ?? 0),
     ),
-    ...present("availableReplicas", available),
-    ...present("unavailableReplicas", unavailable),
+    ...omitZero("availableReplicas", available),
+    ...omitZero("unavailableReplicas", unavailable),
     terminatingReplicas: sum(all, (set) => set.status?.terminatingReplicas ?? 0),
     ...(deployment.status?.collisionCount === undefined ? {} : { collisionCount: deployment.status.collisionCount }),
   };
 }
 
-function present<K extends string>(name: K, value: number): { readonly [N in K]?: number } {
+function omitZero<K extends string>(name: K, value: number): { readonly [N in K]?: number } {
   return (value === 0 ? {} : { [name]: value }) as { readonly [N in K]?: number };
 }
 
-function withAvailability({ deployment, now }: RolloutView, status: DeploymentStatus): Conditions {
-  const least = wantedOf(deployment) - fenceOf(deployment).unavailable;
-  const isEnough = (status.availableReplicas ?? 0) >= least;
-  return withDeploymentCondition(
+function setAvailable({ deployment, now }: RolloutView, status: DeploymentStatus): Conditions {
+  const minAvailable = getDesiredReplicas(deployment) - getRolloutLimits(deployment).unavailable;
+  const isEnough = (status.availableReplicas ?? 0) >= minAvailable;
+  return setDeploymentCondition(
     deployment.status?.conditions ?? [],
     isEnough
-      ? claim("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
-      : claim("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
+      ? createConditionUpdate("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+      : createConditionUpdate(
+          "Available",
+          "False",
+          "MinimumReplicasUnavailable",
+          "Deployment does not have minimum availability.",
+        ),
     now,
   );
 }
 
-function withProgress(view: RolloutView, status: DeploymentStatus): Conditions {
+function setProgressing(view: RolloutView, status: DeploymentStatus): Conditions {
   const { deployment, newSet, now } = view;
   const conditions = status.conditions ?? [];
   if (!hasDeadline(deployment)) return withoutCondition(conditions, "Progressing");
@@ -74,11 +79,16 @@ function withProgress(view: RolloutView, status: DeploymentStatus): Conditions {
   if (isOver) return conditions;
   const subject = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
   if (isComplete(deployment, status)) {
-    const done = claim("Progressing", "True", "NewReplicaSetAvailable", `${subject} has successfully progressed.`);
-    return withDeploymentCondition(conditions, done, now);
+    const done = createConditionUpdate(
+      "Progressing",
+      "True",
+      "NewReplicaSetAvailable",
+      `${subject} has successfully progressed.`,
+    );
+    return setDeploymentCondition(conditions, done, now);
   }
-  if (isMoving(deployment.status ?? {}, status)) {
-    const moving = claim("Progressing", "True", "ReplicaSetUpdated", `${subject} is progressing.`);
+  if (isProgressing(deployment.status ?? {}, status)) {
+    const moving = createConditionUpdate("Progressing", "True", "ReplicaSetUpdated", `${subject} is progressing.`);
     // Progress updates the time even when nothing else changed: the deadline counts from it.
     const since = current?.status === "True" ? current.lastTransitionTime : undefined;
     const time = wholeSeconds(now);
@@ -86,23 +96,28 @@ function withProgress(view: RolloutView, status: DeploymentStatus): Conditions {
     return [...withoutCondition(conditions, "Progressing"), condition];
   }
   if (isTimedOut(deployment, conditions, now)) {
-    const late = claim("Progressing", "False", "ProgressDeadlineExceeded", `${subject} has timed out progressing.`);
-    return withDeploymentCondition(conditions, late, now);
+    const late = createConditionUpdate(
+      "Progressing",
+      "False",
+      "ProgressDeadlineExceeded",
+      `${subject} has timed out progressing.`,
+    );
+    return setDeploymentCondition(conditions, late, now);
   }
   return conditions;
 }
 
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
-  const wanted = wantedOf(deployment);
+  const desired = getDesiredReplicas(deployment);
   return (
-    (status.updatedReplicas ?? 0) === wanted &&
-    (status.replicas ?? 0) === wanted &&
-    (status.availableReplicas ?? 0) === wanted &&
+    (status.updatedReplicas ?? 0) === desired &&
+    (status.replicas ?? 0) === desired &&
+    (status.availableReplicas ?? 0) === desired &&
     (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 1)
   );
 }
 
-function isMoving(before: DeploymentStatus, after: DeploymentStatus): boolean {
+function isProgressing(before: DeploymentStatus, after: DeploymentStatus): boolean {
   const old = (status: DeploymentStatus): number => (status.replicas ?? 0) - (status.updatedReplicas ?? 0);
   return (
     (after.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
@@ -121,7 +136,11 @@ function isTimedOut(deployment: Deployment, conditions: Conditions, now: number)
 }
 
 /** Delay until a stalled roll-out must be evaluated again. */
-export function judgedAgainInMs(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
+export function getProgressCheckDelayMs(
+  deployment: Deployment,
+  status: DeploymentStatus,
+  now: number,
+): number | undefined {
   const condition = conditionIn(status.conditions, "Progressing");
   if (!hasDeadline(deployment) || !condition || isComplete(deployment, status)) return undefined;
   if (condition.reason === "ProgressDeadlineExceeded" || condition.reason === "NewReplicaSetAvailable")
@@ -131,7 +150,7 @@ export function judgedAgainInMs(deployment: Deployment, status: DeploymentStatus
   return Math.max(1000, from + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000 - now + 1000);
 }
 
-function withReplicaFailure({ all, newSet }: RolloutView, conditions: Conditions): Conditions {
+function setReplicaFailure({ all, newSet }: RolloutView, conditions: Conditions): Conditions {
   const failure = [...(newSet ? [newSet] : []), ...all]
     .map((set) => conditionIn(set.status?.conditions, "ReplicaFailure"))
     .find((condition) => condition !== undefined);
@@ -145,14 +164,19 @@ function withReplicaFailure({ all, newSet }: RolloutView, conditions: Conditions
   ];
 }
 
-interface DeploymentClaim {
+interface DeploymentConditionUpdate {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
   readonly message: string;
 }
 
-export function claim(type: string, status: string, reason: string, message: string): DeploymentClaim {
+export function createConditionUpdate(
+  type: string,
+  status: string,
+  reason: string,
+  message: string,
+): DeploymentConditionUpdate {
   return { type, status, reason, message };
 }
 
@@ -160,10 +184,17 @@ export function claim(type: string, status: string, reason: string, message: str
  * Conditions of Deployments: the same status and reason change nothing; otherwise the condition moves to the end of the
  * list.
  */
-export function withDeploymentCondition(conditions: Conditions, wanted: DeploymentClaim, now: number): Conditions {
-  const before = conditionIn(conditions, wanted.type);
-  if (before?.status === wanted.status && before.reason === wanted.reason) return conditions;
+export function setDeploymentCondition(
+  conditions: Conditions,
+  desired: DeploymentConditionUpdate,
+  now: number,
+): Conditions {
+  const before = conditionIn(conditions, desired.type);
+  if (before?.status === desired.status && before.reason === desired.reason) return conditions;
   const time = wholeSeconds(now);
-  const since = before?.status === wanted.status ? (before.lastTransitionTime ?? time) : time;
-  return [...withoutCondition(conditions, wanted.type), { ...wanted, lastUpdateTime: time, lastTransitionTime: since }];
+  const since = before?.status === desired.status ? (before.lastTransitionTime ?? time) : time;
+  return [
+    ...withoutCondition(conditions, desired.type),
+    { ...desired, lastUpdateTime: time, lastTransitionTime: since },
+  ];
 }

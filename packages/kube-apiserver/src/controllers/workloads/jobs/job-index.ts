@@ -1,7 +1,7 @@
 import type { Stored } from "@oaas/kube-core";
 import { isActive } from "../../objects/pods.ts";
 import type { Container, Job, Pod } from "../../objects/typed.ts";
-import { podFrom } from "../pod-from-template.ts";
+import { createPodFromTemplate } from "../pod-from-template.ts";
 
 const INDEX = "batch.kubernetes.io/job-completion-index";
 const VARIABLE = "JOB_COMPLETION_INDEX";
@@ -10,19 +10,19 @@ export function isIndexed({ spec }: Job): boolean {
   return spec.completionMode === "Indexed";
 }
 
-function indexOf({ metadata }: Pod): number {
+function getIndex({ metadata }: Pod): number {
   return Number(metadata.annotations?.[INDEX] ?? -1);
 }
 
 /** Succeeded indexes, including those whose pods are gone. */
-export function completedIndexes({ status }: Job, pods: readonly Pod[]): readonly number[] {
-  const done = new Set(parsed(status?.completedIndexes ?? ""));
-  for (const pod of pods) if (pod.status?.phase === "Succeeded") done.add(indexOf(pod));
+export function listCompletedIndexes({ status }: Job, pods: readonly Pod[]): readonly number[] {
+  const done = new Set(parseIndexes(status?.completedIndexes ?? ""));
+  for (const pod of pods) if (pod.status?.phase === "Succeeded") done.add(getIndex(pod));
   return [...done].filter((index) => index >= 0).sort((a, b) => a - b);
 }
 
 /** `0,1,4-7`: runs of three and more are shortened. */
-export function indexesText(indexes: readonly number[]): string {
+export function formatIndexes(indexes: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const index of indexes) {
     const last = runs.at(-1);
@@ -34,7 +34,7 @@ export function indexesText(indexes: readonly number[]): string {
     .join(",");
 }
 
-function parsed(text: string): readonly number[] {
+function parseIndexes(text: string): readonly number[] {
   if (text === "") return [];
   return text.split(",").flatMap((part) => {
     const [from = 0, to = from] = part.split("-").map(Number);
@@ -43,18 +43,18 @@ function parsed(text: string): readonly number[] {
 }
 
 /** The pods of the lowest indexes that are neither finished nor active. */
-export function indexedPods(job: Stored<Job>, pods: readonly Stored<Pod>[], count: number): readonly Pod[] {
-  const busy = new Set([...completedIndexes(job, pods), ...pods.filter(isActive).map(indexOf)]);
+export function createIndexedPods(job: Stored<Job>, pods: readonly Stored<Pod>[], count: number): readonly Pod[] {
+  const busy = new Set([...listCompletedIndexes(job, pods), ...pods.filter(isActive).map(getIndex)]);
   const all = Array.from({ length: job.spec.completions ?? 0 }, (_, index) => index);
   return all
     .filter((index) => !busy.has(index))
     .slice(0, count)
-    .map((index) => indexedPod(job, index));
+    .map((index) => createIndexedPod(job, index));
 }
 
-function indexedPod(job: Stored<Job>, index: number): Pod {
+function createIndexedPod(job: Stored<Job>, index: number): Pod {
   const { template } = job.spec;
-  const pod = podFrom(job, template, {
+  const pod = createPodFromTemplate(job, template, {
     generateName: `${job.metadata.name}-${index}-`,
     annotations: { ...template.metadata?.annotations, [INDEX]: String(index) },
     labels: { ...template.metadata?.labels, [INDEX]: String(index) },
@@ -63,13 +63,13 @@ function indexedPod(job: Stored<Job>, index: number): Pod {
   const spec = {
     ...pod.spec,
     hostname: `${job.metadata.name}-${index}`,
-    containers: containers.map(withIndex),
-    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(withIndex) }),
+    containers: containers.map(addIndex),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(addIndex) }),
   };
   return { ...pod, spec };
 }
 
-function withIndex(container: Container): Container {
+function addIndex(container: Container): Container {
   const { env = [] } = container;
   if (env.some(({ name }) => name === VARIABLE)) return container;
   const fieldPath = `metadata.labels['${INDEX}']`;

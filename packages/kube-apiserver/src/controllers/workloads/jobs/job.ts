@@ -1,9 +1,9 @@
 import { equalJson, type Stored } from "@oaas/kube-core";
 import {
   create,
-  decision,
+  createDecision,
   remove,
-  earliestMs,
+  minDelayMs,
   recordEvent,
   updateStatus,
   type Decision,
@@ -14,8 +14,8 @@ import { isActive, isReady, isTerminating } from "../../objects/pods.ts";
 import { JOBS, PODS } from "../../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../../objects/time.ts";
 import type { Condition, Job, JobStatus, Pod } from "../../objects/typed.ts";
-import { completedIndexes, indexedPods, indexesText, isIndexed } from "./job-index.ts";
-import { podFrom, creationEvents, deletionEvents } from "../pod-from-template.ts";
+import { listCompletedIndexes, createIndexedPods, formatIndexes, isIndexed } from "./job-index.ts";
+import { createPodFromTemplate, creationEvents, deletionEvents } from "../pod-from-template.ts";
 
 export interface JobState {
   readonly job: Stored<Job>;
@@ -25,7 +25,7 @@ export interface JobState {
 
 /** Backoff between failed pods: 10 s doubling to 10 min. */
 const FIRST_BACKOFF_MS = 10_000;
-const LONGEST_BACKOFF_MS = 600_000;
+const MAX_BACKOFF_MS = 600_000;
 
 interface Verdict {
   readonly type: "Complete" | "Failed";
@@ -39,21 +39,25 @@ interface Verdict {
  */
 export function decideJob(state: JobState): Decision {
   const { job, pods, now } = state;
-  if (finishTime(job) !== undefined) return expired(state);
-  if (job.metadata.deletionTimestamp !== undefined) return decision([]);
-  const counted = countsOf(state);
-  const verdict = verdictOf(job, counted, now);
-  if (verdict) return concluded(state, counted, verdict);
+  if (getFinishTime(job) !== undefined) return deleteExpired(state);
+  if (job.metadata.deletionTimestamp !== undefined) return createDecision([]);
+  const counts = countPods(state);
+  const verdict = decideVerdict(job, counts, now);
+  if (verdict) return finishJob(state, counts, verdict);
   const active = pods.filter(isActive);
   if (job.spec.suspend === true) {
     const stopping = active.map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod)));
-    return stopping.length > 0 ? decision(stopping) : suspended(state, counted);
+    return stopping.length > 0 ? createDecision(stopping) : suspendJob(state, counts);
   }
   // The start time comes first: deadlines count from it.
-  if (job.status?.startTime === undefined) return decision([statusStep(job, running(job, counted, now))]);
-  const { steps, waitMs } = podSteps(state, counted, active);
-  if (steps.length > 0) return decision(steps);
-  return decision([statusStep(job, running(job, counted, now))], earliestMs(waitMs, deadlineInMs(job, now)));
+  if (job.status?.startTime === undefined)
+    return createDecision([createStatusStep(job, createRunningStatus(job, counts, now))]);
+  const { steps, waitMs } = createPodSteps(state, counts, active);
+  if (steps.length > 0) return createDecision(steps);
+  return createDecision(
+    [createStatusStep(job, createRunningStatus(job, counts, now))],
+    minDelayMs(waitMs, deadlineInMs(job, now)),
+  );
 }
 
 interface Counts {
@@ -69,7 +73,7 @@ interface Counts {
   readonly lastFailureMs: number;
 }
 
-function countsOf({ job, pods }: JobState): Counts {
+function countPods({ job, pods }: JobState): Counts {
   const failedPods = pods.filter(({ status }) => status?.phase === "Failed");
   const active = pods.filter(isActive);
   const restarts = active
@@ -83,7 +87,7 @@ function countsOf({ job, pods }: JobState): Counts {
     active: active.length,
     ready: active.filter(isReady).length,
     terminating: pods.filter(isTerminating).length,
-    ...successOf(job, pods),
+    ...countSucceeded(job, pods),
     failed: Math.max(job.status?.failed ?? 0, failedPods.length),
     restarts: isRestarting ? restarts : 0,
     lastFailureMs: Math.max(0, ...ends),
@@ -91,21 +95,22 @@ function countsOf({ job, pods }: JobState): Counts {
 }
 
 /** An index counts once. */
-function successOf(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded" | "indexes"> {
+function countSucceeded(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded" | "indexes"> {
   if (isIndexed(job)) {
-    const indexes = completedIndexes(job, pods);
-    return { succeeded: indexes.length, indexes: indexesText(indexes) };
+    const indexes = listCompletedIndexes(job, pods);
+    return { succeeded: indexes.length, indexes: formatIndexes(indexes) };
   }
   const done = pods.filter(({ status }) => status?.phase === "Succeeded").length;
   return { succeeded: Math.max(job.status?.succeeded ?? 0, done), indexes: "" };
 }
 
-function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict | undefined {
+function decideVerdict({ spec, status }: Job, counts: Counts, now: number): Verdict | undefined {
   const startMs = epochMs(status?.startTime);
   // Sticky: pods stopped because of it count as failed, which could otherwise become the reason.
-  const said = conditionIn(status?.conditions, "FailureTarget");
-  if (said) return { type: "Failed", reason: said.reason ?? "", message: said.message ?? "" };
-  if (counted.failed + counted.restarts > (spec.backoffLimit ?? 6)) {
+  const failureTarget = conditionIn(status?.conditions, "FailureTarget");
+  if (failureTarget)
+    return { type: "Failed", reason: failureTarget.reason ?? "", message: failureTarget.message ?? "" };
+  if (counts.failed + counts.restarts > (spec.backoffLimit ?? 6)) {
     return { type: "Failed", reason: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit" };
   }
   const deadline = spec.activeDeadlineSeconds;
@@ -114,87 +119,89 @@ function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict
   }
   // Without a completion count, one success ends it as soon as the others have finished.
   const isEnough =
-    spec.completions === undefined
-      ? counted.succeeded > 0 && counted.active === 0
-      : counted.succeeded >= spec.completions;
+    spec.completions === undefined ? counts.succeeded > 0 && counts.active === 0 : counts.succeeded >= spec.completions;
   if (!isEnough) return undefined;
   return { type: "Complete", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
 }
 
 /** First the criterion, then, when no pod runs any more, the end. */
-function concluded(state: JobState, counted: Counts, verdict: Verdict): Decision {
+function finishJob(state: JobState, counts: Counts, verdict: Verdict): Decision {
   const { job, pods, now } = state;
   const active = pods.filter(isActive);
   const criterion = verdict.type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget";
   const { type, ...why } = verdict;
   const before = job.status?.conditions ?? [];
-  const met = conditionIn(before, criterion) ? before : [...before, condition(criterion, why, now)];
-  if (active.length > 0 || counted.terminating > 0) {
+  const withCriterion = conditionIn(before, criterion) ? before : [...before, createCondition(criterion, why, now)];
+  if (active.length > 0 || counts.terminating > 0) {
     const stopping = active.map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod)));
-    const failed = type === "Failed" && met !== before ? counted.failed + active.length : counted.failed;
-    const status = { ...running(job, { ...counted, failed }, now), conditions: met };
-    if (met !== before) return decision([statusStep(job, status)]);
-    return stopping.length > 0 ? decision(stopping) : decision([statusStep(job, status)]);
+    const failed = type === "Failed" && withCriterion !== before ? counts.failed + active.length : counts.failed;
+    const status = { ...createRunningStatus(job, { ...counts, failed }, now), conditions: withCriterion };
+    if (withCriterion !== before) return createDecision([createStatusStep(job, status)]);
+    return stopping.length > 0 ? createDecision(stopping) : createDecision([createStatusStep(job, status)]);
   }
   const status: JobStatus = {
-    ...running(job, counted, now),
+    ...createRunningStatus(job, counts, now),
     ...(type === "Complete" ? { completionTime: wholeSeconds(now) } : {}),
-    conditions: [...met, condition(type, why, now)],
+    conditions: [...withCriterion, createCondition(type, why, now)],
   };
   const event =
     type === "Complete"
       ? recordEvent({ about: job, type: "Normal", reason: "Completed", message: "Job completed" })
       : recordEvent({ about: job, type: "Warning", reason: why.reason, message: why.message });
-  return decision([statusStep(job, status), event]);
+  return createDecision([createStatusStep(job, status), event]);
 }
 
-function condition(type: string, why: { readonly reason: string; readonly message: string }, now: number): Condition {
+function createCondition(
+  type: string,
+  why: { readonly reason: string; readonly message: string },
+  now: number,
+): Condition {
   const time = wholeSeconds(now);
   return { type, status: "True", ...why, lastProbeTime: time, lastTransitionTime: time };
 }
 
-function podSteps(
+function createPodSteps(
   { job, pods, now }: JobState,
-  counted: Counts,
+  counts: Counts,
   active: readonly Stored<Pod>[],
 ): { readonly steps: readonly Step[]; readonly waitMs?: number } {
   const { completions, parallelism = 1 } = job.spec;
-  const left =
-    completions === undefined ? (counted.succeeded > 0 ? active.length : parallelism) : completions - counted.succeeded;
-  const wanted = Math.max(0, Math.min(parallelism, left));
-  if (active.length > wanted) {
-    return { steps: active.slice(wanted).map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod))) };
+  const remaining =
+    completions === undefined ? (counts.succeeded > 0 ? active.length : parallelism) : completions - counts.succeeded;
+  const desired = Math.max(0, Math.min(parallelism, remaining));
+  if (active.length > desired) {
+    return { steps: active.slice(desired).map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod))) };
   }
-  if (active.length === wanted) return { steps: [] };
-  const waitMs = counted.failed === 0 ? 0 : counted.lastFailureMs + backoffMs(counted.failed) - now;
+  if (active.length === desired) return { steps: [] };
+  const waitMs = counts.failed === 0 ? 0 : counts.lastFailureMs + backoffMs(counts.failed) - now;
   if (waitMs > 0) return { steps: [], waitMs };
-  const missing = wanted - active.length;
-  const made = isIndexed(job)
-    ? indexedPods(job, pods, missing)
-    : Array.from({ length: missing }, () => podFrom(job, job.spec.template));
-  return { steps: made.map((pod) => create(PODS, pod, creationEvents(job))) };
+  const missing = desired - active.length;
+  const newPods = isIndexed(job)
+    ? createIndexedPods(job, pods, missing)
+    : Array.from({ length: missing }, () => createPodFromTemplate(job, job.spec.template));
+  return { steps: newPods.map((pod) => create(PODS, pod, creationEvents(job))) };
 }
 
 function backoffMs(failures: number): number {
-  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20));
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20));
 }
 
-function running(job: Job, counted: Counts, now: number): JobStatus {
-  const conditions = resumed(job, now);
+function createRunningStatus(job: Job, counts: Counts, now: number): JobStatus {
+  const conditions = resumeConditions(job, now);
   return {
-    ...(counted.active === 0 ? {} : { active: counted.active }),
-    ready: counted.ready,
-    ...(counted.succeeded === 0 ? {} : { succeeded: counted.succeeded }),
-    ...(counted.failed === 0 ? {} : { failed: counted.failed }),
-    ...(counted.indexes === "" ? {} : { completedIndexes: counted.indexes }),
-    terminating: counted.terminating,
+    ...(counts.active === 0 ? {} : { active: counts.active }),
+    ready: counts.ready,
+    ...(counts.succeeded === 0 ? {} : { succeeded: counts.succeeded }),
+    ...(counts.failed === 0 ? {} : { failed: counts.failed }),
+    ...(counts.indexes === "" ? {} : { completedIndexes: counts.indexes }),
+    terminating: counts.terminating,
     startTime: job.status?.startTime ?? wholeSeconds(now),
     ...(conditions.length === 0 ? {} : { conditions }),
     uncountedTerminatedPods: {},
   };
 }
 
-function resumed({ status }: Job, now: number): readonly Condition[] {
+function resumeConditions({ status }: Job, now: number): readonly Condition[] {
   const time = wholeSeconds(now);
   return (status?.conditions ?? []).map((one) =>
     one.type === "Suspended" && one.status === "True"
@@ -210,32 +217,35 @@ function resumed({ status }: Job, now: number): readonly Condition[] {
   );
 }
 
-function suspended({ job, now }: JobState, counted: Counts): Decision {
+function suspendJob({ job, now }: JobState, counts: Counts): Decision {
   const before = job.status?.conditions ?? [];
-  const { startTime: _, ...status } = running(job, counted, now);
+  const { startTime: _, ...status } = createRunningStatus(job, counts, now);
   if (conditionIn(before, "Suspended")?.status === "True")
-    return decision([statusStep(job, { ...status, conditions: before })]);
+    return createDecision([createStatusStep(job, { ...status, conditions: before })]);
   const others = before.filter(({ type }) => type !== "Suspended");
-  const conditions = [...others, condition("Suspended", { reason: "JobSuspended", message: "Job suspended" }, now)];
-  return decision([
-    statusStep(job, { ...status, conditions }),
+  const conditions = [
+    ...others,
+    createCondition("Suspended", { reason: "JobSuspended", message: "Job suspended" }, now),
+  ];
+  return createDecision([
+    createStatusStep(job, { ...status, conditions }),
     recordEvent({ about: job, type: "Normal", reason: "Suspended", message: "Job suspended" }),
   ]);
 }
 
-function finishTime({ status }: Job): number | undefined {
-  const over = status?.conditions?.find(
+function getFinishTime({ status }: Job): number | undefined {
+  const finished = status?.conditions?.find(
     ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
   );
-  return over && (epochMs(over.lastTransitionTime) ?? 0);
+  return finished && (epochMs(finished.lastTransitionTime) ?? 0);
 }
 
 /** Deletes Jobs after their time to live. */
-function expired({ job, now }: JobState): Decision {
+function deleteExpired({ job, now }: JobState): Decision {
   const ttl = job.spec.ttlSecondsAfterFinished;
-  if (ttl === undefined || job.metadata.deletionTimestamp !== undefined) return decision([]);
-  const waitMs = (finishTime(job) ?? 0) + ttl * 1000 - now;
-  return waitMs > 0 ? decision([], waitMs) : decision([remove(JOBS, job, { propagation: "Foreground" })]);
+  if (ttl === undefined || job.metadata.deletionTimestamp !== undefined) return createDecision([]);
+  const waitMs = (getFinishTime(job) ?? 0) + ttl * 1000 - now;
+  return waitMs > 0 ? createDecision([], waitMs) : createDecision([remove(JOBS, job, { propagation: "Foreground" })]);
 }
 
 function deadlineInMs({ spec, status }: Job, now: number): number | undefined {
@@ -244,6 +254,6 @@ function deadlineInMs({ spec, status }: Job, now: number): number | undefined {
   return startMs + spec.activeDeadlineSeconds * 1000 - now;
 }
 
-function statusStep(job: Stored<Job>, status: JobStatus): Step | undefined {
+function createStatusStep(job: Stored<Job>, status: JobStatus): Step | undefined {
   return equalJson(status, job.status ?? {}) ? undefined : updateStatus(JOBS, { ...job, status });
 }

@@ -1,5 +1,5 @@
 import { addQuantities, formatQuantity, type JsonObject, type KubeObject, type Quantity } from "@oaas/kube-core";
-import { exceededQuota, quotaUsage } from "../../../controllers/failures/quota.ts";
+import { checkQuotas, computeQuotaUsage } from "../../../controllers/failures/quota.ts";
 import type { Quota } from "../../../controllers/objects/typed.ts";
 import type { AdmissionContext } from "../../kind.ts";
 import { objectAt, textAt } from "../../json-access.ts";
@@ -21,7 +21,7 @@ export function quotaError(
   if (quotas.length === 0) return undefined;
   const used: Record<string, Quantity> = {};
   for (const existing of context.objects(kind, namespace)) {
-    for (const [name, amount] of Object.entries(quotaUsage(kind, asKubeObject(existing)))) {
+    for (const [name, amount] of Object.entries(computeQuotaUsage(kind, asKubeObject(existing)))) {
       const before = used[name];
       used[name] = before === undefined ? amount : addQuantities(before, amount);
     }
@@ -30,7 +30,7 @@ export function quotaError(
   const withUsage = quotas.map(
     (quota) => ({ ...quota, status: { hard: objectAt(quota, "spec", "hard"), used: texts } }) as unknown as Quota,
   );
-  const status = exceededQuota(kind, asKubeObject(object), withUsage);
+  const status = checkQuotas(kind, asKubeObject(object), withUsage);
   return status?.message?.split(" is forbidden: ")[1];
 }
 
