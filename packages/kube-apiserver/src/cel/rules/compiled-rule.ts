@@ -4,7 +4,7 @@ import { checkCel } from "../checker.ts";
 import { getDeclaredType } from "../values/declared-type.ts";
 import { evaluateCel } from "../evaluator.ts";
 import { parseCel } from "../syntax/parser.ts";
-import { validateFormat, type Expr } from "../syntax/syntax.ts";
+import { formatErrors, type Expr } from "../syntax/syntax.ts";
 import type { CelType } from "../values/types.ts";
 import { CelError, type CelValue } from "../values/values.ts";
 
@@ -57,21 +57,21 @@ function compileExpression(
   prefix: string,
 ): Result<Expr, string> {
   const parsed = parseCel(source);
-  if (!parsed.ok) return err(`${prefix}compilation failed: ${validateFormat(source, parsed.error)}`);
+  if (!parsed.ok) return err(`${prefix}compilation failed: ${formatErrors(source, parsed.error)}`);
   const { type, errors } = checkCel(parsed.value, scope);
-  if (errors.length > 0) return err(`${prefix}compilation failed: ${validateFormat(source, errors)}`);
+  if (errors.length > 0) return err(`${prefix}compilation failed: ${formatErrors(source, errors)}`);
   if (type.name !== resultType && type.name !== "dyn") return err(typeError);
-  const [constantError] = validateFindConstant(parsed.value);
+  const [constantError] = findConstantErrors(parsed.value);
   return constantError ? err(`${prefix}program instantiation failed: ${constantError.message}`) : ok(parsed.value);
 }
 
 /** Conversions of literals run once, at compile time. */
 const FOLDED: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "string", "bytes"]);
 
-function validateFindConstant(expr: Expr): readonly CelError[] {
+function findConstantErrors(expr: Expr): readonly CelError[] {
   const isFolded = expr.is === "call" && FOLDED.has(expr.name) && expr.args.every(({ is }) => is === "literal");
   const value: CelValue | undefined = isFolded ? evaluateCel(expr, new Map()) : undefined;
-  return [...(value instanceof CelError ? [value] : []), ...listChildren(expr).flatMap(validateFindConstant)];
+  return [...(value instanceof CelError ? [value] : []), ...listChildren(expr).flatMap(findConstantErrors)];
 }
 
 function referencesName(expr: Expr, name: string): boolean {

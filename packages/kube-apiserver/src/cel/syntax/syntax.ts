@@ -66,7 +66,7 @@ export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** All errors in the server's format: each with its source line and a pointer below. */
-export function validateFormat(source: string, errors: readonly CelSyntaxError[]): string {
+export function formatErrors(source: string, errors: readonly CelSyntaxError[]): string {
   return [...errors]
     .sort((a, b) => a.at - b.at)
     .map(({ at, text }) => {

@@ -36,7 +36,7 @@ const MAX_IMMEDIATE_CONFLICTS = 10;
  * Runs controllers over one queue of keys.
  *
  * *Flow*: a change names keys → each waits once → its controller decides on the current state → the steps are written
- * one after the other. A conflict is retried at once, another rejection after a growing delay, and `lookAgainInMs`
+ * one after the other. A conflict is retried at once, another rejection after a growing delay, and `requeueAfterMs`
  * requeues at that time unless a change comes first.
  *
  * *Guarantees*: one key at a time, in order: the same changes at the same times lead to the same writes. No timer runs
