@@ -216,7 +216,7 @@ function createServices(
       ambient,
       logger,
       nodes: () => crm.pods.nodes,
-      apiFault: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
+      apiFault: () => crm.informers.faults.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
       capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
       templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
       environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),

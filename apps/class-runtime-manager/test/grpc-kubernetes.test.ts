@@ -33,7 +33,7 @@ describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () =>
       client,
       ambient: realAmbient,
       nodes: () => nodes,
-      apiFault: () => informer.trouble,
+      apiFault: () => informer.fault,
       capabilities: nothing,
       templates: nothing,
       environments: nothing,
@@ -280,7 +280,7 @@ describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () =>
     cluster.etcd.freeze();
     try {
       await waitForHealth("Unhealthy");
-      expect(informer.trouble).toBeUndefined();
+      expect(informer.fault).toBeUndefined();
     } finally {
       cluster.etcd.thaw();
     }
@@ -311,6 +311,6 @@ describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () =>
     const fault = await faultOf(crm.deployments.deploy({ deploymentUnit: unit("more") }, { deadlineMs: 2_000 }));
     expect(["unavailable", "deadline-exceeded"]).toContain(fault.kind);
     expect((await crm.deployments.getClassRuntime({ deploymentId: "last" })).deployment?.id).toBe("last");
-    await eventually(() => expect(informer.trouble).toBeDefined());
+    await eventually(() => expect(informer.fault).toBeDefined());
   });
 });

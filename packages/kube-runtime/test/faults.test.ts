@@ -207,7 +207,7 @@ describeWith(["kubernetes"], "client and informer during faults of a real API se
     try {
       const fault = await maps.list({ namespace: NAMESPACE }, { deadlineMs: 1_000 }).catch((thrown: unknown) => thrown);
       expect((fault as Fault).kind).toBe("deadline-exceeded");
-      await eventually(() => followed.informer.trouble !== undefined, { timeoutMs: frozenMs * 2 });
+      await eventually(() => followed.informer.fault !== undefined, { timeoutMs: frozenMs * 2 });
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, frozenAt + frozenMs - performance.now())));
     } finally {
       server.thaw();

@@ -70,16 +70,16 @@ describeWith(["kubernetes"], "permissions and kinds that disappear and return on
     const followed = follow(accessWith({ type: "token", token: "tok-reader" }), "default", { watchSeconds: 1 });
     await followed.caughtUp(maps);
     await kubectl("delete", "clusterrolebinding", "reads");
-    await eventually(() => followed.informer.trouble?.kind === "permission-denied", {
+    await eventually(() => followed.informer.fault?.kind === "permission-denied", {
       what: "the rejection to be logged",
     });
-    expect(followed.informer.trouble?.message).toContain("reader");
+    expect(followed.informer.fault?.message).toContain("reader");
     await maps.create(configMap("default", "meanwhile", {}));
     await maps.delete({ namespace: "default", name: "before" });
     expect(followed.informer.get({ namespace: "default", name: "before" })).toBeDefined();
     await grant();
     await followed.caughtUp(maps);
-    expect(followed.informer.trouble).toBeUndefined();
+    expect(followed.informer.fault).toBeUndefined();
     await followed.close();
   });
 
@@ -100,14 +100,14 @@ describeWith(["kubernetes"], "permissions and kinds that disappear and return on
     const followed = follow(accessWith({ type: "token-file", file }), "default", { watchSeconds: 1 });
     await followed.caughtUp(maps);
     await kubectl("delete", "serviceaccount", "robot");
-    await eventually(() => followed.informer.trouble?.kind === "unauthenticated", {
+    await eventually(() => followed.informer.fault?.kind === "unauthenticated", {
       what: "the rejection to be logged",
       timeoutMs: 60_000,
     });
     await maps.create(configMap("default", "after-revocation", {}));
     await makeAccount();
     await followed.caughtUp(maps);
-    expect(followed.informer.trouble).toBeUndefined();
+    expect(followed.informer.fault).toBeUndefined();
     await followed.close();
   }, 180_000);
 
@@ -144,7 +144,7 @@ describeWith(["kubernetes"], "permissions and kinds that disappear and return on
     const events: string[] = [];
     informer.onChange(({ type, object }) => events.push(`${type} ${object.metadata.name}`));
     informer.start();
-    await eventually(() => informer.trouble?.kind === "not-found", { what: "the absence to be logged" });
+    await eventually(() => informer.fault?.kind === "not-found", { what: "the absence to be logged" });
     expect(informer.isSynced).toBe(false);
     expect(await client.discovery.find(WIDGET)).toBeUndefined();
 
@@ -156,7 +156,7 @@ describeWith(["kubernetes"], "permissions and kinds that disappear and return on
     });
 
     await client.resource(CRDS).delete({ namespace: "", name: crd.metadata.name });
-    await eventually(() => informer.trouble?.kind === "not-found", { what: "the loss to be logged" });
+    await eventually(() => informer.fault?.kind === "not-found", { what: "the loss to be logged" });
     await expect(widgets.list()).rejects.toMatchObject({ kind: "not-found" });
     expect(await client.discovery.find(WIDGET)).toBeUndefined();
 
@@ -164,7 +164,7 @@ describeWith(["kubernetes"], "permissions and kinds that disappear and return on
     await widgets.create(widget("second"));
     await eventually(() => informer.get({ namespace: "default", name: "second" }) !== undefined);
     expect(informer.cache.size).toBe(1);
-    expect(informer.trouble).toBeUndefined();
+    expect(informer.fault).toBeUndefined();
     expect(events).toEqual(["added first", "deleted first", "added second"]);
     expect(logger.messages("warn")).toContain("restart watch");
     await informer.stop();

@@ -98,11 +98,11 @@ test("lists records beside class runtimes of the same name and id, class runtime
 test("a kind without read permission counts as synced", () => {
   const forbidden = {
     isSynced: false,
-    trouble: new Fault({ kind: "permission-denied", action: "list" }, "no"),
+    fault: new Fault({ kind: "permission-denied", action: "list" }, "no"),
     onChange: () => () => undefined,
   };
   expect(ignoreForbidden(forbidden as unknown as InformerView<KubeObject>).isSynced).toBe(true);
-  expect(ignoreForbidden({ ...forbidden, trouble: undefined } as unknown as InformerView<KubeObject>).isSynced).toBe(
+  expect(ignoreForbidden({ ...forbidden, fault: undefined } as unknown as InformerView<KubeObject>).isSynced).toBe(
     false,
   );
 });

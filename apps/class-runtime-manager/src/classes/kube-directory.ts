@@ -13,7 +13,7 @@ export type ClassInformer = Pick<InformerView<KubeObject>, "isSynced" | "onChang
 export function ignoreForbidden(informer: InformerView<KubeObject>): ClassInformer {
   return {
     get isSynced() {
-      return informer.isSynced || isFault(informer.trouble, "permission-denied");
+      return informer.isSynced || isFault(informer.fault, "permission-denied");
     },
     onChange: (handler) => informer.onChange(handler),
   };

@@ -212,7 +212,7 @@ function createElector(
     leaseMs,
     renewWithinMs: (leaseMs * 2) / 3,
     everyMs: leaseMs / 7,
-    lookEveryMs: leaseMs / 30,
+    pollIntervalMs: leaseMs / 30,
     ...(options.logger ? { logger: options.logger } : {}),
     ...(options.meter ? { meter: options.meter } : {}),
   });

@@ -118,14 +118,14 @@ export class InformerPool {
 
   /** Informers that the server refuses (403) and that are optional. */
   get refused(): { readonly informer: string; readonly fault: Fault }[] {
-    return this.troubles.filter(
+    return this.faults.filter(
       ({ informer, fault }) => fault.kind === "permission-denied" && this.#informers.get(informer)?.mayBeRefused,
     );
   }
 
   /** Informers that currently do not follow the server, with the reason. */
-  get troubles(): { readonly informer: string; readonly fault: Fault }[] {
-    return this.#all().flatMap(({ name, trouble }) => (trouble ? [{ informer: name, fault: trouble }] : []));
+  get faults(): { readonly informer: string; readonly fault: Fault }[] {
+    return this.#all().flatMap(({ name, fault }) => (fault ? [{ informer: name, fault }] : []));
   }
 
   /** Stops all informers. Idempotent. */
@@ -139,8 +139,8 @@ export class InformerPool {
   }
 }
 
-function isRefused({ trouble }: Pick<Informer<KubeObject>, "trouble">): boolean {
-  return trouble?.kind === "permission-denied";
+function isRefused({ fault }: Pick<Informer<KubeObject>, "fault">): boolean {
+  return fault?.kind === "permission-denied";
 }
 
 function nameOf(type: ResourceType<KubeObject>, { namespace, labelSelector, fieldSelector }: Selection): string {

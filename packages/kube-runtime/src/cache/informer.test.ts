@@ -142,14 +142,14 @@ test("logs and counts watch failures until the watch recovers", async () => {
   fixture.openGate();
   fixture.informer.start();
   await fixture.time.advance(10);
-  expect(fixture.informer.trouble).toBeUndefined();
+  expect(fixture.informer.fault).toBeUndefined();
   fixture.source.expire(unavailable("server", "down"));
   await fixture.time.advance(50);
-  expect(fixture.informer.trouble).toMatchObject({ message: "down" });
+  expect(fixture.informer.fault).toMatchObject({ message: "down" });
   expect(restarts("broken")).toBe(1);
   expect(logger.records.some(({ level }) => level === "warn")).toBe(true);
   await fixture.time.advance(1000);
-  expect(fixture.informer.trouble).toBeUndefined();
+  expect(fixture.informer.fault).toBeUndefined();
   await fixture.informer.stop();
 });
 

@@ -17,9 +17,9 @@ export interface InformerView<T extends KubeObject, I extends string = never> {
   /** Whether the initial list is in the cache and delivered to the handlers. */
   readonly isSynced: boolean;
   /** Why the cache does not follow the server; undefined while it does. Retries continue in any case. */
-  readonly trouble: Fault | undefined;
+  readonly fault: Fault | undefined;
   /** The same for one namespace, if namespaces are followed one by one. */
-  troubleIn(namespace: string): Fault | undefined;
+  faultIn(namespace: string): Fault | undefined;
   /** Returns the cached object. */
   get(key: ObjectKey): Stored<T> | undefined;
   /** Delivers all current objects to the handler, then every change. Returns a function that unsubscribes. */
@@ -75,7 +75,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #synced = false;
   #stopped = false;
-  #trouble: Fault | undefined;
+  #fault: Fault | undefined;
 
   constructor(options: InformerOptions<T, I>) {
     this.name = options.name;
@@ -95,12 +95,12 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     return this.#synced;
   }
 
-  get trouble(): Fault | undefined {
-    return this.#trouble;
+  get fault(): Fault | undefined {
+    return this.#fault;
   }
 
-  troubleIn(_namespace: string): Fault | undefined {
-    return this.#trouble;
+  faultIn(_namespace: string): Fault | undefined {
+    return this.#fault;
   }
 
   /**
@@ -190,7 +190,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
 
   #note(note: WatcherEvent): void {
     if (note.type === "failed") {
-      this.#trouble = note.fault;
+      this.#fault = note.fault;
       if (note.fault.kind === "permission-denied") this.#firstRefusal.resolve();
       const { type: _, ...facts } = note;
       this.#metrics.restarts.add(1, { informer: this.name, reason: note.reason });
@@ -198,7 +198,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
       return;
     }
     const { type: step, ...facts } = note;
-    if (step === "watching" || step === "listed") this.#trouble = undefined;
+    if (step === "watching" || step === "listed") this.#fault = undefined;
     this.#logger.debug("watch resumed", { step, ...facts });
   }
 }

@@ -50,7 +50,7 @@ test("merges several namespaces into one view without cluster-wide requests", as
   pool.start();
   await time.advance(10);
   await pool.synced();
-  expect([view.isSynced, view.trouble, view.cache.size]).toEqual([true, undefined, 2]);
+  expect([view.isSynced, view.fault, view.cache.size]).toEqual([true, undefined, 2]);
   expect(events).toEqual(["added a", "added b"]);
   expect([...view.cache.list()].length).toBe(2);
   expect([...view.cache.list("b")].map(({ metadata }) => metadata.namespace)).toEqual(["b"]);
@@ -82,8 +82,8 @@ test("does not wait for an optional forbidden namespace, reports it, and reads i
   pool.start();
   await time.advance(10);
   await pool.synced();
-  expect([view.isSynced, view.trouble?.kind, pool.unsynced]).toEqual([false, "permission-denied", []]);
-  expect([view.troubleIn("a"), view.troubleIn("b")?.kind]).toEqual([undefined, "permission-denied"]);
+  expect([view.isSynced, view.fault?.kind, pool.unsynced]).toEqual([false, "permission-denied", []]);
+  expect([view.faultIn("a"), view.faultIn("b")?.kind]).toEqual([undefined, "permission-denied"]);
   expect(pool.refused.map(({ informer, fault }) => [informer.includes("b"), fault.message])).toEqual([
     [true, expect.stringContaining("forbidden in b") as string],
   ]);

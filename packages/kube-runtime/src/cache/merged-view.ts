@@ -26,10 +26,10 @@ export function mergedView<T extends KubeObject, I extends string>(
     get isSynced() {
       return all.every(({ isSynced }) => isSynced);
     },
-    get trouble() {
-      return all.find(({ trouble }) => trouble !== undefined)?.trouble;
+    get fault() {
+      return all.find(({ fault }) => fault !== undefined)?.fault;
     },
-    troubleIn: (namespace) => byNamespace.get(namespace)?.trouble,
+    faultIn: (namespace) => byNamespace.get(namespace)?.fault,
     get: (key) => cache.get(key),
     onChange: (handler) => {
       const ends = all.map((informer) => informer.onChange(handler));

@@ -15,7 +15,7 @@ const LEASE = { namespace: "ns", name: "lock" };
 interface World {
   readonly api: MemoryApi;
   readonly time: VirtualTime;
-  elector(identity: string, options?: Pick<ElectorOptions, "lookEveryMs">): LeaseElector;
+  elector(identity: string, options?: Pick<ElectorOptions, "pollIntervalMs">): LeaseElector;
   lease(): Lease["spec"];
 }
 
@@ -87,7 +87,7 @@ describe("taking over", () => {
 
   test("a shorter poll interval takes the lease sooner without renewing or retrying more often", async () => {
     const fixture = setUp();
-    const [one, two] = [fixture.elector("one"), fixture.elector("two", { lookEveryMs: 500 })];
+    const [one, two] = [fixture.elector("one"), fixture.elector("two", { pollIntervalMs: 500 })];
     const asked = { looks: 0, renewals: 0 };
     let fails = false;
     fixture.api.intercept = (request) => {
@@ -128,7 +128,7 @@ describe("taking over", () => {
 
 describe("losing the lease", () => {
   test("ends the term before anyone else may lead when renewals fail or hang", async () => {
-    for (const trouble of ["hang", "fail"] as const) {
+    for (const failure of ["hang", "fail"] as const) {
       const fixture = setUp();
       const one = fixture.elector("one");
       one.start();
@@ -137,7 +137,7 @@ describe("losing the lease", () => {
       let endedAt = 0;
       term.addEventListener("abort", () => (endedAt = fixture.time.monotonic()));
       fixture.api.intercept = () => {
-        if (trouble === "hang") return "hang";
+        if (failure === "hang") return "hang";
         throw unavailable("server", "down");
       };
       const cutAt = fixture.time.monotonic();
@@ -297,18 +297,18 @@ test.each([
 });
 
 test("property: two never lead at once and one leads in the end, whatever calls hang, fail or lose their responses", async () => {
-  const trouble = fc.record({
+  const failure = fc.record({
     who: fc.constantFrom("one", "two", "three"),
     what: fc.constantFrom("hang" as const, "fail" as const, "lose" as const, "fine" as const),
     forMs: fc.integer({ min: 100, max: 20_000 }),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(trouble, { maxLength: 12 }), fc.nat(), async (troubles, seed) => {
+    fc.asyncProperty(fc.array(failure, { maxLength: 12 }), fc.nat(), async (failures, seed) => {
       const fixture = setUp(seed);
       const electors = ["one", "two", "three"].map((name) => fixture.elector(name));
       for (const elector of electors) elector.start();
       const check = (): void => expect(electors.filter(({ isLeading }) => isLeading).length).toBeLessThanOrEqual(1);
-      for (const { who, what, forMs } of troubles) {
+      for (const { who, what, forMs } of failures) {
         fixture.api.intercept = (request) => {
           check();
           if (!from(who)(request)) return undefined;

@@ -22,7 +22,7 @@ export interface ElectorOptions {
   /** Renewal interval. Default 2 s. */
   readonly everyMs?: number;
   /** How often a follower checks for a free Lease: the longest gap after a release. Default `everyMs`. */
-  readonly lookEveryMs?: number;
+  readonly pollIntervalMs?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
@@ -33,7 +33,7 @@ type Try = { readonly held: Stored<Lease> } | "raced" | "another's";
 /**
  * Leader election by a Lease.
  *
- * *Flow*: follow (read the Lease every `lookEveryMs`) → acquire it when it is free or unchanged for its duration → lead
+ * *Flow*: follow (read the Lease every `pollIntervalMs`) → acquire it when it is free or unchanged for its duration → lead
  * and renew → lose it when it cannot be renewed in time or another candidate holds it → follow again. `stop` releases
  * it, so that another candidate can take over at once.
  *
@@ -124,12 +124,12 @@ export class LeaseElector {
 
   async #run(): Promise<void> {
     const { timers, random } = this.#options.ambient;
-    const { everyMs = 2_000, lookEveryMs = everyMs } = this.#options;
+    const { everyMs = 2_000, pollIntervalMs = everyMs } = this.#options;
     while (!this.#stopping.signal.aborted) {
       const isKnown = await this.#turn();
       // Adds jitter for followers, but never slower than a leader must be replaced; an unresponsive server is not
       // queried more often.
-      const waitMs = this.isLeading ? everyMs : (isKnown ? lookEveryMs : everyMs) * (1 - 0.2 * random.next());
+      const waitMs = this.isLeading ? everyMs : (isKnown ? pollIntervalMs : everyMs) * (1 - 0.2 * random.next());
       await sleep(timers, waitMs, this.#stopping.signal).catch(() => undefined);
     }
   }

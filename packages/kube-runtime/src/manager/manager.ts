@@ -69,8 +69,8 @@ export class Manager {
 
   /** Ready when every cache is synced: followers serve reads too. */
   readiness(): Readiness {
-    const { unsynced, troubles } = this.#options.informers;
-    const whyOf = new Map(troubles.map(({ informer, fault }) => [informer, `: ${fault.message}`]));
+    const { unsynced, faults } = this.#options.informers;
+    const whyOf = new Map(faults.map(({ informer, fault }) => [informer, `: ${fault.message}`]));
     const reasons = unsynced.map((name) => `the cache of ${name} is not synced yet${whyOf.get(name) ?? ""}`);
     if (this.#stopping.signal.aborted) reasons.push("the process is stopping");
     return answer([...reasons, ...this.health().reasons]);

@@ -65,13 +65,13 @@ export class ChildCache {
   /** Whether the cluster serves the kind. A kind without read permission counts as served. */
   isServed(kind: KindName): boolean {
     const view = this.#watched.get(gvkKey(kind))?.view;
-    return view !== undefined && (view.isSynced || isForbidden(view.trouble));
+    return view !== undefined && (view.isSynced || isForbidden(view.fault));
   }
 
   /** The permission fault of reading this kind in a namespace, if any. */
   readFaultOf(kind: KindName, namespace: string): Fault | undefined {
-    const trouble = this.#watched.get(gvkKey(kind))?.view.troubleIn(namespace);
-    return isForbidden(trouble) ? trouble : undefined;
+    const fault = this.#watched.get(gvkKey(kind))?.view.faultIn(namespace);
+    return isForbidden(fault) ? fault : undefined;
   }
 
   /** Lists the objects that have this owner reference. */
@@ -113,7 +113,7 @@ export class ChildCache {
 
   /** Discovery can be wrong for a moment. A kind is unserved when listing it fails with 404 too. */
   #isUnserved(kind: ChildKind): boolean {
-    return this.#watched.get(gvkKey(kind))?.view.trouble?.kind === "not-found";
+    return this.#watched.get(gvkKey(kind))?.view.fault?.kind === "not-found";
   }
 }
 
@@ -128,8 +128,8 @@ function ownerlessKey(namespace: string, label: string): string {
   return `${namespace}/${label}`;
 }
 
-function isForbidden(trouble: Fault | undefined): boolean {
-  return trouble?.kind === "permission-denied";
+function isForbidden(fault: Fault | undefined): boolean {
+  return fault?.kind === "permission-denied";
 }
 
 /** Identifies a child in the cluster. */

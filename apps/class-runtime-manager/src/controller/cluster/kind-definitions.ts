@@ -27,7 +27,7 @@ export class KindDefinitions {
   has(kind: ChildKind): boolean | undefined {
     const name = crdNameOf(kind);
     const view = this.#views.get(name);
-    if (view === undefined || !view.isSynced || view.trouble !== undefined) return undefined;
+    if (view === undefined || !view.isSynced || view.fault !== undefined) return undefined;
     return view.get({ namespace: "", name }) !== undefined;
   }
 
