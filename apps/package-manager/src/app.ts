@@ -1,6 +1,6 @@
 import type { TlsOptions } from "node:tls";
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
-import { Fault } from "@oaas/foundation";
+import { Fault, isLoopbackHost } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
 import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
@@ -13,6 +13,7 @@ import { createHttpFallback } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
+  crossSiteRules,
   isAuthenticationOff,
   listenHost,
   maxBodiesBytes,
@@ -125,6 +126,7 @@ function httpServer(
     pipeline: new Pipeline({
       ...ports,
       ...edge,
+      crossSite: crossSiteRules(config),
       idempotency: new Idempotency(store, ambient, () => platform.leaseKey()),
     }),
     handlers: {
@@ -175,6 +177,7 @@ async function openGrpc(
     rpc,
     http: createHttpFallback(),
     timers: ports.ambient.timers,
+    crossSite: crossSiteRules(config),
     ...(edge.tls ? { tls: edge.tls } : {}),
   });
 }
@@ -182,7 +185,9 @@ async function openGrpc(
 async function openMetrics(config: PmConfig, ports: AppPorts): Promise<MetricsListener | undefined> {
   const { port } = config.metrics;
   if (port === undefined || !servesMetrics(config)) return undefined;
-  return openMetricsListener({ host: listenHost(config), port, text: ports.metricsText, type: ports.metricsType });
+  const host = listenHost(config);
+  const crossSite = isLoopbackHost(host) ? (crossSiteRules(config) ?? {}) : undefined;
+  return openMetricsListener({ host, port, text: ports.metricsText, type: ports.metricsType, crossSite });
 }
 
 async function noMetrics(): Promise<never> {

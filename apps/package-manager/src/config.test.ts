@@ -30,6 +30,11 @@ describe("invalid settings", () => {
       env: { SERVER_MAX_BODIES_BYTES: "8388608" },
       message: /SERVER_MAX_BODIES_BYTES is less than twice SERVER_MAX_BODY_BYTES .*at least 16777216/,
     },
+    {
+      why: "every page as admin",
+      env: { SERVER_CORS_ORIGINS: "*" },
+      message: /SERVER_CORS_ORIGINS .*authentication is/,
+    },
     { why: "an issuer without an audience", env: { OIDC_ISSUER: "https://i" }, message: /OIDC_AUDIENCE is required/ },
     {
       why: "a group without a role",

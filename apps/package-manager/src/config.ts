@@ -1,5 +1,5 @@
 import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
-import type { Violation } from "@oaas/foundation";
+import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { parseKeys } from "@oaas/storage/encryption";
 import { checkClusters } from "./clusters/configuration/configured-clusters.ts";
@@ -58,8 +58,17 @@ const variables = {
     corsOrigins: env("SERVER_CORS_ORIGINS")
       .list()
       .default([])
-      .doc("Origins of web pages that may read responses (CORS); * allows every origin. None by default.")
+      .doc(
+        "Origins of web pages that may read responses (CORS), and send requests without authentication; * allows every origin, and requires authentication. None by default.",
+      )
       .example("https://console.example"),
+    allowedHosts: env("SERVER_ALLOWED_HOSTS")
+      .list()
+      .default([])
+      .doc(
+        "Host names that requests may be addressed to without authentication, besides loopback names, and IP addresses if it listens beyond loopback; * accepts every name. Other hosts are answered 421.",
+      )
+      .example("pm.internal"),
     callerRate: env("SERVER_RATE_LIMIT")
       .float({ min: 0.1 })
       .default(500)
@@ -272,12 +281,17 @@ export function listenHost(config: PmConfig): string {
   return config.server.host ?? (isAuthenticationOff(config) ? "127.0.0.1" : "0.0.0.0");
 }
 
-/** Whether bearer tokens cross the network in clear text. */
-export function sendsTokensInClear(config: PmConfig): boolean {
-  return !isAuthenticationOff(config) && config.security.certFile === undefined && !LOOPBACK.test(listenHost(config));
+/** Without authentication, the exceptions from the rejection of requests of web pages. */
+export function crossSiteRules(config: PmConfig): CrossSiteRules | undefined {
+  if (!isAuthenticationOff(config)) return undefined;
+  const { allowedHosts: hosts, corsOrigins: origins } = config.server;
+  return { hosts, origins, acceptsAddresses: !isLoopbackHost(listenHost(config)) };
 }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+/** Whether bearer tokens cross the network in clear text. */
+export function sendsTokensInClear(config: PmConfig): boolean {
+  return !isAuthenticationOff(config) && config.security.certFile === undefined && !isLoopbackHost(listenHost(config));
+}
 
 function checkAccess(config: PmConfig): Violation[] {
   const { auth, server } = config;
@@ -289,11 +303,17 @@ function checkAccess(config: PmConfig): Violation[] {
       message: "requires credentials, but none are configured",
       fix: "set AUTH_TOKENS_FILE or OIDC_ISSUER",
     });
-  if (!credentials && auth.mode !== "off" && server.host !== undefined && !LOOPBACK.test(server.host))
+  if (!credentials && auth.mode !== "off" && server.host !== undefined && !isLoopbackHost(server.host))
     violations.push({
       path: "$.SERVER_HOST",
       message: `is ${server.host}, which other hosts can reach, but no credentials are configured`,
       fix: "set AUTH_TOKENS_FILE or OIDC_ISSUER, listen on 127.0.0.1, or set AUTH_MODE=off to accept every client",
+    });
+  if (isAuthenticationOff(config) && server.corsOrigins.includes("*"))
+    violations.push({
+      path: "$.SERVER_CORS_ORIGINS",
+      message: "is *, which makes every web page admin, because authentication is off",
+      fix: "list the origins, or set AUTH_TOKENS_FILE or OIDC_ISSUER",
     });
   if (auth.oidcIssuer !== undefined && auth.oidcAudience === undefined)
     violations.push({

@@ -21,37 +21,41 @@ describe("invalid requests and slow clients", () => {
   test.each([
     {
       why: "headers beyond the limit",
-      text: `GET / HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(40_000)}\r\n\r\n`,
+      text: `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"y".repeat(40_000)}\r\n\r\n`,
       status: 431,
     },
     { why: "not HTTP", text: "\u0016\u0003\u0001 hello\r\n\r\n", status: 400 },
     {
       why: "two lengths",
-      text: "POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+      text: "POST /x HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
       status: 400,
     },
     {
       why: "garbage after a valid request",
-      text: "GET /health HTTP/1.1\r\nhost: x\r\n\r\n\u0000\u0001\u0002 nonsense\r\n\r\n",
+      text: "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n\u0000\u0001\u0002 nonsense\r\n\r\n",
       status: 400,
     },
     {
       why: "a declared length beyond the limit",
-      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n{",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n{",
       status: 413,
     },
     {
       why: "a chunked body beyond the limit",
-      text: `POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
+      text: `POST /api/v1/packages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
       status: 413,
     },
-    { why: "an unknown expectation", text: "GET /health HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", status: 417 },
+    {
+      why: "an unknown expectation",
+      text: "GET /health HTTP/1.1\r\nhost: localhost\r\nexpect: more\r\n\r\n",
+      status: 417,
+    },
     { why: "no host", text: "GET /health HTTP/1.1\r\n\r\n", status: 400 },
-    { why: "two hosts", text: "GET /health HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\n", status: 400 },
-    { why: "an incomplete head", text: "GET /health HTTP/1.1\r\nhost: x\r\n", status: 408 },
+    { why: "two hosts", text: "GET /health HTTP/1.1\r\nhost: localhost\r\nHost: y\r\n\r\n", status: 400 },
+    { why: "an incomplete head", text: "GET /health HTTP/1.1\r\nhost: localhost\r\n", status: 408 },
     {
       why: "an incomplete body",
-      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
       status: 408,
     },
   ])("$why: $status, and the connection is closed", async ({ text, status }) => {
@@ -69,7 +73,7 @@ describe("invalid requests and slow clients", () => {
   test("Expect: 100-continue is answered 100, or 413 for an oversized body", async () => {
     const expectContinue = (length: number) =>
       open(
-        `POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`,
+        `POST /api/v1/plans HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`,
       );
     const small = await expectContinue(2);
     await eventually(() => small.received().startsWith("HTTP/1.1 100 Continue"));
@@ -88,7 +92,7 @@ describe("invalid requests and slow clients", () => {
     ["http://x?a", 404],
     ["*", 404],
   ])("the target %s: %i", async (target, status) => {
-    const { socket, received } = await open(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const { socket, received } = await open(`GET ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     await eventually(() => received().includes("\r\n\r\n"));
     expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     socket.destroy();
@@ -101,7 +105,7 @@ describe("invalid requests and slow clients", () => {
   });
 
   test("answers pipelined requests in order", async () => {
-    const one = (id: number) => `GET /health HTTP/1.1\r\nhost: x\r\nx-correlation-id: c-${id}\r\n\r\n`;
+    const one = (id: number) => `GET /health HTTP/1.1\r\nhost: localhost\r\nx-correlation-id: c-${id}\r\n\r\n`;
     const { socket, received } = await open(Array.from({ length: 50 }, (_, id) => one(id)).join(""));
     const ids = () => [...received().matchAll(/x-correlation-id: c-(\d+)/gi)].map(([, id]) => Number(id));
     await eventually(() => ids().length === 50);
@@ -110,7 +114,7 @@ describe("invalid requests and slow clients", () => {
   });
 
   test("HEAD returns the headers of GET; a trailing slash is ignored", async () => {
-    const { socket, received } = await open("HEAD /openapi.json/ HTTP/1.1\r\nhost: x\r\n\r\n");
+    const { socket, received } = await open("HEAD /openapi.json/ HTTP/1.1\r\nhost: localhost\r\n\r\n");
     await eventually(() => received().includes("\r\n\r\n"));
     const { text } = await pm.call("GET", "/openapi.json");
     expect(received()).toMatch(/^HTTP\/1.1 200 /);
@@ -121,7 +125,7 @@ describe("invalid requests and slow clients", () => {
 
   test("HEAD of an event stream ends at once", async () => {
     const { socket, received } = await open(
-      "HEAD /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\nGET /health HTTP/1.1\r\nhost: x\r\n\r\n",
+      "HEAD /api/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\n\r\n",
     );
     await eventually(() => received().includes('"healthy"'));
     expect(received()).toMatch(/^HTTP\/1.1 200 [^]*content-type: text\/event-stream/);
@@ -131,12 +135,12 @@ describe("invalid requests and slow clients", () => {
   test("on shutdown running requests get connection: close, and event streams end", async () => {
     const stopping = await startPm();
     const port = Number(new URL(stopping.url).port);
-    const idle = await open("GET /health HTTP/1.1\r\nhost: x\r\n\r\n", port);
+    const idle = await open("GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n", port);
     await eventually(() => idle.received().includes('"healthy"'));
-    const reader = await open("GET /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\n", port);
+    const reader = await open("GET /api/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n", port);
     await eventually(() => reader.received().includes(": connected"));
     const sender = await open(
-      "POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{",
+      "POST /api/v1/plans HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{",
       port,
     );
     await eventually(async () => (await stopping.call("GET", "/readyz")).status === 200);

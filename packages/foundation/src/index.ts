@@ -3,7 +3,7 @@
  *
  * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
  * retries), concurrency (semaphore, keyed queue, notifier), json (canonical JSON), documents (limits of
- * documents from outside), result, brand, exhaustive.
+ * documents from outside), http (requests of foreign web pages), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
  * `yaml` (YAML within limits).
  */
@@ -56,3 +56,10 @@ export { unreachable } from "./exhaustive.ts";
 export { Notifier } from "./concurrency/notifier.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";
+export {
+  findCrossSiteProblem,
+  isLoopbackHost,
+  sentRequest,
+  type CrossSiteProblem,
+  type CrossSiteRules,
+} from "./http/cross-site.ts";

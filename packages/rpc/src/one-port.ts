@@ -1,7 +1,15 @@
 import type { Server as HttpServer } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from "node:tls";
-import { failedPrecondition, sleep, type Fault, type Timers } from "@oaas/foundation";
+import {
+  failedPrecondition,
+  findCrossSiteProblem,
+  sentRequest,
+  sleep,
+  type CrossSiteRules,
+  type Fault,
+  type Timers,
+} from "@oaas/foundation";
 import { grpcWeb } from "./grpc-web/grpc-web.ts";
 import type { AllowedOrigins } from "./grpc-web/origins.ts";
 import { insertBefore, shareHttp2, clientAuthOf } from "./http-front.ts";
@@ -21,6 +29,8 @@ export interface OnePortOptions {
   readonly tls?: TlsOptions;
   /** HTTP paths that clients without a certificate may request; none by default. `authorize` decides for gRPC. */
   readonly openPaths?: readonly string[];
+  /** Set without authentication: exceptions from the rejection of HTTP and gRPC-Web requests of web pages. */
+  readonly crossSite?: CrossSiteRules | undefined;
   /** Origins of web pages that may use gRPC-Web; none by default. Requests without an origin are allowed. */
   readonly webOrigins?: AllowedOrigins;
 }
@@ -55,7 +65,13 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
   const { rpc, http, timers, openPaths = [] } = options;
   const requestsCertificate = options.tls?.requestCert === true;
   const web = grpcWeb({ rpc, origins: options.webOrigins ?? [] });
+  const crossSite = options.crossSite && { ...options.crossSite, origins: options.webOrigins ?? [] };
   const listener = insertBefore(http, (request, response, next) => {
+    const problem = crossSite && findCrossSiteProblem(sentRequest(request), crossSite);
+    if (problem) {
+      response.writeHead(problem.status, { "content-type": "text/plain" }).end(`${problem.message}; ${problem.fix}\n`);
+      return;
+    }
     if (web(request, response)) return;
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     if (openPaths.includes(path) || clientAuthOf(request.socket, requestsCertificate) !== "anonymous") next();

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { findCrossSiteProblem, sentRequest, type CrossSiteRules } from "@oaas/foundation";
 import { listenFault } from "@oaas/rpc";
 
 /** A separate listener for metrics. */
@@ -13,6 +14,8 @@ export interface MetricsListenerOptions {
   readonly port: number;
   readonly text: () => Promise<string>;
   readonly type: string;
+  /** Set on loopback: exceptions from the rejection of requests of web pages. */
+  readonly crossSite?: CrossSiteRules | undefined;
 }
 
 /** Serves GET /metrics and nothing else. */
@@ -21,8 +24,14 @@ export async function openMetricsListener({
   port,
   text,
   type,
+  crossSite,
 }: MetricsListenerOptions): Promise<MetricsListener> {
   const server = createServer((request, response) => {
+    const problem = crossSite && findCrossSiteProblem(sentRequest(request), crossSite);
+    if (problem) {
+      response.writeHead(problem.status, { "content-type": "text/plain" }).end(`${problem.message}; ${problem.fix}\n`);
+      return;
+    }
     if (request.method !== "GET" || request.url?.split("?", 1)[0] !== "/metrics") {
       response.writeHead(404, { "content-type": "text/plain" }).end("This port serves GET /metrics only.\n");
       return;

@@ -1,6 +1,13 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { HEADERS, omitUndefined, type OperationId, type Route } from "@oaas/contracts/rest";
-import { isFault, type Ambient, type Fault } from "@oaas/foundation";
+import { HEADERS, omitUndefined, crossSiteError, type OperationId, type Route } from "@oaas/contracts/rest";
+import {
+  findCrossSiteProblem,
+  isFault,
+  type Ambient,
+  type CrossSiteProblem,
+  type CrossSiteRules,
+  type Fault,
+} from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
 import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
@@ -51,6 +58,8 @@ export interface PipelineOptions {
   readonly audit: AuditTrail;
   readonly idempotency: Idempotency<HttpReply>;
   readonly authenticate: Authenticator;
+  /** Set without authentication: exceptions from the rejection of requests of web pages. */
+  readonly crossSite?: CrossSiteRules | undefined;
   /** Throws resource-exhausted when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
 }
@@ -63,6 +72,12 @@ export interface Operation {
 }
 
 const ANONYMOUS: Caller = { name: "anonymous", role: "public" };
+/** The settings that allow what is rejected without authentication. */
+const CROSS_SITE_SETTINGS: Readonly<Record<CrossSiteProblem["header"], string>> = {
+  host: "list the host in SERVER_ALLOWED_HOSTS",
+  origin: "list the origin in SERVER_CORS_ORIGINS",
+  "sec-fetch-site": "list the origin of the page in SERVER_CORS_ORIGINS",
+};
 /** POST requests that change nothing. */
 const READ_ONLY: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
 
@@ -82,7 +97,7 @@ interface Progress {
 }
 
 /**
- * Serves requests. On the head: correlation id → caller → rate limit → role → content type. On the content: validation →
+ * Serves requests. On the head: correlation id → site → caller → rate limit → role → content type. On the content: validation →
  * idempotency key → handler → response.
  *
  * *Guarantees*: no body of a request is read before it is admitted, everything thrown on the way becomes a problem
@@ -159,6 +174,7 @@ export class Pipeline {
 
   /** Authenticates the caller, then applies its rate limit and role. A write says what its body is. */
   async #assertAdmitted({ id, route }: Operation, head: RequestHead, known: { caller: Caller }): Promise<void> {
+    this.#assertSameSite(route, head);
     if (route.role !== "public") {
       const caller = await this.#options.authenticate(head.header("authorization"), head.address);
       known.caller = caller;
@@ -166,6 +182,12 @@ export class Pipeline {
       assertRole(caller, route.role, id);
     }
     if (head.hasBody && route.method !== "GET" && head.header("content-type") === undefined) throw missingContentType();
+  }
+
+  #assertSameSite({ method }: Route, head: RequestHead): void {
+    const { crossSite } = this.#options;
+    const problem = crossSite && findCrossSiteProblem({ method, header: (name) => head.header(name) }, crossSite);
+    if (problem) throw crossSiteError(problem, CROSS_SITE_SETTINGS[problem.header]);
   }
 
   async #handle({ id, route, handler }: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {

@@ -24,6 +24,7 @@ export {
   kindOfStatus,
   HttpError,
   type HttpErrorName,
+  crossSiteError,
 } from "./faults/http-status.ts";
 export { retryAfterMsFrom, retryAfterHeader } from "./faults/http-status.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi/document.ts";

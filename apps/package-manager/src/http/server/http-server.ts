@@ -7,6 +7,7 @@ import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import type { Clock, Timers } from "@oaas/foundation";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { callerId } from "../../access/caller.ts";
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
 import { BodyBudget } from "./body-budget.ts";
@@ -155,7 +156,7 @@ export class HttpServer {
     const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
       const admission = await pipeline.admit(operation, headOf(request));
       if ("reply" in admission) return this.#send(admission.reply, reply);
-      if (isStream) reply.raw.once("close", this.#streamLimit.open(admission.caller.name));
+      if (isStream) reply.raw.once("close", this.#streamLimit.open(callerId(admission.caller)));
       request.admission = admission;
       request.response = reply.raw;
       return undefined;
@@ -168,7 +169,7 @@ export class HttpServer {
 
   /** Reads the body of an admitted request. It counts against the budget until the response is sent. */
   async #readBody({ raw, admission, response }: FastifyRequest, body: Readable): Promise<Buffer> {
-    const claim = this.#bodyBudget.open(admission.caller.name);
+    const claim = this.#bodyBudget.open(callerId(admission.caller));
     response.once("close", () => claim.release());
     const limits = { claim, maxBytes: this.#options.maxBodyBytes };
     claimDeclaredLength(raw, limits);

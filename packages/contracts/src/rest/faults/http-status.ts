@@ -1,4 +1,4 @@
-import { dominantPart, type Fault, type FaultCode, type FaultKind } from "@oaas/foundation";
+import { dominantPart, Fault, type CrossSiteProblem, type FaultCode, type FaultKind } from "@oaas/foundation";
 
 /**
  * HTTP status by fault kind; the only place that defines error statuses.
@@ -43,6 +43,7 @@ export const HTTP_ERRORS = {
   "uri-too-long": { status: 414, kind: "invalid-argument" },
   "unsupported-media-type": { status: 415, kind: "invalid-argument" },
   "expectation-failed": { status: 417, kind: "invalid-argument" },
+  "misdirected-request": { status: 421, kind: "permission-denied" },
   "unprocessable-content": { status: 422, kind: "invalid-argument" },
   "precondition-required": { status: 428, kind: "failed-precondition" },
   "header-too-large": { status: 431, kind: "invalid-argument" },
@@ -62,6 +63,13 @@ export class HttpError extends Error {
     this.httpError = httpError;
     this.headers = headers;
   }
+}
+
+/** The error of a request that a foreign web page may have sent. `alternative` is a further way to fix it. */
+export function crossSiteError({ status, message, fix }: CrossSiteProblem, alternative?: string): Fault | HttpError {
+  const fixes = alternative === undefined ? fix : `${fix}, or ${alternative}`;
+  const fault = new Fault({ kind: "permission-denied", action: "requests of other sites" }, `${message}; ${fixes}`);
+  return status === 421 ? new HttpError(fault, "misdirected-request") : fault;
 }
 
 /** The HTTP status of a fault. A partial failure takes that of its dominant part, so that an outage is not a 400. */
