@@ -1,7 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { faultToProblem, type ProblemOptions } from "@oaas/contracts/rest";
-import { Fault, invalidArgument, notFound, resourceExhausted, ROOT_PATH, type Ids } from "@oaas/foundation";
+import { faultToProblem, crossSiteError, HttpError, type ProblemOptions } from "@oaas/contracts/rest";
+import {
+  Fault,
+  findCrossSiteProblem,
+  invalidArgument,
+  isLoopbackHost,
+  notFound,
+  resourceExhausted,
+  ROOT_PATH,
+  sentRequest,
+  type Ids,
+} from "@oaas/foundation";
 import { CORRELATION_HEADER, ensureCorrelationId, type ContextStore, type Logger } from "@oaas/observability";
 import type { Reply, Route } from "../http/routes.ts";
 import { listenFault } from "./listen.ts";
@@ -30,9 +40,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const correlationId = ensureCorrelationId(readHeader(request, CORRELATION_HEADER), options.ids);
     void options.context.run({ correlationId }, async () => {
       const reply = await handleRequest(request, options, correlationId).catch((thrown: unknown) => {
-        const fault = Fault.from(thrown).withCorrelationId(correlationId);
+        const error = thrown instanceof HttpError ? thrown : undefined;
+        const fault = (error?.fault ?? Fault.from(thrown)).withCorrelationId(correlationId);
         if (fault.kind === "internal") options.logger.error("request failed", { fault, path: request.url });
-        return problemReply(fault);
+        return problemReply(fault, error && { httpError: error.httpError });
       });
       send(request, response, reply, correlationId);
     });
@@ -53,9 +64,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
 async function handleRequest(
   request: IncomingMessage,
-  { routes, secret }: HttpServerOptions,
+  { host, routes, secret }: HttpServerOptions,
   correlationId: string,
 ): Promise<Reply> {
+  const problem = findCrossSiteProblem(sentRequest(request), { acceptsAddresses: !isLoopbackHost(host) });
+  if (problem) throw crossSiteError(problem);
   const path = (request.url ?? "/").split("?")[0] ?? "/";
   const route = routes.find((candidate) => candidate.path === path);
   if (!route) throw notFound("path", path);
@@ -78,6 +91,7 @@ async function handleRequest(
 
 const METHODS: Readonly<Record<Route["does"], readonly string[]>> = { read: ["GET", "HEAD"], act: ["POST"] };
 const MAX_BODY_BYTES = 16_384;
+const JSON_TYPE = /^application\/json(?:;|$)/i;
 
 function hasSecret(header: string | undefined, secret: string): boolean {
   const [received, candidate] = [header ?? "", `Bearer ${secret}`].map((text) =>
@@ -96,6 +110,11 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     }
   }
   if (text === "") return undefined;
+  if (!JSON_TYPE.test(request.headers["content-type"] ?? "")) {
+    const fix = "send the header content-type: application/json";
+    const fault = invalidArgument("the body", [{ path: ROOT_PATH, message: "is not declared as JSON", fix }]);
+    throw new HttpError(fault, "unsupported-media-type");
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

@@ -117,7 +117,10 @@ export class RunningStack {
     try {
       const answer = await fetch(this.record.pageUrl + path, {
         method,
-        headers: { authorization: `Bearer ${this.record.secret}` },
+        headers: {
+          authorization: `Bearer ${this.record.secret}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
         signal: deadline.signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
