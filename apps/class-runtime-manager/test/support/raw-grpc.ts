@@ -1,4 +1,4 @@
-import { connect, constants, type ClientHttp2Session } from "node:http2";
+import { connect, constants, type ClientHttp2Session, type SecureClientSessionOptions } from "node:http2";
 
 /** The response on one stream; without a gRPC status the stream was closed. */
 export interface RawResponse {
@@ -13,12 +13,13 @@ export interface RawGrpc {
 }
 
 /** Opens an HTTP/2 session to a port. */
-export function rawGrpc(port: number): RawGrpc {
-  const session: ClientHttp2Session = connect(`http://127.0.0.1:${port}`);
+export function rawGrpc(port: number, tls?: SecureClientSessionOptions): RawGrpc {
+  const session: ClientHttp2Session = connect(`${tls ? "https" : "http"}://127.0.0.1:${port}`, tls);
   session.on("error", () => undefined);
   return {
     send: (path, body, headers = {}) =>
       new Promise((resolve) => {
+        if (session.destroyed) return resolve({ grpc: undefined, message: "" });
         const stream = session.request({
           [constants.HTTP2_HEADER_METHOD]: "POST",
           [constants.HTTP2_HEADER_PATH]: path,
