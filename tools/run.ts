@@ -1,5 +1,6 @@
 import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { kindgen } from "./kindgen/kindgen.ts";
+import { advisories } from "./tasks/advisories.ts";
 import { apiFuzz } from "./tasks/api-fuzz.ts";
 import { bench } from "./tasks/bench.ts";
 import { bundle } from "./tasks/bundle.ts";
@@ -46,7 +47,8 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   kindgen: { help: "update the kinds of the embedded API server from the real one", run: kindgen },
   components: { help: "obtain the real components that tests use", run: passThrough("tools/components.ts") },
   bench: { help: "run the benchmarks; results are ratios in bench/results", run: bench },
-  bundle: { help: "bundle each app into one file in dist/", run: bundle },
+  bundle: { help: "bundle each app into one file in dist/, with its bill of materials (CycloneDX)", run: bundle },
+  advisories: { help: "fetch the advisories that npm run check compares with the lockfile", run: advisories },
   hooks: { help: "install the optional git hooks (remove with --remove)", run: hooks },
 };
 

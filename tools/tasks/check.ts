@@ -1,13 +1,22 @@
+import { globSync } from "node:fs";
+import path from "node:path";
 import { staleCommits } from "../commits/history.ts";
 import { GENERATORS } from "../generate/list.ts";
+import { checkAdvisories, type AdvisoryResult } from "../supply-chain/advisories.ts";
+import { checkPackages } from "../supply-chain/check-packages.ts";
+import { Lockfile } from "../supply-chain/lockfile.ts";
+import { readAdvisories } from "./advisories.ts";
 import { capture } from "./command.ts";
 import { staleFiles } from "./generate.ts";
+import { ROOT } from "./root.ts";
 import { runVitest } from "./vitest.ts";
 
 /** A static check: returns an empty text, or the problem and its fix. */
 interface StaticCheck {
   readonly name: string;
   readonly run: () => Promise<string>;
+  /** What the check does not cover, if anything. */
+  readonly notice?: () => string | undefined;
 }
 
 const STATIC_CHECKS: readonly StaticCheck[] = [
@@ -17,6 +26,12 @@ const STATIC_CHECKS: readonly StaticCheck[] = [
   command("unused code", "knip", ["--no-progress", "--no-config-hints"], "remove unused code"),
   { name: "generated files", run: generatedFresh },
   { name: "lockfile", run: lockfileClean },
+  { name: "packages and licenses", run: packagesAllowed },
+  {
+    name: "advisories",
+    run: async () => knownAdvisories().problems.join("\n"),
+    notice: () => knownAdvisories().notice,
+  },
   { name: "commit messages", run: staleCommits },
 ];
 
@@ -24,8 +39,9 @@ const STATIC_CHECKS: readonly StaticCheck[] = [
 export async function runStaticChecks(): Promise<{ passed: number; failed: number }> {
   let failed = 0;
   for (const outcome of STATIC_CHECKS.map((check) => timed(check))) {
-    const { name, problem, seconds } = await outcome;
+    const { name, problem, seconds, notice } = await outcome;
     console.log(`${problem ? "✗" : "✓"} ${name} (${seconds} s)`);
+    if (notice !== undefined) console.log(indent(notice));
     if (problem) {
       failed += 1;
       console.log(indent(problem));
@@ -34,11 +50,18 @@ export async function runStaticChecks(): Promise<{ passed: number; failed: numbe
   return { passed: STATIC_CHECKS.length - failed, failed };
 }
 
+interface CheckOutcome {
+  readonly name: string;
+  readonly problem: string;
+  readonly seconds: string;
+  readonly notice: string | undefined;
+}
+
 /** A check that throws has failed. */
-async function timed({ name, run }: StaticCheck): Promise<{ name: string; problem: string; seconds: string }> {
+async function timed({ name, run, notice }: StaticCheck): Promise<CheckOutcome> {
   const started = performance.now();
   const problem = await run().catch((error: unknown) => String(error));
-  return { name, problem, seconds: ((performance.now() - started) / 1000).toFixed(1) };
+  return { name, problem, seconds: ((performance.now() - started) / 1000).toFixed(1), notice: notice?.() };
 }
 
 /**
@@ -79,6 +102,15 @@ async function generatedFresh(): Promise<string> {
 async function lockfileClean(): Promise<string> {
   const { output } = await capture("git", ["grep", "-nE", '"resolved": "https?:', "--", "package-lock.json"]);
   return output.trim() === "" ? "" : `${output}\nFix: npm install --omit-lockfile-registry-resolved`;
+}
+
+async function packagesAllowed(): Promise<string> {
+  const apps = globSync("apps/*/src/main.ts", { cwd: ROOT }).map((main) => path.dirname(path.dirname(main)));
+  return checkPackages(Lockfile.read(ROOT), apps).join("\n");
+}
+
+function knownAdvisories(): AdvisoryResult {
+  return checkAdvisories(Lockfile.read(ROOT), readAdvisories(), new Date().toISOString().slice(0, 10));
 }
 
 function indent(text: string): string {
