@@ -21,7 +21,7 @@ export function encodeFrame(encoding: WebEncoding, frame: Buffer): Buffer {
 }
 
 const SEGMENTS = /[A-Za-z0-9+/]+={0,2}/g;
-const BASE64 = /^(?:[A-Za-z0-9+/]+={0,2})*$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]+={1,2})*[A-Za-z0-9+/]*$/;
 
 /** Decodes a body, which may be several padded base64 texts; undefined if it is invalid. */
 export function decodeBody(encoding: WebEncoding, body: Buffer): Buffer | undefined {
