@@ -43,7 +43,7 @@ export function finding(reason: Reason, object: ObjectRef, message: string, deta
   return {
     reason,
     verdict,
-    message: message.replace(/[\s.]+$/, ""),
+    message: message.replace(/(?<![\s.])[\s.]+$/, ""),
     action,
     object,
     ...(since === undefined ? {} : { since }),

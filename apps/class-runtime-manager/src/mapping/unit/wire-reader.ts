@@ -46,7 +46,12 @@ export class WireReader {
       );
     }
     const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
-    const fraction = nanos === 0 ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
+    const fraction =
+      nanos === 0
+        ? ""
+        : `.${String(nanos)
+            .padStart(9, "0")
+            .replace(/(?<!0)0+$/, "")}`;
     return `${whole}${fraction}Z`;
   }
 }

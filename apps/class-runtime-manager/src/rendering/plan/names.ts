@@ -22,9 +22,9 @@ export function baseName(objectName: string): string {
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
     .replaceAll(/[^a-z0-9-]/g, "-")
     .replace(/^-+/, "")
-    .replace(/-+$/, "");
+    .replace(/(?<!-)-+$/, "");
   if (label === "") return "default";
-  return (/^[a-z]/.test(label) ? label : `a${label}`).slice(0, MAX_LABEL).replace(/-+$/, "");
+  return (/^[a-z]/.test(label) ? label : `a${label}`).slice(0, MAX_LABEL).replace(/(?<!-)-+$/, "");
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Violation } from "@oaas/foundation";
 import { isKnownPath, similarPaths, PATHS } from "./scope.ts";
 import type { PlainText } from "./walk.ts";
 
-const FOREIGN = /\$\{\s*([^{}\s]*)\s*\}/g;
+const FOREIGN = /\$\{([^{}]*)\}/g;
 
 const ROOTS: ReadonlySet<string> = new Set(Object.keys(PATHS).map((path) => path.split(".")[0] ?? path));
 
@@ -17,8 +17,10 @@ const LABELS: ReadonlySet<string> = new Set(["labels", "matchLabels", "selector"
 export function foreignPlaceholders({ path, members, text }: PlainText): readonly Violation[] {
   const isName = NAMES.has(members.at(-1) ?? "") || members.some((member) => LABELS.has(member));
   return [...text.matchAll(FOREIGN)]
-    .filter(([, inner = ""]) => isName || (inner.includes(".") && ROOTS.has(inner.split(".")[0] ?? "")))
-    .map(([written, inner = ""]) => ({
+    .map(([written, between = ""]) => ({ written, inner: between.trim() }))
+    .filter(({ inner }) => !/\s/.test(inner))
+    .filter(({ inner }) => isName || (inner.includes(".") && ROOTS.has(inner.split(".")[0] ?? "")))
+    .map(({ written, inner }) => ({
       path,
       message: `${written} is not a placeholder and would be sent unchanged`,
       fix: `${suggestPlaceholder(inner)}${isName ? "" : `, or {{ "${written}" }} to pass it to the program`}`,
