@@ -24,7 +24,7 @@ const BINARY_MAX_NANO = (2n ** 63n - 1n) * NANO_PER_ONE;
 const MAX_EXPONENT = 100;
 const MAX_TEXT = 256;
 
-const FORM = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[a-zA-Z]*)(?<exponent>[+-]?\d+)?$/;
+const FORM = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?:(?<suffix>[a-zA-Z]+)(?<exponent>[+-]?\d+)?)?$/;
 
 /**
  * Parses a quantity as Kubernetes does: sign, decimals, one suffix of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an

@@ -48,14 +48,14 @@ export function safeName(parts: readonly string[], options: SafeNameOptions = {}
 
 /** The longest prefix of a text that is valid for this kind; never empty, never ending in a separator. */
 function validHead(kind: NameKind, text: string, length: number): string {
-  const cut = (kept: string): string => kept.slice(0, length).replace(/[-_.]+$/, "") || NAMELESS;
+  const cut = (kept: string): string => kept.slice(0, length).replace(/(?<![-_.])[-_.]+$/, "") || NAMELESS;
   switch (kind) {
     case "label-value":
       return cut(text.replaceAll(/[^-A-Za-z0-9_.]+/g, "-").replace(/^[-_.]+/, ""));
     case "dns-1123-subdomain":
       return cut(
         dashed(text, /[^-a-z0-9.]+/g)
-          .replaceAll(/[-.]*\.[-.]*/g, ".")
+          .replaceAll(/[-.]+/g, (separators) => (separators.includes(".") ? "." : separators))
           .replace(/^[-.]+/, ""),
       );
     case "dns-1123-label":

@@ -168,7 +168,7 @@ function reasonOfCode(code: number | undefined): StatusReason | undefined {
 }
 
 const UNFIT = "failed to create typed patch object";
-const UNFIT_FIELD = /(?:^|\): |\n\s*)(\.\S+): (.+)/g;
+const UNFIT_FIELD = /(?:^|\): |\n[ \t]*)(\.\S+): (.+)/g;
 
 /** Whether the server could not read the applied object as its kind. */
 function isSchemaViolation({ message = "" }: Status): boolean {

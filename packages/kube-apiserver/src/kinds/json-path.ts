@@ -8,7 +8,7 @@ type Step =
   | { readonly path: readonly Step[]; readonly equals: JsonValue };
 
 const STEP =
-  /\.([A-Za-z0-9_$-]+|\*)|\[(-?\d+)\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\[\?\(@((?:\.[A-Za-z0-9_-]+)+)\s*==\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^)\]]+)\)\]/y;
+  /\.([A-Za-z0-9_$-]+|\*)|\[(-?\d+)\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\[\?\(@((?:\.[A-Za-z0-9_-]+)+)\s*==\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s)\]][^)\]]*)\)\]/y;
 
 /** Parses a simple JSON path, as in printer columns; undefined when invalid. */
 export function parseJsonPath(text: string): readonly Step[] | undefined {

@@ -88,7 +88,7 @@ function coversResource(held: readonly string[], resource: string): boolean {
 }
 
 function coversUrl(held: string, url: string): boolean {
-  return held === url || (held.endsWith("*") && url.startsWith(held.replace(/\*+$/, "")));
+  return held === url || (held.endsWith("*") && url.startsWith(held.replace(/(?<!\*)\*+$/, "")));
 }
 
 /** Groups verbs on the same resources. */

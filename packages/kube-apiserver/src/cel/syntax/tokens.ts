@@ -9,8 +9,9 @@ const SPACE = /(?:[\t\n\f\r ]|\/\/[^\n]*)+/y;
 const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y;
 const NUMBER = /0x[0-9a-fA-F]+u?|(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|\d+u?/y;
 const STRING =
-  /(?<prefix>[bB]?[rR]?|[rR][bB])(?:"""(?<long>(?:\\[\s\S]|(?!""")[\s\S])*)"""|'''(?<longer>(?:\\[\s\S]|(?!''')[\s\S])*)'''|"(?<double>(?:\\.|[^"\\\n\r])*)"|'(?<single>(?:\\.|[^'\\\n\r])*)')/y;
-const RAW_STRING = /(?<prefix>[bB]?[rR]|[rR][bB])(?:"(?<double>[^"\n\r]*)"|'(?<single>[^'\n\r]*)')/y;
+  /(?<prefix>[bB]?[rR]?|[rR][bB])(?:"""(?<long>(?:\\[\s\S]|(?!""")[^\\])*)"""|'''(?<longer>(?:\\[\s\S]|(?!''')[^\\])*)'''|"(?<double>(?:\\.|[^"\\\n\r])*)"|'(?<single>(?:\\.|[^'\\\n\r])*)')/y;
+const RAW_STRING =
+  /(?<prefix>[bB]?[rR]|[rR][bB])(?:"""(?<long>(?:(?!""")[^])*)"""|'''(?<longer>(?:(?!''')[^])*)'''|"(?<double>[^"\n\r]*)"|'(?<single>[^'\n\r]*)')/y;
 const SYMBOL = /&&|\|\||==|!=|<=|>=|[<>+\-*/%!?:.,()[\]{}]/y;
 
 const WORDS: Readonly<Record<string, Literal>> = {

@@ -26,12 +26,16 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3600n * NANOS_PER_SECOND,
 };
 const DURATION = /^(?<sign>[+-]?)(?<parts>(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const PART = /(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<unit>ns|us|µs|μs|ms|s|m|h)/g;
+const PART = /(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<unit>ns|us|µs|μs|ms|s|m|h)/gy;
 const TIMESTAMP =
   /^(?<date>\d{4}-\d{2}-\d{2})T(?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d{1,9}))?(?<zone>Z|[+-]\d{2}:\d{2})$/;
 
+/** The time to parse a large integer grows faster than its length. */
+const MAX_DURATION_LENGTH = 1000;
+
 /** A duration as Go formats it: `1h30m`, `1.5s`. */
 export function parseDuration(text: string): Duration | undefined {
+  if (text.length > MAX_DURATION_LENGTH) return undefined;
   if (/^[+-]?0$/.test(text)) return new Duration(0n);
   const { sign, parts = "" } = DURATION.exec(text)?.groups ?? {};
   if (sign === undefined) return undefined;
@@ -60,7 +64,7 @@ export function formatDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = String(size % NANOS_PER_SECOND)
     .padStart(9, "0")
-    .replace(/0+$/, "");
+    .replace(/(?<!0)0+$/, "");
   return `${sign}${size / NANOS_PER_SECOND}${fraction === "" ? "" : `.${fraction}`}s`;
 }
 
@@ -68,7 +72,7 @@ export function formatTimestamp({ nanos }: Timestamp): string {
   const seconds = divideFloor(nanos, NANOS_PER_SECOND);
   const fraction = String(nanos - seconds * NANOS_PER_SECOND)
     .padStart(9, "0")
-    .replace(/0+$/, "");
+    .replace(/(?<!0)0+$/, "");
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
   return `${whole}${fraction === "" ? "" : `.${fraction}`}Z`;
 }

@@ -48,7 +48,7 @@ function parseInterval(lengthMs: number): Schedule {
 
 /** `1h30m` in milliseconds. */
 function durationMs(text: string): number {
-  const parts = [...text.matchAll(/(?<count>\d+(?:\.\d+)?)(?<unit>ns|us|ms|s|m|h)/g)];
+  const parts = [...text.matchAll(/(?<count>\d+(?:\.\d+)?)(?<unit>ns|us|ms|s|m|h)/gy)];
   return parts.reduce(
     (sum, { groups }) => sum + Number(groups?.["count"]) * (UNITS_MS[groups?.["unit"] ?? ""] ?? 0),
     0,

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "@oaas/foundation";
+import { err, findJsonTextProblem, ok, type DocumentLimits, type Result } from "@oaas/foundation";
 import { parseYamlValue } from "@oaas/foundation/yaml";
 import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { findDuplicateFields } from "./duplicate-fields.ts";
@@ -90,7 +90,9 @@ export function getGoTypeName(value: JsonValue): string {
 
 /** Parses JSON, or returns Go's error message. */
 export function parseJson(text: string): Result<JsonValue, GoSyntaxError> {
-  if (isTooDeep(text)) return err({ message: "invalid character '{' exceeded max depth" });
+  if (findJsonTextProblem(text, MAX_DEPTH)) return err({ message: "invalid character '{' exceeded max depth" });
+  const problem = findJsonTextProblem(text, MAX_NODES);
+  if (problem !== undefined) return err({ message: `the body ${problem.message}; ${problem.fix}` });
   try {
     return ok(JSON.parse(text) as JsonValue);
   } catch {
@@ -99,19 +101,9 @@ export function parseJson(text: string): Result<JsonValue, GoSyntaxError> {
 }
 
 /** Go's nesting limit. */
-const MAX_DEPTH = 10_000;
-
-/** Whether objects and lists exceed the nesting limit; short texts are not checked. */
-function isTooDeep(text: string): boolean {
-  if (text.length < 2 * MAX_DEPTH) return false;
-  let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
-    if (token === "{" || token === "[") depth += 1;
-    else if (token === "}" || token === "]") depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
-}
+const MAX_DEPTH: DocumentLimits = { nodes: Infinity, depth: 10_000 };
+/** A limit of ours, which no real object within the size limit of a request reaches. */
+const MAX_NODES: DocumentLimits = { nodes: 200_000, depth: Infinity };
 
 /** Parses YAML into JSON values, or returns the error. */
 export function parseYamlBody(text: string): Result<JsonValue, string> {

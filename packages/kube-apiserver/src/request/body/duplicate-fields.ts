@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
 
-/** A JSON string, and whether it is a member name. */
-const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+/** A JSON string, and whether it is a member name. An open string ends with the text. */
+const STRINGS = /"(?:[^"\\]|\\[^])*(?:"(\s*:)?|\\?$)/g;
 
 /**
  * The paths of duplicate members in a JSON text (`spec.a`). Duplicates are rare, so members are only counted at first:
@@ -34,7 +34,7 @@ function countMembers(value: JsonValue): number {
   return count;
 }
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+const TOKENS = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]|[^\s"{}[\],:]+/g;
 
 interface Level {
   /** Names seen so far; undefined inside a list. */

@@ -3,7 +3,7 @@ const HEX = "[0-9a-f]";
 const HOST_LABEL = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
 const DAYS = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
-const GO_DURATION = /^[+-]?(?:0|(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const LONG_DURATION =
   /^(?:\d+(?:\.\d+)?\s*(?:w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis?|us|ns)\s*)+$/;
 
@@ -19,7 +19,7 @@ const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   hostname: (text) => text.length <= 255 && text.split(".").every((label) => HOST_LABEL.test(label)),
   ipv4: (text) => IPV4.test(text),
   ipv6: isIpv6,
-  mac: (text) => /^[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2}){4})$/.test(text),
+  mac: (text) => /^[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})$/.test(text),
   uri: (text) => /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/)[^\s]*$/.test(text),
   uuid: (text) => new RegExp(`^${HEX}{8}-?${HEX}{4}-?${HEX}{4}-?${HEX}{4}-?${HEX}{12}$`, "i").test(text),
   uuid3: (text) => isUuid(text, "3"),

@@ -174,16 +174,24 @@ function getQuotedPatch(type: PatchType, patch: JsonValue, object: JsonObject): 
   return type === "strategic" ? formatGoValue(patch) : object;
 }
 
-const MISTYPED = /cannot unmarshal (\S+) into Go .*of type (\S+)$/;
 const CONVERTED: Readonly<Record<string, string>> = {
   object: "map[string]interface {}",
   array: "[]interface {}",
   number: "int64",
 };
 
+/** The types in `cannot unmarshal <parsed> into Go … of type <expected>`; empty for any other message. */
+function findMistype(why: string): { readonly parsed: string; readonly expected: string } {
+  const start = why.indexOf("cannot unmarshal ");
+  const end = why.lastIndexOf("of type ");
+  if (start === -1 || end < start) return { parsed: "", expected: "" };
+  const [parsed = ""] = why.slice(start + "cannot unmarshal ".length).split(" ", 1);
+  return { parsed, expected: why.slice(end + "of type ".length) };
+}
+
 /** Translates JSON decoding errors to the words of the decoder for patched maps. */
 function toConverterMessage(why: string): string {
-  const [, parsed = "", expected = ""] = MISTYPED.exec(why) ?? [];
+  const { parsed, expected } = findMistype(why);
   const from = CONVERTED[parsed] ?? parsed;
   if (expected === "") return why;
   if (expected.startsWith("map[")) return `cannot restore map from ${from}`;
