@@ -23,5 +23,5 @@ export function parseUrl(text: string, what: string): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${what}: "${text}" is not an http or https URL`, "use a URL such as http://127.0.0.1:8080");
   }
-  return url.href.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "");
 }

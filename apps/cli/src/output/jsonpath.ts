@@ -9,7 +9,7 @@ const STEP = /\.(?<name>[\w-]+)|\.(?<all>\*)|\['(?<quoted>[^']*)'\]|\[(?<index>-
 export function jsonPathText(template: string, document: unknown): string {
   rejectUnbalanced(template);
   const whole = template.includes("{") ? template : `{${template.startsWith(".") ? "" : "."}${template}}`;
-  return whole.replaceAll(/\{([^}]*)\}/g, (_, inner: string) => {
+  return whole.replaceAll(/\{([^{}]*)\}/g, (_, inner: string) => {
     const text = inner.trim();
     const quoted = /^"(?<text>(?:[^"\\]|\\.)*)"$/.exec(text)?.groups?.["text"];
     if (quoted !== undefined) return JSON.parse(`"${quoted}"`) as string;

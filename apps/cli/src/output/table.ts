@@ -34,7 +34,7 @@ export function tableText<T>(rows: readonly T[], columns: readonly Column<T>[], 
   const visible = columns.filter((column) => isWide || column.isWide !== true);
   const lines = [
     visible.map(({ header }) => header),
-    ...rows.map((row) => visible.map((column) => column.cell(row).replaceAll(/\s*\n\s*/g, " "))),
+    ...rows.map((row) => visible.map((column) => joinLines(column.cell(row)))),
   ];
   const widths = visible.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
   const padded = (cell: string, index: number): string =>
@@ -63,4 +63,8 @@ export function percentText(share: number | null | undefined): string {
   // Keep two digits of the distance to 100 %: rounding must not turn an outage into "100 %".
   const digits = gap > 0 && gap < 1e-4 ? Math.min(13, 1 - Math.floor(Math.log10(gap))) : 6;
   return `${Number((share * 100).toFixed(digits))} %`;
+}
+
+function joinLines(cell: string): string {
+  return cell.replaceAll(/\s+/g, (space) => (space.includes("\n") ? " " : space));
 }

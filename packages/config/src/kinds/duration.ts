@@ -13,7 +13,7 @@ const UNITS = [
 type TimeUnit = (typeof UNITS)[number][0];
 
 const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS);
-const PART = /(\d+(?:\.\d+)?)(ms|[smhd])/g;
+const PART = /(\d+(?:\.\d+)?)(ms|[smhd])/gy;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/;
 const BARE = /^\d+(?:\.\d+)?$/;
 

@@ -35,7 +35,7 @@ export function intKind(range: Range = {}): Kind<number> {
 export function floatKind(range: Range = {}): Kind<number> {
   const label = `number${rangeText(range)}`;
   return numberKind(label, range, (text) => {
-    const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     return Number.isFinite(value) ? value : undefined;
   });
 }

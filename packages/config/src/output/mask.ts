@@ -1,9 +1,11 @@
 /** Replacement for a secret. */
 export const MASK = "***";
 
-const USER_INFO = /(:\/\/)([^\s,]*)@/g;
+const WORD = /[^\s,]+/g;
 const PLAIN_USER_INFO = /^[^:/?#]*/;
-const SECRET_PARAMETER = /([?&;][^=&;\s]*(?:token|passw|secret|key|sig)[^=&;\s]*=)[^&;\s,]*/gi;
+const PARAMETER = /[?&;][^?&;=\s]*=/g;
+const PARAMETER_VALUE = /[^&;\s,]*/y;
+const SECRET_NAME = /token|passw|secret|key|sig/i;
 
 /**
  * Masks passwords in a text: the user info of URLs, and query parameters with secret names.
@@ -12,12 +14,28 @@ const SECRET_PARAMETER = /([?&;][^=&;\s]*(?:token|passw|secret|key|sig)[^=&;\s]*
  * password may contain `/` or `@`.
  */
 export function maskText(text: string): string {
-  return text
-    .replaceAll(USER_INFO, (_whole, scheme: string, info: string) => {
-      const user = info.includes(":") ? (PLAIN_USER_INFO.exec(info)?.[0] ?? "") : "";
-      return `${scheme}${user}${user === "" ? "" : ":"}${MASK}@`;
-    })
-    .replaceAll(SECRET_PARAMETER, `$1${MASK}`);
+  return maskParameters(text.replaceAll(WORD, maskUserInfo));
+}
+
+function maskUserInfo(word: string): string {
+  const start = word.indexOf("://") + "://".length;
+  const end = word.lastIndexOf("@");
+  if (start < "://".length || end < start) return word;
+  const info = word.slice(start, end);
+  const user = info.includes(":") ? (PLAIN_USER_INFO.exec(info)?.[0] ?? "") : "";
+  return `${word.slice(0, start)}${user}${user === "" ? "" : ":"}${MASK}${word.slice(end)}`;
+}
+
+function maskParameters(text: string): string {
+  let masked = "";
+  let at = 0;
+  for (const { index, 0: name } of text.matchAll(PARAMETER)) {
+    if (index < at || !SECRET_NAME.test(name)) continue;
+    PARAMETER_VALUE.lastIndex = index + name.length;
+    masked += text.slice(at, PARAMETER_VALUE.lastIndex) + MASK;
+    at = PARAMETER_VALUE.lastIndex + (PARAMETER_VALUE.exec(text)?.[0].length ?? 0);
+  }
+  return masked + text.slice(at);
 }
 
 /**
@@ -25,7 +43,12 @@ export function maskText(text: string): string {
  * scheme, and everything after a query parameter with a secret name.
  */
 export function maskInvalid(text: string): string {
-  return text
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^]*@/i, (_whole, scheme: string | undefined) => `${scheme ?? ""}${MASK}@`)
-    .replace(/([?&;][^=&;\s]*(?:token|passw|secret|key|sig)[^=&;\s]*=)[^]*/i, `$1${MASK}`);
+  const masked = text.replace(
+    /^([a-z][a-z0-9+.-]*:\/\/)?[^]*@/i,
+    (_whole, scheme: string | undefined) => `${scheme ?? ""}${MASK}@`,
+  );
+  for (const { index, 0: name } of masked.matchAll(PARAMETER)) {
+    if (SECRET_NAME.test(name)) return masked.slice(0, index + name.length) + MASK;
+  }
+  return masked;
 }

@@ -61,6 +61,6 @@ function code(text: string): string {
 function escape(text: string): string {
   return text
     .replaceAll("|", String.raw`\|`)
-    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll(/\s+/g, (space) => (space.includes("\n") ? " " : space))
     .replaceAll(/(`[^`]*`)|</g, (whole, quoted: string | undefined) => (quoted === undefined ? "&lt;" : whole));
 }

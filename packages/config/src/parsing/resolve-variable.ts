@@ -100,7 +100,7 @@ function readNamedFile(name: string, file: string, inputs: Inputs): Result<Found
     err([{ path: pathOf(ROOT_PATH, name), message }]);
   if (inputs.readFile === undefined) return reject("names a file, but reading files is not supported here");
   try {
-    const text = inputs.readFile(file).replace(/[\r\n]+$/, "");
+    const text = inputs.readFile(file).replace(/(?<![\r\n])[\r\n]+$/, "");
     return text === ""
       ? reject(`names the empty file ${file}`)
       : ok({ name, text, origin: { from: "file", name, file } });

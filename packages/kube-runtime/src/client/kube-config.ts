@@ -63,7 +63,7 @@ function accessOf(cluster: Named, user: Named | undefined, namespace: string, co
   const impersonated = user && textOf(user.body["as"]);
   const uid = user && textOf(user.body["as-uid"]);
   return {
-    server: (textOf(body["server"]) ?? "").replace(/\/+$/, ""),
+    server: (textOf(body["server"]) ?? "").replace(/(?<!\/)\/+$/, ""),
     tls: {
       insecure: body["insecure-skip-tls-verify"] === true,
       ...(ca ? { ca } : {}),

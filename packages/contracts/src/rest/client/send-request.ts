@@ -58,7 +58,7 @@ interface Received {
 /** Sends one request and reads the whole response. Throws unavailable without a response, or the signal's fault. */
 export async function exchange(client: RestClientOptions, place: Place, options: CallOptions): Promise<Received> {
   const path = fillPath(place.path, options.parameters ?? {});
-  const url = client.baseUrl.replace(/\/+$/, "") + path + queryText(options.query ?? {});
+  const url = client.baseUrl.replace(/(?<!\/)\/+$/, "") + path + queryText(options.query ?? {});
   try {
     const response = await client.fetch(url, requestOf(client, place, options));
     const { status, headers } = response;
