@@ -23,7 +23,7 @@ export function jsonResponse(
     headers: {
       ...NO_CACHE,
       "content-type": isYaml ? "application/yaml" : JSON_TYPE,
-      ...(warnings.length === 0 ? {} : { warning: warnings.map(formatWarning).join(", ") }),
+      ...(warnings.length === 0 ? {} : { warning: limitWarnings(warnings).map(formatWarning).join(", ") }),
     },
     body,
   };
@@ -80,6 +80,26 @@ export function prependWarning(response: ApiResponse, text: string): ApiResponse
   const { warning } = response.headers;
   const all = warning === undefined ? formatWarning(text) : `${formatWarning(text)}, ${warning}`;
   return { ...response, headers: { ...response.headers, warning: all } };
+}
+
+/** Characters of all warnings of a response, as in Kubernetes. */
+const MAX_WARNING_CHARACTERS = 4096;
+/** Characters of one warning of a response that exceeds that limit. */
+const SHORT_WARNING_CHARACTERS = 256;
+
+/** Shortens the warnings of a response that has too many, and drops the last ones. */
+export function limitWarnings(warnings: readonly string[]): readonly string[] {
+  const unique = [...new Set(warnings)];
+  if (unique.reduce((sum, { length }) => sum + length, 0) <= MAX_WARNING_CHARACTERS) return unique;
+  const kept: string[] = [];
+  let length = 0;
+  for (const warning of unique) {
+    if (length >= MAX_WARNING_CHARACTERS) break;
+    const short = warning.slice(0, SHORT_WARNING_CHARACTERS).toWellFormed();
+    kept.push(short);
+    length += short.length;
+  }
+  return kept;
 }
 
 /** A warning header (RFC 7234). */
