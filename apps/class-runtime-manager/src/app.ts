@@ -1,8 +1,7 @@
-import type { Server } from "node:http";
 import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
-import { RpcServer } from "@oaas/rpc";
+import { RpcServer, type RequestListener } from "@oaas/rpc";
 import { openListeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
@@ -296,7 +295,7 @@ function createRpcServer({ ports }: Setup, { services }: GrpcServices, credentia
   });
 }
 
-function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentials: Credentials): Server {
+function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentials: Credentials): RequestListener {
   return createHttpEndpoints({
     version: VERSION,
     unhealthyReasons: () => crm.manager.health().reasons,

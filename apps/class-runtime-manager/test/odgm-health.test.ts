@@ -47,7 +47,7 @@ async function startNode(
     host: "127.0.0.1",
     port: 0,
     rpc: new RpcServer({ services: [service], ambient: realAmbient }),
-    http: createServer(),
+    http: (_, response) => void response.end(),
     timers: realAmbient.timers,
   });
   nodes.push(node);

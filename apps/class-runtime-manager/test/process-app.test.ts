@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { create, toBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { loadConfig } from "@oaas/config";
 import {
@@ -69,7 +68,7 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
     host: "127.0.0.1",
     port: 0,
     rpc: new RpcServer({ services: [service], ambient: realAmbient }),
-    http: createServer(),
+    http: (_, response) => void response.end(),
     timers: realAmbient.timers,
   });
 }

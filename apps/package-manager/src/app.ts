@@ -9,7 +9,7 @@ import { callerId, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
-import { createHttpFallback } from "./adapters/http-fallback.ts";
+import { respondWithPort } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
@@ -175,7 +175,7 @@ async function openGrpc(
     host: listenHost(config),
     port: config.server.grpcPort,
     rpc,
-    http: createHttpFallback(),
+    http: respondWithPort,
     timers: ports.ambient.timers,
     crossSite: crossSiteRules(config),
     ...(edge.tls ? { tls: edge.tls } : {}),

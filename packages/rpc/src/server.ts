@@ -34,6 +34,7 @@ import {
 import type { Call, CallHead } from "./call.ts";
 import { CallerLimit } from "./caller-limit.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
+import { ByteLimit } from "./port-limits.ts";
 import { findMessageProblem } from "./message-limits.ts";
 import {
   openCall,
@@ -61,6 +62,8 @@ export interface RpcServerOptions {
   readonly context?: ContextStore;
   /** Maximum size of a request; larger ones fail with RESOURCE_EXHAUSTED. Default 8 MiB. */
   readonly maxRequestBytes?: number;
+  /** Maximum of request bytes in memory, over all calls; further calls fail with RESOURCE_EXHAUSTED. Default 64 MiB. */
+  readonly maxRequestBytesInFlight?: number;
   /** Maximum of running calls per caller; further ones fail with RESOURCE_EXHAUSTED. Default 1000. */
   readonly maxCallsPerCaller?: number;
 }
@@ -82,6 +85,7 @@ const KEEPALIVE = {
 };
 
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+const MAX_REQUEST_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 const MAX_CALLS_PER_CALLER = 1_000;
 
 /**
@@ -96,8 +100,10 @@ const MAX_CALLS_PER_CALLER = 1_000;
  */
 export class RpcServer {
   readonly grpc: Server;
+  readonly metrics: RpcMetrics;
+  /** Bytes of requests that are being received or handled. */
+  readonly requestBytes: ByteLimit;
   readonly #options: RpcServerOptions;
-  readonly #metrics: RpcMetrics;
   readonly #logger: Logger;
   readonly #context: ContextStore;
   readonly #routes = new Map<string, { readonly method: DescMethod; readonly handler: AnyHandler }>();
@@ -112,10 +118,11 @@ export class RpcServer {
 
   constructor(options: RpcServerOptions) {
     this.#options = options;
-    this.#metrics = rpcMetrics(options.meter ?? NOOP_METER);
+    this.metrics = rpcMetrics(options.meter ?? NOOP_METER);
     this.#logger = options.logger ?? NOOP_LOGGER;
     this.#context = options.context ?? NOOP_CONTEXT;
     this.#maxRequestBytes = options.maxRequestBytes ?? MAX_REQUEST_BYTES;
+    this.requestBytes = new ByteLimit(options.maxRequestBytesInFlight ?? MAX_REQUEST_BYTES_IN_FLIGHT);
     this.#callerLimit = new CallerLimit(options.maxCallsPerCaller ?? MAX_CALLS_PER_CALLER);
     this.grpc = new Server({
       ...KEEPALIVE,
@@ -146,10 +153,15 @@ export class RpcServer {
     return this.#routes.has(path);
   }
 
+  /** Whether clients send several messages to the method at this path. */
+  readsStream(path: string): boolean {
+    return this.#routes.get(path)?.method.methodKind === "bidi_streaming";
+  }
+
   /** Handles a gRPC-Web call like the same call over gRPC. Never rejects. */
   async handleWebCall(path: string, raw: ForeignCall): Promise<void> {
     const { method, handler } = this.#routes.get(path) ?? {};
-    const request = async (): Promise<Buffer> => raw.message(this.#maxRequestBytes);
+    const request = async (): Promise<Buffer> => raw.message(this.#maxRequestBytes, this.requestBytes);
     const fail = (error: CallError): void => raw.fail(error);
     if (!method || !handler) {
       const run = (): never => {
@@ -220,7 +232,7 @@ export class RpcServer {
     call.sendMetadata(correlationMetadata(correlationId));
     const error = this.#errorOf(path, thrown, correlationId);
     call.sendStatus(error);
-    this.#metrics.handled.add(1, { method: path, code: grpcStatusName(error.code) });
+    this.metrics.handled.add(1, { method: path, code: grpcStatusName(error.code) });
   }
 
   /** Authorises a call and counts it for its caller. */
@@ -319,8 +331,8 @@ export class RpcServer {
       }
     });
     admission?.end();
-    this.#metrics.handled.add(1, { method: path, code });
-    this.#metrics.duration.observe((clock.monotonic() - startedAt) / 1000, { method: path });
+    this.metrics.handled.add(1, { method: path, code });
+    this.metrics.duration.observe((clock.monotonic() - startedAt) / 1000, { method: path });
     this.#end();
   }
 
@@ -332,12 +344,12 @@ export class RpcServer {
 
   #begin(): void {
     this.#inFlight += 1;
-    this.#metrics.inFlight.set(this.#inFlight);
+    this.metrics.inFlight.set(this.#inFlight);
   }
 
   #end(): void {
     this.#inFlight -= 1;
-    this.#metrics.inFlight.set(this.#inFlight);
+    this.metrics.inFlight.set(this.#inFlight);
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

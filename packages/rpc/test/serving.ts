@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { realAmbient } from "@oaas/foundation/real";
 import {
   CrmInfoService,
@@ -37,7 +36,8 @@ export interface Serving {
 
 /** Starts a server whose handlers select their behaviour by the deployment id. */
 export async function serve(
-  options: Partial<RpcServerOptions> & Partial<Pick<OnePortOptions, "tls" | "webOrigins" | "openPaths">> = {},
+  options: Partial<RpcServerOptions> &
+    Partial<Pick<OnePortOptions, "tls" | "webOrigins" | "openPaths" | "limits">> = {},
 ): Promise<Serving> {
   const received: ReceivedCalls = { deployed: [], calls: [], aborted: [] };
   const health = new HealthRegistry();
@@ -79,15 +79,15 @@ export async function serve(
     ambient: realAmbient,
     ...options,
   });
-  const http = createServer((request, response) => response.end(`http ${request.method} ${request.url}`));
   const onePort = await listenOnePort({
     host: "127.0.0.1",
     port: 0,
     rpc,
-    http,
+    http: (request, response) => void response.end(`http ${request.method} ${request.url}`),
     timers: realAmbient.timers,
     ...(options.tls ? { tls: options.tls } : {}),
     ...(options.webOrigins ? { webOrigins: options.webOrigins } : {}),
+    ...(options.limits ? { limits: options.limits } : {}),
     ...(options.openPaths ? { openPaths: options.openPaths } : {}),
   });
   return { port: onePort.port, rpc, health, received, onePort };

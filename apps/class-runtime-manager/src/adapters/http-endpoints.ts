@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Fault } from "@oaas/foundation";
-import { readHttpHead, type CallHead } from "@oaas/rpc";
+import { readHttpHead, type CallHead, type RequestListener } from "@oaas/rpc";
 
 /** Paths that need no client certificate. */
 export const HEALTH_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
@@ -25,8 +25,8 @@ export interface HttpEndpointsOptions {
 
 type Reply = [status: number, type: string, body: string];
 
-/** Serves `/health`, `/healthz` and `/readyz` to every client, and `/metrics` to viewers. The caller listens. */
-export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
+/** Serves `/health`, `/healthz` and `/readyz` to every client, and `/metrics` to viewers. */
+export function createHttpEndpoints(options: HttpEndpointsOptions): RequestListener {
   const healthResponse = (reasons: readonly string[]): Reply => {
     const body = {
       status: reasons.length === 0 ? "healthy" : "unhealthy",
@@ -54,7 +54,7 @@ export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
     "/readyz": async () => healthResponse(options.notReadyReasons()),
     "/metrics": metricsResponse,
   };
-  return createServer((request, response) => {
+  return (request, response) => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
     const paths = Object.keys(handlers).join(", ");
@@ -73,5 +73,5 @@ export function createHttpEndpoints(options: HttpEndpointsOptions): Server {
         });
         response.end(request.method === "HEAD" ? undefined : body);
       });
-  });
+  };
 }

@@ -11,7 +11,11 @@ import { openListeners, type Listeners } from "./listeners.ts";
 function listenersOn(env: Readonly<Record<string, string>>): Promise<Listeners> {
   const config = loadConfig(crmConfig, { env });
   const rpc = new RpcServer({ services: [], ambient: realAmbient });
-  return openListeners(config, { rpc, http: createServer() }, { timers: realAmbient.timers, logger: NOOP_LOGGER });
+  return openListeners(
+    config,
+    { rpc, http: (_, response) => void response.end() },
+    { timers: realAmbient.timers, logger: NOOP_LOGGER },
+  );
 }
 
 async function takePort(port = 0): Promise<Server> {

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import type { TlsOptions } from "node:tls";
 import {
   PackageService,
@@ -48,7 +47,7 @@ export async function startFakePackageManager(
     host: "127.0.0.1",
     port: options.port ?? 0,
     rpc: new RpcServer({ services: [service], ambient: realAmbient }),
-    http: createServer(),
+    http: (_, response) => void response.end(),
     timers: realAmbient.timers,
     ...(options.tls ? { tls: options.tls } : {}),
   });

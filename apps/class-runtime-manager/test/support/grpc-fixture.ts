@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { CrmInfoService, DeploymentService, TopologyService, type DeploymentUnitSchema } from "@oaas/contracts/grpc";
 import { ok } from "@oaas/foundation";
@@ -82,7 +81,13 @@ export async function startGrpcServices(
     authorize: (method, head) => authorizeCall(method, head, { tokens: () => tokens }),
   });
   const { timers, clock } = realAmbient;
-  const port = await listenOnePort({ host: "127.0.0.1", port: 0, rpc, http: createServer(), timers });
+  const port = await listenOnePort({
+    host: "127.0.0.1",
+    port: 0,
+    rpc,
+    http: (_, response) => void response.end(),
+    timers,
+  });
   const channels: RpcChannel[] = [];
   const channel = (token?: string): RpcChannel => {
     const created = new RpcChannel({ name: "crm", address: `127.0.0.1:${port.port}`, clock, token: () => token });

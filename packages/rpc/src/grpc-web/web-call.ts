@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Metadata } from "@grpc/grpc-js";
 import { METADATA_KEYS, parseGrpcTimeout } from "@oaas/contracts/grpc";
-import { cancelled, Fault, type Clock } from "@oaas/foundation";
+import { cancelled, Fault, resourceExhausted, type Clock } from "@oaas/foundation";
+import type { ByteLimit } from "../port-limits.ts";
 import { verifiedCertificate, type AnyServerCall, type CallError, type ForeignCall } from "../server-call.ts";
 import { bodyLimit, contentTypeOf, decodeBody, encodeFrame, type WebEncoding } from "./web-encoding.ts";
 import {
@@ -48,6 +49,7 @@ export class WebCall extends EventEmitter implements ForeignCall {
     response.on("error", () => undefined);
     response.on("drain", () => void this.emit("drain"));
     response.on("close", () => {
+      this.emit("ended");
       if (this.#ended) return;
       this.cancelled = true;
       this.emit("cancelled");
@@ -81,16 +83,20 @@ export class WebCall extends EventEmitter implements ForeignCall {
   }
 
   /** Returns the request message. Throws a fault if it is invalid or too large. */
-  async message(maxBytes: number): Promise<Buffer> {
+  async message(maxBytes: number, inFlight: ByteLimit): Promise<Buffer> {
     const { request, encoding } = this.#options;
     const limit = bodyLimit(encoding, maxBytes + FRAME_HEADER_BYTES);
     const chunks: Buffer[] = [];
     let bytes = 0;
+    if (this.cancelled) throw cancelled();
+    this.once("ended", () => inFlight.release(bytes));
     try {
       // Do not destroy a rejected request: the connection must still send the response.
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        if (bytes + chunk.length > limit) throw tooLarge(maxBytes);
+        if (!inFlight.take(chunk.length))
+          throw resourceExhausted("request bytes", "the server handles too many requests");
         bytes += chunk.length;
-        if (bytes > limit) throw tooLarge(maxBytes);
         chunks.push(chunk);
       }
     } catch (thrown) {
