@@ -279,7 +279,7 @@ function createReporting(
   return { reporter, close: () => sink.close() };
 }
 
-function createRpcServer({ ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {
+function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {
   const { ambient, logger, meter, context } = ports;
   const audit = createAuditLog(logger);
   return new RpcServer({
@@ -288,6 +288,8 @@ function createRpcServer({ ports }: Setup, { services }: GrpcServices, credentia
     logger,
     meter,
     context,
+    maxCallsPerCaller: config.limits.callsPerCaller,
+    maxRequestBytesInFlight: config.limits.requestBytes,
     authorize: (method, head) => authorizeCall(method, head, credentials),
     onRejected: (method, { peer }, fault) => {
       if (isChange(method)) audit.reject(method.localName, peer.address, fault);

@@ -1,5 +1,5 @@
 import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
-import type { Violation } from "@oaas/foundation";
+import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 import { bearerTokens, namespaceScope, ROLES, webOrigin } from "./setting-kinds.ts";
 
@@ -94,6 +94,23 @@ const variables = {
       .int({ min: 1 })
       .default(256)
       .doc("Maximum of concurrent watch calls; further calls are rejected."),
+    connections: env("OPRC_CRM_LIMITS_CONNECTIONS")
+      .int({ min: 1 })
+      .default(1024)
+      .doc("Maximum of connections to a port; further ones are closed at once."),
+    connectionsPerAddress: env("OPRC_CRM_LIMITS_CONNECTIONS_PER_ADDRESS")
+      .int({ min: 1 })
+      .default(256)
+      .doc("Maximum of connections from one address; further ones are closed at once."),
+    callsPerCaller: env("OPRC_CRM_LIMITS_CALLS_PER_CALLER")
+      .int({ min: 1 })
+      .default(1000)
+      .doc("Maximum of running calls of one caller, watch calls included; further calls are rejected."),
+    requestBytes: env("OPRC_CRM_LIMITS_REQUEST_BYTES")
+      .byteSize({ min: "8MiB" })
+      .default("64MiB")
+      .defaultIn({ edge: "32MiB" })
+      .doc("Maximum of request bytes in memory, over all calls; further calls are rejected."),
   },
   prometheus: {
     matchLabels: env("OPRC_CRM_PROM_MATCH_LABELS")
@@ -311,7 +328,10 @@ export function listenHost(config: CrmConfig): string {
   return config.server.host ?? (hasCredentials(config) ? "0.0.0.0" : "127.0.0.1");
 }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+/** Exceptions from the rejection of web pages and foreign hosts; undefined with authentication. */
+export function crossSiteRules(config: CrmConfig): CrossSiteRules | undefined {
+  return hasCredentials(config) ? undefined : { acceptsAddresses: !isLoopbackHost(listenHost(config)) };
+}
 
 /** Rejects an address that other hosts can reach without credentials, unless authentication is off explicitly. */
 function checkAccess(config: CrmConfig): Violation[] {
@@ -326,7 +346,7 @@ function checkAccess(config: CrmConfig): Violation[] {
     const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE, or OPRC_CRM_SECURITY_MTLS=true";
     return [{ path, message: "requires credentials, but none are configured", fix }];
   }
-  if (security.authMode === "off" || server.host === undefined || LOOPBACK.test(server.host)) return [];
+  if (security.authMode === "off" || server.host === undefined || isLoopbackHost(server.host)) return [];
   return [
     {
       path: "$.OPRC_CRM_HTTP_HOST",
@@ -344,7 +364,7 @@ export function accessWarnings(config: CrmConfig): readonly string[] {
     const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE or OPRC_CRM_SECURITY_MTLS=true";
     return [`authentication is off${why}: every client that reaches ${host} can deploy; ${fix}`];
   }
-  if (config.security.certFile !== undefined || LOOPBACK.test(host)) return [];
+  if (config.security.certFile !== undefined || isLoopbackHost(host)) return [];
   return [`tokens are sent without encryption to ${host}; set OPRC_CRM_SECURITY_TLS_CERT_FILE and its key`];
 }
 

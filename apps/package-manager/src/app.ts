@@ -1,10 +1,16 @@
 import type { TlsOptions } from "node:tls";
-import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
+import { FILE_DESCRIPTORS, METADATA_KEYS, PackageService } from "@oaas/contracts/grpc";
+import { faultStatus } from "@oaas/contracts/rest";
 import { Fault, isLoopbackHost } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
 import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
-import { bearerAuthenticator, acceptEveryCaller, type Authenticator } from "./access/authenticator.ts";
+import {
+  acceptEveryCaller,
+  bearerAuthenticator,
+  certificateAuthenticator,
+  type Authenticator,
+} from "./access/authenticator.ts";
 import { callerId, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
@@ -13,6 +19,7 @@ import { respondWithPort } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
+  acceptsTokens,
   crossSiteRules,
   isAuthenticationOff,
   listenHost,
@@ -21,7 +28,7 @@ import {
   servesMetrics,
   type PmConfig,
 } from "./config.ts";
-import { packageService } from "./grpc/package-service.ts";
+import { isChange, packageService, sentCredentials } from "./grpc/package-service.ts";
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
@@ -169,7 +176,19 @@ async function openGrpc(
   const board = new HealthRegistry();
   const own = [packageService({ registry, deployments, reports, ...edge }), ...board.services()];
   const names = own.map(({ service }) => service.typeName);
-  const rpc = new RpcServer({ ...ports, services: [...own, ...reflectionServices(FILE_DESCRIPTORS, names)] });
+  const rpc = new RpcServer({
+    ...ports,
+    services: [...own, ...reflectionServices(FILE_DESCRIPTORS, names)],
+    // Before the request is read. The service authenticates again, for the role of the method and the audit trail.
+    authorize: async ({ parent }, head) =>
+      parent === PackageService ? callerId(await edge.authenticate(sentCredentials(head))) : undefined,
+    onRejected: (method, head, fault) => {
+      if (!isChange(method)) return;
+      const correlationId = head.header(METADATA_KEYS.correlationId) ?? "";
+      const refused = { caller: "unknown", action: method.localName, target: "", refused: fault.message };
+      void edge.audit.record({ ...refused, status: faultStatus(fault), correlationId });
+    },
+  });
   for (const name of ["", ...names]) board.set(name, "serving");
   return listenOnePort({
     host: listenHost(config),
@@ -209,7 +228,10 @@ function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
           clock: ports.ambient.clock,
           fetchJson: ports.fetchJson,
         });
-  return bearerAuthenticator(ports.tokens, oidc);
+  const { clientNames } = config.security;
+  const bearer = acceptsTokens(config) ? bearerAuthenticator(ports.tokens, oidc) : undefined;
+  if (clientNames !== undefined) return certificateAuthenticator(clientNames, bearer);
+  return bearer ?? acceptEveryCaller();
 }
 
 function warningsOf(config: PmConfig): readonly string[] {

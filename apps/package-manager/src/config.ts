@@ -1,4 +1,4 @@
-import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
+import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { parseKeys } from "@oaas/storage/encryption";
@@ -121,7 +121,16 @@ const variables = {
     clientCaFile: env("OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE")
       .path()
       .optional()
-      .doc("Certificate authority of clients, PEM. When set, every client must present a certificate it issued."),
+      .doc(
+        "Certificate authority of clients, PEM. When set, every client must present a certificate it issued, with a name in OPRC_PM_SECURITY_TLS_CLIENT_NAMES.",
+      ),
+    clientNames: env("OPRC_PM_SECURITY_TLS_CLIENT_NAMES")
+      .as(clientNamesKind(["viewer", "deployer", "admin"]))
+      .optional()
+      .doc(
+        "Client certificates that are accepted, by common name or subject alternative name, with their roles. *=role accepts every certificate of the authority. With AUTH_TOKENS_FILE or OIDC_ISSUER a token is required too, and the lower role applies.",
+      )
+      .example("CN:ci=deployer,URI:spiffe://oaas/dashboard=viewer"),
   },
   storage: {
     type: env("STORAGE_TYPE")
@@ -267,7 +276,12 @@ export function maxBodiesBytes({ server }: PmConfig): number {
 }
 
 /** Whether callers can authenticate. */
-function hasCredentials({ auth }: PmConfig): boolean {
+function hasCredentials(config: PmConfig): boolean {
+  return acceptsTokens(config) || config.security.clientCaFile !== undefined;
+}
+
+/** Whether callers authenticate with bearer tokens. */
+export function acceptsTokens({ auth }: PmConfig): boolean {
   return auth.tokensFile !== undefined || auth.oidcIssuer !== undefined;
 }
 
@@ -324,15 +338,29 @@ function checkAccess(config: PmConfig): Violation[] {
   return violations;
 }
 
-function checkTls({ security: { certFile, keyFile, clientCaFile } }: PmConfig): Violation[] {
+function checkTls({ auth, security: { certFile, keyFile, clientCaFile, clientNames } }: PmConfig): Violation[] {
   const missing = (name: string, file: string | undefined): Violation[] => {
     const path = `$.OPRC_PM_SECURITY_TLS_${name}_FILE`;
     return file === undefined
       ? [{ path, message: "is required: TLS needs a certificate and its key", fix: "set both files, or neither" }]
       : [];
   };
-  if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return [];
-  return [...missing("CERT", certFile), ...missing("KEY", keyFile)];
+  const path = "$.OPRC_PM_SECURITY_TLS_CLIENT_NAMES";
+  const names: Violation[] = [];
+  if (clientCaFile !== undefined && clientNames === undefined && auth.mode !== "off")
+    names.push({
+      path,
+      message: "is required: it lists the client certificates that are accepted",
+      fix: "set for example CN:ci=deployer; *=deployer accepts every certificate of the authority",
+    });
+  if (clientNames !== undefined && (clientCaFile === undefined || auth.mode === "off"))
+    names.push({
+      path,
+      message: `has no effect ${auth.mode === "off" ? "while AUTH_MODE is off" : "without client certificates"}`,
+      fix: auth.mode === "off" ? "unset it, or unset AUTH_MODE" : "set OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE",
+    });
+  if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return names;
+  return [...missing("CERT", certFile), ...missing("KEY", keyFile), ...names];
 }
 
 function checkLimits(config: PmConfig): Violation[] {

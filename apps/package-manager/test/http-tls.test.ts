@@ -6,7 +6,7 @@ import { PackageService } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
 import { createRecordingLogger } from "@oaas/observability/testing";
 import { RpcChannel } from "@oaas/rpc";
-import { eventually, makeAuthority, makeRunFolder, type RunFolder } from "@oaas/testkit";
+import { eventually, makeAuthority, makeRunFolder, type IssuedCertificate, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pmCommand } from "./pm-process.ts";
 import { startPm } from "./running-pm.ts";
@@ -62,13 +62,40 @@ describe("TLS", () => {
     channel.close();
   });
 
-  test("requires a client certificate of the configured authority", async () => {
+  test("requires a client certificate of the configured authority, and gives it the role of its name", async () => {
     const { ca, env } = await issue("mutual");
     const clients = makeAuthority("clients");
     await writeFile(inFolder("clients.crt"), clients.certificate);
-    await using pm = await startPm({ env: { ...env, OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE: inFolder("clients.crt") } });
+    await using pm = await startPm({
+      env: {
+        ...env,
+        GRPC_PORT: "0",
+        OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE: inFolder("clients.crt"),
+        OPRC_PM_SECURITY_TLS_CLIENT_NAMES: "CN:ci=deployer,URI:spiffe://oaas/dashboard=viewer",
+      },
+    });
     const known = clients.issue({ commonName: "ci" });
     const stranger = makeAuthority("others").issue({ commonName: "ci" });
+    const dashboard = clients.issue({ commonName: "x", uris: ["spiffe://oaas/dashboard"] });
+    const unlisted = clients.issue({ commonName: "ci-2", hosts: ["ci"] });
+    const status = (client: IssuedCertificate, options: RequestOptions): Promise<number | string | undefined> =>
+      get(pm.app.port, { ca, cert: client.certificate, key: client.key, ...options });
+    const list = { path: "/api/v1/packages" };
+    const remove = { path: "/api/v1/packages/none", method: "DELETE" };
+    expect([await status(known, list), await status(known, remove)]).toEqual([200, 404]);
+    expect([await status(dashboard, list), await status(dashboard, remove)]).toEqual([200, 403]);
+    expect([await status(unlisted, list), await status(unlisted, remove)]).toEqual([403, 403]);
+    const grpc = async ({ certificate, key }: IssuedCertificate): Promise<unknown> => {
+      const address = `localhost:${pm.app.grpcPort}`;
+      const channel = new RpcChannel({ name: "pm", address, clock: realAmbient.clock, tls: { ca, certificate, key } });
+      const call = channel.client(PackageService).deletePackage({ name: "none" }, { deadlineMs: 15_000 });
+      const fault: unknown = await call.catch((thrown: unknown) => thrown);
+      channel.close();
+      return fault;
+    };
+    expect(await grpc(known)).toMatchObject({ kind: "not-found" });
+    expect(await grpc(dashboard)).toMatchObject({ kind: "permission-denied" });
+    expect(await grpc(unlisted)).toMatchObject({ kind: "permission-denied" });
     expect(await get(pm.app.port, { ca, cert: known.certificate, key: known.key })).toBe(200);
     expect(await get(pm.app.port, { ca })).not.toBe(200);
     expect(await get(pm.app.port, { ca, cert: stranger.certificate, key: stranger.key })).not.toBe(200);
@@ -103,6 +130,11 @@ describe("invalid TLS settings stop the start, with the setting and the fix", ()
       why: "a key without its certificate",
       env: async () => ({ OPRC_PM_SECURITY_TLS_KEY_FILE: (await issue("a")).env.OPRC_PM_SECURITY_TLS_KEY_FILE }),
       expected: /OPRC_PM_SECURITY_TLS_CERT_FILE: is required.*set both files/,
+    },
+    {
+      why: "a client authority without names of clients",
+      env: async () => ({ ...(await issue("b")).env, OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE: "ca.crt" }),
+      expected: /OPRC_PM_SECURITY_TLS_CLIENT_NAMES: is required.*\*=deployer/,
     },
     {
       why: "a client authority without a certificate",

@@ -1,5 +1,6 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { loadConfig } from "@oaas/config";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER } from "@oaas/observability";
@@ -39,6 +40,34 @@ test("listens on loopback only without credentials, and everywhere with a token"
     expect(listeners.host).toBe(host);
     await listeners.close();
   }
+});
+
+test.each(["OPRC_CRM_LIMITS_CONNECTIONS", "OPRC_CRM_LIMITS_CONNECTIONS_PER_ADDRESS"])("%s limits", async (name) => {
+  const listeners = await listenersOn({ HTTP_PORT: "0", [name]: "1" });
+  const open = async (): Promise<Socket> => {
+    const socket = connect(listeners.port, "127.0.0.1").on("error", () => undefined);
+    await once(socket, "connect");
+    return socket;
+  };
+  const first = await open();
+  await once(await open(), "close");
+  expect(first.closed).toBe(false);
+  await listeners.close();
+});
+
+test("rejects foreign hosts and pages while authentication is off, and not with a token", async () => {
+  const statusOf = async (env: Record<string, string>, headers: Record<string, string>): Promise<number> => {
+    const listeners = await listenersOn({ HTTP_PORT: "0", OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env });
+    const sent = request({ port: listeners.port, host: "127.0.0.1", path: "/metrics", headers }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    await listeners.close();
+    return response.statusCode ?? 0;
+  };
+  expect(await statusOf({}, { host: "evil.example" })).toBe(421);
+  expect(await statusOf({}, { "sec-fetch-site": "cross-site" })).toBe(403);
+  expect(await statusOf({}, {})).toBe(200);
+  expect(await statusOf({ OPRC_CRM_SECURITY_TOKEN: "t" }, { host: "crm.example" })).toBe(200);
 });
 
 test("opens one port, or two if gRPC has its own", async () => {

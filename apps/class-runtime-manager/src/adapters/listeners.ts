@@ -1,7 +1,7 @@
 import type { Timers } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { listenOnePort, type OnePort, type OnePortOptions } from "@oaas/rpc";
-import { listenHost, type CrmConfig } from "../config.ts";
+import { crossSiteRules, listenHost, type CrmConfig } from "../config.ts";
 import { HEALTH_PATHS } from "./http-endpoints.ts";
 import { loadTlsFiles } from "./tls-files.ts";
 
@@ -22,7 +22,7 @@ export async function openListeners(
   handlers: Pick<OnePortOptions, "rpc" | "http">,
   { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
 ): Promise<Listeners> {
-  const { server, security } = config;
+  const { server, security, limits } = config;
   const tls = loadTlsFiles(security);
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
@@ -30,8 +30,10 @@ export async function openListeners(
       host: listenHost(config),
       port,
       timers,
+      limits: { connections: limits.connections, connectionsPerAddress: limits.connectionsPerAddress },
       openPaths: HEALTH_PATHS,
       webOrigins: server.webOrigins,
+      crossSite: crossSiteRules(config),
       ...(tls ? { tls: tls.options } : {}),
     });
   const main = await listen(server.httpPort);

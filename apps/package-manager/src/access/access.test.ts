@@ -3,7 +3,12 @@ import { VirtualTime } from "@oaas/foundation/virtual";
 import { createRecordingLogger } from "@oaas/observability/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { auditToLog, type AuditEntry } from "./audit.ts";
-import { bearerAuthenticator, acceptEveryCaller } from "./authenticator.ts";
+import {
+  acceptEveryCaller,
+  bearerAuthenticator,
+  certificateAuthenticator,
+  type SentCredentials,
+} from "./authenticator.ts";
 import { assertReporter, assertRole, callerId, callerLabel } from "./caller.ts";
 import { DEFAULT_ROLE_MAPPING, OidcCallers, type OidcOptions } from "./oidc.ts";
 import { RateLimiter } from "./rate-limit.ts";
@@ -68,7 +73,8 @@ describe("reporters", () => {
   });
 
   test("every caller reports without authentication", async () => {
-    assertReporter(await acceptEveryCaller()(undefined, "127.0.0.1"), "east", "reportRuntimeMetrics");
+    const sent = { authorization: undefined, address: "127.0.0.1", certificate: () => undefined };
+    assertReporter(await acceptEveryCaller()(sent), "east", "reportRuntimeMetrics");
   });
 });
 
@@ -343,22 +349,60 @@ describe("the audit trail", () => {
 describe("the Authorization header", () => {
   const tokens = readTokens(`ann:admin:${hashOf("s3cret")}`);
   const table = tokens.ok ? tokens.value : undefined;
-  const who = bearerAuthenticator(() => table, undefined);
+  const bearer = bearerAuthenticator(() => table, undefined);
+  const who = (authorization: string | undefined, ...names: string[]): SentCredentials => ({
+    authorization,
+    address: "1.2.3.4",
+    certificate: () => (names.length === 0 ? undefined : { commonName: undefined, names }),
+  });
 
   test("a known bearer token is a caller, in any casing of the word", async () => {
-    expect(await who("bearer s3cret", "1.2.3.4")).toEqual({ name: "ann", role: "admin" });
+    expect(await bearer(who("bearer s3cret"))).toEqual({ name: "ann", role: "admin" });
   });
 
   test.each([[undefined], ["s3cret"], ["Basic YTpi"], ["Bearer wrong"], ["Bearer a.b.c"], ["Bearer "]])(
     "rejects %s",
     async (header) => {
-      await expect(who(header, "1.2.3.4")).rejects.toMatchObject({ kind: "unauthenticated" });
+      await expect(bearer(who(header))).rejects.toMatchObject({ kind: "unauthenticated" });
     },
   );
 
   test("names callers by their address when authentication is off", async () => {
     const authenticate = acceptEveryCaller();
     for (const address of ["127.0.0.1", "127.0.0.1", "10.0.0.7", "127.0.0.1"])
-      expect(await authenticate(undefined, address)).toMatchObject({ name: `anonymous@${address}`, role: "admin" });
+      expect(await authenticate({ ...who(undefined), address })).toMatchObject({
+        name: `anonymous@${address}`,
+        role: "admin",
+      });
+  });
+
+  describe("with client certificates", () => {
+    const rules = [
+      { name: "CN:ci", role: "deployer" },
+      { name: "DNS:ci.test", role: "viewer" },
+    ] as const;
+
+    test("a listed certificate is a caller with the highest role of its names", async () => {
+      const authenticate = certificateAuthenticator(rules, undefined);
+      expect(await authenticate(who(undefined, "DNS:ci.test"))).toEqual({ name: "DNS:ci.test", role: "viewer" });
+      expect(await authenticate(who(undefined, "DNS:ci.test", "CN:ci"))).toEqual({ name: "CN:ci", role: "deployer" });
+      const everyOne = certificateAuthenticator([{ name: "*", role: "viewer" }], undefined);
+      expect(await everyOne(who(undefined, "CN:eve"))).toEqual({ name: "CN:eve", role: "viewer" });
+    });
+
+    test("rejects other certificates of the authority, and none", async () => {
+      const authenticate = certificateAuthenticator(rules, bearer);
+      await expect(authenticate(who("bearer s3cret", "CN:eve"))).rejects.toMatchObject({
+        kind: "permission-denied",
+        message: expect.stringContaining("(CN:eve) is not listed in OPRC_PM_SECURITY_TLS_CLIENT_NAMES") as string,
+      });
+      await expect(authenticate(who("bearer s3cret"))).rejects.toMatchObject({ kind: "unauthenticated" });
+    });
+
+    test("with tokens, both are required and the lower role applies", async () => {
+      const authenticate = certificateAuthenticator(rules, bearer);
+      await expect(authenticate(who(undefined, "CN:ci"))).rejects.toMatchObject({ kind: "unauthenticated" });
+      expect(await authenticate(who("bearer s3cret", "CN:ci"))).toEqual({ name: "ann", role: "deployer" });
+    });
   });
 });

@@ -1,14 +1,24 @@
+import { ROLES, type Role } from "@oaas/contracts/rest";
+import { Fault } from "@oaas/foundation";
+import { rulesOfCertificate, type ClientName, type PeerCertificate } from "@oaas/rpc";
 import { unauthenticated, type Caller } from "./caller.ts";
-
 import { looksLikeJwt, type OidcCallers } from "./oidc.ts";
 import type { TokenTable } from "./token-file.ts";
 
-/** Resolves the caller from the Authorization header; throws unauthenticated. */
-export type Authenticator = (authorization: string | undefined, address: string) => Promise<Caller>;
+/** What a client sent to authenticate. */
+export interface SentCredentials {
+  readonly authorization: string | undefined;
+  readonly address: string;
+  /** The verified client certificate, if there is one. */
+  readonly certificate: () => PeerCertificate | undefined;
+}
+
+/** Resolves the caller of a request; throws unauthenticated. */
+export type Authenticator = (sent: SentCredentials) => Promise<Caller>;
 
 /** Accepts every caller as admin, named by its address. */
 export function acceptEveryCaller(): Authenticator {
-  return async (_, address) => ({ name: `anonymous@${address}`, role: "admin", reportsFor: "any" });
+  return async ({ address }) => ({ name: `anonymous@${address}`, role: "admin", reportsFor: "any" });
 }
 
 /** Accepts the tokens of the table, which may change between requests, and the JWTs of the issuer. */
@@ -16,7 +26,7 @@ export function bearerAuthenticator(
   tokens: () => TokenTable | undefined,
   oidc: OidcCallers | undefined,
 ): Authenticator {
-  return async (authorization) => {
+  return async ({ authorization }) => {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
       throw unauthenticated(
@@ -27,4 +37,36 @@ export function bearerAuthenticator(
     if (oidc && looksLikeJwt(token)) return oidc.callerOf(token);
     throw unauthenticated("The bearer token is unknown");
   };
+}
+
+/**
+ * Accepts client certificates with a listed name. With `bearer`, a token is required too: it names the caller, and the
+ * lower role of both applies.
+ */
+export function certificateAuthenticator(
+  clientNames: readonly ClientName<Role>[],
+  bearer: Authenticator | undefined,
+): Authenticator {
+  return async (sent) => {
+    const own = certificateCaller(sent.certificate(), clientNames);
+    if (bearer === undefined) return own;
+    const caller = await bearer(sent);
+    return rankOf(caller) <= rankOf(own) ? caller : { ...caller, role: own.role };
+  };
+}
+
+/** The caller with the highest role that a name of the certificate has. */
+function certificateCaller(certificate: PeerCertificate | undefined, rules: readonly ClientName<Role>[]): Caller {
+  if (!certificate) throw new Fault({ kind: "unauthenticated" }, "Connect with a client certificate.");
+  const [best] = rulesOfCertificate(rules, certificate).toSorted((a, b) => rankOf(b) - rankOf(a));
+  const names = certificate.names.join(", ") || "a certificate without a name";
+  if (best) return { name: best.name === "*" ? names : best.name, role: best.role };
+  throw new Fault(
+    { kind: "permission-denied", action: "connect" },
+    `The client certificate (${names}) is not listed in OPRC_PM_SECURITY_TLS_CLIENT_NAMES.`,
+  );
+}
+
+function rankOf({ role }: { readonly role: Role }): number {
+  return ROLES.indexOf(role);
 }

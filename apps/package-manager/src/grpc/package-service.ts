@@ -1,10 +1,11 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { PackageService, StatusCode, type DeployClassRequest, type ReportOrigin } from "@oaas/contracts/grpc";
 import { classDeploymentFromWire, faultStatus, omitUndefined, type Role } from "@oaas/contracts/rest";
 import { Fault, invalidArgument } from "@oaas/foundation";
 import type { ClassDeployment, Package, PackageName } from "@oaas/models";
-import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
+import { bindService, type BoundService, type Call as RpcCall, type CallHead } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
-import type { Authenticator } from "../access/authenticator.ts";
+import type { Authenticator, SentCredentials } from "../access/authenticator.ts";
 import { assertReporter, assertRole, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
 import type { Call, Deployments, RegisteredPackage, Registry } from "../use-cases.ts";
@@ -20,6 +21,22 @@ export interface PackageServiceDeps {
   readonly audit: AuditTrail;
 }
 
+const CHANGES: ReadonlySet<DescMethod> = new Set([
+  PackageService.method.createPackage,
+  PackageService.method.deletePackage,
+  PackageService.method.deployClass,
+]);
+
+/** Whether the audit trail records a method. */
+export function isChange(method: DescMethod): boolean {
+  return CHANGES.has(method);
+}
+
+/** What the client of a call sent to authenticate. */
+export function sentCredentials({ header, peer }: CallHead): SentCredentials {
+  return { authorization: header("authorization"), address: peer.address, certificate: () => peer.certificate };
+}
+
 /** PackageService: the use cases of REST over gRPC, and the reports of class runtime managers. */
 export function packageService(deps: PackageServiceDeps): BoundService {
   const { registry, deployments, reports } = deps;
@@ -29,7 +46,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     action: string,
     onCaller?: (name: string) => void,
   ): Promise<Call & { readonly role: Role }> => {
-    const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
+    const caller = await deps.authenticate(sentCredentials(call));
     onCaller?.(callerLabel(caller));
     deps.admit(caller);
     assertRole(caller, role, action);
@@ -37,7 +54,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     return { caller: callerLabel(caller), role: caller.role, correlationId, signal };
   };
   const authorizeReport = async (call: RpcCall, origin: ReportOrigin | undefined, action: string): Promise<void> => {
-    const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
+    const caller = await deps.authenticate(sentCredentials(call));
     deps.admit(caller);
     assertReporter(caller, origin?.cluster ?? "", action);
   };

@@ -9,6 +9,7 @@ import {
   type Fault,
 } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
+import type { PeerCertificate } from "@oaas/rpc";
 import type { AuditEntry, AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { assertRole, callerId, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
@@ -23,6 +24,8 @@ import { withSentPaths } from "./request/request-aliases.ts";
 export interface RequestHead {
   readonly url: string;
   readonly address: string;
+  /** The verified client certificate, if there is one. */
+  readonly certificate: () => PeerCertificate | undefined;
   readonly correlationId: string;
   readonly hasBody: boolean;
   /** A header; the first one when it was sent several times. */
@@ -176,7 +179,7 @@ export class Pipeline {
   async #assertAdmitted({ id, route }: Operation, head: RequestHead, known: { caller: Caller }): Promise<void> {
     this.#assertSameSite(route, head);
     if (route.role !== "public") {
-      const caller = await this.#options.authenticate(head.header("authorization"), head.address);
+      const caller = await this.#options.authenticate({ ...head, authorization: head.header("authorization") });
       known.caller = caller;
       this.#options.admit(caller);
       assertRole(caller, route.role, id);

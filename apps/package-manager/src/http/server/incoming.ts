@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { readHttpHead } from "@oaas/rpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestContent, RequestHead } from "../pipeline.ts";
 import { parametersOf } from "./paths.ts";
@@ -11,6 +12,7 @@ export function headOf({ raw, url, ip, id }: FastifyRequest): RequestHead {
   return {
     url,
     address: ip,
+    certificate: () => readHttpHead(raw).peer.certificate,
     correlationId: id,
     hasBody: raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0,
     header: (name) => headers[name]?.[0],
