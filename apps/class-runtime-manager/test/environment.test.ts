@@ -53,6 +53,12 @@ describeOnTarget("limits of an environment", { needs: ["kubectl"] }, () => {
     await setMirror("late");
     await fixture.waitForPhase(NAMESPACE, "early", "available");
     expect(await imageOf("early")).toBe("mirror.test/fn:1");
+    await fixture.waitForStatus(
+      NAMESPACE,
+      "envcfg/late",
+      "a warning",
+      ({ message }) => message?.includes("classes that name none have no limits") === true,
+    );
   });
 
   test.each([
@@ -108,5 +114,11 @@ describeOnTarget("limits of an environment", { needs: ["kubectl"] }, () => {
     expect(await fixture.listOwned(NAMESPACE, "deploy,svc,cm", "unnamed")).toEqual([]);
     await setEnvironment("default", { images: { allowed_registries: ["example.test"] } });
     await fixture.waitForPhase(NAMESPACE, "unnamed", "available");
+    await fixture.waitForStatus(
+      NAMESPACE,
+      "envcfg/late",
+      "no warning",
+      ({ message }) => message === "Classes may use it.",
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -57,4 +58,12 @@ test.each([
 ])("package list loads no expensive modules from %s", async (_, program) => {
   const loaded = await loadedBy(program, "package", "list");
   expect(loaded.filter((each) => EXPENSIVE.test(each))).toEqual([]);
+});
+
+test("the bundle has a bill of materials with its hash", () => {
+  const { metadata } = JSON.parse(readFileSync(path.join(folder, "cli.cdx.json"), "utf8")) as {
+    readonly metadata: { readonly component: { readonly hashes: readonly object[] } };
+  };
+  const content = createHash("sha256").update(readFileSync(bundle)).digest("hex");
+  expect(metadata.component.hashes).toEqual([{ alg: "SHA-256", content }]);
 });

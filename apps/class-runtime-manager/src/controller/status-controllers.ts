@@ -156,12 +156,13 @@ function environmentFindings(
 ): ObjectFindings<object> {
   const { name, namespace = "", generation = 0 } = object.metadata;
   const read = templateSources.readEnvironment(object);
+  const defaultName = templateSources.defaultEnvironment(namespace)?.metadata.name;
   const violations = read.ok
     ? violationsUnder(
         "$.spec",
         checkEnvironment(name, read.value, {
           templates: [...BUILTIN_TEMPLATES, ...templateSources.userTemplates(namespace)],
-          defaultName: templateSources.defaultEnvironment(namespace)?.metadata.name,
+          defaultName,
         }),
       )
     : read.error;
@@ -172,7 +173,11 @@ function environmentFindings(
     memory: formatQuantity(demand.memory),
     storage: formatQuantity(demand.storage),
   };
-  return { generation, conditions: [readyCondition(violations, "Classes may use it.")], extra: usage ? { usage } : {} };
+  const message =
+    defaultName === undefined
+      ? "Classes may use it. The namespace has no default environment, so classes that name none have no limits."
+      : "Classes may use it.";
+  return { generation, conditions: [readyCondition(violations, message)], extra: usage ? { usage } : {} };
 }
 
 interface StatusKind<T extends KubeObject> {
