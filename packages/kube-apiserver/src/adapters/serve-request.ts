@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { findCrossSiteProblem, sentRequest, type CrossSiteRules } from "@oaas/foundation";
 import type { Api, ApiResponse } from "../api.ts";
 import { PROTOBUF } from "../request/body/body.ts";
 import { statusResponse } from "../request/response/responses.ts";
-import { tooLarge } from "../request/response/status-errors.ts";
+import { foreignRequest, tooLarge } from "../request/response/status-errors.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
 /** Node's HTTP/2 responses are compatible with HTTP/1.1 ones, but not in their types. */
@@ -12,20 +13,33 @@ type Outgoing = ServerResponse;
 /** The real server's limit; larger bodies are rejected. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
+export interface RequestRules {
+  /** Set without authentication: exceptions from the rejection of requests of web pages. */
+  readonly crossSite: CrossSiteRules | undefined;
+  readonly bodyTimeoutMs: number;
+}
+
 /** Reads one request, calls the API, and writes the response. */
 export async function serveRequest(
   api: Api,
   request: Incoming,
   nodeResponse: ServerResponse | Http2ServerResponse,
+  { crossSite, bodyTimeoutMs }: RequestRules,
 ): Promise<void> {
   const response = nodeResponse as Outgoing;
   const leaving = new AbortController();
   response.on("close", () => leaving.abort());
   // Writing to a disconnected client is not an error.
   response.on("error", () => leaving.abort());
+  const { method = "GET", url = "/" } = request;
   try {
-    const body = await readBody(request);
-    const { method = "GET", url = "/" } = request;
+    const problem = crossSite && findCrossSiteProblem(sentRequest(request), crossSite);
+    if (problem) {
+      await send(statusResponse(foreignRequest(problem)), method, response);
+      return;
+    }
+    const timer = setTimeout(() => abortConnection(nodeResponse), bodyTimeoutMs);
+    const body = await readBody(request).finally(() => clearTimeout(timer));
     const apiResponse =
       body === undefined
         ? statusResponse(tooLarge(BODY_LIMIT))

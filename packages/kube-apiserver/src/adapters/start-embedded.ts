@@ -12,8 +12,8 @@ export interface StartOptions extends HttpOptions {
   /** The cluster name in contexts of a kubeconfig. */
   readonly name?: string;
   /**
-   * The token that clients must send. By default none: any process that reaches loopback may do everything. Requires
-   * `tls` for `kubectl`, which sends no token without TLS.
+   * The token that clients must send. By default none: any process that reaches loopback may do everything, but no web
+   * page. Requires `tls` for `kubectl`, which sends no token without TLS.
    */
   readonly token?: string;
   /** Keeps objects beyond the process; not closed with the server. */
@@ -48,7 +48,7 @@ export async function startEmbedded(options: StartOptions = {}): Promise<Embedde
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
   });
   await server.start();
-  const listener = await listenHttp(server, options);
+  const listener = await listenHttp(server, { ...options, isOpen: token === undefined });
   return {
     server,
     url: listener.url,

@@ -1,3 +1,4 @@
+import type { CrossSiteProblem } from "@oaas/foundation";
 import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
 import type { FieldError } from "../../schema/field-error.ts";
 import { quoteGoString } from "../../go-format.ts";
@@ -104,6 +105,11 @@ export function notAcceptable(isCollection = false): Status {
 export function formNotAccepted(isWatch = false): Status {
   const accepted = isWatch ? WATCH_TYPES : BODY_TYPES;
   return createFailure(406, "NotAcceptable", `only the following media types are accepted: ${accepted}`);
+}
+
+/** A request of a foreign web page to a server without authentication. The real server has no such error. */
+export function foreignRequest({ status, message, fix }: CrossSiteProblem): Status {
+  return createFailure(status, "Forbidden", `${message}; ${fix}`);
 }
 
 export function tooLarge(limit: number): Status {
