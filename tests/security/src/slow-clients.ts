@@ -1,5 +1,8 @@
 import { connect, type Socket } from "node:net";
 
+/** Another loopback address than that of other clients, because servers limit connections by address. */
+const ADDRESS = "127.0.0.2";
+
 /** Connections to a port that behave badly until they are closed. */
 export class SlowClients implements Disposable {
   readonly #sockets: Socket[] = [];
@@ -40,7 +43,7 @@ export class SlowClients implements Disposable {
   async #open(port: number, count: number, use: (socket: Socket) => void): Promise<void> {
     await Promise.all(
       Array.from({ length: count }, () => {
-        const socket = connect({ host: "127.0.0.1", port });
+        const socket = connect({ host: "127.0.0.1", port, localAddress: ADDRESS });
         this.#sockets.push(socket);
         socket.on("error", () => undefined);
         socket.on("close", () => (this.#closed += 1));

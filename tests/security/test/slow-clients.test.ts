@@ -100,13 +100,10 @@ describe("slow clients", () => {
       await expectOthersServed(attacked, quiet, (clients) => attack(attacked.port, clients));
     });
 
-    test.each([
-      { name: "half a head", text: HALF_HEAD },
-      { name: "half a body", text: SLOW_BODY },
-    ])("a connection with $name is closed", async ({ text }) => {
+    test("connections that stop in the middle of a request are closed", async () => {
       using clients = new SlowClients();
-      await clients.stall(running[0]?.port ?? 0, 1, text);
-      await eventually(() => clients.closedByServer === 1, { timeoutMs: 30_000 });
+      for (const text of [HALF_HEAD, SLOW_BODY]) await clients.stall(running[0]?.port ?? 0, 1, text);
+      await eventually(() => clients.closedByServer === 2, { timeoutMs: 45_000 });
     });
   });
 
@@ -150,13 +147,10 @@ describe("slow clients", () => {
       await expectOthersServed(attacked, quiet, (clients) => attack(attacked.port, clients));
     });
 
-    test.each([{ name: "half an HTTP/2 preface", text: "PRI * HT" }])(
-      "a connection with $name is closed",
-      async ({ text }) => {
-        using clients = new SlowClients();
-        await clients.stall(running[0]?.port ?? 0, 1, text);
-        await eventually(() => clients.closedByServer === 1, { timeoutMs: 45_000 });
-      },
-    );
+    test("connections that stop in the middle of a request are closed", async () => {
+      using clients = new SlowClients();
+      for (const text of [HALF_HEAD, "PRI * HT"]) await clients.stall(running[0]?.port ?? 0, 1, text);
+      await eventually(() => clients.closedByServer === 2, { timeoutMs: 45_000 });
+    });
   });
 });
