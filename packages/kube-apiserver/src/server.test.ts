@@ -42,7 +42,7 @@ function mix(name: string, spec: object = {}): object {
   return { apiVersion: "probe.test/v1", kind: "Mix", metadata: { name }, spec };
 }
 
-interface Asked {
+interface TestResponse {
   readonly status: number;
   readonly body: JsonObject;
   readonly response: ApiResponse;
@@ -57,7 +57,7 @@ async function started(seed = 1) {
     target: string,
     body?: object,
     contentType = "application/json",
-  ): Promise<Asked> => {
+  ): Promise<TestResponse> => {
     const response = await server.handle({
       method,
       target,

@@ -145,10 +145,10 @@ export class ApiServer implements Api {
 }
 
 function createInternalError(error: unknown): Status {
-  const why = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.message : String(error);
   return {
-    ...internalError(`Internal error occurred: ${why}`),
+    ...internalError(`Internal error occurred: ${reason}`),
     reason: "InternalError",
-    details: { causes: [{ message: why }] },
+    details: { causes: [{ message: reason }] },
   };
 }

@@ -15,22 +15,22 @@ import { CATALOGUE } from "./recording/catalogue.ts";
 import { recordKindAnswers } from "./recording/kind-answers.ts";
 import { readKindData } from "./recording/kind-data.ts";
 import { recordLimits } from "./recording/limit-answers.ts";
-import { createRecorder, type Ask } from "./recording/real-server.ts";
+import { createRecorder, type SendRequest } from "./recording/real-server.ts";
 import { recordTables } from "./recording/table-answers.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 describeWith(["kubernetes", "etcd"], "the recording of kinds matches the real server", () => {
   let cluster: KubernetesUnderTest;
-  let ask: Ask;
+  let send: SendRequest;
   beforeAll(async () => {
     cluster = await startKubernetes();
-    ask = createRecorder(cluster);
+    send = createRecorder(cluster);
   });
   afterAll(() => cluster?.close());
 
   it("schemas and discovery", async () => {
-    const read = async (path: string): Promise<JsonObject> => (await ask("GET", path)).body;
+    const read = async (path: string): Promise<JsonObject> => (await send("GET", path)).body;
     // Facts from the Go types are taken from the recording: the cases below would show a change.
     const { goMarks: marks, goNames: names } = KIND_DATA;
     expect(await readKindData(read, { marks, names })).toEqual(KIND_DATA);
@@ -39,48 +39,50 @@ describeWith(["kubernetes", "etcd"], "the recording of kinds matches the real se
   it("returned objects and errors", async () => {
     const normalise = (cases: readonly { of: string; why: string; answer: unknown }[]): unknown =>
       cases.map(({ of, why, answer }) => ({ of, why, answer: withoutRun(answer) }));
-    expect(normalise(await recordKindAnswers(ask))).toEqual(normalise(answers.cases));
+    expect(normalise(await recordKindAnswers(send))).toEqual(normalise(answers.cases));
   });
 
   it("table rows", async () => {
-    const shown = (
+    const normaliseRows = (
       rows: readonly { of: string; why: string; cells: readonly unknown[]; columns: unknown }[],
     ): unknown => rows.map(({ of, why, cells, columns }) => ({ of, why, columns, cells: withoutRun(cells) }));
-    expect(shown(await recordTables(ask))).toEqual(shown(tables.rows));
+    expect(normaliseRows(await recordTables(send))).toEqual(normaliseRows(tables.rows));
   });
 
   it("permissions of the bootstrap roles", async () => {
-    expect(await readBootstrapRoles(ask)).toEqual(bootstrapRoles());
-    expect(await recordAccess(ask)).toEqual(access.cases);
+    expect(await readBootstrapRoles(send)).toEqual(bootstrapRoles());
+    expect(await recordAccess(send)).toEqual(access.cases);
   });
 
   it("effects of limit ranges", async () => {
-    expect(withoutRun(await recordLimits(ask))).toEqual(withoutRun(limits.cases));
+    expect(withoutRun(await recordLimits(send))).toEqual(withoutRun(limits.cases));
   });
 
   it("discovery of the embedded server", async () => {
     const { clock, timers, ids } = virtualAmbient(1);
     const { server } = embeddedServer({ clock, timers, ids });
     await server.start();
-    const ours = async (target: string, accept = "application/json"): Promise<JsonObject> => {
+    const getEmbedded = async (target: string, accept = "application/json"): Promise<JsonObject> => {
       const request = { method: "GET", target, headers: { accept }, body: "", signal: new AbortController().signal };
       return JSON.parse((await server.handle(request)).body as string) as JsonObject;
     };
     for (const groupVersion of Object.keys(CATALOGUE)) {
       const path = groupVersion === "v1" ? "/api/v1" : `/apis/${groupVersion}`;
-      const { resources } = await ours(path);
+      const { resources } = await getEmbedded(path);
       const names = new Set((resources as unknown as readonly { name: string }[]).map(({ name }) => name));
-      const { body } = await ask("GET", path);
-      const theirs = (body["resources"] as unknown as readonly { name: string }[]).filter(({ name }) =>
+      const { body } = await send("GET", path);
+      const expected = (body["resources"] as unknown as readonly { name: string }[]).filter(({ name }) =>
         names.has(name),
       );
-      expect({ path, resources }).toEqual({ path, resources: theirs });
+      expect({ path, resources }).toEqual({ path, resources: expected });
     }
-    const theirs = (await ask("GET", "/apis", { accept: AGGREGATED })).body["items"];
-    const known = (await ours("/apis", AGGREGATED))["items"] as unknown as readonly { metadata: { name: string } }[];
-    const order = (theirs as unknown as typeof known).map(({ metadata }) => metadata.name);
-    expect(known.map(({ metadata }) => metadata.name)).toEqual(
-      order.filter((name) => known.some((each) => each.metadata.name === name)),
+    const expected = (await send("GET", "/apis", { accept: AGGREGATED })).body["items"];
+    const actual = (await getEmbedded("/apis", AGGREGATED))["items"] as unknown as readonly {
+      metadata: { name: string };
+    }[];
+    const order = (expected as unknown as typeof actual).map(({ metadata }) => metadata.name);
+    expect(actual.map(({ metadata }) => metadata.name)).toEqual(
+      order.filter((name) => actual.some((each) => each.metadata.name === name)),
     );
     await server.close();
   });

@@ -11,7 +11,7 @@ import objects from "../testdata/recorded/custom-resources.json" with { type: "j
 import writes from "../testdata/recorded/server-side-apply.json" with { type: "json" };
 import patches from "../testdata/recorded/strategic-merge-patches.json" with { type: "json" };
 import schemas from "../testdata/recorded/structural-schemas.json" with { type: "json" };
-import { asking, causesOf, definition, type Ask } from "./writes/api-server.ts";
+import { createSender, causesOf, definition, type SendRequest } from "./writes/api-server.ts";
 import { answerOf, comparable, OneObjectServer, type WriteStep } from "./writes/one-object-server.ts";
 import { writeSequences } from "./writes/write-steps.ts";
 
@@ -20,21 +20,21 @@ const NAMESPACE = "/apis/probe.test/v1/namespaces/default";
 
 describeWith(["kubernetes", "etcd"], "the recording of writes matches the real server", () => {
   let cluster: KubernetesUnderTest;
-  let ask: Ask;
+  let send: SendRequest;
   beforeAll(async () => {
     cluster = await startKubernetes();
-    ask = asking(cluster);
-    await ask("POST", DEFINITIONS, definition("sinks", "Sink", objects.schema));
-    await ask("POST", DEFINITIONS, definition("mixes", "Mix", writes.schema, { subresources: { status: {} } }));
+    send = createSender(cluster);
+    await send("POST", DEFINITIONS, definition("sinks", "Sink", objects.schema));
+    await send("POST", DEFINITIONS, definition("mixes", "Mix", writes.schema, { subresources: { status: {} } }));
     for (const plural of ["sinks", "mixes"]) {
-      await eventually(async () => (await ask("GET", `${NAMESPACE}/${plural}`)).code === 200, { what: plural });
+      await eventually(async () => (await send("GET", `${NAMESPACE}/${plural}`)).code === 200, { what: plural });
     }
   });
   afterAll(() => cluster?.close());
 
   it("schema errors", async () => {
     for (const { why, schema, causes } of schemas) {
-      const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", schema));
+      const answer = await send("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", schema));
       expect({ why, causes: causesOf(answer) }).toEqual({
         why,
         causes: causesOf({ code: 0, body: { details: { causes } } }),
@@ -45,7 +45,7 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
   it("returned objects and errors", async () => {
     for (const { why, object, causes = [], admitted } of objects.cases as readonly RecordedObject[]) {
       const sent = { apiVersion: "probe.test/v1", kind: "Sink", metadata: { name: "t" }, ...object };
-      const answer = await ask("POST", `${NAMESPACE}/sinks?dryRun=All`, sent);
+      const answer = await send("POST", `${NAMESPACE}/sinks?dryRun=All`, sent);
       expect({ why, causes: causesOf(answer) }).toEqual({
         why,
         causes: causesOf({ code: 0, body: { details: { causes } } }),
@@ -59,7 +59,7 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
   it("errors in validation rules", async () => {
     for (const { why, schema, causes } of rules.definitions) {
       const root = { type: "object", properties: { spec: schema } };
-      const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", root));
+      const answer = await send("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", root));
       expect({ why, causes: causesOf(answer) }).toEqual({
         why,
         causes: causesOf({ code: 0, body: { details: { causes } } }),
@@ -69,19 +69,19 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
 
   it("violations of validation rules", async () => {
     const root = { type: "object", properties: { spec: rules.spec } };
-    await ask("POST", DEFINITIONS, definition("ruleds", "Ruled", root));
-    await eventually(async () => (await ask("GET", `${NAMESPACE}/ruleds`)).code === 200, { what: "ruleds" });
+    await send("POST", DEFINITIONS, definition("ruleds", "Ruled", root));
+    await eventually(async () => (await send("GET", `${NAMESPACE}/ruleds`)).code === 200, { what: "ruleds" });
     for (const [index, { why, object, old, causes }] of (rules.objects as readonly RuledObject[]).entries()) {
       const metadata = { name: `t${index}` };
       const sent = { apiVersion: "probe.test/v1", kind: "Ruled", metadata, spec: object };
-      const before = old && (await ask("POST", `${NAMESPACE}/ruleds`, { ...sent, spec: old }));
+      const before = old && (await send("POST", `${NAMESPACE}/ruleds`, { ...sent, spec: old }));
       const { resourceVersion = "" } = (before?.body["metadata"] ?? {}) as JsonObject;
       const answer = before
-        ? await ask("PUT", `${NAMESPACE}/ruleds/t${index}?dryRun=All`, {
+        ? await send("PUT", `${NAMESPACE}/ruleds/t${index}?dryRun=All`, {
             ...sent,
             metadata: { ...metadata, resourceVersion },
           })
-        : await ask("POST", `${NAMESPACE}/ruleds?dryRun=All`, sent);
+        : await send("POST", `${NAMESPACE}/ruleds?dryRun=All`, sent);
       expect({ why, causes: causesOf(answer) }).toEqual({
         why,
         causes: causesOf({ code: 0, body: { details: { causes } } }),
@@ -92,7 +92,7 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
   it("writes by several managers", async () => {
     for (const [index, { why, steps }] of (writes.scenarios as unknown as readonly Scenario[]).entries()) {
       for (const { answer, ...step } of steps) {
-        const answered = answerOf(await write(ask, `recorded-${index}`, step));
+        const answered = answerOf(await write(send, `recorded-${index}`, step));
         expect({ why, step, answer: comparable(answered) }).toEqual({ why, step, answer: comparable(answer) });
       }
     }
@@ -102,15 +102,15 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
     const deployments = "/apis/apps/v1/namespaces/default/deployments";
     for (const [index, { why, patch, result, message }] of (patches.cases as readonly RecordedPatch[]).entries()) {
       const url = `${deployments}/patched-${index}`;
-      await ask("POST", deployments, deploymentOf(`patched-${index}`, patches.document));
-      const answer = await ask("PATCH", url, patch, "application/strategic-merge-patch+json");
+      await send("POST", deployments, deploymentOf(`patched-${index}`, patches.document));
+      const answer = await send("PATCH", url, patch, "application/strategic-merge-patch+json");
       if (message === undefined) expect({ why, result: answer.body }).toMatchObject({ why, result });
       else expect({ why, message: answer.body["message"] }).toEqual({ why, message });
     }
   });
 
   it("writes of a built-in kind by the schema of its OpenAPI document", async () => {
-    const schema = openApiSchemas((await ask("GET", "/openapi/v3/apis/apps/v1")).body).get(
+    const schema = openApiSchemas((await send("GET", "/openapi/v3/apis/apps/v1")).body).get(
       "io.k8s.api.apps.v1.Deployment",
     );
     const url = "/apis/apps/v1/namespaces/default/deployments/applied";
@@ -134,17 +134,17 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
       ["m2", second, true],
       ["m1", second, false],
     ] as const) {
-      const answer = await ask(
+      const answer = await send(
         "PATCH",
         `${url}?fieldManager=${manager}&force=${force}`,
         config,
         "application/apply-patch+yaml",
       );
       const writer = { manager, apiVersion: "apps/v1", time: "2026-01-01T00:00:00Z" };
-      const ours = applyConfiguration({ live, schema: schema ?? {}, writer }, config, force);
-      if (!ours.ok) expect(answer.body["message"]).toBe(ours.error.message);
+      const actual = applyConfiguration({ live, schema: schema ?? {}, writer }, config, force);
+      if (!actual.ok) expect(answer.body["message"]).toBe(actual.error.message);
       else {
-        expect(answerOf(ours)["managers"]).toEqual(answerOf(ok(answer.body))["managers"]);
+        expect(answerOf(actual)["managers"]).toEqual(answerOf(ok(answer.body))["managers"]);
         live = answer.body;
       }
     }
@@ -154,13 +154,13 @@ describeWith(["kubernetes", "etcd"], "the recording of writes matches the real s
     let count = 0;
     await fc.assert(
       fc.asyncProperty(writeSequences, async (steps) => {
-        const ours = new OneObjectServer(writes.schema as unknown as StructuralSchema);
+        const actual = new OneObjectServer(writes.schema as unknown as StructuralSchema);
         count += 1;
         for (const step of steps) {
-          const theirs = answerOf(await write(ask, `random-${count}`, step));
-          expect({ step, answer: comparable(answerOf(ours.write(step))) }).toEqual({
+          const expected = answerOf(await write(send, `random-${count}`, step));
+          expect({ step, answer: comparable(answerOf(actual.write(step))) }).toEqual({
             step,
-            answer: comparable(theirs),
+            answer: comparable(expected),
           });
         }
       }),
@@ -204,25 +204,25 @@ interface Scenario {
   readonly steps: readonly (WriteStep & { readonly answer: JsonObject })[];
 }
 
-async function write(ask: Ask, name: string, step: WriteStep): Promise<Result<JsonObject, Status>> {
+async function write(send: SendRequest, name: string, step: WriteStep): Promise<Result<JsonObject, Status>> {
   const { apply, create, patch, update, force = false, subresource, body } = step;
-  const given = body["metadata"] as JsonObject | undefined;
-  const object: JsonObject = { apiVersion: "probe.test/v1", kind: "Mix", ...body, metadata: { name, ...given } };
+  const metadata = body["metadata"] as JsonObject | undefined;
+  const object: JsonObject = { apiVersion: "probe.test/v1", kind: "Mix", ...body, metadata: { name, ...metadata } };
   const url = `${NAMESPACE}/mixes/${name}${subresource === undefined ? "" : `/${subresource}`}`;
-  const send = async (): ReturnType<Ask> => {
-    if (create !== undefined) return ask("POST", `${NAMESPACE}/mixes?fieldManager=${create}`, object);
-    if (patch !== undefined) return ask("PATCH", `${url}?fieldManager=${patch}`, body, "application/merge-patch+json");
+  const sendStep = async (): ReturnType<SendRequest> => {
+    if (create !== undefined) return send("POST", `${NAMESPACE}/mixes?fieldManager=${create}`, object);
+    if (patch !== undefined) return send("PATCH", `${url}?fieldManager=${patch}`, body, "application/merge-patch+json");
     if (update !== undefined) {
-      const { resourceVersion = "" } = (await ask("GET", url)).body["metadata"] as JsonObject;
-      const metadata = { name, ...given, resourceVersion };
-      return ask("PUT", `${url}?fieldManager=${update}`, { ...object, metadata });
+      const { resourceVersion = "" } = (await send("GET", url)).body["metadata"] as JsonObject;
+      const updated = { ...object, metadata: { name, ...metadata, resourceVersion } };
+      return send("PUT", `${url}?fieldManager=${update}`, updated);
     }
-    return ask("PATCH", `${url}?fieldManager=${apply}&force=${force}`, object, "application/apply-patch+yaml");
+    return send("PATCH", `${url}?fieldManager=${apply}&force=${force}`, object, "application/apply-patch+yaml");
   };
-  const answer = await send();
-  const refusal = { ...answer.body, code: answer.code } as unknown as Status;
+  const answer = await sendStep();
+  const error = { ...answer.body, code: answer.code } as unknown as Status;
   if (answer.body["kind"] !== "Status") return ok(answer.body);
-  return err({ ...refusal, message: (refusal.message ?? "").replaceAll(name, "NAME") });
+  return err({ ...error, message: (error.message ?? "").replaceAll(name, "NAME") });
 }
 
 interface RuledObject {

@@ -55,7 +55,7 @@ function postVirtual(
     body,
     ...extra,
   });
-  return response?.ok === true ? response.value : ({ refusal: response?.error } as unknown as JsonObject);
+  return response?.ok === true ? response.value : ({ error: response?.error } as unknown as JsonObject);
 }
 
 const bindRobot = {

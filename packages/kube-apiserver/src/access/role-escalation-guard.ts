@@ -71,8 +71,8 @@ export class RoleEscalationGuard implements EscalationGuard {
     const missing = findMissingPermissions(this.#authorizer.listRules(user, namespace), rules);
     if (missing.length === 0) return undefined;
     const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
-    const why = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
-    return forbidden(kind, name, why);
+    const reason = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
+    return forbidden(kind, name, reason);
   }
 }
 

@@ -78,8 +78,8 @@ async function waitForListening(server: TcpServer | Http2SecureServer, port: num
       resolve();
     });
   }).catch((error: unknown) => {
-    const why = `cannot listen on ${host}:${port}; choose another port`;
-    throw new Fault({ kind: "unavailable", dependency: `${host}:${port}` }, why, { cause: error });
+    const reason = `cannot listen on ${host}:${port}; choose another port`;
+    throw new Fault({ kind: "unavailable", dependency: `${host}:${port}` }, reason, { cause: error });
   });
 }
 

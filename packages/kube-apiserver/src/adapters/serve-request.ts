@@ -90,7 +90,7 @@ async function send({ status, headers, body }: ApiResponse, method: string, resp
   response.flushHeaders();
   for await (const chunk of body) {
     if (response.destroyed) break;
-    // Waits for a slow client; its position in history is its own.
+    // Waits for a slow client. Each watcher has its own position in the history.
     if (!response.write(chunk)) await waitForDrain(response);
     // Changes in one turn of the event loop are sent in one chunk: a busy server with many watchers writes far less
     // often.

@@ -24,8 +24,8 @@ export function admitBody(of: KindInVersion, sent: JsonObject): Result<JsonObjec
 
 /** An object as its kind decodes it, before defaults; rejects values of the wrong type. */
 export function decodeBody({ kind, version }: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
-  const createDecodeError = (why: string): Result<JsonObject, Status> =>
-    err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
+  const createDecodeError = (reason: string): Result<JsonObject, Status> =>
+    err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${reason}`));
   const wrongMetadata = isBuiltIn(kind) ? undefined : findMetadataTypeError(sent);
   if (wrongMetadata !== undefined) return createDecodeError(wrongMetadata);
   const decoded = kind.rules.decode(sent);
@@ -60,13 +60,13 @@ export function validateObject(
 
 const MOST_REPLICAS = 2_147_483_647;
 
-/** Counts that `/scale` could not show. */
+/** Violations of replica counts that `/scale` cannot represent. */
 function validateScale(object: JsonObject, scale: ScalePaths | undefined): readonly FieldError[] {
   if (scale === undefined) return [];
   return [scale.specReplicas, scale.statusReplicas].flatMap((field) => {
     const count = valueAtPath(object, field.replace(/^\./, ""));
     if (typeof count !== "number" || (count >= 0 && count <= MOST_REPLICAS)) return [];
-    const why = count < 0 ? "should be a non-negative integer" : `should be less than or equal to ${MOST_REPLICAS}`;
-    return [{ reason: "FieldValueInvalid", field, message: `Invalid value: ${count}: ${why}` }];
+    const reason = count < 0 ? "should be a non-negative integer" : `should be less than or equal to ${MOST_REPLICAS}`;
+    return [{ reason: "FieldValueInvalid", field, message: `Invalid value: ${count}: ${reason}` }];
   });
 }

@@ -7,7 +7,7 @@ import type { KindInVersion } from "./admit-body.ts";
 import { textAt } from "../kinds/json-access.ts";
 import { nameOf } from "./metadata.ts";
 
-/** The object with its type, if it states none or the right one; otherwise the real server's rejection. */
+/** Adds a missing apiVersion and kind to an object. Returns the real server's error for a different type. */
 export function checkBodyType(of: KindInVersion, sent: JsonObject): Result<JsonObject, Status> {
   const apiVersion = apiVersionOf(of);
   const { kind } = of.kind;
@@ -29,8 +29,8 @@ function checkBuiltInType(of: KindInVersion, sent: JsonObject, apiVersion: strin
       badRequest(`${bodyKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${types}`),
     );
   }
-  const why = `no kind ${JSON.stringify(bodyKind)} is registered for version ${JSON.stringify(bodyVersion)} in scheme "pkg/runtime/scheme.go:111"`;
-  return err(badRequest(`${bodyKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`));
+  const reason = `no kind ${JSON.stringify(bodyKind)} is registered for version ${JSON.stringify(bodyVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  return err(badRequest(`${bodyKind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${reason}`));
 }
 
 function formatVersionMismatch(bodyVersion: string, expectedVersion: string): string {
@@ -77,8 +77,8 @@ function checkCustomType(of: KindInVersion, sent: JsonObject, apiVersion: string
   const [bodyKind, bodyVersion] = [textAt(sent, "kind"), textAt(sent, "apiVersion")];
   if (bodyKind === "") {
     const text = JSON.stringify(sent);
-    const why = `Object 'Kind' is missing in '${text}' (${text})`;
-    return err(badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`));
+    const reason = `Object 'Kind' is missing in '${text}' (${text})`;
+    return err(badRequest(`the object provided is unrecognized (must be of type ${kind}): ${reason}`));
   }
   if (bodyVersion !== apiVersion) {
     return err(badRequest(formatVersionMismatch(bodyVersion, apiVersion)));

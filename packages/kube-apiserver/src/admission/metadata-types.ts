@@ -8,7 +8,7 @@ const TIMES: ReadonlySet<string> = new Set(["creationTimestamp", "deletionTimest
 const MAPS: ReadonlySet<string> = new Set(["labels", "annotations"]);
 
 /**
- * Why the metadata of an object cannot be decoded, in the server's words; undefined when it can. Built-in kinds are
+ * Why the metadata of an object cannot be decoded, with the server's messages; undefined when it can. Built-in kinds are
  * decoded as a whole elsewhere.
  */
 export function findMetadataTypeError(object: JsonObject): string | undefined {

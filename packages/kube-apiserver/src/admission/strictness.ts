@@ -35,7 +35,7 @@ function sortMetadataFirst(paths: readonly string[]): readonly string[] {
   return [...paths.filter(isMeta), ...paths.filter((path) => !isMeta(path)).sort()];
 }
 
-/** In the order of each path's first step in the body. */
+/** Sorts lines by the position of each path's first step in the body. */
 function sortByPosition<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
   const places = new Map(Object.keys(sent).map((name, index) => [name, index]));
   const place = ({ path }: T): number => places.get(path.split(/[.[]/)[0] ?? "") ?? 0;

@@ -16,8 +16,8 @@ describe("matches recorded server responses", () => {
   test.each(scenarios)("$why", ({ steps }) => {
     const server = new OneObjectServer(schema);
     for (const { answer, ...step } of steps) {
-      const ours = comparable(answerOf(server.write(step)));
-      expect({ step, answer: ours }).toEqual({ step, answer: comparable(answer) });
+      const actual = comparable(answerOf(server.write(step)));
+      expect({ step, answer: actual }).toEqual({ step, answer: comparable(answer) });
     }
   });
 });

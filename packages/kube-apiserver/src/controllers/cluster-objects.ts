@@ -70,7 +70,9 @@ export interface DeleteOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;
-  /** Rejected with Conflict when this version is outdated: the garbage collector decided on what it observed. */
+  /**
+   * Rejects with Conflict when this version is outdated, because the garbage collector decided on the version it read.
+   */
   readonly resourceVersion?: string;
 }
 

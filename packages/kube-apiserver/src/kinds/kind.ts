@@ -110,7 +110,7 @@ export interface KindRules {
   prepareStatus(next: JsonObject, live: JsonObject): JsonObject;
   /** Why admission rejects a new object before validation: 403, `pods "a" is forbidden: …`. */
   forbiddenReason(object: JsonObject, context: AdmissionContext): string | undefined;
-  /** All violations beyond the schema, in the real server's words where a conformance case requires it. */
+  /** All violations beyond the schema, with the real server's messages where a conformance case requires it. */
   errors(object: JsonObject, live?: JsonObject): readonly FieldError[];
   /** Warnings for new objects and generations. */
   warnings(object: JsonObject, isNew: boolean): readonly string[];

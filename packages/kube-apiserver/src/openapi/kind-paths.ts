@@ -6,7 +6,7 @@ import { reference, type KindSchemas } from "./kind-schemas.ts";
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const PATCH_TYPES = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const STRATEGIC = "application/strategic-merge-patch+json";
-/** The first three tell clients that the server supports dry run and field validation. */
+/** The first three announce support of dry run and field validation to clients. */
 const WRITE_PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
 
 interface Operation {

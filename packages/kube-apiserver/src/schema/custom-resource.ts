@@ -28,7 +28,7 @@ const BLOCKING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * All schema violations of an admitted custom resource, in the server's words; metadata is not checked. `old` is the
+ * All schema violations of an admitted custom resource, with the server's messages; metadata is not checked. `old` is the
  * object it replaces, for transition rules.
  */
 export function validateCustomResource(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {

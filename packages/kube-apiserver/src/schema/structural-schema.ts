@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 /** List types: atomic, set of unique values, or map by key members. */
 export type ListType = "atomic" | "set" | "map";
 
-/** What a type may be. */
+/** Types of a schema. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean";
 
 /** Value validations without structure; the only content of `allOf`, `anyOf`, `oneOf` and `not`. */

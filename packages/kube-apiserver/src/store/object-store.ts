@@ -287,6 +287,6 @@ function ownersOf(object: JsonObject | undefined): readonly string[] {
 
 /** A failing store is a server error and retryable. */
 function createWriteError(error: unknown): Status {
-  const why = error instanceof Error ? error.message : String(error);
-  return { status: "Failure", code: 500, message: `the object could not be written: ${why}` };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { status: "Failure", code: 500, message: `the object could not be written: ${reason}` };
 }

@@ -347,8 +347,8 @@ function toWatchVersionError({ message = "" }: Status): Status {
 
 function checkIncludeObject(includeObject: string): Status | undefined {
   if (["", "Metadata", "Object", "None"].includes(includeObject)) return undefined;
-  const why = `Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`;
-  return badRequest(`Unable to convert to Table as requested: includeObject: ${why}`);
+  const reason = `Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`;
+  return badRequest(`Unable to convert to Table as requested: includeObject: ${reason}`);
 }
 
 function getName(object: JsonObject): unknown {

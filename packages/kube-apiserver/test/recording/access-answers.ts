@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { textAt } from "../../src/kinds/json-access.ts";
 import { ACCESS_CASES, ACCESS_OBJECTS } from "./access-cases.ts";
-import type { Ask } from "./real-server.ts";
+import type { SendRequest } from "./real-server.ts";
 
 /** A request and whether the real server allows it. */
 export interface RecordedAccess {
@@ -15,12 +15,12 @@ const BASE = "/apis/rbac.authorization.k8s.io/v1/";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 /** Creates the roles and bindings and checks every case. */
-export async function recordAccess(ask: Ask): Promise<RecordedAccess[]> {
+export async function recordAccess(send: SendRequest): Promise<RecordedAccess[]> {
   for (const object of ACCESS_OBJECTS) {
     const { namespace } = object["metadata"] as { namespace?: string };
     const resource = `${textAt(object, "kind").toLowerCase()}s`;
     const path = `${BASE}${namespace === undefined ? "" : `namespaces/${namespace}/`}${resource}`;
-    const { code, body } = await ask("POST", path, { body: object });
+    const { code, body } = await send("POST", path, { body: object });
     if (code !== 201 && code !== 409) throw new Error(JSON.stringify(body));
   }
   const recorded: RecordedAccess[] = [];
@@ -30,7 +30,7 @@ export async function recordAccess(ask: Ask): Promise<RecordedAccess[]> {
       kind: "SubjectAccessReview",
       spec: { user, groups: [...groups], ...wants },
     };
-    const { body } = await ask("POST", REVIEWS, { body: review });
+    const { body } = await send("POST", REVIEWS, { body: review });
     const { allowed } = body["status"] as { allowed: boolean };
     recorded.push({ user, groups, wants, isAllowed: allowed });
   }

@@ -46,7 +46,7 @@ export const ACCESS_OBJECTS: readonly JsonObject[] = [
   binding("ClusterRoleBinding", "dangling", "ClusterRole", "not-there", user("dan")),
 ];
 
-interface Asked {
+interface AccessCase {
   readonly user: string;
   readonly groups?: readonly string[];
   readonly wants: JsonObject;
@@ -58,7 +58,7 @@ const of = (verb: string, resource: string, more: JsonObject = {}): JsonObject =
 const path = (verb: string, at: string): JsonObject => ({ nonResourceAttributes: { verb, path: at } });
 
 /** The requests of each user. */
-export const ACCESS_CASES: readonly Asked[] = [
+export const ACCESS_CASES: readonly AccessCase[] = [
   { user: "ann", wants: of("list", "pods") },
   { user: "ann", wants: of("watch", "pods") },
   { user: "ann", wants: of("get", "pods", { subresource: "log" }) },

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import type { Ask } from "./real-server.ts";
+import type { SendRequest } from "./real-server.ts";
 
 const BASE = "/apis/rbac.authorization.k8s.io/v1/";
 const KINDS = [
@@ -8,10 +8,10 @@ const KINDS = [
 ] as const;
 
 /** The bootstrap roles and bindings of the real server, without those of its controllers. */
-export async function readBootstrapRoles(ask: Ask): Promise<readonly JsonObject[]> {
+export async function readBootstrapRoles(send: SendRequest): Promise<readonly JsonObject[]> {
   const objects: JsonObject[] = [];
   for (const [resource, kind] of KINDS) {
-    const { body } = await ask("GET", `${BASE}${resource}?labelSelector=kubernetes.io/bootstrapping=rbac-defaults`);
+    const { body } = await send("GET", `${BASE}${resource}?labelSelector=kubernetes.io/bootstrapping=rbac-defaults`);
     for (const item of body["items"] as unknown as readonly JsonObject[]) {
       const { name, labels, annotations } = item["metadata"] as {
         name: string;

@@ -3,7 +3,7 @@ import { textAt } from "../../src/kinds/json-access.ts";
 import { KIND_DATA } from "../../src/kinds/built-in/kind-data.ts";
 import { KIND_CASES, type KindCase } from "./kind-cases.ts";
 import { MINIMAL } from "./minimal-objects.ts";
-import type { Answer, Ask } from "./real-server.ts";
+import type { Answer, SendRequest } from "./real-server.ts";
 
 /** Placeholder for every generated id. */
 const SOME_UID = "00000000-0000-4000-8000-000000000000";
@@ -24,14 +24,17 @@ export type RecordedAnswer =
   | { readonly code: number; readonly message: string; readonly causes?: JsonValue };
 
 /** Sends every case to the real server. Creates are dry runs, and objects created for updates are deleted. */
-export async function recordKindAnswers(ask: Ask, cases: readonly KindCase[] = KIND_CASES): Promise<RecordedCase[]> {
+export async function recordKindAnswers(
+  send: SendRequest,
+  cases: readonly KindCase[] = KIND_CASES,
+): Promise<RecordedCase[]> {
   const recorded: RecordedCase[] = [];
-  for (const [index, kindCase] of cases.entries()) recorded.push(await recordCase(ask, kindCase, index));
+  for (const [index, kindCase] of cases.entries()) recorded.push(await recordCase(send, kindCase, index));
   return recorded;
 }
 
 async function recordCase(
-  ask: Ask,
+  send: SendRequest,
   { of, why, with: patch = {}, next }: KindCase,
   index: number,
 ): Promise<RecordedCase> {
@@ -39,13 +42,13 @@ async function recordCase(
   const name = next === undefined ? "a" : `case-${index}`;
   const first = patched({ ...typeMeta, metadata: { name }, ...MINIMAL[of] }, patch);
   if (next === undefined) {
-    return { of, why, sent: first, answer: comparable(await ask("POST", `${path}?dryRun=All`, { body: first })) };
+    return { of, why, sent: first, answer: comparable(await send("POST", `${path}?dryRun=All`, { body: first })) };
   }
-  const { code, body: live } = await ask("POST", path, { body: first });
+  const { code, body: live } = await send("POST", path, { body: first });
   if (code !== 201) throw new Error(`${of}, ${why}: could not create the object to update: ${JSON.stringify(live)}`);
   const sent = patched(live, next);
-  const answer = comparable(await ask("PUT", `${path}/${name}?dryRun=All`, { body: sent }));
-  await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
+  const answer = comparable(await send("PUT", `${path}/${name}?dryRun=All`, { body: sent }));
+  await send("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
   return { of, why, live: withoutIds(live), sent: withoutIds(sent), answer };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { comparable, type RecordedAnswer } from "./kind-answers.ts";
-import type { Ask } from "./real-server.ts";
+import type { SendRequest } from "./real-server.ts";
 
 /** Objects in a namespace with limits, and the responses of the real server. */
 export interface RecordedLimit {
@@ -71,18 +71,18 @@ const CASES: readonly Omit<RecordedLimit, "answer">[] = [
 ];
 
 /** Sends every case to the real server, each in a separate namespace. */
-export async function recordLimits(ask: Ask): Promise<RecordedLimit[]> {
+export async function recordLimits(send: SendRequest): Promise<RecordedLimit[]> {
   const recorded: RecordedLimit[] = [];
   for (const [index, each] of CASES.entries()) {
     const namespace = `limits-${index}`;
     const path = `/api/v1/namespaces/${namespace}`;
-    await ask("POST", "/api/v1/namespaces", {
+    await send("POST", "/api/v1/namespaces", {
       body: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     });
     const range = { apiVersion: "v1", kind: "LimitRange", metadata: { name: "r" }, spec: { limits: [...each.limits] } };
-    const { body: made } = await ask("POST", `${path}/limitranges`, { body: range });
+    const { body: made } = await send("POST", `${path}/limitranges`, { body: range });
     const { limits } = made["spec"] as unknown as { limits: readonly JsonObject[] };
-    const answer = await ask("POST", `${path}/${each.of.slice(3)}?dryRun=All`, { body: each.sent });
+    const answer = await send("POST", `${path}/${each.of.slice(3)}?dryRun=All`, { body: each.sent });
     recorded.push({ ...each, limits, answer: comparable(answer) });
   }
   return recorded;

@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: JsonObject;
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly body?: JsonObject;
   readonly contentType?: string;
   readonly accept?: string;
@@ -16,21 +16,21 @@ export interface Asked {
 }
 
 /** Sends a raw request and returns the raw response, without our client. */
-export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answer>;
+export type SendRequest = (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
 
 /** Opens a connection to a real server. It is reused, since handshakes would dominate the time. */
 export function createRecorder(cluster: {
   readonly url: string;
   readonly token: string;
   readonly caFile: string;
-}): Ask {
+}): SendRequest {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
-  return (method, path, asked = {}) =>
+  return (method, path, options = {}) =>
     new Promise((resolve, reject) => {
       const headers = {
-        authorization: `Bearer ${asked.token ?? cluster.token}`,
-        "content-type": asked.contentType ?? "application/json",
-        accept: asked.accept ?? "application/json",
+        authorization: `Bearer ${options.token ?? cluster.token}`,
+        "content-type": options.contentType ?? "application/json",
+        accept: options.accept ?? "application/json",
       };
       const call = request(cluster.url + path, { agent, method, headers }, (response) => {
         const chunks: Buffer[] = [];
@@ -43,6 +43,6 @@ export function createRecorder(cluster: {
         });
       });
       call.on("error", reject);
-      call.end(asked.body === undefined ? undefined : JSON.stringify(asked.body));
+      call.end(options.body === undefined ? undefined : JSON.stringify(options.body));
     });
 }

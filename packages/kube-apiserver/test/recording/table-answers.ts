@@ -1,7 +1,7 @@
 import { applyMergePatch, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { placeOf } from "./kind-answers.ts";
 import { MINIMAL } from "./minimal-objects.ts";
-import type { Ask } from "./real-server.ts";
+import type { SendRequest } from "./real-server.ts";
 import { TABLE_CASES, type TableCase } from "./table-cases.ts";
 
 /** The table row that the real server returns for an object. */
@@ -25,28 +25,28 @@ interface Table {
 }
 
 /** Creates every object, reads its row and deletes it again. */
-export async function recordTables(ask: Ask): Promise<RecordedRow[]> {
+export async function recordTables(send: SendRequest): Promise<RecordedRow[]> {
   const rows: RecordedRow[] = [];
-  for (const [index, tableCase] of TABLE_CASES.entries()) rows.push(await recordRow(ask, tableCase, `row-${index}`));
+  for (const [index, tableCase] of TABLE_CASES.entries()) rows.push(await recordRow(send, tableCase, `row-${index}`));
   return rows;
 }
 
 async function recordRow(
-  ask: Ask,
+  send: SendRequest,
   { of, why, with: patch = {}, status }: TableCase,
   name: string,
 ): Promise<RecordedRow> {
   const { path, typeMeta } = placeOf(of);
   const body = applyMergePatch({ ...typeMeta, metadata: { name }, ...MINIMAL[of] }, patch) as JsonObject;
-  const made = await ask("POST", path, { body });
+  const made = await send("POST", path, { body });
   if (made.code !== 201) throw new Error(`${of}, ${why}: ${JSON.stringify(made.body)}`);
   if (status !== undefined) {
     const sent = applyMergePatch(made.body, { status }) as JsonObject;
-    const written = await ask("PUT", `${path}/${name}/status`, { body: sent });
+    const written = await send("PUT", `${path}/${name}/status`, { body: sent });
     if (written.code !== 200) throw new Error(`${of}, ${why}: ${JSON.stringify(written.body)}`);
   }
-  const { body: answer } = await ask("GET", `${path}/${name}?includeObject=Object`, { accept: TABLE });
-  await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
+  const { body: answer } = await send("GET", `${path}/${name}?includeObject=Object`, { accept: TABLE });
+  await send("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
   const { columnDefinitions, rows } = answer as unknown as Table;
   const { cells = [], object = {} } = rows[0] ?? {};
   const { managedFields: _, uid: _uid, resourceVersion: _version, ...metadata } = object["metadata"] as JsonObject;

@@ -10,10 +10,10 @@ export interface Answer {
 }
 
 /** Sends a raw request and returns the raw response, without our client. */
-export type Ask = (method: string, path: string, body?: JsonObject, contentType?: string) => Promise<Answer>;
+export type SendRequest = (method: string, path: string, body?: JsonObject, contentType?: string) => Promise<Answer>;
 
 /** Opens a connection to a server. It is reused, since handshakes would dominate the time. */
-export function asking(cluster: KubernetesUnderTest): Ask {
+export function createSender(cluster: KubernetesUnderTest): SendRequest {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   return (method, path, body, contentType = "application/json") =>
     new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ interface Permission {
 }
 
 /**
- * Permissions that are not covered by others, in the real server's words and order; empty when nothing would be
+ * Permissions that are not covered by others, with the real server's messages and order; empty when nothing would be
  * escalated.
  */
 export function findMissingPermissions(

@@ -51,7 +51,10 @@ function includesOrWildcard(list: readonly string[], value: string): boolean {
   return list.includes("*") || list.includes(value);
 }
 
-/** Whether a subject of a binding is this user; service accounts without a namespace belong to the binding's. */
+/**
+ * Whether a subject of a binding is this user. A service account without a namespace is in the namespace of the
+ * binding.
+ */
 export function isSubject(
   subject: JsonObject,
   user: { name: string; groups: readonly string[] },

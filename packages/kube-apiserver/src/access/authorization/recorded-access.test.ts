@@ -10,7 +10,7 @@ import { fakeAccessObjects } from "../testing/fake-access-objects.ts";
 it("allows the same requests as the real server with the same roles and bindings", () => {
   const authorizer = new Authorizer(fakeAccessObjects([...bootstrapRoles(), ...ACCESS_OBJECTS]));
   const cases = recorded.cases as unknown as readonly RecordedAccess[];
-  const ours = cases.map(({ user: name, groups, wants }) => {
+  const actual = cases.map(({ user: name, groups, wants }) => {
     const user = { name, groups };
     const { resourceAttributes, nonResourceAttributes } = wants as {
       resourceAttributes?: ResourceAttempt;
@@ -21,5 +21,5 @@ it("allows the same requests as the real server with the same roles and bindings
       (nonResourceAttributes !== undefined && authorizer.canAccessPath(user, nonResourceAttributes));
     return { user: name, groups, wants, isAllowed };
   });
-  expect(ours).toEqual(cases);
+  expect(actual).toEqual(cases);
 });

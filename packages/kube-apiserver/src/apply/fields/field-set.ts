@@ -4,8 +4,8 @@ import { compareElements, formatElement, type PathElement } from "./path-element
 export type FieldPath = readonly PathElement[];
 
 /**
- * A set of fields of an object: its members, and the sets below them. A field below another does not make the other one
- * a member. No set has an empty child.
+ * A set of fields of an object: its members, and the sets below them. A field in the set does not imply its parent. No
+ * set has an empty child.
  */
 export interface FieldSet {
   readonly members: ReadonlySet<PathElement>;

@@ -14,7 +14,7 @@ import { formatElement, memberElement } from "../fields/path-element.ts";
 
 /**
  * Errors that prevent a configuration from being applied: undeclared fields, values of another type, duplicate list
- * items. One line per error with its path, in the server's words.
+ * items. One line per error with its path, with the server's messages.
  */
 export function validateConfiguration(config: JsonValue, schema: MaybeSchema): readonly string[] {
   return validateValue(config, schema, "");
@@ -68,8 +68,8 @@ function validateList(
 function formatMissingKeys(item: JsonValue, keys: readonly string[]): string {
   if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
   const names = keys.map((key) => JSON.stringify(key)).join(" ");
-  const why = "(and doesn't have default values for any key fields)";
-  return `associative list with keys has an element that omits all key fields [${names}] ${why}`;
+  const reason = "(and doesn't have default values for any key fields)";
+  return `associative list with keys has an element that omits all key fields [${names}] ${reason}`;
 }
 
 const NUMERIC = "numeric (int or float)";

@@ -356,7 +356,7 @@ export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ["type", typeOf(A)],
 ]);
 
-/** Functions that only the real server supports. A rule that uses one is rejected with a message, never misjudged. */
+/** Functions that only the real server supports. A rule that uses one is rejected with a message. */
 export const NOT_SUPPORTED: ReadonlySet<string> = new Set(
   "url isURL ip isIP cidr isCIDR optional sets format semver isSemver authorizer".split(" "),
 );

@@ -10,7 +10,7 @@ import { compileRule } from "./compiled-rule.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** Errors in the rules of a definition's schema, in the server's words. The schema itself is structural. */
+/** Errors in the rules of a definition's schema, with the server's messages. The schema itself is structural. */
 export function validateRuleDeclarations(schema: StructuralSchema, field: string): readonly FieldError[] {
   return validateSchema(schema, field, true, undefined);
 }

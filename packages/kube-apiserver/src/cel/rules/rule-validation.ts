@@ -15,7 +15,7 @@ interface ValueLocation {
   readonly isRoot: boolean;
 }
 
-/** The schema rules that an object violates, in the server's words; `old` is the object that it replaces. */
+/** The schema rules that an object violates, with the server's messages; `old` is the object that it replaces. */
 export function validateRules(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   if (!hasRules(schema)) return [];
   const location = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };

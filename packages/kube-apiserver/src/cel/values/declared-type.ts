@@ -86,7 +86,7 @@ function createObjectType(schema: StructuralSchema, properties: Readonly<Record<
 const TEXT: StructuralSchema = { type: "string" };
 const NAME_ONLY: StructuralSchema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
-/** A whole resource has its kind and name, whatever its schema says. */
+/** Every resource has its kind and name, even when its schema does not declare them. */
 function addResourceFields({ properties = {} }: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
   return { ...properties, apiVersion: TEXT, kind: TEXT, metadata: NAME_ONLY };
 }

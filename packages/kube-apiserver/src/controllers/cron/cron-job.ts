@@ -173,7 +173,7 @@ function removal(cronJob: CronJob, job: Stored<Job>): Step {
 function startEvents(cronJob: CronJob, name: string): WriteEvents {
   return {
     done: () => ({ about: cronJob, type: "Normal", reason: "SuccessfulCreate", message: `Created job ${name}` }),
-    refused: (status) => ({
+    failed: (status) => ({
       about: cronJob,
       type: "Warning",
       reason: "FailedCreate",

@@ -51,7 +51,7 @@ function getStorageRequest({ spec }: Claim): Quantity {
 }
 
 /**
- * The rejection of an object that would exceed a quota of its namespace, in the words of the real admission plug-in.
+ * The rejection of an object that would exceed a quota of its namespace, with the messages of the real admission plug-in.
  */
 export function checkQuotas(
   kind: Pick<Resource, "group" | "resource">,
@@ -98,14 +98,14 @@ function findUnspecified({ spec }: Pod, bounded: readonly string[]): readonly st
     });
 }
 
-export function forbidden(kind: Pick<Resource, "group" | "resource">, object: KubeObject, why: string): Status {
+export function forbidden(kind: Pick<Resource, "group" | "resource">, object: KubeObject, reason: string): Status {
   const name = object.metadata.name ?? object.metadata.generateName ?? "";
   const plural = kind.group === "" ? kind.resource : `${kind.resource}.${kind.group}`;
   return {
     status: "Failure",
     reason: "Forbidden",
     code: 403,
-    message: `${plural} "${name}" is forbidden: ${why}`,
+    message: `${plural} "${name}" is forbidden: ${reason}`,
     details: { name, kind: kind.resource, ...(kind.group === "" ? {} : { group: kind.group }) },
   };
 }

@@ -114,13 +114,13 @@ function computeRevisionStatus(
   };
 }
 
-interface Trouble {
+interface PodProblems {
   readonly containers?: Omit<Claim, "type">;
   readonly resources?: Omit<Claim, "type">;
 }
 
 /** Exited containers are unhealthy at once; start failures count after the deployment's deadline. */
-function findProblems(pods: readonly Pod[], deployment: Deployment): Trouble {
+function findProblems(pods: readonly Pod[], deployment: Deployment): PodProblems {
   if ((deployment.status?.readyReplicas ?? 0) > 0) return {};
   const isLate = conditionIn(deployment.status?.conditions, "Progressing")?.reason === "ProgressDeadlineExceeded";
   const failure = conditionIn(deployment.status?.conditions, "ReplicaFailure");

@@ -72,8 +72,9 @@ describe("control loop", () => {
         : SETTLED,
     );
     const { lab, cluster, loop } = await setUp(controller);
-    let refusals = 2;
-    cluster.refuse = (verb) => (verb === "update" && (refusals -= 1) >= 0 ? failure("Conflict", "changed") : undefined);
+    let errors = 2;
+    cluster.rejectWrite = (verb) =>
+      verb === "update" && (errors -= 1) >= 0 ? failure("Conflict", "changed") : undefined;
     loop.start();
     await cluster.create(CONFIG_MAPS, map("a"));
     await settled(loop);
@@ -83,7 +84,7 @@ describe("control loop", () => {
   });
 
   test("reports other errors to the controller and retries with backoff", async () => {
-    const refusals: Status[] = [];
+    const errors: Status[] = [];
     const tries: number[] = [];
     const { controller } = scripted(
       (name, now, object) => {
@@ -91,10 +92,10 @@ describe("control loop", () => {
         tries.push(now);
         return createDecision([create(CONFIG_MAPS, map("b"))]);
       },
-      { afterError: (_, { status }) => (refusals.push(status), SETTLED) },
+      { afterError: (_, { status }) => (errors.push(status), SETTLED) },
     );
     const { lab, cluster, loop } = await setUp(controller);
-    cluster.refuse = (verb, _, object) =>
+    cluster.rejectWrite = (verb, _, object) =>
       verb === "create" && (object as JsonObject)["data"] && typed(object as JsonObject).metadata.name === "b"
         ? failure("Forbidden", "no")
         : undefined;
@@ -106,7 +107,7 @@ describe("control loop", () => {
     }
     const waits = tries.slice(1).map((time, index) => time - (tries[index] ?? 0));
     expect(waits).toEqual([5, 10, 20]);
-    expect(refusals).toHaveLength(4);
+    expect(errors).toHaveLength(4);
     expect(loop.isIdle()).toBe(true);
   });
 
@@ -115,7 +116,7 @@ describe("control loop", () => {
       name === "a" ? createDecision([create(CONFIG_MAPS, map("b"))]) : SETTLED,
     );
     const { lab, cluster, loop } = await setUp(controller);
-    cluster.refuse = (verb, _, object) =>
+    cluster.rejectWrite = (verb, _, object) =>
       verb === "create" && typed(object as JsonObject).metadata.name === "b"
         ? failure("Forbidden", "going", [{ reason: "NamespaceTerminating" }])
         : undefined;

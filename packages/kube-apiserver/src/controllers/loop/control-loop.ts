@@ -145,7 +145,7 @@ export class ControlLoop implements ServerController {
     this.#isRunning = true;
     // Listeners run within a commit: follow-up work runs after it.
     await Promise.resolve();
-    for (let entry = this.#next(); entry; entry = this.#next()) await this.#work(...entry);
+    for (let entry = this.#next(); entry; entry = this.#next()) await this.#reconcile(...entry);
     this.#isRunning = false;
   }
 
@@ -157,20 +157,20 @@ export class ControlLoop implements ServerController {
     return undefined;
   }
 
-  async #work(controller: Controller, key: string): Promise<void> {
+  async #reconcile(controller: Controller, key: string): Promise<void> {
     const id = queueId(controller, key);
-    const decided = this.#decided(controller, key);
-    if (decided === undefined) return;
-    const refusal = await this.#perform(controller, decided.steps);
-    if (refusal === undefined) {
+    const decision = this.#decide(controller, key);
+    if (decision === undefined) return;
+    const error = await this.#perform(controller, decision.steps);
+    if (error === undefined) {
       this.#failures.delete(id);
-      if (decided.requeueAfterMs !== undefined) this.#lookLater(controller, key, decided.requeueAfterMs);
+      if (decision.requeueAfterMs !== undefined) this.#requeueAfter(controller, key, decision.requeueAfterMs);
       return;
     }
-    await this.#afterRefusal(controller, key, refusal);
+    await this.#handleWriteError(controller, key, error);
   }
 
-  #decided(controller: Controller, key: string): Decision | undefined {
+  #decide(controller: Controller, key: string): Decision | undefined {
     try {
       return controller.decide(key, this.#context());
     } catch (error) {
@@ -180,23 +180,23 @@ export class ControlLoop implements ServerController {
     }
   }
 
-  async #afterRefusal(controller: Controller, key: string, refusal: WriteError): Promise<void> {
+  async #handleWriteError(controller: Controller, key: string, error: WriteError): Promise<void> {
     const id = queueId(controller, key);
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    if (refusal.status.reason === "Conflict" && failures <= MAX_IMMEDIATE_CONFLICTS) {
+    if (error.status.reason === "Conflict" && failures <= MAX_IMMEDIATE_CONFLICTS) {
       this.#enqueue(controller, key);
       return;
     }
-    const then = controller.afterError?.(key, refusal, this.#context());
+    const then = controller.afterError?.(key, error, this.#context());
     if (then) await this.#perform(controller, then.steps);
     // Nothing can be created in a terminating namespace, so a retry is useless.
-    if (isNamespaceTerminating(refusal.status)) return;
-    this.#ports.onProblem?.({ controller: controller.name, key, error: refusal.status });
-    this.#lookLater(controller, key, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
+    if (isNamespaceTerminating(error.status)) return;
+    this.#ports.onProblem?.({ controller: controller.name, key, error: error.status });
+    this.#requeueAfter(controller, key, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
   }
 
-  #lookLater(controller: Controller, key: string, delayMs: number): void {
+  #requeueAfter(controller: Controller, key: string, delayMs: number): void {
     const id = queueId(controller, key);
     // A change during the work has enqueued the key again; that pass decides.
     if (this.#queue.has(id) || !this.#unsubscribe) return;
@@ -211,7 +211,7 @@ export class ControlLoop implements ServerController {
     return { view: this.#view, now: this.#ports.clock.now() };
   }
 
-  /** The rejection that stopped it, if any. */
+  /** Executes steps in order. Returns the error of the first failed write. */
   async #perform(controller: Controller, steps: readonly Step[]): Promise<WriteError | undefined> {
     for (const step of steps) {
       if (!this.#unsubscribe) return undefined;
@@ -234,8 +234,8 @@ export class ControlLoop implements ServerController {
     }
     // A deleted object needs neither deletion nor change.
     if (result.error.reason === "NotFound" && step.do !== "create") return undefined;
-    if (events?.refused && !isNamespaceTerminating(result.error)) {
-      await this.#recorder.record(controller, events.refused(result.error));
+    if (events?.failed && !isNamespaceTerminating(result.error)) {
+      await this.#recorder.record(controller, events.failed(result.error));
     }
     return result.error;
   }
@@ -244,8 +244,8 @@ export class ControlLoop implements ServerController {
     const { objects } = this.#ports;
     switch (step.do) {
       case "create": {
-        const refusal = this.#options.admit?.(resourceKey(step.kind), step.object);
-        return refusal === undefined ? objects.create(step.kind, step.object, writer) : err(refusal);
+        const error = this.#options.admit?.(resourceKey(step.kind), step.object);
+        return error === undefined ? objects.create(step.kind, step.object, writer) : err(error);
       }
       case "update":
         return objects.update(step.kind, step.object, writer);

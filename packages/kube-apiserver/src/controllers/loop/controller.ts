@@ -14,7 +14,7 @@ export interface ControllerContext {
 
 /**
  * A level-triggered controller: given a key, it reads the current state and returns the desired steps.
- * It never learns why it was called.
+ * It does not receive the change that triggered it.
  */
 export interface Controller {
   /** For messages to the operator, and part of the queue keys. */

@@ -37,7 +37,7 @@ export type WriteStep =
 export interface WriteEvents {
   /** Receives the stored object: the server may have chosen its name. */
   readonly done?: (object: JsonObject) => EventDraft;
-  readonly refused?: (status: Status) => EventDraft;
+  readonly failed?: (status: Status) => EventDraft;
 }
 
 export interface EventStep {

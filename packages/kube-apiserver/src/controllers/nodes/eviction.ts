@@ -14,7 +14,7 @@ import { tolerates } from "./node-state.ts";
 /** How long a pod of a missing node is kept: the pod garbage collector's quarantine. */
 const QUARANTINE_MS = 40_000;
 
-/** Taint eviction: when a pod must leave its node, or that it may stay. */
+/** The time of the taint eviction of a pod; undefined when the pod may stay. */
 export function evictionTime(pod: Pod, taints: readonly Taint[]): number | undefined {
   const noExecute = taints.filter(({ effect }) => effect === "NoExecute");
   const times = noExecute.map((taint) => {

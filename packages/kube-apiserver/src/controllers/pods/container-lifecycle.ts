@@ -34,7 +34,7 @@ export interface ContainerStep {
 }
 
 /** From the first error to the back-off state. */
-const PULL_ERROR_SHOWN_MS = 10_000;
+const PULL_ERROR_DURATION_MS = 10_000;
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
 
@@ -97,10 +97,10 @@ function stepImagePull({ container, status, inStateMs, pulls }: ContainerSnapsho
       createWarningEvent("Failed", `Failed to pull image "${image}": ${error}`),
       createWarningEvent("Failed", "Error: ErrImagePull"),
     ],
-    waitMs: PULL_ERROR_SHOWN_MS,
+    waitMs: PULL_ERROR_DURATION_MS,
   };
   if (reason === "ErrImagePull") {
-    if (inStateMs < PULL_ERROR_SHOWN_MS) return { status, events: [], waitMs: PULL_ERROR_SHOWN_MS - inStateMs };
+    if (inStateMs < PULL_ERROR_DURATION_MS) return { status, events: [], waitMs: PULL_ERROR_DURATION_MS - inStateMs };
     const message = `Back-off pulling image "${image}": ErrImagePull: ${error}`;
     return {
       status: { ...status, state: { waiting: { reason: "ImagePullBackOff", message } } },

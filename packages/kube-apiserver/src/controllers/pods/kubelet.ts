@@ -22,7 +22,7 @@ import {
 } from "./container-lifecycle.ts";
 import { summarizeStatus, type PodAddresses } from "./pod-status.ts";
 
-/** A pod on a node with a working kubelet, and what the kubelet knows besides. */
+/** A pod on a node with a working kubelet, and the kubelet's other inputs. */
 export interface KubeletSnapshot {
   readonly pod: Stored<Pod>;
   readonly addresses: PodAddresses;

@@ -115,7 +115,7 @@ describe("pod status", () => {
     { why: "done", statuses: [DONE], policy: "Never", phase: "Succeeded", ready: "False PodCompleted" },
     { why: "failed", statuses: [DONE, ERROR], policy: "Never", phase: "Failed", ready: "False PodFailed" },
     {
-      why: "to be tried again",
+      why: "exited and to be restarted",
       statuses: [ERROR],
       policy: "OnFailure",
       phase: "Running",

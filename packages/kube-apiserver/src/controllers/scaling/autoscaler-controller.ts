@@ -21,7 +21,7 @@ const TARGETS: Readonly<Record<string, Resource>> = {
   StatefulSet: STATEFUL_SETS,
 };
 
-/** More than any window holds at one recommendation per change. */
+/** Maximum number of remembered recommendations; a window contains fewer. */
 const REMEMBERED = 100;
 
 export function autoscalerController(): Controller {

@@ -12,7 +12,7 @@ export interface BudgetState {
   readonly budget: Stored<Budget>;
   readonly pods: readonly Stored<Pod>[];
   /** The desired pods of the controllers of these pods, once per controller. */
-  readonly wantedPods: () => number;
+  readonly countDesired: () => number;
   readonly now: number;
 }
 
@@ -33,10 +33,10 @@ export function decideBudget(state: BudgetState): Decision {
   ]);
 }
 
-function computeStatus({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
+function computeStatus({ budget, pods, countDesired }: BudgetState): BudgetStatus {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   const isByController = maxUnavailable !== undefined || typeof minAvailable === "string";
-  const expectedPods = isByController ? wantedPods() : pods.length;
+  const expectedPods = isByController ? countDesired() : pods.length;
   const desired =
     maxUnavailable === undefined
       ? scaleToCount(minAvailable ?? 0, expectedPods)
@@ -77,7 +77,7 @@ export function budgetController(): Controller {
       const pods = view
         .list<Pod>(PODS, namespace)
         .filter((pod) => selectsLabels(budget.spec?.selector, pod.metadata.labels) && !isFinished(pod));
-      return decideBudget({ budget, pods, wantedPods: () => countDesiredPods(pods, view), now });
+      return decideBudget({ budget, pods, countDesired: () => countDesiredPods(pods, view), now });
     },
   };
 }

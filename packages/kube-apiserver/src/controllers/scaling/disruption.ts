@@ -7,7 +7,7 @@ import type { Budget, Condition, Pod } from "../objects/typed.ts";
 export type BudgetStatus = NonNullable<Budget["status"]>;
 
 /** The verdict on an eviction: allowed, allowed at the cost of a budget, or rejected. */
-export type EvictionVerdict<T extends Budget> = { readonly costs?: T } | { readonly refusal: Status };
+export type EvictionVerdict<T extends Budget> = { readonly costs?: T } | { readonly error: Status };
 
 /** Whether a pod may be evicted. Finished and not yet ready pods are always allowed. */
 export function decideEviction<T extends Budget>(pod: Pod, budgets: readonly T[]): EvictionVerdict<T> {
@@ -18,7 +18,7 @@ export function decideEviction<T extends Budget>(pod: Pod, budgets: readonly T[]
   );
   const [budget, ...more] = concerned;
   if (budget === undefined) return {};
-  if (more.length > 0) return { refusal: { status: "Failure", code: 500, message: SEVERAL_BUDGETS } };
+  if (more.length > 0) return { error: { status: "Failure", code: 500, message: SEVERAL_BUDGETS } };
   const {
     disruptionsAllowed = 0,
     currentHealthy = 0,
@@ -77,10 +77,10 @@ const SEVERAL_BUDGETS =
 /** Retry delay while the controller recounts. */
 const RETRY_SECONDS = 10;
 
-function createDenial(cause: string, retryAfterSeconds?: number): { readonly refusal: Status } {
+function createDenial(cause: string, retryAfterSeconds?: number): { readonly error: Status } {
   const causes = [{ reason: "DisruptionBudget", message: cause }];
   return {
-    refusal: {
+    error: {
       status: "Failure",
       code: 429,
       reason: "TooManyRequests",

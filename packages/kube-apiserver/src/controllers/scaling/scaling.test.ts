@@ -52,64 +52,64 @@ describe("an autoscaler", () => {
     {
       why: "double the target: double the pods",
       is: decided(2, "100"),
-      want: "2 → 4 SucceededRescale ValidMetricFound DesiredWithinRange",
+      expected: "2 → 4 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       why: "within 10 % of the target: unchanged",
       is: decided(4, "54"),
-      want: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
+      expected: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
     {
       why: "half the target: half the pods",
       is: decided(4, "25"),
-      want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
+      expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       why: "not down within the stabilization window",
       is: decided(4, "25", { recent: [{ atMs: 900_000, replicas: 4 }] }),
-      want: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
+      expected: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
     },
     {
       why: "older recommendations do not count",
       is: decided(4, "25", { recent: [{ atMs: 100_000, replicas: 4 }] }),
-      want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
+      expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       why: "at most maxReplicas",
       is: decided(4, "500", { max: 6 }),
-      want: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
+      expected: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
     },
     {
       why: "at most double or four more",
       is: decided(2, "5000", { max: 100 }),
-      want: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
+      expected: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
     },
     {
       why: "at least minReplicas",
       is: decided(4, "1", { min: 3 }),
-      want: "4 → 3 SucceededRescale ValidMetricFound TooFewReplicas",
+      expected: "4 → 3 SucceededRescale ValidMetricFound TooFewReplicas",
     },
     {
       why: "a load is divided by the pods",
       is: decided(2, "300", { load: true }),
-      want: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
+      expected: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       why: "a load that fits",
       is: decided(6, "300", { load: true }),
-      want: "stays 6 ReadyForNewScale ValidMetricFound DesiredWithinRange",
+      expected: "stays 6 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
-    { why: "too few, without a metric", is: decided(1, undefined, { min: 3 }), want: "1 → 3 SucceededRescale" },
-    { why: "too many, without a metric", is: decided(9, undefined, { max: 3 }), want: "9 → 3 SucceededRescale" },
-    { why: "target scaled to zero", is: decided(0, "100"), want: "stays 0 SucceededGetScale ScalingDisabled" },
-    { why: "no metric", is: decided(2, undefined), want: "stays 2 SucceededGetScale FailedGetResourceMetric" },
+    { why: "too few, without a metric", is: decided(1, undefined, { min: 3 }), expected: "1 → 3 SucceededRescale" },
+    { why: "too many, without a metric", is: decided(9, undefined, { max: 3 }), expected: "9 → 3 SucceededRescale" },
+    { why: "target scaled to zero", is: decided(0, "100"), expected: "stays 0 SucceededGetScale ScalingDisabled" },
+    { why: "no metric", is: decided(2, undefined), expected: "stays 2 SucceededGetScale FailedGetResourceMetric" },
     {
       why: "metric that is not a number",
       is: decided(2, "lots"),
-      want: "stays 2 SucceededGetScale FailedGetResourceMetric",
+      expected: "stays 2 SucceededGetScale FailedGetResourceMetric",
     },
-  ])("$why", ({ is, want }) => {
-    expect(is).toBe(want);
+  ])("$why", ({ is, expected }) => {
+    expect(is).toBe(expected);
   });
 });
 
@@ -153,7 +153,7 @@ describe("eviction", () => {
     { why: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
   ])("$why", ({ of, budgets, code }) => {
     const verdict = decideEviction(of, budgets);
-    expect("refusal" in verdict ? verdict.refusal.code : undefined).toBe(code);
+    expect("error" in verdict ? verdict.error.code : undefined).toBe(code);
   });
 
   test("an eviction decrements the allowed disruptions", () => {
@@ -166,7 +166,7 @@ describe("eviction", () => {
       disruptionsAllowed: 0,
       conditions: [{ type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" }],
     });
-    expect(decideEviction(pod(true), [last])).toMatchObject({ refusal: { code: 429 } });
+    expect(decideEviction(pod(true), [last])).toMatchObject({ error: { code: 429 } });
   });
 
   test("a budget without status allows nothing", () => {
@@ -175,13 +175,13 @@ describe("eviction", () => {
       metadata: { name: "web", namespace: "default", generation: 1 },
     };
     expect(decideEviction(pod(true), [fresh])).toMatchObject({
-      refusal: { details: { causes: [{ message: expect.stringContaining("still being processed") as string }] } },
+      error: { details: { causes: [{ message: expect.stringContaining("still being processed") as string }] } },
     });
   });
 
   test("matches the messages of the real server", () => {
     expect(decideEviction(pod(true), [budget(TIGHT)])).toEqual({
-      refusal: {
+      error: {
         status: "Failure",
         code: 429,
         reason: "TooManyRequests",

@@ -18,7 +18,7 @@ export interface SchedulingNode {
   readonly used: Sums;
 }
 
-/** Why a node does not fit, in the scheduler's words. */
+/** Why a node does not fit, with the scheduler's messages. */
 export interface Misfit {
   readonly reasons: readonly string[];
   /** Whether preemption would help. */

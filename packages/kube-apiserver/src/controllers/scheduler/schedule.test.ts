@@ -38,7 +38,7 @@ const claim = (phase: string): Claim => ({
   metadata: { name: "c" },
   status: { phase },
 });
-const wants = (claimName: string): PodSpec => ({ volumes: [{ name: "v", persistentVolumeClaim: { claimName } }] });
+const withClaim = (claimName: string): PodSpec => ({ volumes: [{ name: "v", persistentVolumeClaim: { claimName } }] });
 const apart = { labelSelector: { matchLabels: { app: "web" } }, topologyKey: "kubernetes.io/hostname" };
 
 interface Row {
@@ -228,20 +228,20 @@ const rows: readonly Row[] = [
   {
     why: "missing claim",
     nodes: [node("a")],
-    pods: [pod("p", wants("c"))],
+    pods: [pod("p", withClaim("c"))],
     result: ['p: 0/1 nodes are available: persistentvolumeclaim "c" not found. not found'],
   },
   {
     why: "unbound claim",
     nodes: [node("a")],
-    pods: [pod("p", wants("c"))],
+    pods: [pod("p", withClaim("c"))],
     claims: { c: claim("Pending") },
     result: ["p: 0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"],
   },
   {
     why: "bound claim",
     nodes: [node("a")],
-    pods: [pod("p", wants("c"))],
+    pods: [pod("p", withClaim("c"))],
     claims: { c: claim("Bound") },
     result: ["p → a"],
   },

@@ -34,7 +34,8 @@ export class MemoryCluster implements ClusterObjects {
   readonly #ids: Ids;
   #revision = 0;
   /** Called before each write; a returned value rejects it. */
-  refuse: (verb: string, kind: ResourceName, object: JsonObject | ObjectName) => Status | undefined = () => undefined;
+  rejectWrite: (verb: string, kind: ResourceName, object: JsonObject | ObjectName) => Status | undefined = () =>
+    undefined;
 
   constructor(clock: Clock, ids: Ids, kinds: readonly ServedKind[]) {
     this.#clock = clock;
@@ -75,7 +76,7 @@ export class MemoryCluster implements ClusterObjects {
   }
 
   async create(kind: ResourceName, object: JsonObject): Promise<Result<JsonObject, Status>> {
-    const error = this.refuse("create", kind, object);
+    const error = this.rejectWrite("create", kind, object);
     if (error) return err(error);
     const { metadata } = typed<KubeObject>(object);
     const name = metadata.name ?? `${metadata.generateName ?? "object-"}${this.#ids.uuid().slice(0, 5)}`;
@@ -83,8 +84,8 @@ export class MemoryCluster implements ClusterObjects {
     if (this.get(kind, target)) return err(failure("AlreadyExists", `${kind.resource} "${name}" already exists`));
     const goes = metadata.namespace !== undefined && this.#isGoing(metadata.namespace);
     if (goes && kind.resource !== "events") {
-      const why = `unable to create new content in namespace ${metadata.namespace} because it is being terminated`;
-      return err(failure("Forbidden", why, [{ reason: "NamespaceTerminating" }]));
+      const reason = `unable to create new content in namespace ${metadata.namespace} because it is being terminated`;
+      return err(failure("Forbidden", reason, [{ reason: "NamespaceTerminating" }]));
     }
     const status = kind.resource === "pods" ? { status: { phase: "Pending" } } : {};
     const created = {
@@ -156,7 +157,7 @@ export class MemoryCluster implements ClusterObjects {
   async delete(kind: ResourceName, name: ObjectName, options: DeleteOptions): Promise<Result<JsonObject, Status>> {
     const live = this.get(kind, name);
     if (!live) return err(notFound(kind, name));
-    const error = this.refuse("delete", kind, name);
+    const error = this.rejectWrite("delete", kind, name);
     if (error) return err(error);
     const { metadata } = typed<KubeObject>(live);
     if (options.uid !== undefined && options.uid !== metadata.uid) return err(failure("Conflict", "another uid"));
@@ -207,7 +208,7 @@ export class MemoryCluster implements ClusterObjects {
     const target = { ...(namespace === undefined ? {} : { namespace }), name };
     const live = this.get(kind, target);
     if (!live) return err(notFound(kind, target));
-    const error = this.refuse(verb, kind, object);
+    const error = this.rejectWrite(verb, kind, object);
     if (error) return err(error);
     if (resourceVersion !== undefined && resourceVersion !== typed(live).metadata.resourceVersion) {
       return err(failure("Conflict", "the object has been modified"));

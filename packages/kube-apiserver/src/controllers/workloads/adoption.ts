@@ -24,7 +24,7 @@ type Owner = Stored<KubeObject> & { readonly spec: { readonly selector?: LabelSe
 export class Adoption {
   readonly #owners: Resource;
   readonly #kind: Resource;
-  /** Owners that may find an orphan: their state when they last looked, or none. */
+  /** Owners that must search for orphans: their state at the last search, or undefined. */
   readonly #looked = new Map<string, string>();
 
   constructor(owners: Resource, kind: Resource) {

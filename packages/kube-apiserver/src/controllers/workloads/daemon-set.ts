@@ -41,7 +41,7 @@ export function decideDaemonSet(state: DaemonSetState): Decision {
   );
 }
 
-/** What its pods have besides their template: tolerations that keep a daemon running. */
+/** Tolerations added to the pods of a DaemonSet, so that they keep running. */
 const DAEMON_TOLERATIONS: readonly Toleration[] = [
   ...["not-ready", "unreachable"].map((key) => ({ key, effect: "NoExecute" })),
   ...["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map((key) => ({

@@ -36,7 +36,7 @@ export function creationEvents(owner: KubeObject): WriteEvents {
       reason: "SuccessfulCreate",
       message: `Created pod: ${typed(pod).metadata.name}`,
     }),
-    refused: (status) => ({
+    failed: (status) => ({
       about: owner,
       type: "Warning",
       reason: "FailedCreate",
@@ -53,7 +53,7 @@ export function deletionEvents(owner: KubeObject, pod: KubeObject): WriteEvents 
       reason: "SuccessfulDelete",
       message: `Deleted pod: ${pod.metadata.name}`,
     }),
-    refused: (status) => ({
+    failed: (status) => ({
       about: owner,
       type: "Warning",
       reason: "FailedDelete",

@@ -38,10 +38,10 @@ export function decideReplicaSet(state: ReplicaSetState): Decision {
 }
 
 /** The condition after failed creations or deletions; it stays until all pods exist. */
-export function handleReplicaSetError(state: ReplicaSetState, verb: WriteStep["do"], refusal: Status): Decision {
+export function handleReplicaSetError(state: ReplicaSetState, verb: WriteStep["do"], error: Status): Decision {
   const reason = verb === "delete" ? "FailedDelete" : "FailedCreate";
   return createDecision([
-    createStatusStep(state.replicaSet, computeStatus(state, { reason, message: refusal.message ?? "" })),
+    createStatusStep(state.replicaSet, computeStatus(state, { reason, message: error.message ?? "" })),
   ]);
 }
 

@@ -212,7 +212,7 @@ function createPodEvents(verb: "Create" | "Delete", set: StatefulSet, pod: strin
   const what = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name}`;
   return {
     done: () => ({ about: set, type: "Normal", reason: `Successful${verb}`, message: `${what} successful` }),
-    refused: ({ message = "" }) => ({
+    failed: ({ message = "" }) => ({
       about: set,
       type: "Warning",
       reason: `Failed${verb}`,
@@ -231,7 +231,7 @@ function createClaimEvents(set: StatefulSet, claim: string, ordinal: number): Wr
       reason: "SuccessfulCreate",
       message: `Create Claim ${claim} ${pod} success`,
     }),
-    refused: ({ message = "" }) => ({
+    failed: ({ message = "" }) => ({
       about: set,
       type: "Warning",
       reason: "FailedCreate",

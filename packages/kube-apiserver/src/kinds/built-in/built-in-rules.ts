@@ -66,7 +66,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const [first] = versions;
   const key = `${first?.group ?? ""}/${first?.resource ?? ""}`;
   const rule = RULES[key] ?? {};
-  const { name, keepsStatus = false, errors, prepareCreate, forbiddenReason: refused, ...rest } = rule;
+  const { name, keepsStatus = false, errors, prepareCreate, forbiddenReason, ...rest } = rule;
   const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
   // The object states its version; the verbs rejected a different one before.
   const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
@@ -83,7 +83,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
       return prepareCreate === undefined ? fresh : prepareCreate(fresh, context);
     },
     forbiddenReason: (object, context) =>
-      refused?.(object, context) ?? (first === undefined ? undefined : quotaError(first, object, context)),
+      forbiddenReason?.(object, context) ?? (first === undefined ? undefined : quotaError(first, object, context)),
     errors: (object) => [
       ...validateMetadata(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
       ...(errors?.(object) ?? []),

@@ -10,7 +10,7 @@ export interface KindData {
   readonly resources: readonly ResourceData[];
   /** OpenAPI v3 by type name. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
-  /** How Go encodes a field, by type and field, where OpenAPI does not say. */
+  /** How Go encodes a field, by type and field, where OpenAPI does not define it. */
   readonly goMarks: Readonly<Record<string, Readonly<Record<string, GoMark>>>>;
   /** Go names of named string types, for error messages. */
   readonly goNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -18,7 +18,7 @@ export interface KindData {
 
 /**
  * `keep`: a given zero is written (a pointer); `null`: written as null when absent; `drop`: an empty struct is omitted;
- * `value`: a struct with custom encoding, such as a time; `omit`: omitted when zero, whatever OpenAPI's default says.
+ * `value`: a struct with custom encoding, such as a time; `omit`: omitted when zero, regardless of the OpenAPI default.
  */
 export type GoMark = "keep" | "null" | "drop" | "value" | "omit";
 

@@ -22,7 +22,7 @@ const NEVER_UNCONDITIONAL: ReadonlySet<string> = new Set([
   "coordination.k8s.io/leases",
   "policy/poddisruptionbudgets",
 ]);
-const SHOWN_WHEN_DELETED: ReadonlySet<string> = new Set([
+const RETURNED_WHEN_DELETED: ReadonlySet<string> = new Set([
   "/namespaces",
   "/persistentvolumeclaims",
   "/persistentvolumes",
@@ -80,7 +80,7 @@ export function getWriteStrategy(kind: string): WriteStrategy {
   return {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
     createsOnUpdate: CREATED_ON_UPDATE.has(kind),
-    returnsDeletedObject: SHOWN_WHEN_DELETED.has(kind),
+    returnsDeletedObject: RETURNED_WHEN_DELETED.has(kind),
     isValidatedTwice: CHECKED_AGAIN.has(kind),
     keptByStatus: KEPT_BY_STATUS[kind] ?? [],
     orphansByDefault: ORPHANS_BY_DEFAULT.has(kind),

@@ -93,7 +93,7 @@ export class DefinitionController {
     if (isTrue(definition, "Established")) this.#kinds.define(name, customKind(definition));
   }
 
-  /** Other definitions may want the released names. */
+  /** Other definitions may be waiting for the released names. */
   #lookAtOthers(gone: string): void {
     const group = gone.slice(gone.indexOf(".") + 1);
     for (const object of this.#objects.list(DEFINITIONS)) {

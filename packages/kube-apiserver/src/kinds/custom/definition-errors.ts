@@ -19,7 +19,7 @@ const DNS_1035 =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const COLUMN_TYPES: readonly string[] = ["boolean", "date", "integer", "number", "string"];
 
-/** Violations of a definition, in the server's words. */
+/** Violations of a definition, with the server's messages. */
 export function validateDefinition(definition: CustomResourceDefinition, live?: JsonObject): Errors {
   const { spec, metadata } = definition;
   const versions = spec.versions ?? [];
@@ -166,8 +166,8 @@ function validateConversion(conversion: CustomResourceDefinition["spec"]["conver
   const strategy = conversion?.strategy ?? "None";
   if (strategy === "None") return [];
   if (strategy === "Webhook") {
-    const why = "the embedded API server calls no webhooks; use None";
-    return [{ reason: "FieldValueForbidden", field: "spec.conversion.strategy", message: `Forbidden: ${why}` }];
+    const reason = "the embedded API server calls no webhooks; use None";
+    return [{ reason: "FieldValueForbidden", field: "spec.conversion.strategy", message: `Forbidden: ${reason}` }];
   }
   return [unsupportedField("spec.conversion.strategy", strategy, ["None", "Webhook"])];
 }
@@ -292,8 +292,12 @@ function fieldSchema(schema: StructuralSchema | undefined, path: string): Struct
   return found;
 }
 
-function invalidField(field: string, value: unknown, why: string): FieldError {
-  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value) ?? "null"}: ${why}` };
+function invalidField(field: string, value: unknown, reason: string): FieldError {
+  return {
+    reason: "FieldValueInvalid",
+    field,
+    message: `Invalid value: ${JSON.stringify(value) ?? "null"}: ${reason}`,
+  };
 }
 
 function unsupportedField(field: string, value: string, supported: readonly string[]): FieldError {

@@ -44,9 +44,9 @@ export const appsDefaults: Readonly<Record<string, Defaulter>> = {
 
 /** Defaults of a Job's spec; templates of CronJobs are not defaulted. */
 function jobSpecDefaults(spec: JsonObject): JsonObject {
-  const isUnsaid = member(spec, "completions") === undefined && member(spec, "parallelism") === undefined;
+  const isUnset = member(spec, "completions") === undefined && member(spec, "parallelism") === undefined;
   return fillMissing(spec, {
-    completions: isUnsaid ? 1 : undefined,
+    completions: isUnset ? 1 : undefined,
     parallelism: 1,
     backoffLimit: member(spec, "backoffLimitPerIndex") === undefined ? 6 : MOST_RETRIES,
     completionMode: "NonIndexed",

@@ -22,9 +22,9 @@ export function admitCreate(of: string, sent: JsonObject, overrides: Partial<Adm
   const withNamespace = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
   const withUid = withMetadata(withNamespace, { uid: CONTEXT.uuid() });
   const stored = kind.rules.convert(kind.rules.applyDefaults(withUid), storageOf(kind, of));
-  const refusal = kind.rules.forbiddenReason(stored, context);
+  const reason = kind.rules.forbiddenReason(stored, context);
   const name = textAt(objectAt(stored, "metadata"), "name");
-  if (refusal !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${refusal}` };
+  if (reason !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${reason}` };
   const ready = kind.rules.prepareCreate(stored, context);
   const withGeneration = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
   return admit(kind, withGeneration, kind.rules.errors(withRequestVersion(withGeneration, of)), of);
@@ -67,9 +67,9 @@ function withRequestVersion(object: JsonObject, of: string): JsonObject {
   return of.startsWith("events.k8s.io/") ? { ...object, apiVersion: of.slice(0, of.lastIndexOf("/")) } : object;
 }
 
-function createDecodeError(sent: JsonObject, { kind }: Kind, why: string): RecordedAnswer {
+function createDecodeError(sent: JsonObject, { kind }: Kind, reason: string): RecordedAnswer {
   const version = textAt(sent, "apiVersion").split("/").at(-1) ?? "";
-  return { code: 400, message: `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}` };
+  return { code: 400, message: `${kind} in version "${version}" cannot be handled as a ${kind}: ${reason}` };
 }
 
 function withMetadata(object: JsonObject, members: JsonObject): JsonObject {

@@ -25,7 +25,7 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
   "@hourly",
 ]);
 
-/** Violations of a CronJob schedule, in the parser's words. */
+/** Violations of a CronJob schedule, with the parser's messages. */
 export function validateCron(schedule: string, field: string): Errors {
   if (schedule.includes("TZ")) {
     return [invalid(field, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")];

@@ -1,7 +1,7 @@
 import type { FieldError } from "../../schema/field-error.ts";
 
 /**
- * Errors in the words of the real server's code. Unlike schema errors they print values in struct order, as Go does.
+ * Errors with the messages of the real server's code. Unlike schema errors they print values in struct order, as Go does.
  */
 export type Errors = readonly FieldError[];
 

@@ -13,7 +13,7 @@ export interface MetadataRules {
   readonly isCore?: boolean;
 }
 
-/** Violations of an object's metadata, in the real server's words. */
+/** Violations of an object's metadata, with the real server's messages. */
 export function validateMetadata(object: JsonObject, rules: MetadataRules = {}): Errors {
   const metadata = objectAt(object, "metadata");
   const finalizers = textsAt(metadata, "finalizers");

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Violations of a name, in the real server's words. `isPrefix`: more characters will be appended. */
+/** Violations of a name, with the real server's messages. `isPrefix`: more characters will be appended. */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";

@@ -51,8 +51,8 @@ function requireObject(value: JsonValue, kind: string, body: string): Result<Dec
   if (value === null) return ok({ object: {}, duplicates: [] });
   const expectedType =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-  const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${getGoTypeName(value)} into Go value of type ${expectedType}`;
-  return err(badRequest(formatUnrecognized(kind, why, body)));
+  const reason = `couldn't get version/kind; json parse error: json: cannot unmarshal ${getGoTypeName(value)} into Go value of type ${expectedType}`;
+  return err(badRequest(formatUnrecognized(kind, reason, body)));
 }
 
 const SAMPLE_BYTES = 30;
@@ -64,12 +64,12 @@ function requireTypeMeta(object: JsonObject, kind: string, body: string): Result
   );
   if (invalidField === undefined) return ok({ object, duplicates: [] });
   const type = getGoTypeName(object[invalidField] ?? null);
-  const why = `json: cannot unmarshal ${type} into Go struct field .${invalidField} of type string`;
-  return err(badRequest(formatUnrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body)));
+  const reason = `json: cannot unmarshal ${type} into Go struct field .${invalidField} of type string`;
+  return err(badRequest(formatUnrecognized(kind, `couldn't get version/kind; json parse error: ${reason}`, body)));
 }
 
-function formatUnrecognized(kind: string, why: string, body: string): string {
-  return `the object provided is unrecognized (must be of type ${kind}): ${why} (${formatSample(body)})`;
+function formatUnrecognized(kind: string, reason: string, body: string): string {
+  return `the object provided is unrecognized (must be of type ${kind}): ${reason} (${formatSample(body)})`;
 }
 
 /** An excerpt of the body, as the real server shows it: text for objects, bytes for anything else. */

@@ -1,6 +1,6 @@
 import { quoteGoString } from "../../go-format.ts";
 
-/** Why a text is not JSON, in Go's words. */
+/** Why a text is not JSON, with Go's message. */
 export interface GoSyntaxError {
   readonly message: string;
 }

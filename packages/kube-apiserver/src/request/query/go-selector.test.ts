@@ -11,8 +11,8 @@ it.each([
   ["a,", "found '', expected: identifier after ','"],
   ["=a", "found '=', expected: !, identifier, or 'end of string'"],
   ["a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
-])("reports the error in %s", (text, why) => {
-  expect(findSelectorError(text)).toBe(why);
+])("reports the error in %s", (text, message) => {
+  expect(findSelectorError(text)).toBe(message);
 });
 
 it("accepts valid selectors and never throws", () => {
@@ -25,9 +25,9 @@ it("accepts valid selectors and never throws", () => {
   fc.assert(
     fc.property(pieces, (words) => {
       const text = words.join("");
-      const refusal = findSelectorError(text);
-      if (parseLabelSelector(text).ok) expect(refusal).toBeUndefined();
-      else expect(refusal === undefined || refusal.includes("found") || refusal.includes("Invalid")).toBe(true);
+      const error = findSelectorError(text);
+      if (parseLabelSelector(text).ok) expect(error).toBeUndefined();
+      else expect(error === undefined || error.includes("found") || error.includes("Invalid")).toBe(true);
     }),
   );
 });

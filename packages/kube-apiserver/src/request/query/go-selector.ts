@@ -1,6 +1,6 @@
 import { labelValue, qualifiedName } from "../../kinds/validation/names.ts";
 
-/** Why a text is not a label selector, in the words of Go's parser; undefined when it is valid. */
+/** Why a text is not a label selector, with the messages of Go's parser; undefined when it is valid. */
 export function findSelectorError(text: string): string | undefined {
   try {
     new SelectorParser(text).parse();
@@ -70,8 +70,8 @@ class SelectorParser {
     if (operator === ">" || operator === "<") {
       for (const [index, value] of values.entries()) {
         if (/^[+-]?\d+$/.test(value)) continue;
-        const why = `for 'Gt', 'Lt' operators, the value must be an integer`;
-        this.#fail(`values[${index}]: Invalid value: ${JSON.stringify(value)}: ${why}`);
+        const reason = `for 'Gt', 'Lt' operators, the value must be an integer`;
+        this.#fail(`values[${index}]: Invalid value: ${JSON.stringify(value)}: ${reason}`);
       }
     }
     for (const [index, value] of values.entries()) {
@@ -111,8 +111,8 @@ class SelectorParser {
     return values;
   }
 
-  #fail(why: string): never {
-    throw new SelectorError(`unable to parse requirement: ${why}`);
+  #fail(reason: string): never {
+    throw new SelectorError(`unable to parse requirement: ${reason}`);
   }
 }
 

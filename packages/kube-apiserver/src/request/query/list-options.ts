@@ -104,10 +104,10 @@ function validateOptions({
   isWatch,
   continueToken,
 }: ListOptions): readonly FieldError[] {
-  const forbid = (why: string, field = "resourceVersionMatch"): FieldError => ({
+  const forbid = (reason: string, field = "resourceVersionMatch"): FieldError => ({
     reason: "FieldValueForbidden",
     field,
-    message: `Forbidden: ${why}`,
+    message: `Forbidden: ${reason}`,
   });
   if (isWatch) {
     if (sendsInitialEvents !== undefined && match !== "NotOlderThan") {

@@ -3,7 +3,7 @@ import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core
 import type { FieldError } from "../../schema/field-error.ts";
 import { quoteGoString } from "../../go-format.ts";
 
-/** Error responses, in the real server's words. */
+/** Error responses, with the real server's messages. */
 
 export interface ResourceText {
   readonly group: string;
@@ -46,8 +46,8 @@ export function alreadyExists(of: ResourceText, name: string, isTerminating = fa
   return createFailure(409, "AlreadyExists", message, createDetails(of, name));
 }
 
-export function conflict(of: ResourceText, name: string, why: string): Status {
-  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${quoteGoString(name)}: ${why}`;
+export function conflict(of: ResourceText, name: string, reason: string): Status {
+  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${quoteGoString(name)}: ${reason}`;
   return createFailure(409, "Conflict", message, createDetails(of, name));
 }
 
@@ -57,8 +57,8 @@ export function badRequest(message: string): Status {
   return createFailure(400, "BadRequest", message);
 }
 
-export function forbidden(of: ResourceText, name: string, why: string, causes?: readonly FieldError[]): Status {
-  const message = `${groupResourceText(of)} ${quoteGoString(name)} is forbidden: ${why}`;
+export function forbidden(of: ResourceText, name: string, reason: string, causes?: readonly FieldError[]): Status {
+  const message = `${groupResourceText(of)} ${quoteGoString(name)} is forbidden: ${reason}`;
   return createFailure(403, "Forbidden", message, {
     ...createDetails(of, name),
     ...(causes === undefined ? {} : { causes }),

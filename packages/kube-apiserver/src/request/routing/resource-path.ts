@@ -48,7 +48,7 @@ function decodeSegments(parts: readonly string[]): string[] | undefined {
   try {
     return parts.map(decodeURIComponent);
   } catch {
-    // An invalid encoding names nothing.
+    // A path with an invalid encoding has no target.
     return undefined;
   }
 }

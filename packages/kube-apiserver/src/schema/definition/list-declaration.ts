@@ -6,7 +6,7 @@ type Errors = readonly FieldError[];
 const LIST_TYPES: readonly string[] = ["atomic", "set", "map"];
 const MAP_TYPES: readonly string[] = ["atomic", "granular"];
 
-/** Violations in list and map declarations of a schema, in the server's words. */
+/** Violations in list and map declarations of a schema, with the server's messages. */
 export function validateListDeclaration(schema: StructuralSchema, field: string): Errors {
   return [...validateMapType(schema, field), ...validateListType(schema, field), ...validateKeys(schema, field)];
 }

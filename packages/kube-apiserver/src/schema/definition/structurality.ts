@@ -17,7 +17,7 @@ const WITHOUT_TYPE: Readonly<Record<Level, string>> = {
 };
 
 /**
- * Why a definition's schema is not structural, in the server's words; `field` is the path of the schema. The schema is
+ * Why a definition's schema is not structural, with the server's messages; `field` is the path of the schema. The schema is
  * untrusted input.
  */
 export function validateStructurality(schema: StructuralSchema, field: string): Errors {

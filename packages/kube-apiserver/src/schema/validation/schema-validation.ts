@@ -20,7 +20,7 @@ type Errors = readonly FieldError[];
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /**
- * Schema violations of a value, in the server's order and words. Unknown fields are not errors: they are pruned before.
+ * Schema violations of a value, with the server's order and messages. Unknown fields are not errors: they are pruned before.
  * Members are checked in the order of the object.
  */
 export function validateSchema(value: unknown, schema: StructuralSchema, field = ""): Errors {
@@ -124,15 +124,15 @@ function validateNumber(value: number, schema: StructuralSchema, field: string):
   const { multipleOf, exclusiveMaximum = false, exclusiveMinimum = false } = schema;
   const [maximum, minimum] = [boundFor(value, schema.maximum), boundFor(value, schema.minimum)];
   const actual: FieldError[] = [];
-  const refuse = (rule: string): void => {
+  const addError = (rule: string): void => {
     actual.push(invalidField(field, value, `${formatPath(field)} should be ${rule}`));
   };
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) refuse(`a multiple of ${multipleOf}`);
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) addError(`a multiple of ${multipleOf}`);
   if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-    refuse(`less than ${exclusiveMaximum ? "" : "or equal to "}${maximum}`);
+    addError(`less than ${exclusiveMaximum ? "" : "or equal to "}${maximum}`);
   }
   if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-    refuse(`greater than ${exclusiveMinimum ? "" : "or equal to "}${minimum}`);
+    addError(`greater than ${exclusiveMinimum ? "" : "or equal to "}${minimum}`);
   }
   return [...actual, ...validateInteger(value, schema, field)];
 }

@@ -52,8 +52,8 @@ function checkUid(kind: Target["kind"], next: JsonObject, live: JsonObject): Sta
   const path = namespace === "" ? name : `${namespace}/${name}`;
   const key = `/registry/${kind.group === "" ? "" : `${kind.group}/`}${kind.resource}/${path}`;
   const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
-  return conflict(kind, name, why);
+  const reason = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
+  return conflict(kind, name, reason);
 }
 
 /** Metadata that only the server changes. */
@@ -76,8 +76,11 @@ export function validateMetadataChange(next: JsonObject, live: JsonObject): read
     .sort();
   if (!isBeingDeleted(live) || added.length === 0) return immutable;
   const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
-  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
-  return [...immutable, { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${why}` }];
+  const reason = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+  return [
+    ...immutable,
+    { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${reason}` },
+  ];
 }
 
 function createImmutableError(name: string, requested: JsonObject): FieldError {

@@ -130,7 +130,7 @@ function createDeletionMetadata(
   };
 }
 
-/** The finalizers that tell the garbage collector how to treat dependents. */
+/** Finalizers for the garbage collector: how to treat dependents. */
 function computeFinalizers(before: readonly string[], propagation: DeletionOptions["propagation"]): readonly string[] {
   if (propagation === undefined) return before;
   const others = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
@@ -142,12 +142,12 @@ function checkPreconditions({ kind }: Target, live: JsonObject, options: Deletio
   const [uid, resourceVersion] = [metadataText(live, "uid"), metadataText(live, "resourceVersion")];
   const of = { group: kind.group, resource: kind.kind };
   if (options.uid !== undefined && options.uid !== uid) {
-    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
-    return conflict(of, nameOf(live), why);
+    const reason = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    return conflict(of, nameOf(live), reason);
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
-    return conflict(of, nameOf(live), why);
+    const reason = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    return conflict(of, nameOf(live), reason);
   }
   return undefined;
 }

@@ -62,8 +62,8 @@ export function prepareNewObject(
     writer: createWriter(context, target, manager),
   };
   const owned = hasManagers ? identified : trackUpdate(write, identified);
-  const why = kind.rules.forbiddenReason(owned, admission);
-  if (why !== undefined) return err(forbidden(kind, nameOf(owned), why));
+  const reason = kind.rules.forbiddenReason(owned, admission);
+  if (reason !== undefined) return err(forbidden(kind, nameOf(owned), reason));
   const prepared = kind.rules.prepareCreate(owned, admission);
   const errors = validateObject(target, prepared);
   if (errors.length > 0) return err(invalid(kind, nameOf(prepared), errors));
@@ -84,7 +84,7 @@ function omitStatus({ status: _status, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** What the server sets on a new object, and what clients cannot set. */
+/** The metadata of a new object: fields set by the server, without fields that clients cannot set. */
 function createMetadata(
   context: VerbContext,
   { kind, namespace }: Target,
@@ -133,11 +133,11 @@ function checkNamespaceExists(
   const found = context.store.get("namespaces", objectKey("", namespace));
   if (found === undefined) return notFound(NAMESPACES, namespace);
   if (!isBeingDeleted(found.object)) return undefined;
-  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const reason = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = {
     reason: "NamespaceTerminating",
     message: `namespace ${namespace} is being terminated`,
     field: "metadata.namespace",
   };
-  return forbidden(kind, nameOf(object), why, [cause]);
+  return forbidden(kind, nameOf(object), reason, [cause]);
 }

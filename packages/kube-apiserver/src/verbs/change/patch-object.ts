@@ -77,11 +77,11 @@ function parseAppliedConfiguration(body: string): Result<JsonValue, Status> {
   const value = parseYamlBody(body);
   if (!value.ok) return err(badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${value.error}`));
   if (isJsonObject(value.value)) return ok(value.value);
-  const why = `json: cannot unmarshal ${getGoTypeName(value.value)} into Go value of type map[string]interface {}`;
-  return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
+  const reason = `json: cannot unmarshal ${getGoTypeName(value.value)} into Go value of type map[string]interface {}`;
+  return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${reason}`));
 }
 
-/** The change of a JSON, merge or strategic merge patch. `strictRefusal` may report strict decoding errors. */
+/** The change of a JSON, merge or strategic merge patch. `strictError` may report strict decoding errors. */
 export function createPatchChange(
   target: Target,
   objectName: Pick<ObjectChange, "name" | "subresource">,
@@ -102,11 +102,11 @@ export function createPatchChange(
         if (strict !== undefined) return err(createPatchResultError(getQuotedPatch(type, patch, typed.value), strict));
         return ok(completeObject(target, read.value));
       }
-      const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
+      const reason = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
       return err(
         createPatchResultError(
           getQuotedPatch(type, patch, typed.value),
-          type === "strategic" ? toConverterMessage(why) : why,
+          type === "strategic" ? toConverterMessage(reason) : reason,
         ),
       );
     },
@@ -169,7 +169,7 @@ function createRejection(): Status {
   return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
 }
 
-/** What such a rejection quotes: the patched object, or for a strategic merge patch the patch. */
+/** The text that this error quotes: the patched object, or for a strategic merge patch the patch. */
 function getQuotedPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
   return type === "strategic" ? formatGoValue(patch) : object;
 }
@@ -181,19 +181,19 @@ const CONVERTED: Readonly<Record<string, string>> = {
 };
 
 /** The types in `cannot unmarshal <parsed> into Go … of type <expected>`; empty for any other message. */
-function findMistype(why: string): { readonly parsed: string; readonly expected: string } {
-  const start = why.indexOf("cannot unmarshal ");
-  const end = why.lastIndexOf("of type ");
+function findMistype(reason: string): { readonly parsed: string; readonly expected: string } {
+  const start = reason.indexOf("cannot unmarshal ");
+  const end = reason.lastIndexOf("of type ");
   if (start === -1 || end < start) return { parsed: "", expected: "" };
-  const [parsed = ""] = why.slice(start + "cannot unmarshal ".length).split(" ", 1);
-  return { parsed, expected: why.slice(end + "of type ".length) };
+  const [parsed = ""] = reason.slice(start + "cannot unmarshal ".length).split(" ", 1);
+  return { parsed, expected: reason.slice(end + "of type ".length) };
 }
 
-/** Translates JSON decoding errors to the words of the decoder for patched maps. */
-function toConverterMessage(why: string): string {
-  const { parsed, expected } = findMistype(why);
+/** Translates JSON decoding errors to the messages of the decoder for patched maps. */
+function toConverterMessage(reason: string): string {
+  const { parsed, expected } = findMistype(reason);
   const from = CONVERTED[parsed] ?? parsed;
-  if (expected === "") return why;
+  if (expected === "") return reason;
   if (expected.startsWith("map[")) return `cannot restore map from ${from}`;
   if (expected.startsWith("[]")) return `cannot restore slice from ${from}`;
   if (expected.includes(".") && !expected.startsWith("v1.Time")) return `cannot restore struct from: ${from}`;
@@ -203,9 +203,9 @@ function toConverterMessage(why: string): string {
 }
 
 /** The patched object cannot be decoded, or not strictly. */
-export function createPatchResultError(object: JsonObject | string, why: string): Status {
+export function createPatchResultError(object: JsonObject | string, reason: string): Status {
   const quoted = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
-  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${quoted}: ${why}` };
+  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${quoted}: ${reason}` };
   return invalid({ group: "", kind: "" }, "", [error]);
 }
 
@@ -256,8 +256,8 @@ function isNew(live: JsonObject): boolean {
 function checkUidOfMissing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
   const uid = metadataText(config, "uid");
   if (uid === "" || nameOf(config) === "") return undefined;
-  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-  return conflict(kind, name, why);
+  const reason = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  return conflict(kind, name, reason);
 }
 
 function checkConfiguration(target: Target, name: string, config: JsonObject): Status | undefined {

@@ -38,8 +38,8 @@ function checkUnknownFields(
   const errors = validateStrictness(target, object, duplicates);
   if (validation === "Warn" || errors.length === 0) return ok(errors);
   const { kind } = target.kind;
-  const why = `strict decoding error: ${errors.join(", ")}`;
-  return err(badRequest(`${kind} in version "${target.version.name}" cannot be handled as a ${kind}: ${why}`));
+  const reason = `strict decoding error: ${errors.join(", ")}`;
+  return err(badRequest(`${kind} in version "${target.version.name}" cannot be handled as a ${kind}: ${reason}`));
 }
 
 /** The options of a deletion, from its query and body. */
@@ -53,8 +53,8 @@ export function readDeletionOptions({ request, query }: ResourceRequest): Return
   if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
   const value = type === "application/yaml" ? parseYamlBody(request.body) : parseJson(request.body);
   if (!value.ok) {
-    const why = typeof value.error === "string" ? value.error : value.error.message;
-    return err(badRequest(`couldn't get version/kind; json parse error: ${why}`));
+    const reason = typeof value.error === "string" ? value.error : value.error.message;
+    return err(badRequest(`couldn't get version/kind; json parse error: ${reason}`));
   }
   if (!isJsonObject(value.value)) return err(badRequest("the body of a deletion must be DeleteOptions"));
   const { kind } = value.value;

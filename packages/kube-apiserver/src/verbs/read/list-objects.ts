@@ -84,8 +84,8 @@ function continueSnapshot(
 export function parseVersion(text: string): Result<number, Status> {
   if (text === "" || text === "0") return ok(0);
   if (isGoInteger(text) && !text.startsWith("-")) return ok(Number(text));
-  const why = `Invalid value: ${JSON.stringify(text)}: ${formatNotInteger("ParseUint", text)}`;
-  return err(badRequest(`invalid resource version: resourceVersion: ${why}`));
+  const reason = `Invalid value: ${JSON.stringify(text)}: ${formatNotInteger("ParseUint", text)}`;
+  return err(badRequest(`invalid resource version: resourceVersion: ${reason}`));
 }
 
 function encodeToken(revision: number, start: string): string {

@@ -49,7 +49,7 @@ async function chargeBudget(
   for (let attempts = MAX_ATTEMPTS; attempts > 0; attempts -= 1) {
     const budgets = objects.list(BUDGETS, pod.metadata.namespace).map((budget) => typed<Budget>(budget));
     const verdict = decideEviction(pod, budgets);
-    if ("refusal" in verdict) return verdict.refusal;
+    if ("error" in verdict) return verdict.error;
     if (verdict.costs === undefined || isDryRun) return undefined;
     const next = recordDisruption(verdict.costs, pod.metadata.name ?? "", context.clock.now());
     const written = await objects.updateStatus(BUDGETS, asJson(next), WRITER);

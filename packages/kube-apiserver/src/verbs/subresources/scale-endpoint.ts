@@ -20,7 +20,7 @@ import {
 } from "./scale.ts";
 import { convertToVersion, type VerbContext } from "../verb-context.ts";
 
-/** The Scale of an object, as shown. */
+/** Returns the Scale of an object. */
 export function createScaleResponse(
   target: NamedRequest,
   object: JsonObject,
@@ -69,12 +69,12 @@ export async function patchScale(
   return writeScale(context, target, { next, isApply: false }, options, form);
 }
 
-/** Decodes a Scale from a body or a patch; `refused` says why it is invalid. */
+/** Decodes a Scale from a body or a patch; `createError` reports why it is invalid. */
 function readScaleBody(
   target: NamedRequest,
   sent: JsonObject,
   validation: FieldValidation,
-  refused: (sent: JsonObject, why: string) => Status,
+  createError: (sent: JsonObject, reason: string) => Status,
 ): Result<JsonObject, Status> {
   const { kind = "Scale", apiVersion = "autoscaling/v1" } = sent;
   const typed = { ...sent, kind, apiVersion };
@@ -83,9 +83,9 @@ function readScaleBody(
   const unknown = validation === "Ignore" ? [] : findUnknownScaleFields(typed).map((path) => `unknown field "${path}"`);
   if (validation === "Warn") target.warnings?.push(...unknown);
   const read = decodeScale(typed);
-  if (!read.ok) return err(refused(typed, read.error));
+  if (!read.ok) return err(createError(typed, read.error));
   if (validation !== "Strict" || unknown.length === 0) return read;
-  return err(refused(typed, `strict decoding error: ${unknown.join(", ")}`));
+  return err(createError(typed, `strict decoding error: ${unknown.join(", ")}`));
 }
 
 async function writeScale(
@@ -117,10 +117,12 @@ async function writeScale(
 function createTypeError({ kind, apiVersion }: JsonObject): Status | undefined {
   if (kind === "Scale" && apiVersion === "autoscaling/v1") return undefined;
   const [bodyKind = "", version = ""] = [kind, apiVersion].map((text) => (typeof text === "string" ? text : ""));
-  const why = `no kind "${bodyKind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
-  return badRequest(`${bodyKind} in version "${version.split("/").at(-1) ?? ""}" cannot be handled as a Scale: ${why}`);
+  const reason = `no kind "${bodyKind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
+  return badRequest(
+    `${bodyKind} in version "${version.split("/").at(-1) ?? ""}" cannot be handled as a Scale: ${reason}`,
+  );
 }
 
-function createBodyError(_sent: JsonObject, why: string): Status {
-  return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${why}`);
+function createBodyError(_sent: JsonObject, reason: string): Status {
+  return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${reason}`);
 }

@@ -19,17 +19,17 @@ import type { Kind, ScalePaths } from "../../kinds/kind.ts";
 import { badRequest, conflict, internalError, invalid } from "../../request/response/status-errors.ts";
 import { apiVersionOf, isBuiltIn, type Target } from "../verb-context.ts";
 
-/** What `/scale` shows of an object. */
+/** The Scale of an object. */
 export function createScale({ kind }: Target, paths: ScalePaths, object: JsonObject): Result<JsonObject, Status> {
   const replicas = getValue(object, paths.specReplicas);
   if (replicas === undefined && !isBuiltIn(kind)) {
-    const why = `the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`;
-    const message = `Internal error occurred: ${why}`;
+    const reason = `the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`;
+    const message = `Internal error occurred: ${reason}`;
     return err({
       status: "Failure",
       message,
       reason: "InternalError",
-      details: { causes: [{ message: why }] },
+      details: { causes: [{ message: reason }] },
       code: 500,
     });
   }

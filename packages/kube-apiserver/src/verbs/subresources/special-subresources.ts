@@ -22,8 +22,8 @@ export async function bindPod(
   if (typeof node !== "string" || node === "") return err(badRequest("target.name: Required value"));
   const next = (live: JsonObject): Result<JsonObject, Status> => {
     const spec = objectAt(live, "spec");
-    const createRejection = (why: string): Result<JsonObject, Status> =>
-      err(conflict({ group: "", resource: "pods/binding" }, name, why));
+    const createRejection = (reason: string): Result<JsonObject, Status> =>
+      err(conflict({ group: "", resource: "pods/binding" }, name, reason));
     if (isBeingDeleted(live)) return createRejection(`pod ${name} is being deleted, cannot be assigned to a host`);
     if (spec["nodeName"] !== undefined && spec["nodeName"] !== "") {
       return createRejection(`pod ${name} is already assigned to node ${JSON.stringify(spec["nodeName"])}`);

@@ -106,7 +106,7 @@ function countSucceeded(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded
 
 function decideVerdict({ spec, status }: Job, counts: Counts, now: number): Verdict | undefined {
   const startMs = epochMs(status?.startTime);
-  // Sticky: pods stopped because of it count as failed, which could otherwise become the reason.
+  // The first verdict stays: pods stopped because of it count as failed and must not change the reason.
   const failureTarget = conditionIn(status?.conditions, "FailureTarget");
   if (failureTarget)
     return { type: "Failed", reason: failureTarget.reason ?? "", message: failureTarget.message ?? "" };
@@ -124,14 +124,16 @@ function decideVerdict({ spec, status }: Job, counts: Counts, now: number): Verd
   return { type: "Complete", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
 }
 
-/** First the criterion, then, when no pod runs any more, the end. */
+/** Writes the criterion first, and the final condition when no pod runs any more. */
 function finishJob(state: JobState, counts: Counts, verdict: Verdict): Decision {
   const { job, pods, now } = state;
   const active = pods.filter(isActive);
   const criterion = verdict.type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget";
-  const { type, ...why } = verdict;
+  const { type, ...explanation } = verdict;
   const before = job.status?.conditions ?? [];
-  const withCriterion = conditionIn(before, criterion) ? before : [...before, createCondition(criterion, why, now)];
+  const withCriterion = conditionIn(before, criterion)
+    ? before
+    : [...before, createCondition(criterion, explanation, now)];
   if (active.length > 0 || counts.terminating > 0) {
     const stopping = active.map((pod) => remove(PODS, pod, {}, deletionEvents(job, pod)));
     const failed = type === "Failed" && withCriterion !== before ? counts.failed + active.length : counts.failed;
@@ -142,22 +144,22 @@ function finishJob(state: JobState, counts: Counts, verdict: Verdict): Decision 
   const status: JobStatus = {
     ...createRunningStatus(job, counts, now),
     ...(type === "Complete" ? { completionTime: wholeSeconds(now) } : {}),
-    conditions: [...withCriterion, createCondition(type, why, now)],
+    conditions: [...withCriterion, createCondition(type, explanation, now)],
   };
   const event =
     type === "Complete"
       ? recordEvent({ about: job, type: "Normal", reason: "Completed", message: "Job completed" })
-      : recordEvent({ about: job, type: "Warning", reason: why.reason, message: why.message });
+      : recordEvent({ about: job, type: "Warning", reason: explanation.reason, message: explanation.message });
   return createDecision([createStatusStep(job, status), event]);
 }
 
 function createCondition(
   type: string,
-  why: { readonly reason: string; readonly message: string },
+  explanation: { readonly reason: string; readonly message: string },
   now: number,
 ): Condition {
   const time = wholeSeconds(now);
-  return { type, status: "True", ...why, lastProbeTime: time, lastTransitionTime: time };
+  return { type, status: "True", ...explanation, lastProbeTime: time, lastTransitionTime: time };
 }
 
 function createPodSteps(

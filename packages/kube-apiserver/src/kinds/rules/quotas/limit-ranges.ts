@@ -65,7 +65,7 @@ function applyContainerDefaults(
   return withMember(container, "resources", merged);
 }
 
-/** Violations of limit ranges by a pod, in the words of the real admission plug-in. */
+/** Violations of limit ranges by a pod, with the messages of the real admission plug-in. */
 export function checkPodLimits(pod: JsonObject, limits: readonly JsonObject[]): string | undefined {
   const spec = objectAt(pod, "spec");
   const [containers, initContainers] = [objectsAt(spec, "containers"), objectsAt(spec, "initContainers")];

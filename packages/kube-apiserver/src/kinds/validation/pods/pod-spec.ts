@@ -89,7 +89,7 @@ export function validateKeptTemplate(spec: JsonObject, selector: JsonObject | un
   const restart = textAt(objectAt(template, "spec"), "restartPolicy");
   const hasDeadline = member(objectAt(template, "spec"), "activeDeadlineSeconds") !== undefined;
   return [
-    ...(isRefused(selector) || matchesSelector(selector, labels) ? NONE : [mismatch(template, field)]),
+    ...(isInvalidSelector(selector) || matchesSelector(selector, labels) ? NONE : [mismatch(template, field)]),
     ...validatePodTemplate(template, field),
     ...(restart === "Always" || restart === ""
       ? NONE
@@ -101,11 +101,11 @@ export function validateKeptTemplate(spec: JsonObject, selector: JsonObject | un
 }
 
 /** Whether the selector was already rejected; then its matches are not checked. */
-function isRefused(selector: JsonObject | undefined): boolean {
+function isInvalidSelector(selector: JsonObject | undefined): boolean {
   return selector !== undefined && (isEmptySelector(selector) || validateSelector(selector, "").length > 0);
 }
 
-/** A selector that would not match its own template. */
+/** The error for a selector that does not match its own template. */
 export function mismatch(template: JsonObject, field: string): ReturnType<typeof invalid> {
   const labels = member(objectAt(template, "metadata"), "labels");
   return invalid(`${field}.metadata.labels`, labels, "`selector` does not match template `labels`");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { hasObject, numberAt, objectAt, objectsAt, textAt } from "../../json-access.ts";
 
-/** Likely mistakes in a pod spec, in the real server's words. `field` is the path of the spec. */
+/** Likely mistakes in a pod spec, with the real server's messages. `field` is the path of the spec. */
 export function listPodWarnings(spec: JsonObject, field: string): readonly string[] {
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((list) =>
     objectsAt(spec, list).map((container, index) => ({ container, at: `${field}.${list}[${index}]` })),
