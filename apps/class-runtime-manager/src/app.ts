@@ -182,7 +182,7 @@ function createOdgmHealth({ odgmHealth, k8s }: CrmConfig, ports: AppPorts): Odgm
 }
 
 function createClasses({ ports, namespaces }: Setup, client: KubeClient, crm: ClassManager): Classes {
-  const records = crm.informers.view(DEPLOYMENT_RECORDS, watchedNamespaces(namespaces), {}, { mayBeRefused: true });
+  const records = crm.informers.view(DEPLOYMENT_RECORDS, watchedNamespaces(namespaces), {}, { isOptional: true });
   return createKubeClasses(client, [crm.classRuntimes, ignoreForbidden(records)], ports.ambient.clock);
 }
 
@@ -302,7 +302,7 @@ function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentia
     version: VERSION,
     unhealthyReasons: () => crm.manager.health().reasons,
     notReadyReasons: () => crm.manager.readiness().reasons,
-    missingPermissions: () => crm.informers.refused.map(({ fault }) => fault.message),
+    missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
     warnings: accessWarnings(config),
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,

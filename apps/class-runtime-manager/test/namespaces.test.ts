@@ -50,7 +50,7 @@ describeOnTarget("several namespaces without cluster-wide permissions", { needs:
     expect((await fixture.get("other", "crt", "plain"))?.metadata.finalizers).toBeUndefined();
     expect([...crm.classRuntimes.cache.list()].map(({ metadata }) => metadata.namespace)).toEqual(["left", "right"]);
     expect(crm.pods.nodes).toBeUndefined();
-    expect(crm.informers.refused.map(({ fault }) => fault.message).join("\n")).toMatch(/list.*nodes.*cluster scope/);
+    expect(crm.informers.forbidden.map(({ fault }) => fault.message).join("\n")).toMatch(/list.*nodes.*cluster scope/);
     expect(crm.manager.readiness().ready).toBe(true);
   });
 

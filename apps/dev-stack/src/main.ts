@@ -94,7 +94,7 @@ async function startStack(
   const store = openSqliteStore({
     ambient,
     file: path.join(dataDir, STORE_FILE),
-    onTrouble: ({ what, path: file, fault, details }) => logger.warn(`sqlite: ${what}`, { file, fault, ...details }),
+    onIncident: ({ what, path: file, fault, details }) => logger.warn(`sqlite: ${what}`, { file, fault, ...details }),
   });
   try {
     // Loaded on demand: help and invalid flags respond at once, and --no-cluster starts faster.

@@ -3,7 +3,7 @@
  *
  * kubectl annotate configmap settings copier.example.com/copy-to=team-a,team-b
  *
- * Copies follow the original, are repaired when someone changes or deletes them, and are deleted with the original or
+ * Copies follow the original, are repaired after changes and deletions, and are deleted with the original or
  * the annotation.
  * Run it against any cluster: node packages/kube-runtime/examples/config-map-copier.ts [context]
  */

@@ -62,9 +62,9 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
 
   describe("a busy server", () => {
     test("429 with Retry-After: the write succeeds after the delay", async () => {
-      let refusals = 3;
+      let rejections = 3;
       proxy.set(() =>
-        (refusals -= 1) >= 0
+        (rejections -= 1) >= 0
           ? { do: "answer", status: 429, body: "slow down", headers: { "retry-after": "1" } }
           : { do: "pass" },
       );
@@ -101,9 +101,9 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     ];
     expect(await Promise.all(calls.map((call) => kindOf(call())))).toEqual(calls.map(() => "deadline-exceeded"));
     const caller = new AbortController();
-    const given = kindOf(slow.get(key, { signal: caller.signal, deadlineMs: 60_000 }));
+    const result = kindOf(slow.get(key, { signal: caller.signal, deadlineMs: 60_000 }));
     caller.abort(cancelled());
-    expect(await given).toBe("cancelled");
+    expect(await result).toBe("cancelled");
   });
 
   test("limits concurrent calls", async () => {
@@ -228,7 +228,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
       ["default", 3],
       ["kube-public", 3],
     ]);
-    const shown = await cluster.kubectl([
+    const described = await cluster.kubectl([
       "get",
       "events",
       "-n",
@@ -236,10 +236,10 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
       "-o",
       "jsonpath={.items[?(@.reason=='Tried')].reason}",
     ]);
-    expect(shown.stdout).toContain("Tried");
+    expect(described.stdout).toContain("Tried");
   });
 
-  test("a cluster-scoped kind needs no namespace, and propagation is sent as given", async () => {
+  test("a cluster-scoped kind needs no namespace, and the propagation policy is sent", async () => {
     const namespaces = client.resource(NAMESPACES);
     await namespaces.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short-lived" } });
     await namespaces.delete({ namespace: "", name: "short-lived" }, { propagation: "Foreground" });

@@ -68,8 +68,8 @@ describeWith(["kubernetes"], "the client on a real API server", () => {
     });
 
     test("a dry run changes nothing", async () => {
-      const shown = await maps.create(configMap("default", "dry", { a: "1" }), { dryRun: true });
-      expect(shown.data).toEqual({ a: "1" });
+      const preview = await maps.create(configMap("default", "dry", { a: "1" }), { dryRun: true });
+      expect(preview.data).toEqual({ a: "1" });
       expect(await maps.find({ namespace: "default", name: "dry" })).toBeUndefined();
     });
 

@@ -11,7 +11,7 @@ import type { WatcherOptions } from "../src/watch/watcher.ts";
 import { CONFIG_MAPS, type ConfigMap } from "./real-client.ts";
 
 /**
- * An informer of ConfigMaps over some connection, and the objects that an observer of changes only believes to exist.
+ * An informer of ConfigMaps over some connection, and the objects according to a handler that only receives changes.
  */
 export interface Followed {
   readonly informer: Informer<ConfigMap>;
@@ -62,13 +62,13 @@ export function follow(
         .reduce((sum, count) => sum + count),
     caughtUp: async (straight, timeoutMs = 60_000) => {
       const { items } = await straight.list({ namespace });
-      const wanted = versions(items);
+      const expected = versions(items);
       await eventually(
         () => {
           const cached = versions([...informer.cache.list()]);
-          const heard = JSON.stringify([...observed].toSorted(byKey));
-          if (cached !== wanted || heard !== wanted)
-            throw new Error(`wanted ${wanted}, cached ${cached}, heard ${heard}`);
+          const seen = JSON.stringify([...observed].toSorted(byKey));
+          if (cached !== expected || seen !== expected)
+            throw new Error(`expected ${expected}, cached ${cached}, seen ${seen}`);
         },
         { timeoutMs, what: "the informer to catch up" },
       );

@@ -127,7 +127,7 @@ describeWith(["kubernetes"], "leader election on a real API server", () => {
     await eventually(() => second.leader === "first");
     await first.stop();
     expect(first.isLeading).toBe(false);
-    // The lease duration alone would have kept it away for a minute.
+    // Without the release, the lease would be held for a minute.
     await second.leading(AbortSignal.timeout(20_000));
     await eventually(() => holders.length === 3);
     expect(holders).toEqual(["first", "", "second"]);

@@ -16,10 +16,10 @@ const store =
 
 let next = Number(first);
 await store.revision();
-await say("ready");
+await printLine("ready");
 
 /** Writes a line synchronously and waits for a full pipe, so that no acknowledgement is lost. */
-async function say(line: string): Promise<void> {
+async function printLine(line: string): Promise<void> {
   for (;;) {
     try {
       writeSync(stdout.fd, `${line}\n`);
@@ -43,7 +43,7 @@ async function write(): Promise<never> {
         { op: "put", key: `b/${n}`, value },
       ],
     });
-    await say(String(n));
+    await printLine(String(n));
   }
 }
 

@@ -34,7 +34,7 @@ function follow(store: KeyValueStore, fromRevision: number): string[] {
   return received;
 }
 
-describeWith(["etcd"], "one etcd in trouble", () => {
+describeWith(["etcd"], "a failing etcd", () => {
   let etcd: EtcdUnderTest;
   let member: EtcdMember;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describeWith(["etcd"], "one etcd in trouble", () => {
 
   test("stopped for long: running calls fail before their deadline, new calls fail after one attempt", async () => {
     let tries = 0;
-    const store = connect(etcd, { timeoutMs: 3_600_000, onTrouble: () => (tries += 1) });
+    const store = connect(etcd, { timeoutMs: 3_600_000, onIncident: () => (tries += 1) });
     await put(store, "k");
     await member.kill();
     const away = { kind: "unavailable", retryable: true };
@@ -271,7 +271,7 @@ describeWith(["etcd"], "three members", () => {
   });
 });
 
-describeWith(["etcd"], "who we are", () => {
+describeWith(["etcd"], "authentication", () => {
   let etcd: EtcdUnderTest;
   let folder: string;
   beforeAll(async () => {

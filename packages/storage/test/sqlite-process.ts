@@ -15,14 +15,14 @@ export interface StoreReport {
   readonly id?: number;
   readonly value?: unknown;
   readonly fault?: { readonly kind: string; readonly message: string; readonly outcomeUnknown: boolean };
-  readonly trouble?: string;
+  readonly incident?: string;
   readonly seen?: number;
   readonly lost?: string;
 }
 
 /** A SQLite store in another process. */
 export class SqliteProcess implements AsyncDisposable {
-  readonly troubles: string[] = [];
+  readonly incidents: string[] = [];
   readonly lost: string[] = [];
   /** Events that the watch has delivered. */
   seen = 0;
@@ -35,7 +35,7 @@ export class SqliteProcess implements AsyncDisposable {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     const process = new SqliteProcess(child);
-    await eventually(() => process.troubles.includes("ready") || child.exitCode !== null, { timeoutMs: 30_000 });
+    await eventually(() => process.incidents.includes("ready") || child.exitCode !== null, { timeoutMs: 30_000 });
     if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}`);
     return process;
   }
@@ -55,7 +55,7 @@ export class SqliteProcess implements AsyncDisposable {
     this.#child = child;
     child.on("message", (report: StoreReport) => {
       if (report.id !== undefined) this.#calls.get(report.id)?.(report);
-      if (report.trouble !== undefined) this.troubles.push(report.trouble);
+      if (report.incident !== undefined) this.incidents.push(report.incident);
       if (report.lost !== undefined) this.lost.push(report.lost);
       this.seen += report.seen ?? 0;
     });

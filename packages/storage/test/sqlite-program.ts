@@ -14,7 +14,7 @@ const store = openSqliteStore({
   ambient: realAmbient,
   file: argv[2] as string,
   reopen: { baseMs: 10, capMs: 50, factor: 2, jitter: 0 },
-  onTrouble: ({ what }) => report({ trouble: what }),
+  onIncident: ({ what }) => report({ incident: what }),
 });
 
 process.on("message", (call: StoreCall) => {
@@ -46,4 +46,4 @@ const lease = await store.grantLease({ ttlMs: 1_000 });
 await store.commit({ writes: [{ op: "put", key: "leased", value: "", lease: lease.id }] });
 lease.lost.addEventListener("abort", () => report({ lost: "lease" }));
 watch().catch((thrown: unknown) => report({ lost: `watch: ${Fault.from(thrown).code}` }));
-report({ trouble: "ready" });
+report({ incident: "ready" });

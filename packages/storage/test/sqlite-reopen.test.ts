@@ -54,10 +54,10 @@ describe("an I/O error", () => {
         outcomeUnknown: false,
       });
     }
-    await eventually(() => store.troubles.includes("reopen database failed"), WITHIN);
+    await eventually(() => store.incidents.includes("reopen database failed"), WITHIN);
     store.limitFiles("unlimited");
     await eventually(isUsable, WITHIN);
-    expect(store.troubles.at(-1)).toBe("reopened database");
+    expect(store.incidents.at(-1)).toBe("reopened database");
     expect((await store.call("revision")).value, "the failed write is not applied").toBe(before);
     expect((await store.call("count", "k/")).value).toBe(10);
     expect((await put()).value).toBe((before as number) + 1);

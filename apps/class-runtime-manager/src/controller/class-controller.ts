@@ -57,7 +57,7 @@ export function createClassController<T extends KubeObject>(
   options: ClassControllerDeps,
 ): () => Controller {
   const { ambient, logger, meter, informers, namespaces, concurrency, shared, kinds } = options;
-  const informer = informers.view(classKind.type, namespaces, {}, { mayBeRefused: classKind.isOptional });
+  const informer = informers.view(classKind.type, namespaces, {}, { isOptional: classKind.isOptional });
   const deps: ReconcileDeps<T> = {
     ...shared,
     classKind,

@@ -14,7 +14,7 @@ export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambie
       ambient,
       file: storage.file,
       reopen: BACKOFF.storeReopen,
-      onTrouble: ({ what, path, fault, details }) => logger.warn(`sqlite: ${what}`, { path, fault, ...details }),
+      onIncident: ({ what, path, fault, details }) => logger.warn(`sqlite: ${what}`, { path, fault, ...details }),
     });
   }
   if (storage.type === "memory")
@@ -33,7 +33,7 @@ export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambie
     endpoints: storage.etcdEndpoints.map((endpoint) => (endpoint.includes("://") ? endpoint : scheme + endpoint)),
     keyPrefix: storage.etcdPrefix.endsWith("/") ? storage.etcdPrefix : `${storage.etcdPrefix}/`,
     timeoutMs: storage.etcdTimeoutMs,
-    onTrouble: ({ what, endpoint, fault }) => logger.warn(`etcd: ${what}`, { endpoint, fault }),
+    onIncident: ({ what, endpoint, fault }) => logger.warn(`etcd: ${what}`, { endpoint, fault }),
     ...(username === undefined || password === undefined ? {} : { auth: { username, password } }),
     ...(storage.etcdTls
       ? {

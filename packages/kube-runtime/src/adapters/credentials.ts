@@ -13,9 +13,9 @@ export interface Identity {
 /** Provides a client's identity, renewed as tokens rotate and plug-ins expire. */
 export interface Credentials {
   /** Returns the current identity. */
-  present(): Promise<Identity>;
-  /** Reports a 401 for this identity. Returns true when `present` has, or may have, a different one. */
-  mayRenew(refused: Identity): boolean;
+  current(): Promise<Identity>;
+  /** Reports a 401 for this identity. Returns true when `current` returns, or may return, a different one. */
+  mayRenew(rejected: Identity): boolean;
 }
 
 /** Creates the credentials that an access describes. */
@@ -25,12 +25,15 @@ export function createCredentials(access: ClusterAccess, clock: Clock): Credenti
   const token = tokenOf(access, clock);
   const fixed = impersonation(access);
   return {
-    present: async () => {
-      const given = await token.get();
-      const pem = given.certificate ?? certificate?.read();
-      const secret = given.key ?? key?.read();
+    current: async () => {
+      const credential = await token.get();
+      const pem = credential.certificate ?? certificate?.read();
+      const secret = credential.key ?? key?.read();
       return {
-        headers: { ...fixed, ...(given.authorization === undefined ? {} : { authorization: given.authorization }) },
+        headers: {
+          ...fixed,
+          ...(credential.authorization === undefined ? {} : { authorization: credential.authorization }),
+        },
         ...(pem === undefined ? {} : { certificate: pem }),
         ...(secret === undefined ? {} : { key: secret }),
       };
@@ -39,12 +42,12 @@ export function createCredentials(access: ClusterAccess, clock: Clock): Credenti
   };
 }
 
-interface TokenGiver {
+interface TokenSource {
   get(): Promise<{ readonly authorization?: string; readonly certificate?: string; readonly key?: string }>;
-  mayRenew(refused: unknown): boolean;
+  mayRenew(rejected: unknown): boolean;
 }
 
-function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
+function tokenOf(access: ClusterAccess, clock: Clock): TokenSource {
   const { credentials } = access;
   switch (credentials.type) {
     case "none":
@@ -60,10 +63,10 @@ function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
       const authorization = (): string => `Bearer ${file.read().trim()}`;
       return {
         get: async () => ({ authorization: authorization() }),
-        mayRenew: (refused) => {
+        mayRenew: (rejected) => {
           // Re-read immediately: the file may have been rotated.
           file.forget();
-          return authorization() !== refused;
+          return authorization() !== rejected;
         },
       };
     }

@@ -17,7 +17,7 @@ const EXPIRY_MARGIN_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;
 
 /** Minimum interval between runs when the server rejects the plug-in's credentials. */
-const ASK_AGAIN_MS = 5_000;
+const MIN_RUN_INTERVAL_MS = 5_000;
 
 /** Caches the credential of a plug-in until it expires. */
 export interface ExecCredentials {
@@ -31,24 +31,24 @@ export interface ExecCredentials {
  */
 export function createExecCredentials(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): ExecCredentials {
   let current: ExecCredential | undefined;
-  let asking: Promise<ExecCredential> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<ExecCredential> | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
   const isFresh = (credential: ExecCredential | undefined): credential is ExecCredential =>
     credential !== undefined &&
     (credential.expiresAt === undefined || credential.expiresAt - EXPIRY_MARGIN_MS > clock.now());
   return {
     forget: () => {
-      if (clock.monotonic() - askedAt < ASK_AGAIN_MS) return false;
+      if (clock.monotonic() - startedAt < MIN_RUN_INTERVAL_MS) return false;
       current = undefined;
       return true;
     },
     get: async () => {
       if (isFresh(current)) return current;
-      if (!asking) {
-        askedAt = clock.monotonic();
-        asking = runPlugin(plugin, access, clock).finally(() => (asking = undefined));
+      if (!running) {
+        startedAt = clock.monotonic();
+        running = runPlugin(plugin, access, clock).finally(() => (running = undefined));
       }
-      current = await asking;
+      current = await running;
       return current;
     },
   };

@@ -67,11 +67,11 @@ export function createUndiciTransport(access: ClusterAccess, options: UndiciTran
 
   return {
     send: async (request) => {
-      const identity = await orAbort(credentials.present(), request.signal);
+      const identity = await orAbort(credentials.current(), request.signal);
       const response = await sendAs(identity, request);
       if (response.status !== 401 || !credentials.mayRenew(identity)) return response;
       await response.text();
-      return sendAs(await orAbort(credentials.present(), request.signal), request);
+      return sendAs(await orAbort(credentials.current(), request.signal), request);
     },
     close: async () => {
       closed = true;

@@ -15,14 +15,14 @@ export interface InformerShape<T extends KubeObject, I extends string = never> e
   "indexes" | "trim"
 > {
   /** Controllers may start without this informer when the server returns 403; it is retried. Default false. */
-  readonly mayBeRefused?: boolean;
+  readonly isOptional?: boolean;
 }
 
 interface Entry {
   readonly informer: Informer<KubeObject, string>;
   readonly indexes: object | undefined;
   readonly trim: unknown;
-  readonly mayBeRefused: boolean;
+  readonly isOptional: boolean;
 }
 
 /** One informer per kind and selection: all users share one watch and one cache. */
@@ -43,7 +43,7 @@ export class InformerPool {
   informer<T extends KubeObject, I extends string = never>(
     type: ResourceType<T>,
     selection: Selection = {},
-    { mayBeRefused = false, ...shape }: InformerShape<T, I> = {},
+    { isOptional = false, ...shape }: InformerShape<T, I> = {},
   ): Informer<T, I> {
     const name = nameOf(type, selection);
     const present = this.#informers.get(name);
@@ -54,7 +54,7 @@ export class InformerPool {
     const source = this.#client.resource(type).source(selection);
     const informer = new Informer<T, I>({ ...this.#options, ...shape, name, source });
     const shared = informer as unknown as Informer<KubeObject, string>;
-    this.#informers.set(name, { informer: shared, indexes: shape.indexes, trim: shape.trim, mayBeRefused });
+    this.#informers.set(name, { informer: shared, indexes: shape.indexes, trim: shape.trim, isOptional });
     if (this.#started) informer.start();
     return informer;
   }
@@ -103,8 +103,8 @@ export class InformerPool {
    */
   async synced(signal?: AbortSignal): Promise<void> {
     await Promise.all(
-      [...this.#informers.values()].map(({ informer, mayBeRefused }) =>
-        mayBeRefused ? informer.answered(signal) : informer.synced(signal),
+      [...this.#informers.values()].map(({ informer, isOptional }) =>
+        isOptional ? informer.syncedOrForbidden(signal) : informer.synced(signal),
       ),
     );
   }
@@ -112,14 +112,14 @@ export class InformerPool {
   /** Names of informers that are not synced, except those that may be refused and are. */
   get unsynced(): string[] {
     return [...this.#informers.values()]
-      .filter(({ informer, mayBeRefused }) => !informer.isSynced && !(mayBeRefused && isRefused(informer)))
+      .filter(({ informer, isOptional }) => !informer.isSynced && !(isOptional && isForbidden(informer)))
       .map(({ informer }) => informer.name);
   }
 
   /** Informers that the server refuses (403) and that are optional. */
-  get refused(): { readonly informer: string; readonly fault: Fault }[] {
+  get forbidden(): { readonly informer: string; readonly fault: Fault }[] {
     return this.faults.filter(
-      ({ informer, fault }) => fault.kind === "permission-denied" && this.#informers.get(informer)?.mayBeRefused,
+      ({ informer, fault }) => fault.kind === "permission-denied" && this.#informers.get(informer)?.isOptional,
     );
   }
 
@@ -139,7 +139,7 @@ export class InformerPool {
   }
 }
 
-function isRefused({ fault }: Pick<Informer<KubeObject>, "fault">): boolean {
+function isForbidden({ fault }: Pick<Informer<KubeObject>, "fault">): boolean {
   return fault?.kind === "permission-denied";
 }
 
@@ -153,16 +153,16 @@ function nameOf(type: ResourceType<KubeObject>, { namespace, labelSelector, fiel
 function checkShape(
   name: string,
   present: Entry,
-  wanted: { readonly indexes?: object; readonly trim?: unknown },
+  options: { readonly indexes?: object; readonly trim?: unknown },
 ): void {
-  const missing = Object.entries(wanted.indexes ?? {}).filter(
+  const missing = Object.entries(options.indexes ?? {}).filter(
     ([index, function_]) => (present.indexes as Record<string, unknown> | undefined)?.[index] !== function_,
   );
   if (missing.length > 0) {
     const names = missing.map(([index]) => index).join(", ");
     throw new TypeError(`the informer of ${name} already exists with other indexes than: ${names}`);
   }
-  if (wanted.trim !== undefined && wanted.trim !== present.trim) {
+  if (options.trim !== undefined && options.trim !== present.trim) {
     throw new TypeError(`the informer of ${name} already exists with another trim function`);
   }
 }

@@ -71,7 +71,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   readonly #logger: Logger;
   readonly #metrics: InformerMetrics;
   readonly #firstSync = Promise.withResolvers<void>();
-  readonly #firstRefusal = Promise.withResolvers<void>();
+  readonly #firstForbidden = Promise.withResolvers<void>();
   #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #synced = false;
   #stopped = false;
@@ -112,8 +112,8 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   }
 
   /** The same, but a 403 also resolves it. */
-  async answered(signal?: AbortSignal): Promise<void> {
-    await orAbort(Promise.race([this.#firstSync.promise, this.#firstRefusal.promise]), signal);
+  async syncedOrForbidden(signal?: AbortSignal): Promise<void> {
+    await orAbort(Promise.race([this.#firstSync.promise, this.#firstForbidden.promise]), signal);
   }
 
   onChange(handler: ChangeHandler<T>): () => void {
@@ -191,7 +191,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   #note(note: WatcherEvent): void {
     if (note.type === "failed") {
       this.#fault = note.fault;
-      if (note.fault.kind === "permission-denied") this.#firstRefusal.resolve();
+      if (note.fault.kind === "permission-denied") this.#firstForbidden.resolve();
       const { type: _, ...facts } = note;
       this.#metrics.restarts.add(1, { informer: this.name, reason: note.reason });
       this.#logger.warn("restart watch", facts);

@@ -21,9 +21,9 @@ const thing = (namespace: string, name: string): KubeObject => ({
 });
 
 /** A server with one object in each namespace. Forbidden namespaces respond with 403 until granted. */
-function setUp(refused: ReadonlySet<string> = new Set()) {
+function setUp(forbidden: ReadonlySet<string> = new Set()) {
   const ambient = virtualAmbient(3);
-  const denied = new Set(refused);
+  const denied = new Set(forbidden);
   const transport = scriptedTransport(({ path }) => {
     const namespace = /namespaces\/([a-z]+)\//.exec(path)?.[1] ?? "";
     if (denied.has(namespace)) {
@@ -78,18 +78,18 @@ test("uses a plain informer for one namespace and for all namespaces", async () 
 
 test("does not wait for an optional forbidden namespace, reports it, and reads it once granted", async () => {
   const { pool, time, grant } = setUp(new Set(["b"]));
-  const view = pool.view(THINGS, ["a", "b"], {}, { mayBeRefused: true });
+  const view = pool.view(THINGS, ["a", "b"], {}, { isOptional: true });
   pool.start();
   await time.advance(10);
   await pool.synced();
   expect([view.isSynced, view.fault?.kind, pool.unsynced]).toEqual([false, "permission-denied", []]);
   expect([view.faultIn("a"), view.faultIn("b")?.kind]).toEqual([undefined, "permission-denied"]);
-  expect(pool.refused.map(({ informer, fault }) => [informer.includes("b"), fault.message])).toEqual([
+  expect(pool.forbidden.map(({ informer, fault }) => [informer.includes("b"), fault.message])).toEqual([
     [true, expect.stringContaining("forbidden in b") as string],
   ]);
   grant("b");
   await time.advance(60_000);
-  expect([view.isSynced, view.cache.size, pool.refused]).toEqual([true, 2, []]);
+  expect([view.isSynced, view.cache.size, pool.forbidden]).toEqual([true, 2, []]);
   await pool.stop();
 });
 
@@ -103,6 +103,6 @@ test("waits for a required forbidden namespace", async () => {
     () => undefined,
   );
   await time.advance(1_000);
-  expect([synced, pool.unsynced.length, pool.refused]).toEqual([false, 1, []]);
+  expect([synced, pool.unsynced.length, pool.forbidden]).toEqual([false, 1, []]);
   await pool.stop();
 });

@@ -28,7 +28,7 @@ const step = fc.oneof(
   }),
 );
 
-/** The objects that an observer of changes only believes to exist. */
+/** The objects according to a handler that only receives changes. */
 function follow(seen: Map<string, Stored<Thing>>, changes: readonly (Change<Thing> | undefined)[]): void {
   for (const change of changes) {
     if (!change) continue;
@@ -69,12 +69,12 @@ test("matches a map, its indexes a full search, and its changes suffice to follo
         expect(new Map(seen)).toEqual(new Map(model));
         expect(store.size).toBe(model.size);
         for (const colour of ["red", "green", "blue"]) {
-          const wanted = [...all].filter((object) => object.colours.includes(colour));
-          expect(new Set(store.byIndex("colour", colour))).toEqual(new Set(wanted));
+          const expected = [...all].filter((object) => object.colours.includes(colour));
+          expect(new Set(store.byIndex("colour", colour))).toEqual(new Set(expected));
         }
         for (const namespace of ["", "a", "b"]) {
-          const wanted = [...all].filter((object) => (object.metadata.namespace ?? "") === namespace);
-          expect(new Set(store.list(namespace))).toEqual(new Set(wanted));
+          const expected = [...all].filter((object) => (object.metadata.namespace ?? "") === namespace);
+          expect(new Set(store.list(namespace))).toEqual(new Set(expected));
         }
       }
     }),

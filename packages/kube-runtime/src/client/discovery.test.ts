@@ -27,7 +27,7 @@ function setUp(answers: Record<string, () => Answer>) {
   const ambient = virtualAmbient(1);
   const transport = scriptedTransport(({ path }) => answers[path]?.() ?? { status: 404, body: "404 page not found" });
   const client = new KubeClient({ transport, ambient });
-  return { client, time: ambient.time, asked: () => transport.sent.map(({ path }) => path) };
+  return { client, time: ambient.time, requestPaths: () => transport.sent.map(({ path }) => path) };
 }
 
 const ok = (body: unknown) => (): Answer => ({ status: 200, body });
@@ -44,7 +44,7 @@ describe("returns the same result from both forms of discovery", () => {
   test("aggregated, in two requests", async () => {
     const fixture = setUp({ "/api": ok({ items: [] }), "/apis": ok({ items: [APPS] }) });
     expect(await fixture.client.discovery.all()).toEqual([expected]);
-    expect(fixture.asked()).toEqual(["/api", "/apis"]);
+    expect(fixture.requestPaths()).toEqual(["/api", "/apis"]);
   });
 
   test("legacy, one request per version; a broken version hides no other", async () => {
@@ -81,7 +81,7 @@ describe("discovery cache", () => {
     fixture.items.push(APPS);
     await Promise.all([fixture.client.discovery.find(DEPLOYMENT), fixture.client.discovery.all()]);
     await fixture.client.discovery.find(DEPLOYMENT);
-    expect(fixture.asked()).toHaveLength(2);
+    expect(fixture.requestPaths()).toHaveLength(2);
   });
 
   test("re-reads for a missing kind, rate-limited and shared by concurrent callers", async () => {
@@ -89,11 +89,11 @@ describe("discovery cache", () => {
     expect(await fixture.client.discovery.find(DEPLOYMENT)).toBeUndefined();
     fixture.items.push(APPS);
     expect(await fixture.client.discovery.find(DEPLOYMENT)).toBeUndefined();
-    expect(fixture.asked()).toHaveLength(2);
+    expect(fixture.requestPaths()).toHaveLength(2);
     await fixture.time.advance(5_000);
     const found = await Promise.all(Array.from({ length: 3 }, () => fixture.client.discovery.find(DEPLOYMENT)));
     expect(found).toEqual([expected, expected, expected]);
-    expect(fixture.asked()).toHaveLength(4);
+    expect(fixture.requestPaths()).toHaveLength(4);
   });
 
   test("forgets a kind whose path returns 404", async () => {

@@ -122,8 +122,8 @@ users: [{name: u, user: {client-key: k, auth-provider: {name: gcp}, exec: {apiVe
       ],
     ],
     ["file without a mapping", file("just text"), {}, [["$['current-context']", "choose a context: none is defined"]]],
-  ] as const)("%s", (_name, config, wanted, expected) => {
-    const result = readKubeConfig([config], wanted);
+  ] as const)("%s", (_name, config, selection, expected) => {
+    const result = readKubeConfig([config], selection);
     expect(result.ok).toBe(false);
     if (!result.ok) {
       expect(

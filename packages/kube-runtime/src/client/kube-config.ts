@@ -23,10 +23,10 @@ interface Named {
  */
 export function readKubeConfig(
   documents: readonly KubeConfigDocument[],
-  wanted: { readonly context?: string; readonly namespace?: string } = {},
+  selection: { readonly context?: string; readonly namespace?: string } = {},
 ): Result<ClusterAccess, readonly Violation[]> {
   const contexts = collect(documents, "contexts", "context");
-  const contextName = wanted.context ?? firstText(documents, "current-context");
+  const contextName = selection.context ?? firstText(documents, "current-context");
   if (contextName === undefined) {
     return err([
       {
@@ -50,7 +50,9 @@ export function readKubeConfig(
     ...(user ? userViolations(user) : []),
   ];
   if (violations.length > 0 || !cluster) return err(violations);
-  return ok(accessOf(cluster, user, wanted.namespace ?? textOf(context.body["namespace"]) ?? "default", contextName));
+  return ok(
+    accessOf(cluster, user, selection.namespace ?? textOf(context.body["namespace"]) ?? "default", contextName),
+  );
 }
 
 function accessOf(cluster: Named, user: Named | undefined, namespace: string, contextName: string): ClusterAccess {

@@ -21,20 +21,20 @@ function setUp(steps: Step[], options: Partial<RequesterOptions> = {}) {
   });
   const requester = new Requester({ transport, ambient, ...options }, { onUnserved: () => (unserved += 1) });
   /** Sends a call and advances time until it completes. */
-  const ask = async (
+  const send = async (
     call: ApiCall,
     deadlineMs?: number,
   ): Promise<{ value?: unknown; fault?: Fault; tookMs: number }> => {
     const from = ambient.time.monotonic();
-    const asked = requester.json(call, deadlineMs === undefined ? {} : { deadlineMs }).then(
+    const response = requester.json(call, deadlineMs === undefined ? {} : { deadlineMs }).then(
       (value) => ({ value }),
       (fault: Fault) => ({ fault }),
     );
     // Every wait of a call has a timer, so without timers the call is over.
     while (await ambient.time.step());
-    return { ...(await asked), tookMs: ambient.time.monotonic() - from };
+    return { ...(await response), tookMs: ambient.time.monotonic() - from };
   };
-  return { time: ambient.time, transport, requester, ask, unserved: () => unserved };
+  return { time: ambient.time, transport, requester, send, unserved: () => unserved };
 }
 
 const broken = unavailable("server", "reset");
@@ -42,41 +42,41 @@ const after = (status: number, seconds: string): Answer => ({ status, headers: {
 
 describe("retries", () => {
   test.each([
-    { why: "the server did nothing", call: READ, first: { status: 429 }, again: true },
-    { why: "the server did nothing", call: WRITE, first: { status: 429 }, again: true },
-    { why: "the server requests a retry", call: WRITE, first: after(503, "1"), again: true },
-    { why: "the write may have succeeded", call: WRITE, first: { status: 503 }, again: false },
-    { why: "the write may have succeeded", call: WRITE, first: { status: 500 }, again: false },
-    { why: "the write may have succeeded", call: WRITE, first: broken, again: false },
-    { why: "reads are idempotent", call: READ, first: { status: 500 }, again: true },
-    { why: "reads are idempotent", call: READ, first: broken, again: true },
-    { why: "it would be rejected again", call: READ, first: { status: 403 }, again: false },
-    { why: "it would be rejected again", call: READ, first: { status: 404 }, again: false },
-    { why: "the caller must read first", call: WRITE, first: { status: 409 }, again: false },
-    { why: "the call allows one attempt", call: { ...READ, once: true }, first: broken, again: false },
+    { reason: "the server did nothing", call: READ, first: { status: 429 }, again: true },
+    { reason: "the server did nothing", call: WRITE, first: { status: 429 }, again: true },
+    { reason: "the server requests a retry", call: WRITE, first: after(503, "1"), again: true },
+    { reason: "the write may have succeeded", call: WRITE, first: { status: 503 }, again: false },
+    { reason: "the write may have succeeded", call: WRITE, first: { status: 500 }, again: false },
+    { reason: "the write may have succeeded", call: WRITE, first: broken, again: false },
+    { reason: "reads are idempotent", call: READ, first: { status: 500 }, again: true },
+    { reason: "reads are idempotent", call: READ, first: broken, again: true },
+    { reason: "it would be rejected again", call: READ, first: { status: 403 }, again: false },
+    { reason: "it would be rejected again", call: READ, first: { status: 404 }, again: false },
+    { reason: "the caller must read first", call: WRITE, first: { status: 409 }, again: false },
+    { reason: "the call allows one attempt", call: { ...READ, once: true }, first: broken, again: false },
     {
-      why: "an unparsable body may come from a proxy",
+      reason: "an unparsable body may come from a proxy",
       call: READ,
       first: { status: 502, body: "<html>" },
       again: true,
     },
-  ])("$call.method after $first.status$first.kind: $again, because $why", async ({ call, first, again }) => {
+  ])("$call.method after $first.status$first.kind: $again, because $reason", async ({ call, first, again }) => {
     const fixture = setUp([first]);
-    const { fault } = await fixture.ask(call);
+    const { fault } = await fixture.send(call);
     expect(fixture.transport.sent).toHaveLength(again ? 2 : 1);
     expect(fault === undefined).toBe(again);
     expect(fixture.time.pendingTimers).toBe(0);
   });
 
   test("waits for the Retry-After of the server", async () => {
-    const { tookMs } = await setUp([after(429, "7"), after(429, "3")]).ask(WRITE);
+    const { tookMs } = await setUp([after(429, "7"), after(429, "3")]).send(WRITE);
     expect(tookMs).toBeGreaterThanOrEqual(10_000);
     expect(tookMs).toBeLessThan(11_000);
   });
 
   test("bounds the number of attempts", async () => {
     const fixture = setUp(Array.from({ length: 50 }, () => ({ status: 429 })));
-    expect((await fixture.ask(READ, 3_600_000)).fault?.kind).toBe("resource-exhausted");
+    expect((await fixture.send(READ, 3_600_000)).fault?.kind).toBe("resource-exhausted");
     expect(fixture.transport.sent).toHaveLength(10);
   });
 });
@@ -84,13 +84,13 @@ describe("retries", () => {
 describe("deadlines and cancellation", () => {
   test("ends a hanging call at its deadline, also while it waits for the body", async () => {
     for (const step of ["hang", { status: 200, body: "hang" }] as const) {
-      const { fault, tookMs } = await setUp([step]).ask(READ, 5_000);
+      const { fault, tookMs } = await setUp([step]).send(READ, 5_000);
       expect([fault?.kind, tookMs]).toEqual(["deadline-exceeded", 5_000]);
     }
   });
 
   test("applies the deadline to all attempts and keeps the last failure as the reason", async () => {
-    const { fault, tookMs } = await setUp([after(429, "60")]).ask(READ, 5_000);
+    const { fault, tookMs } = await setUp([after(429, "60")]).send(READ, 5_000);
     expect(fault?.kind).toBe("resource-exhausted");
     expect(tookMs).toBeLessThan(5_000);
   });
@@ -114,7 +114,7 @@ describe("deadlines and cancellation", () => {
   });
 
   test("maps a response that is not JSON to unavailable, with its start for the log", async () => {
-    const { fault } = await setUp([{ status: 200, body: "<html>login</html>" }]).ask(WRITE);
+    const { fault } = await setUp([{ status: 200, body: "<html>login</html>" }]).send(WRITE);
     expect(fault).toMatchObject({ kind: "unavailable", context: { start: "<html>login</html>" } });
   });
 });
@@ -159,17 +159,17 @@ test("logs each warning text once, also several of one header", async () => {
   const warning = '299 - "old \\"v1\\" is deprecated", 299 kube "unknown field \\"x\\"", 199 - "not ours"';
   const answer = { status: 200, body: {}, headers: { warning } };
   const fixture = setUp([answer, answer], { onWarning: (text) => warnings.push(text) });
-  await fixture.ask(READ);
-  await fixture.ask(READ);
+  await fixture.send(READ);
+  await fixture.send(READ);
   expect(warnings).toEqual(['old "v1" is deprecated', 'unknown field "x"']);
 });
 
 test("counts requests by verb, kind and code", async () => {
   const meter = createRecordingMeter();
   const fixture = setUp([{ status: 404 }, broken], { meter });
-  await fixture.ask(READ);
-  await fixture.ask(WRITE);
-  await fixture.ask(READ);
+  await fixture.send(READ);
+  await fixture.send(WRITE);
+  await fixture.send(READ);
   const count = (verb: string, code: string): number | undefined =>
     meter.value("kube_client_requests_total", { verb, kind: "Thing", code });
   expect([count("get", "404"), count("update", "none"), count("get", "200")]).toEqual([1, 1, 1]);
@@ -178,8 +178,8 @@ test("counts requests by verb, kind and code", async () => {
 test("distinguishes a missing path from a missing object", async () => {
   const object = { status: 404, body: { kind: "Status", reason: "NotFound", code: 404, details: { name: "a" } } };
   const fixture = setUp([object, { status: 404, body: "404 page not found" }]);
-  await fixture.ask(READ);
+  await fixture.send(READ);
   expect(fixture.unserved()).toBe(0);
-  await fixture.ask(READ);
+  await fixture.send(READ);
   expect(fixture.unserved()).toBe(1);
 });

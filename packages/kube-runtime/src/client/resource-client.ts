@@ -292,8 +292,8 @@ export class ResourceClient<T extends KubeObject> {
   }
 }
 
-function unexpectedResponse({ verb, subject }: ApiCall, wanted: "object" | "list"): Fault {
-  return unavailable("API server", `the response to ${verb} ${subject} is not a Kubernetes ${wanted}`);
+function unexpectedResponse({ verb, subject }: ApiCall, expected: "object" | "list"): Fault {
+  return unavailable("API server", `the response to ${verb} ${subject} is not a Kubernetes ${expected}`);
 }
 
 function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions): Query {

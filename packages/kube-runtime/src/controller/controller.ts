@@ -6,7 +6,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Source } from "./sources.ts";
 import { controllerMetrics, type ControllerMetrics, type ReconcileResult } from "./telemetry.ts";
 
-/** Context of a reconcile, besides its key. A reconcile never learns why it was called. */
+/** Context of a reconcile, besides its key. A reconcile does not receive the event that triggered it. */
 export interface ReconcileContext {
   /** Aborts at the deadline, and when the controller stops and its grace period is over. */
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export class Controller {
   /** The last key enqueued by an unfinished pass. */
   #filledTo: string | undefined;
   /** Whether the full queue rejected a change since the last complete pass began. */
-  #refused = false;
+  #hasRejectedKeys = false;
 
   constructor(options: ControllerOptions) {
     this.name = options.name;
@@ -100,7 +100,7 @@ export class Controller {
 
   /** Requests a reconcile of one key from outside the sources. */
   enqueue(key: ObjectKey, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
-    if (!this.#queue.add(formatObjectKey(key), options)) this.#refused = true;
+    if (!this.#queue.add(formatObjectKey(key), options)) this.#hasRejectedKeys = true;
   }
 
   /** Waiting keys. */
@@ -134,27 +134,27 @@ export class Controller {
    */
   #fill(): void {
     for (const end of this.#endSources.splice(0)) end();
-    const there = new Map<string, number>();
+    const existing = new Map<string, number>();
     let replaying = true;
     this.#endSources = this.#options.sources.map((source) =>
       source((key, { priority = PRIORITY.normal } = {}) => {
         const text = formatObjectKey(key);
-        if (replaying) there.set(text, Math.max(priority, there.get(text) ?? priority));
-        else if (!this.#queue.add(text, { priority })) this.#refused = true;
+        if (replaying) existing.set(text, Math.max(priority, existing.get(text) ?? priority));
+        else if (!this.#queue.add(text, { priority })) this.#hasRejectedKeys = true;
       }),
     );
     replaying = false;
-    if (this.#addFrom(this.#filledTo, there) && this.#refused) {
+    if (this.#addFrom(this.#filledTo, existing) && this.#hasRejectedKeys) {
       // Changes that arrived while the queue was full may precede the position where this pass began.
-      this.#refused = false;
-      this.#addFrom(undefined, there);
+      this.#hasRejectedKeys = false;
+      this.#addFrom(undefined, existing);
     }
   }
 
   /** Adds the keys after the given one (all if it is absent); false when the queue is full. */
-  #addFrom(start: string | undefined, there: ReadonlyMap<string, number>): boolean {
-    let skipping = start !== undefined && there.has(start);
-    for (const [key, priority] of there) {
+  #addFrom(start: string | undefined, existing: ReadonlyMap<string, number>): boolean {
+    let skipping = start !== undefined && existing.has(start);
+    for (const [key, priority] of existing) {
       if (skipping) skipping = key !== start;
       else if (this.#queue.add(key, { priority })) this.#filledTo = key;
       else return false;
@@ -198,10 +198,10 @@ export class Controller {
 
   #failed(key: string, priority: number, fault: Fault, logger: Logger): ReconcileResult {
     if (fault.retryable || fault.kind === "internal") {
-      const asked =
+      const atLeastMs =
         isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? fault.detail.retryAfterMs : undefined;
-      const taken = this.#queue.retry(key, { priority, ...(asked === undefined ? {} : { atLeastMs: asked }) });
-      if (!taken) this.#refused = true;
+      const isQueued = this.#queue.retry(key, { priority, ...(atLeastMs === undefined ? {} : { atLeastMs }) });
+      if (!isQueued) this.#hasRejectedKeys = true;
       logger.warn("reconcile failed, will retry", { fault, retries: this.#queue.retriesOf(key) });
       return "retried";
     }

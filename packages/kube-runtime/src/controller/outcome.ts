@@ -1,8 +1,8 @@
 /** How a successful reconcile ended. */
 export type Outcome =
   | { readonly type: "settled" }
-  | { readonly type: "wait-for-change"; readonly why: string }
-  | { readonly type: "check-again"; readonly afterMs: number; readonly why: string };
+  | { readonly type: "wait-for-change"; readonly reason: string }
+  | { readonly type: "check-again"; readonly afterMs: number; readonly reason: string };
 
 /** The desired state is reached. */
 export function settled(): Outcome {
@@ -10,11 +10,11 @@ export function settled(): Outcome {
 }
 
 /** Not reached yet; a watched object will change, so no requeue is needed. */
-export function waitForChange(why: string): Outcome {
-  return { type: "wait-for-change", why };
+export function waitForChange(reason: string): Outcome {
+  return { type: "wait-for-change", reason };
 }
 
 /** Requeue after a delay, for conditions that cannot be watched. */
-export function checkAgain(afterMs: number, why: string): Outcome {
-  return { type: "check-again", afterMs, why };
+export function checkAgain(afterMs: number, reason: string): Outcome {
+  return { type: "check-again", afterMs, reason };
 }

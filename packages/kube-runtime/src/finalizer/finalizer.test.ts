@@ -22,7 +22,7 @@ async function setUp(finalizers: readonly string[] = []) {
   const client = new KubeClient({ transport: api.transport, ambient: virtualAmbient(1) }).resource(THINGS);
   const made = await client.create({ apiVersion: "v1", kind: "Thing", metadata: { ...KEY, finalizers } });
   const log: string[] = [];
-  const present = (): Promise<Stored<KubeObject> | undefined> => client.find(KEY);
+  const current = (): Promise<Stored<KubeObject> | undefined> => client.find(KEY);
   const run = (object: Stored<KubeObject>, answer: "clean" | "later" = "clean"): Promise<string | undefined> =>
     withFinalizer(client, object, OURS, {
       apply: async ({ metadata }) => {
@@ -34,7 +34,7 @@ async function setUp(finalizers: readonly string[] = []) {
         return answer;
       },
     });
-  return { api, client, made, log, present, run };
+  return { api, client, made, log, current, run };
 }
 
 describe("when the object is not being deleted", () => {
@@ -42,7 +42,7 @@ describe("when the object is not being deleted", () => {
     const fixture = await setUp([THEIRS]);
     expect(await fixture.run(fixture.made)).toBe("applied");
     expect(fixture.log).toEqual([`apply with ${THEIRS},${OURS}`]);
-    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS, OURS]);
+    expect((await fixture.current())?.metadata.finalizers).toEqual([THEIRS, OURS]);
   });
 
   test("writes nothing when the finalizer is present", async () => {
@@ -57,7 +57,7 @@ describe("when the object is not being deleted", () => {
     await fixture.client.patch(KEY, "merge", { metadata: { finalizers: [THEIRS] } });
     await expect(fixture.run(fixture.made)).rejects.toMatchObject({ kind: "conflict", retryable: true });
     expect(fixture.log).toEqual([]);
-    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS]);
+    expect((await fixture.current())?.metadata.finalizers).toEqual([THEIRS]);
   });
 
   test("does nothing when the object is deleted", async () => {
@@ -72,19 +72,19 @@ describe("when the object is being deleted", () => {
   const deleted = async (finalizers: readonly string[]) => {
     const fixture = await setUp(finalizers);
     await fixture.client.delete(KEY);
-    return { ...fixture, dying: (await fixture.present())! };
+    return { ...fixture, dying: (await fixture.current())! };
   };
 
   test("removes only its own finalizer after cleanup", async () => {
     const fixture = await deleted([OURS, THEIRS]);
     expect(await fixture.run(fixture.dying)).toBeUndefined();
-    expect((await fixture.present())?.metadata.finalizers).toEqual([THEIRS]);
+    expect((await fixture.current())?.metadata.finalizers).toEqual([THEIRS]);
   });
 
   test("removes the last finalizer after cleanup, which deletes the object", async () => {
     const fixture = await deleted([OURS]);
     await fixture.run(fixture.dying);
-    expect(await fixture.present()).toBeUndefined();
+    expect(await fixture.current()).toBeUndefined();
     expect(await fixture.run(fixture.dying)).toBeUndefined();
     expect(fixture.log).toEqual(["clean up", "clean up"]);
   });
@@ -92,7 +92,7 @@ describe("when the object is being deleted", () => {
   test("keeps the finalizer until cleanup is done and returns the outcome of the step", async () => {
     const fixture = await deleted([OURS]);
     expect(await fixture.run(fixture.dying, "later")).toBe("later");
-    expect((await fixture.present())?.metadata.finalizers).toEqual([OURS]);
+    expect((await fixture.current())?.metadata.finalizers).toEqual([OURS]);
   });
 
   test("does nothing without its own finalizer", async () => {
@@ -105,6 +105,6 @@ describe("when the object is being deleted", () => {
     const fixture = await deleted([OURS, THEIRS]);
     await fixture.client.patch(KEY, "merge", { metadata: { finalizers: [OURS] } });
     await expect(fixture.run(fixture.dying)).rejects.toMatchObject({ kind: "conflict" });
-    expect((await fixture.present())?.metadata.finalizers).toEqual([OURS]);
+    expect((await fixture.current())?.metadata.finalizers).toEqual([OURS]);
   });
 });

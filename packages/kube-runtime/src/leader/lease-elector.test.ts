@@ -33,7 +33,7 @@ function setUp(seed = 1): World {
   };
 }
 
-const from = (who: string) => (request: HttpRequest) => request.headers["user-agent"] === who;
+const from = (candidate: string) => (request: HttpRequest) => request.headers["user-agent"] === candidate;
 
 describe("taking over", () => {
   test("the first creates the lease and leads; the second follows and knows the leader", async () => {
@@ -88,10 +88,10 @@ describe("taking over", () => {
   test("a shorter poll interval takes the lease sooner without renewing or retrying more often", async () => {
     const fixture = setUp();
     const [one, two] = [fixture.elector("one"), fixture.elector("two", { pollIntervalMs: 500 })];
-    const asked = { looks: 0, renewals: 0 };
+    const requests = { polls: 0, renewals: 0 };
     let fails = false;
     fixture.api.intercept = (request) => {
-      if (from("two")(request)) asked[request.method === "GET" ? "looks" : "renewals"] += 1;
+      if (from("two")(request)) requests[request.method === "GET" ? "polls" : "renewals"] += 1;
       if (fails) throw unavailable("API server", "down");
       return undefined;
     };
@@ -99,19 +99,19 @@ describe("taking over", () => {
     await fixture.time.advance(100);
     two.start();
     await fixture.time.advance(10_000);
-    expect(asked.looks).toBeGreaterThanOrEqual(20);
+    expect(requests.polls).toBeGreaterThanOrEqual(20);
     await one.stop();
     await fixture.time.advance(600);
     expect(two.isLeading).toBe(true);
-    asked.renewals = 0;
+    requests.renewals = 0;
     await fixture.time.advance(9_000);
-    expect(asked.renewals).toBeLessThanOrEqual(5);
+    expect(requests.renewals).toBeLessThanOrEqual(5);
     fails = true;
     await fixture.time.advance(20_000);
     expect(two.isLeading).toBe(false);
-    asked.looks = 0;
+    requests.polls = 0;
     await fixture.time.advance(10_000);
-    expect(asked.looks).toBeLessThanOrEqual(20);
+    expect(requests.polls).toBeLessThanOrEqual(20);
     fails = false;
     await two.stop();
   });
@@ -127,7 +127,7 @@ describe("taking over", () => {
 });
 
 describe("losing the lease", () => {
-  test("ends the term before anyone else may lead when renewals fail or hang", async () => {
+  test("ends the term before another candidate may lead when renewals fail or hang", async () => {
     for (const failure of ["hang", "fail"] as const) {
       const fixture = setUp();
       const one = fixture.elector("one");
@@ -165,7 +165,7 @@ describe("losing the lease", () => {
     await one.stop();
   });
 
-  test("ends the term at the next poll when someone takes the lease by hand", async () => {
+  test("ends the term at the next poll when a user takes the lease", async () => {
     const fixture = setUp();
     const one = fixture.elector("one");
     one.start();
@@ -178,7 +178,7 @@ describe("losing the lease", () => {
     await one.stop();
   });
 
-  test("keeps the term when someone only touches the lease", async () => {
+  test("keeps the term when the lease changes without a new holder", async () => {
     const fixture = setUp();
     const one = fixture.elector("one");
     one.start();
@@ -243,11 +243,11 @@ describe("waiting for leadership", () => {
     const one = fixture.elector("one");
     one.start();
     const caller = new AbortController();
-    const given = expect(one.leading(caller.signal)).rejects.toThrow("enough");
+    const result = expect(one.leading(caller.signal)).rejects.toThrow("enough");
     const waiting = expect(one.leading()).rejects.toMatchObject({ kind: "cancelled" });
     await fixture.time.advance(100);
     caller.abort(new Fault({ kind: "cancelled" }, "enough"));
-    await given;
+    await result;
     const stopping = one.stop();
     await fixture.time.advance(5_000);
     await stopping;
@@ -298,7 +298,7 @@ test.each([
 
 test("property: two never lead at once and one leads in the end, whatever calls hang, fail or lose their responses", async () => {
   const failure = fc.record({
-    who: fc.constantFrom("one", "two", "three"),
+    candidate: fc.constantFrom("one", "two", "three"),
     what: fc.constantFrom("hang" as const, "fail" as const, "lose" as const, "fine" as const),
     forMs: fc.integer({ min: 100, max: 20_000 }),
   });
@@ -308,14 +308,14 @@ test("property: two never lead at once and one leads in the end, whatever calls 
       const electors = ["one", "two", "three"].map((name) => fixture.elector(name));
       for (const elector of electors) elector.start();
       const check = (): void => expect(electors.filter(({ isLeading }) => isLeading).length).toBeLessThanOrEqual(1);
-      for (const { who, what, forMs } of failures) {
+      for (const { candidate, what, forMs } of failures) {
         fixture.api.intercept = (request) => {
           check();
-          if (!from(who)(request)) return undefined;
+          if (!from(candidate)(request)) return undefined;
           if (what === "fail") throw unavailable("server", "down");
           return what === "hang" ? "hang" : undefined;
         };
-        fixture.api.afterWrite = (request) => (from(who)(request) && what === "lose" ? "hang" : undefined);
+        fixture.api.afterWrite = (request) => (from(candidate)(request) && what === "lose" ? "hang" : undefined);
         for (let passed = 0; passed < forMs; passed += 500) {
           await fixture.time.advance(500);
           check();

@@ -208,14 +208,14 @@ export class LeaseElector {
     else this.#termTimer = this.#options.ambient.timers.after(leftMs, () => this.#watchTerm(term));
   }
 
-  #lose(why: string): void {
+  #lose(reason: string): void {
     const term = this.#term;
     if (!term) return;
     this.#term = undefined;
     this.#termTimer?.cancel();
     this.#gauge.set(0, { lease: this.#options.lease.name });
-    this.#logger.warn("leadership ended", { why });
-    term.abort(new Fault({ kind: "cancelled" }, `leadership was lost: ${why}`));
+    this.#logger.warn("leadership ended", { reason });
+    term.abort(new Fault({ kind: "cancelled" }, `leadership was lost: ${reason}`));
   }
 
   /** Releases the lease if the server reports this process as holder, including one acquired during the stop. */

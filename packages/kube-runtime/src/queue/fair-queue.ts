@@ -66,7 +66,7 @@ class NamespaceQueue<K> {
  * the others; in order of arrival within a group. A key waits once, at its highest priority.
  */
 export class FairQueue<K> {
-  readonly #lanes = new Map<number, NamespaceQueue<K>>();
+  readonly #levels = new Map<number, NamespaceQueue<K>>();
   readonly #waiting = new Map<K, Ticket<K>>();
   readonly #groupOf: (key: K) => string;
   #priorities: number[] = [];
@@ -90,16 +90,16 @@ export class FairQueue<K> {
     if (present && present.priority >= priority) return false;
     const ticket = { key, priority };
     this.#waiting.set(key, ticket);
-    this.#lane(priority).push(this.#groupOf(key), ticket);
+    this.#level(priority).push(this.#groupOf(key), ticket);
     if (present) this.#noteStale();
     return present === undefined;
   }
 
   take(): Ticket<K> | undefined {
     for (const priority of this.#priorities) {
-      const lane = this.#lanes.get(priority);
-      for (let ticket = lane?.shift(); ticket; ticket = lane?.shift()) {
-        // A raised key leaves a stale ticket in its old lane.
+      const level = this.#levels.get(priority);
+      for (let ticket = level?.shift(); ticket; ticket = level?.shift()) {
+        // A raised key leaves a stale ticket in its old level.
         if (this.#waiting.get(ticket.key) === ticket) {
           this.#waiting.delete(ticket.key);
           return ticket;
@@ -116,32 +116,32 @@ export class FairQueue<K> {
   }
 
   clear(): void {
-    this.#lanes.clear();
+    this.#levels.clear();
     this.#waiting.clear();
     this.#priorities = [];
     this.#stale = 0;
   }
 
-  /** While higher lanes are never empty, stale tickets would accumulate in the lower ones. */
+  /** While higher levels are never empty, stale tickets would accumulate in the lower ones. */
   #noteStale(): void {
     this.#stale += 1;
     if (this.#stale <= this.#waiting.size + STALE_ALLOWED) return;
     this.#stale = 0;
-    for (const [priority, lane] of this.#lanes) {
+    for (const [priority, level] of this.#levels) {
       const kept = new NamespaceQueue<K>();
-      for (const [group, ticket] of lane.tickets()) {
+      for (const [group, ticket] of level.tickets()) {
         if (this.#waiting.get(ticket.key) === ticket) kept.push(group, ticket);
       }
-      this.#lanes.set(priority, kept);
+      this.#levels.set(priority, kept);
     }
   }
 
-  #lane(priority: number): NamespaceQueue<K> {
-    let lane = this.#lanes.get(priority);
-    if (!lane) {
-      this.#lanes.set(priority, (lane = new NamespaceQueue()));
-      this.#priorities = [...this.#lanes.keys()].toSorted((a, b) => b - a);
+  #level(priority: number): NamespaceQueue<K> {
+    let level = this.#levels.get(priority);
+    if (!level) {
+      this.#levels.set(priority, (level = new NamespaceQueue()));
+      this.#priorities = [...this.#levels.keys()].toSorted((a, b) => b - a);
     }
-    return lane;
+    return level;
   }
 }

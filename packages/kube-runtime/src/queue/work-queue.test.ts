@@ -176,17 +176,17 @@ describe("memory", () => {
   });
 
   test("keys that are raised while higher ones never end leave nothing behind and are not lost", () => {
-    const lanes = new FairQueue<string>((key) => key);
-    lanes.add("patient", PRIORITY.low);
+    const queue = new FairQueue<string>((key) => key);
+    queue.add("patient", PRIORITY.low);
     for (let i = 0; i < 100_000; i += 1) {
-      lanes.add(`k${i % 10}`, PRIORITY.low);
-      lanes.add(`k${i % 10}`, PRIORITY.high);
-      expect(lanes.take()?.key).toBe(`k${i % 10}`);
+      queue.add(`k${i % 10}`, PRIORITY.low);
+      queue.add(`k${i % 10}`, PRIORITY.high);
+      expect(queue.take()?.key).toBe(`k${i % 10}`);
     }
-    expect(lanes.heldTickets).toBeLessThan(3_000);
-    expect(lanes.take()?.key).toBe("patient");
-    expect(lanes.take()).toBeUndefined();
-    expect(lanes.heldTickets).toBe(0);
+    expect(queue.heldTickets).toBeLessThan(3_000);
+    expect(queue.take()?.key).toBe("patient");
+    expect(queue.take()).toBeUndefined();
+    expect(queue.heldTickets).toBe(0);
   });
 
   test("property: the heap returns keys by time after any sets, changes and deletes", () => {

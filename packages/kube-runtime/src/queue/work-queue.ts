@@ -72,7 +72,7 @@ interface Work {
 export class WorkQueue<K> {
   readonly #options: WorkQueueOptions<K>;
   readonly #limit: number;
-  readonly #lanes: FairQueue<K>;
+  readonly #waiting: FairQueue<K>;
   readonly #addedAt = new Map<K, number>();
   readonly #working = new Map<K, Work>();
   readonly #delayed = new DueHeap<K>();
@@ -89,14 +89,14 @@ export class WorkQueue<K> {
   constructor(options: WorkQueueOptions<K>) {
     this.#options = options;
     this.#limit = options.limit ?? 100_000;
-    this.#lanes = new FairQueue(options.groupOf ?? (() => ""));
+    this.#waiting = new FairQueue(options.groupOf ?? (() => ""));
     this.#failures = new FailureBackoff(options.backoff ?? RETRY_BACKOFF, options.random);
     this.#bucket = new TokenBucket(options.clock, options.overallRate ?? { perSecond: 10, burst: 100 });
   }
 
   /** Keys waiting to be taken. */
   get length(): number {
-    return this.#lanes.size;
+    return this.#waiting.size;
   }
 
   /** Delayed keys. */
@@ -173,14 +173,14 @@ export class WorkQueue<K> {
     this.#roomTimer?.cancel();
     this.#delayed.clear();
     this.#delayedPriority.clear();
-    this.#lanes.clear();
+    this.#waiting.clear();
     this.#addedAt.clear();
     for (const resolve of this.#waiters.splice(0)) resolve(undefined);
     if (this.#working.size > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve));
   }
 
   #addLater(key: K, priority: number, delayMs: number): boolean {
-    if (this.#lanes.has(key)) return true;
+    if (this.#waiting.has(key)) return true;
     if (this.#delayed.size >= this.#limit && !this.#delayed.has(key)) return this.#overflow();
     this.#delayed.set(key, this.#options.clock.monotonic() + delayMs);
     this.#delayedPriority.set(key, Math.max(priority, this.#delayedPriority.get(key) ?? priority));
@@ -199,8 +199,8 @@ export class WorkQueue<K> {
       work.again = Math.max(priority, work.again ?? priority);
       return true;
     }
-    if (this.#lanes.size >= this.#limit && !this.#lanes.has(key)) return this.#overflow();
-    if (this.#lanes.add(key, priority)) {
+    if (this.#waiting.size >= this.#limit && !this.#waiting.has(key)) return this.#overflow();
+    if (this.#waiting.add(key, priority)) {
       this.#addedAt.set(key, this.#options.clock.monotonic());
       this.#options.observer?.added?.();
     }
@@ -224,14 +224,14 @@ export class WorkQueue<K> {
 
   #next(): QueueItem<K> | undefined {
     if (this.#stopped) return undefined;
-    const ticket = this.#lanes.take();
+    const ticket = this.#waiting.take();
     if (!ticket) return undefined;
     const now = this.#options.clock.monotonic();
     const waitedMs = now - (this.#addedAt.get(ticket.key) ?? now);
     this.#addedAt.delete(ticket.key);
     this.#working.set(ticket.key, { startedAt: now, again: undefined });
     this.#options.observer?.taken?.(waitedMs);
-    if (this.#overflowed && this.#lanes.size <= this.#limit / 2) {
+    if (this.#overflowed && this.#waiting.size <= this.#limit / 2) {
       this.#overflowed = false;
       this.#roomTimer = this.#options.timers.after(0, () => this.#options.onRoom?.());
     }

@@ -18,7 +18,7 @@ export function fakeSource<T extends KubeObject>(ready: Promise<void> = Promise.
   let events: WatchEvent<Stored<T>>[] = [];
   const broken: { by: Fault | undefined } = { by: undefined };
   let wake = Promise.withResolvers<void>();
-  const tell = (event?: WatchEvent<Stored<T>>): void => {
+  const emit = (event?: WatchEvent<Stored<T>>): void => {
     if (event) events.push(event);
     wake.resolve();
     wake = Promise.withResolvers<void>();
@@ -34,18 +34,18 @@ export function fakeSource<T extends KubeObject>(ready: Promise<void> = Promise.
       };
       const type = objects.has(name) ? "MODIFIED" : "ADDED";
       objects.set(name, stored);
-      tell({ type, object: stored, resourceVersion: String(version) });
+      emit({ type, object: stored, resourceVersion: String(version) });
       return stored;
     },
     remove: (name) => {
       const object = objects.get(name);
       if (!object || !objects.delete(name)) return;
       version += 1;
-      tell({ type: "DELETED", object, resourceVersion: String(version) });
+      emit({ type: "DELETED", object, resourceVersion: String(version) });
     },
     expire: (fault) => {
       broken.by = fault;
-      tell();
+      emit();
     },
     list: async (_query, signal) => {
       await orAbort(ready, signal);

@@ -29,7 +29,8 @@ export function memoryApi(): MemoryApi {
   };
   const replace = (path: string, present: Stored<KubeObject>, next: KubeObject): Answer => {
     const expected = next.metadata.resourceVersion;
-    if (expected !== undefined && expected !== present.metadata.resourceVersion) return refusal(409, "Conflict", path);
+    if (expected !== undefined && expected !== present.metadata.resourceVersion)
+      return errorResponse(409, "Conflict", path);
     const stored = store(path, next, present.metadata.uid);
     if (stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0) {
       objects.delete(path);
@@ -41,11 +42,11 @@ export function memoryApi(): MemoryApi {
     if (request.method === "POST") {
       const object = body as unknown as KubeObject;
       const at = `${path}/${object.metadata.name ?? ""}`;
-      if (objects.has(at)) return refusal(409, "AlreadyExists", at);
+      if (objects.has(at)) return errorResponse(409, "AlreadyExists", at);
       return { status: 201, body: store(at, object, `uid-${version + 1}`) };
     }
     const present = objects.get(path);
-    if (!present) return refusal(404, "NotFound", path);
+    if (!present) return errorResponse(404, "NotFound", path);
     if (request.method === "PUT") return replace(path, present, body as unknown as KubeObject);
     if (request.method === "PATCH") {
       return replace(path, present, applyMergePatch(present, body) as unknown as KubeObject);
@@ -70,14 +71,14 @@ export function memoryApi(): MemoryApi {
         return api.afterWrite(request) ?? answer;
       }
       const present = objects.get(path);
-      return present ? { status: 200, body: present } : refusal(404, "NotFound", path);
+      return present ? { status: 200, body: present } : errorResponse(404, "NotFound", path);
     }),
   };
   return api;
 }
 
-/** A rejection as the API words it. */
-export function refusal(code: number, reason: string, name: string): Answer {
+/** An error response of the API. */
+export function errorResponse(code: number, reason: string, name: string): Answer {
   return {
     status: code,
     body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, details: { name } },

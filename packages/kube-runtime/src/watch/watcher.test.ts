@@ -32,20 +32,20 @@ function setUp(
   pages: (ListPage<Thing> | Fault)[] = [],
 ) {
   const ambient = virtualAmbient(11);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const things = new Map<string, number>();
   const notes: WatcherEvent[] = [];
   let replaced = 0;
   const source: WatchSource<Thing> = {
     list: async (query) => {
-      asked.push(`list ${query.continue ?? "first"}`);
+      requests.push(`list ${query.continue ?? "first"}`);
       const page = pages.shift();
       if (!page) throw unavailable("server", "no page left");
       if (page instanceof Fault) throw page;
       return page;
     },
     watch: async (query, signal) => {
-      asked.push(`watch ${query.resourceVersion || "initial"}`);
+      requests.push(`watch ${query.resourceVersion || "initial"}`);
       const script = scripts.shift() ?? { events: [], after: "hang" };
       if (script instanceof Fault) throw script;
       return (async function* () {
@@ -84,7 +84,7 @@ function setUp(
     await running;
     expect(ambient.time.pendingTimers).toBe(0);
   };
-  return { time: ambient.time, asked, things, notes, finish, replaced: () => replaced };
+  return { time: ambient.time, requests, things, notes, finish, replaced: () => replaced };
 }
 
 const FIRST: Script = { events: [put("a", 3), put("b", 5), bookmark(7, true)], after: "end" };
@@ -103,7 +103,7 @@ describe("the initial list", () => {
       { items: [{ name: "a", version: 3 }], resourceVersion: "9" },
     ]);
     await fixture.time.advance(1000);
-    expect(fixture.asked).toEqual(["watch initial", "list first", "watch 9"]);
+    expect(fixture.requests).toEqual(["watch initial", "list first", "watch 9"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ a: 3 });
     await fixture.finish();
   });
@@ -114,7 +114,7 @@ describe("the initial list", () => {
     ]);
     await fixture.time.advance(5000);
     expect(Object.fromEntries(fixture.things)).toEqual({ a: 3 });
-    expect(fixture.asked).toEqual(["watch initial", "list first", "watch 7"]);
+    expect(fixture.requests).toEqual(["watch initial", "list first", "watch 7"]);
     await fixture.finish();
   });
 
@@ -124,7 +124,7 @@ describe("the initial list", () => {
       { items: [{ name: "b", version: 2 }], resourceVersion: "9" },
     ]);
     await fixture.time.advance(10);
-    expect(fixture.asked).toEqual(["watch initial", "list first", "list more", "watch 9"]);
+    expect(fixture.requests).toEqual(["watch initial", "list first", "list more", "watch 9"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ a: 1, b: 2 });
     await fixture.finish();
   });
@@ -154,7 +154,7 @@ describe("resuming a watch", () => {
       { events: [put("d", 21)], after: "hang" },
     ]);
     await fixture.time.advance(60_000);
-    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch 20"]);
+    expect(fixture.requests).toEqual(["watch initial", "watch 7", "watch 20"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ a: 8, b: 5, d: 21 });
     expect(fixture.replaced()).toBe(1);
     await fixture.finish();
@@ -163,22 +163,22 @@ describe("resuming a watch", () => {
   test("re-lists after an expired version and reports missing objects as deleted", async () => {
     const fixture = setUp([FIRST, expired(), { events: [put("b", 30), bookmark(31, true)], after: "hang" }]);
     await fixture.time.advance(1000);
-    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(fixture.requests).toEqual(["watch initial", "watch 7", "watch initial"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ b: 30 });
     await fixture.finish();
   });
 
   test.each([
-    { why: "the kind was deleted", fault: notFound("resource", "") },
+    { reason: "the kind was deleted", fault: notFound("resource", "") },
     {
-      why: "the version is in the future (the store was restored)",
+      reason: "the version is in the future (the store was restored)",
       fault: new Fault({ kind: "unavailable", dependency: "API" }, "too large", { context: { reason: "Timeout" } }),
     },
-    { why: "the server cannot parse the version", fault: invalidArgument("version", []) },
-  ])("re-lists when the version is invalid: $why", async ({ fault }) => {
+    { reason: "the server cannot parse the version", fault: invalidArgument("version", []) },
+  ])("re-lists when the version is invalid: $reason", async ({ fault }) => {
     const fixture = setUp([FIRST, fault, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
     await fixture.time.advance(2000);
-    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(fixture.requests).toEqual(["watch initial", "watch 7", "watch initial"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ b: 2 });
     await fixture.finish();
   });
@@ -187,23 +187,23 @@ describe("resuming a watch", () => {
     { what: "keeps failing on it", kind: "unavailable" as const, answered: true, listed: true },
     { what: "is unreachable", kind: "unavailable" as const, answered: false, listed: false },
     { what: "responds with 429", kind: "resource-exhausted" as const, answered: true, listed: false },
-  ])("gives the version up $listed for a server that $what", async ({ kind, answered, listed }) => {
+  ])("re-lists for a server that $what: $listed", async ({ kind, answered, listed }) => {
     const detail = kind === "unavailable" ? { kind, dependency: "API" } : { kind, limit: "requests" };
     const context = answered ? { httpStatus: 500 } : {};
     const failing = Array.from({ length: 8 }, () => new Fault(detail, "failed", { context }));
     const fixture = setUp([FIRST, ...failing, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
     await fixture.time.advance(120_000);
-    expect(fixture.asked.slice(1).includes("watch initial")).toBe(listed);
+    expect(fixture.requests.slice(1).includes("watch initial")).toBe(listed);
     await fixture.finish();
   });
 
-  test("gives the version up after the second silent watch", async () => {
+  test("re-lists after the second silent watch", async () => {
     const quiet: Script = { events: [], after: "hang" };
     const fixture = setUp([FIRST, quiet, quiet, { events: [put("b", 2), bookmark(3, true)], after: "hang" }], {
       silenceMs: 10_000,
     });
     await fixture.time.advance(22_000);
-    expect(fixture.asked).toEqual(["watch initial", "watch 7", "watch 7", "watch initial"]);
+    expect(fixture.requests).toEqual(["watch initial", "watch 7", "watch 7", "watch initial"]);
     expect(Object.fromEntries(fixture.things)).toEqual({ b: 2 });
     await fixture.finish();
   });
@@ -221,7 +221,7 @@ describe("resuming a watch", () => {
       silenceMs: 10_000,
     });
     await fixture.time.advance(9_000);
-    expect(fixture.asked).toHaveLength(2);
+    expect(fixture.requests).toHaveLength(2);
     await fixture.time.advance(3_000);
     expect(fixture.notes.some((note) => note.type === "failed" && note.reason === "silent")).toBe(true);
     expect(fixture.things.get("a")).toBe(9);
@@ -257,7 +257,7 @@ describe("backoff", () => {
   ])("does not loop without delay on a server that $what", async ({ script, most }) => {
     const fixture = setUp([FIRST, ...Array.from({ length: 10_000 }, () => script)]);
     await fixture.time.advance(60_000);
-    expect(fixture.asked.length).toBeLessThan(most);
+    expect(fixture.requests.length).toBeLessThan(most);
     await fixture.finish();
   });
 
@@ -268,9 +268,9 @@ describe("backoff", () => {
       { events: [], after: "hang" },
     ]);
     await fixture.time.advance(44_900);
-    expect(fixture.asked).toHaveLength(2);
+    expect(fixture.requests).toHaveLength(2);
     await fixture.time.advance(2_000);
-    expect(fixture.asked).toHaveLength(3);
+    expect(fixture.requests).toHaveLength(3);
     await fixture.finish();
   });
 });

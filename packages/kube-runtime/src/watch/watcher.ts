@@ -231,7 +231,7 @@ const MAX_FAILURES = 5;
 
 /**
  * Faults that make the version suspect: the kind was removed, the server has never reached that version, or it keeps
- * failing. An unreachable or overloaded server says nothing about the version.
+ * failing. An unreachable or overloaded server does not make the version suspect.
  */
 function shouldDropVersion(fault: Fault, failures: number): boolean {
   const kinds: readonly FaultKind[] = ["not-found", "invalid-argument"];

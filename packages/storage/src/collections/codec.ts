@@ -74,8 +74,8 @@ export function decodeRecord<T>(codec: Codec<T>, key: string, text: string, secr
     };
   } catch (thrown) {
     if (isUnreadable(thrown)) throw thrown;
-    const why = thrown instanceof Error && !(thrown instanceof SyntaxError) ? thrown.message : "not JSON";
-    throw internal(`cannot read the stored value of "${key}": ${why}`, {
+    const reason = thrown instanceof Error && !(thrown instanceof SyntaxError) ? thrown.message : "not JSON";
+    throw internal(`cannot read the stored value of "${key}": ${reason}`, {
       code: "OAAS_STORE_VALUE_INVALID",
       cause: thrown,
       context: { key },

@@ -72,10 +72,10 @@ export class LeaseRenewer implements Lease {
   }
 
   /** Aborts `lost`. Only the first call has an effect. */
-  markLost(why: string, cause?: unknown): void {
+  markLost(reason: string, cause?: unknown): void {
     if (this.lost.aborted) return;
     this.#expiryTimer?.cancel();
-    this.#lost.abort(leaseLostFault(this.id, why, cause));
+    this.#lost.abort(leaseLostFault(this.id, reason, cause));
     this.#actions.ended();
   }
 

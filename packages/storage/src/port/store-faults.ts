@@ -43,8 +43,8 @@ export function compactedFault(requested: number, oldest: number | undefined): F
   });
 }
 
-export function leaseLostFault(lease: string, why: string, cause?: unknown): Fault {
-  return failedPrecondition("lease", `lease ${lease} was lost: ${why}`, {
+export function leaseLostFault(lease: string, reason: string, cause?: unknown): Fault {
+  return failedPrecondition("lease", `lease ${lease} was lost: ${reason}`, {
     code: "OAAS_LEASE_LOST",
     ...(cause === undefined ? {} : { cause }),
   });

@@ -4,11 +4,11 @@ import type { ChangeEvent, Condition, Entry, Transaction } from "../port/key-val
 
 /** A transaction with symbolic conditions, because revisions are known only when it runs. */
 export interface ModelStep {
-  readonly conditions: readonly { readonly key: string; readonly wants: Wanted }[];
+  readonly conditions: readonly { readonly key: string; readonly state: ConditionState }[];
   readonly writes: Transaction["writes"];
 }
 
-export type Wanted = "absent" | "present" | "unchanged" | "changed" | "same-incarnation" | "other-incarnation";
+export type ConditionState = "absent" | "present" | "unchanged" | "changed" | "same-incarnation" | "other-incarnation";
 
 /** Reference model of the port: one map per revision. */
 export class KeyValueModel {
@@ -35,7 +35,7 @@ export class KeyValueModel {
 
   /** Returns the transaction with current revisions. */
   resolve(step: ModelStep): Transaction {
-    return { conditions: step.conditions.map(({ key, wants }) => this.#condition(key, wants)), writes: step.writes };
+    return { conditions: step.conditions.map(({ key, state }) => this.#condition(key, state)), writes: step.writes };
   }
 
   /**
@@ -74,12 +74,12 @@ export class KeyValueModel {
     return "changed";
   }
 
-  #condition(key: string, wants: Wanted): Condition {
+  #condition(key: string, state: ConditionState): Condition {
     const entry = this.#states.at(-1)?.state.get(key);
-    switch (wants) {
+    switch (state) {
       case "absent":
       case "present":
-        return { key, test: wants };
+        return { key, test: state };
       case "unchanged":
         return { key, test: "mod-revision", revision: entry?.modRevision ?? 1 };
       case "changed":
@@ -89,7 +89,7 @@ export class KeyValueModel {
       case "other-incarnation":
         return { key, test: "create-revision", revision: (entry?.createRevision ?? 1) + 1 };
       default:
-        return unreachable(wants);
+        return unreachable(state);
     }
   }
 }

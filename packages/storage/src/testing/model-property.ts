@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { conflictOf } from "../port/store-faults.ts";
 import type { KeyValueStore, Write } from "../port/key-value-store.ts";
-import { KeyValueModel, type ModelStep, type Wanted } from "./kv-model.ts";
+import { KeyValueModel, type ModelStep, type ConditionState } from "./kv-model.ts";
 import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
 import { take } from "./waiting.ts";
 
@@ -23,7 +23,14 @@ const KEYS = [
   "c\u0001",
 ];
 const PREFIXES = ["", "a", "a/", "a/1", "b/", "b/\uD7FF", "b/\uFFFD", "c", "zz"];
-const WANTED: Wanted[] = ["absent", "present", "unchanged", "changed", "same-incarnation", "other-incarnation"];
+const CONDITION_STATES: ConditionState[] = [
+  "absent",
+  "present",
+  "unchanged",
+  "changed",
+  "same-incarnation",
+  "other-incarnation",
+];
 
 const key = fc.constantFrom(...KEYS);
 const write: fc.Arbitrary<Write> = fc.oneof(
@@ -35,7 +42,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   },
 );
 const step: fc.Arbitrary<ModelStep> = fc.record({
-  conditions: fc.array(fc.record({ key, wants: fc.constantFrom(...WANTED) }), { maxLength: 2 }),
+  conditions: fc.array(fc.record({ key, state: fc.constantFrom(...CONDITION_STATES) }), { maxLength: 2 }),
   writes: fc.array(write, { maxLength: 4 }).map(withoutOverlap),
 });
 

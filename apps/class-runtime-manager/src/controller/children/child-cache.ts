@@ -105,7 +105,7 @@ export class ChildCache {
   }
 
   #watch(kind: ChildKind): void {
-    const view = this.#pool.view(kind, this.#namespaces, SELECTION, { indexes: INDEXES, mayBeRefused: true });
+    const view = this.#pool.view(kind, this.#namespaces, SELECTION, { indexes: INDEXES, isOptional: true });
     const watched = { kind, view };
     this.#watched.set(gvkKey(kind), watched);
     for (const subscribe of this.#subscribers) subscribe(watched);

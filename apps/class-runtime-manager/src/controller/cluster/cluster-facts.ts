@@ -63,7 +63,7 @@ export class FactsReader {
     this.#configured = configured;
     this.#children = children;
     const selection = { labelSelector: "app=router,platform=oaas" };
-    this.routers = pool.view(SERVICES, namespaces, selection, { mayBeRefused: true });
+    this.routers = pool.view(SERVICES, namespaces, selection, { isOptional: true });
   }
 
   read(namespace: string): ClusterFacts {

@@ -18,7 +18,7 @@ export class KindDefinitions {
     this.#views = new Map(
       OPTIONAL_CHILD_KINDS.map(crdNameOf).map((name) => [
         name,
-        pool.informer(CUSTOM_RESOURCE_DEFINITIONS, { fieldSelector: `metadata.name=${name}` }, { mayBeRefused: true }),
+        pool.informer(CUSTOM_RESOURCE_DEFINITIONS, { fieldSelector: `metadata.name=${name}` }, { isOptional: true }),
       ]),
     );
   }

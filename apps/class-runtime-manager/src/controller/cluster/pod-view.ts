@@ -23,10 +23,10 @@ export class PodView {
     const indexes = { owner: byOwnerLabel };
     this.#client = client;
     // Optional: without them a class runs, but its status explains less.
-    const mayBeRefused = true;
-    this.#pods = pool.view(PODS, namespaces, owned, { indexes, trim: slimPod, mayBeRefused });
-    this.#sets = pool.view(REPLICA_SETS, namespaces, owned, { indexes, trim: slimSet, mayBeRefused });
-    this.#nodes = pool.informer(NODES, {}, { trim: slimNode, mayBeRefused });
+    const isOptional = true;
+    this.#pods = pool.view(PODS, namespaces, owned, { indexes, trim: slimPod, isOptional });
+    this.#sets = pool.view(REPLICA_SETS, namespaces, owned, { indexes, trim: slimSet, isOptional });
+    this.#nodes = pool.informer(NODES, {}, { trim: slimNode, isOptional });
   }
 
   get informers() {

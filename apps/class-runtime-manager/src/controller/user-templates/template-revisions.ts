@@ -49,7 +49,7 @@ export class TemplateRevisions {
       CONTROLLER_REVISIONS,
       namespaces,
       { labelSelector: TEMPLATE_LABEL },
-      { indexes: INDEXES, mayBeRefused: true },
+      { indexes: INDEXES, isOptional: true },
     );
   }
 

@@ -213,9 +213,9 @@ class Status {
       return new GrpcFailure(Number(this.#code), decode(this.#message), true);
     }
     const { rstCode } = this.#stream;
-    const why = cause instanceof Error ? cause.message : `the connection broke (HTTP/2 code ${rstCode})`;
+    const reason = cause instanceof Error ? cause.message : `the connection broke (HTTP/2 code ${rstCode})`;
     const sent = connected && rstCode !== constants.NGHTTP2_REFUSED_STREAM;
-    return new GrpcFailure(GrpcCode.unavailable, why, sent, cause);
+    return new GrpcFailure(GrpcCode.unavailable, reason, sent, cause);
   }
 }
 

@@ -74,7 +74,7 @@ export class EtcdConnection {
   readonly #addresses: readonly string[];
   readonly #files: CredentialFiles;
   readonly #channels = new Map<string, { readonly generation: number; readonly channel: Channel }>();
-  readonly #stops = new Set<(why: Fault) => void>();
+  readonly #stops = new Set<(reason: Fault) => void>();
   readonly attemptTimeoutMs: number;
   #current = 0;
   #token: Promise<string> | undefined;
@@ -89,7 +89,7 @@ export class EtcdConnection {
     this.#addresses = addresses;
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? 2500;
     this.#files = new CredentialFiles(tls ? (options.tls ?? {}) : undefined, options.ambient.clock, (fault) =>
-      options.onTrouble?.({ what: "certificates not reloaded", fault }),
+      options.onIncident?.({ what: "certificates not reloaded", fault }),
     );
   }
 
@@ -168,7 +168,7 @@ export class EtcdConnection {
     if (this.#current !== endpoint) return;
     this.#current = (endpoint + 1) % this.#addresses.length;
     const address = this.#addresses[endpoint];
-    this.#options.onTrouble?.({
+    this.#options.onIncident?.({
       what: "endpoint left",
       fault,
       ...(address === undefined ? {} : { endpoint: address }),
@@ -216,9 +216,9 @@ export class EtcdConnection {
   ): Promise<MessageShape<O>> {
     const channel = this.#channel(this.#current);
     const call = channel.unary(method.path, method.encode(request), headers);
-    let why: Fault | undefined;
+    let reason: Fault | undefined;
     const stop = (fault: Fault): void => {
-      why = fault;
+      reason = fault;
       call.cancel();
     };
     const onAbort = (): void => stop(abortFault(signal as AbortSignal));
@@ -231,7 +231,7 @@ export class EtcdConnection {
     try {
       return method.decode(await call.answer);
     } catch (thrown) {
-      throw why ?? thrown;
+      throw reason ?? thrown;
     } finally {
       timer.cancel();
       signal?.removeEventListener("abort", onAbort);

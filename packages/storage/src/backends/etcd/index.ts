@@ -26,7 +26,7 @@ import type { EtcdStoreOptions } from "./options.ts";
 import { barePut, readRequest, readResult, transactionRequest, transactionResult } from "./transaction.ts";
 import { watchEtcd } from "./watch.ts";
 
-export type { EtcdStoreOptions, EtcdTlsOptions, EtcdTrouble } from "./options.ts";
+export type { EtcdStoreOptions, EtcdTlsOptions, EtcdIncident } from "./options.ts";
 
 const RANGE = methodOf(KV.method.range);
 const PUT = methodOf(KV.method.put);
@@ -122,7 +122,7 @@ class EtcdStore implements KeyValueStore {
       connection: this.#connection,
       keys: this.#keys,
       query,
-      onTrouble: (trouble) => this.#options.onTrouble?.(trouble),
+      onIncident: (incident) => this.#options.onIncident?.(incident),
     });
   }
 

@@ -13,7 +13,7 @@ export interface EtcdStoreOptions {
   /** Time limit of one endpoint before the next is used. */
   readonly attemptTimeoutMs?: number;
   /** Called on background failures (endpoint changed, watch resumed), for the log. */
-  readonly onTrouble?: (trouble: EtcdTrouble) => void;
+  readonly onIncident?: (incident: EtcdIncident) => void;
 }
 
 /** Files are reloaded when they change, for new connections. */
@@ -25,7 +25,7 @@ export interface EtcdTlsOptions {
   readonly insecureSkipVerify?: boolean;
 }
 
-export interface EtcdTrouble {
+export interface EtcdIncident {
   readonly what: "endpoint left" | "watch resumed" | "certificates not reloaded";
   readonly endpoint?: string;
   readonly fault: Fault;

@@ -13,14 +13,14 @@ import { closedFault, compactedFault } from "../../port/store-faults.ts";
 import type { ChangeEvent, WatchBatch, WatchQuery } from "../../port/key-value-store.ts";
 import { methodOf, type EtcdConnection } from "./connection.ts";
 import type { KeySpace } from "./keys.ts";
-import type { EtcdTrouble } from "./options.ts";
+import type { EtcdIncident } from "./options.ts";
 
 export interface EtcdWatch {
   readonly ambient: Ambient;
   readonly connection: EtcdConnection;
   readonly keys: KeySpace;
   readonly query: WatchQuery;
-  readonly onTrouble: (trouble: EtcdTrouble) => void;
+  readonly onIncident: (incident: EtcdIncident) => void;
 }
 
 const WATCH = methodOf(Watch.method.watch);
@@ -51,7 +51,7 @@ export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, v
       if (query.signal?.aborted) return;
       const fault = await faultToSurvive(watch, thrown);
       if (endpoint !== undefined) connection.leave(endpoint, fault);
-      watch.onTrouble({ what: "watch resumed", fault });
+      watch.onIncident({ what: "watch resumed", fault });
     }
     const pause = backoffDelay(RESUME, position.failures, ambient.random);
     position.failures += 1;

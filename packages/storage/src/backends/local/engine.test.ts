@@ -12,7 +12,7 @@ import { shareEngine } from "./shared-store.ts";
 import { FIRST_REVISION } from "./table.ts";
 
 /** A table that counts its durable writes and fails on command with a rollback. */
-class TroubledTable extends MemoryTable {
+class FailingTable extends MemoryTable {
   units = 0;
   override fault: Fault | undefined = undefined;
   override savedRevision = FIRST_REVISION;
@@ -38,8 +38,8 @@ class TroubledTable extends MemoryTable {
   }
 }
 
-function troubledEngine() {
-  const table = new TroubledTable();
+function createFailingEngine() {
+  const table = new FailingTable();
   const ambient = virtualAmbient(1);
   let flush: (() => void) | undefined;
   const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY, schedule: (work) => (flush = work) });
@@ -49,7 +49,7 @@ function troubledEngine() {
 
 describe("group commit", () => {
   test("queued commits share one durable write, each with its own revision and conditions", async () => {
-    const { engine, table, put, flush } = troubledEngine();
+    const { engine, table, put, flush } = createFailingEngine();
     const commits = [
       put("a"),
       engine.commit({ conditions: [absent("a")], writes: [{ op: "put", key: "a", value: "second" }] }),
@@ -69,7 +69,7 @@ describe("group commit", () => {
   });
 
   test("acknowledges and delivers nothing before it is durable, and a failed write has no effect", async () => {
-    const { engine, table, put, flush } = troubledEngine();
+    const { engine, table, put, flush } = createFailingEngine();
     table.fail = () => fullFault("the disk", undefined);
     const outcome = expect(put("a")).rejects.toMatchObject({ code: "OAAS_STORE_FULL" });
     flush();
@@ -83,7 +83,7 @@ describe("group commit", () => {
   });
 
   test("one failing transaction does not affect the others", async () => {
-    const { table, put, flush } = troubledEngine();
+    const { table, put, flush } = createFailingEngine();
     table.fail = (keys) => (keys.includes("big") ? fullFault("the disk", undefined) : undefined);
     const outcomes = Promise.allSettled([put("a"), put("big"), put("b")]);
     flush();
@@ -92,7 +92,7 @@ describe("group commit", () => {
   });
 
   test("rejects everything after the table was found damaged", async () => {
-    const { engine, table, put, flush } = troubledEngine();
+    const { engine, table, put, flush } = createFailingEngine();
     table.fail = () => internal("damaged", { code: "OAAS_STORE_CORRUPT", context: { damaged: true } });
     const outcomes = Promise.allSettled([put("a"), put("b")]);
     flush();
@@ -105,7 +105,7 @@ describe("group commit", () => {
 describe("a table that cannot be used for a while", () => {
   const lost = unavailable("the disk", "I/O error", { context: { outcomeUnknown: true } });
   const failing = () => {
-    const under = troubledEngine();
+    const under = createFailingEngine();
     under.table.fail = () => {
       under.table.fault = unavailable("the disk", "it is being opened again");
       return lost;
@@ -136,7 +136,7 @@ describe("a table that cannot be used for a while", () => {
   });
 
   test("ends watches and leases after a restart with another revision", async () => {
-    const { engine, table } = troubledEngine();
+    const { engine, table } = createFailingEngine();
     const handle = shareEngine(engine, virtualAmbient(1), 1_000);
     const watch = handle.watch({ prefix: "", fromRevision: 2 })[Symbol.asyncIterator]();
     const next = watch.next();
@@ -227,7 +227,7 @@ describe("bookmarks", () => {
 
 describe("expired leases of a table that cannot delete", () => {
   test("lose their keys as soon as the table can delete", async () => {
-    const table = new TroubledTable();
+    const table = new FailingTable();
     const ambient = virtualAmbient(1);
     const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY });
     const lease = engine.leases.grant(500);

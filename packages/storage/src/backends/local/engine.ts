@@ -208,7 +208,7 @@ export class LocalEngine {
         }
         outcomes.push({ committed: { revision, changed: events.length > 0 } });
       } catch (thrown) {
-        if (!isRefusal(thrown)) throw thrown;
+        if (!isTransactionFault(thrown)) throw thrown;
         outcomes.push({ rejected: thrown });
       }
     }
@@ -250,7 +250,7 @@ export class LocalEngine {
 }
 
 /** Whether a fault concerns one transaction; other faults concern the table and the whole batch. */
-function isRefusal(thrown: unknown): boolean {
+function isTransactionFault(thrown: unknown): boolean {
   return thrown instanceof Fault && (thrown.kind === "conflict" || thrown.code === "OAAS_LEASE_LOST");
 }
 

@@ -5,7 +5,7 @@ import { LocalHandle } from "./handle.ts";
 
 /** A store with several clients in one process: each handle has its own watches and lease renewals. */
 export interface SharedStore extends KeyValueStore {
-  /** Returns another client of the same data. Closing it looks like a crash to the other clients. */
+  /** Returns another client of the same data. To the other clients, closing it is the same as a crash. */
   connect(ambient?: Ambient): KeyValueStore;
 }
 

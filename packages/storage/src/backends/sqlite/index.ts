@@ -10,7 +10,7 @@ import { Reopener } from "./reopener.ts";
 import { openFault } from "./sqlite-faults.ts";
 import { SqliteTable, type SqliteTableOptions } from "./sqlite-table.ts";
 
-export type { SqliteTrouble } from "./open-database.ts";
+export type { SqliteIncident } from "./open-database.ts";
 
 export interface SqliteStoreOptions extends OpenOptions {
   readonly ambient: Ambient;
@@ -83,8 +83,8 @@ function reopen(options: SqliteStoreOptions, table: SqliteTable, engine: LocalEn
     const saved = new SqliteTable({ file, onFailure: () => undefined }, database).savedRevision;
     const { revision } = engine.history;
     if (saved < revision) {
-      const why = `is at revision ${saved}, but revision ${revision} was acknowledged; restore the newer file`;
-      throw unavailable("the database file", `${file} ${why}`);
+      const reason = `is at revision ${saved}, but revision ${revision} was acknowledged; restore the newer file`;
+      throw unavailable("the database file", `${file} ${reason}`);
     }
     writeOwner(file, ambient.clock);
     table.use(database);

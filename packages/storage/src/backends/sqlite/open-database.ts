@@ -7,8 +7,8 @@ import { inUseFault, ownerFile } from "./file-owner.ts";
 import { assertOurs, migrate } from "./schema.ts";
 import { damagedFault, isBusy, openFault } from "./sqlite-faults.ts";
 
-/** A problem that needs no action of the caller, for the log. */
-export interface SqliteTrouble {
+/** A background failure or recovery, for the log. */
+export interface SqliteIncident {
   /** A constant text, such as "reopen database failed". */
   readonly what: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface OpenOptions {
   readonly file: string;
   /** Limit of the file size. */
   readonly maxBytes?: number;
-  readonly onTrouble?: (trouble: SqliteTrouble) => void;
+  readonly onIncident?: (incident: SqliteIncident) => void;
 }
 
 /** Keeps records of up to 2 KB, the majority, in one page of the tree. */
@@ -47,18 +47,18 @@ export function openDatabase(options: OpenOptions, { mustExist = false } = {}): 
 }
 
 /** SQLite gives its side files the mode of the database file. */
-function protectFiles({ file, onTrouble }: OpenOptions): void {
+function protectFiles({ file, onIncident }: OpenOptions): void {
   if (!createFile(file)) {
     for (const path of [file, ...SIDE_FILES.map((suffix) => file + suffix), ownerFile(file)]) {
       const { before, after } = tightenPermissions(path) ?? {};
       if (before !== undefined) {
-        onTrouble?.({ what: "removed permissions of other users", path, details: { before, after } });
+        onIncident?.({ what: "removed permissions of other users", path, details: { before, after } });
       }
     }
   }
   const folder = dirname(file);
   if (isWritableByOthers(folder)) {
-    onTrouble?.({ what: "other users can replace files of the database", path: folder });
+    onIncident?.({ what: "other users can replace files of the database", path: folder });
   }
 }
 

@@ -1,5 +1,5 @@
 import { backoffDelay, Fault, type Ambient, type BackoffPolicy, type Timer } from "@oaas/foundation";
-import type { SqliteTrouble } from "./open-database.ts";
+import type { SqliteIncident } from "./open-database.ts";
 
 export interface ReopenerOptions {
   readonly file: string;
@@ -9,7 +9,7 @@ export interface ReopenerOptions {
   readonly reopen: () => void;
   /** Called with the reason of each failed attempt. */
   readonly onFailure: (fault: Fault) => void;
-  readonly onTrouble?: ((trouble: SqliteTrouble) => void) | undefined;
+  readonly onIncident?: ((incident: SqliteIncident) => void) | undefined;
 }
 
 /** Opens a failed database again with backoff, until it succeeds or is stopped. */
@@ -26,10 +26,10 @@ export class Reopener {
 
   /** Starts the attempts. A file that fails again soon after it was opened continues the backoff. */
   start(fault: Fault): void {
-    const { file, ambient, policy, onTrouble } = this.#options;
+    const { file, ambient, policy, onIncident } = this.#options;
     if (this.#isStopped || this.#timer !== undefined) return;
     if (ambient.clock.monotonic() - this.#openSinceMs > policy.capMs) this.#attempts = 0;
-    onTrouble?.({ what: "database failed; it will be opened again", path: file, fault });
+    onIncident?.({ what: "database failed; it will be opened again", path: file, fault });
     this.#schedule();
   }
 
@@ -46,17 +46,17 @@ export class Reopener {
   }
 
   #attempt(): void {
-    const { file, ambient, reopen, onFailure, onTrouble } = this.#options;
+    const { file, ambient, reopen, onFailure, onIncident } = this.#options;
     const details = { attempts: this.#attempts };
     try {
       reopen();
       this.#timer = undefined;
       this.#openSinceMs = ambient.clock.monotonic();
-      onTrouble?.({ what: "reopened database", path: file, details });
+      onIncident?.({ what: "reopened database", path: file, details });
     } catch (thrown) {
       const fault = Fault.from(thrown);
       onFailure(fault);
-      onTrouble?.({ what: "reopen database failed", path: file, fault, details });
+      onIncident?.({ what: "reopen database failed", path: file, fault, details });
       this.#schedule();
     }
   }

@@ -64,11 +64,11 @@ export function commitFault(file: string, thrown: unknown): Fault {
 }
 
 /** Fault of a file whose content is invalid. */
-export function damagedFault(file: string, why: { readonly cause?: unknown; readonly damage?: string } = {}): Fault {
+export function damagedFault(file: string, reason: { readonly cause?: unknown; readonly damage?: string } = {}): Fault {
   return internal(`the database file ${file} is damaged`, {
     code: "OAAS_STORE_CORRUPT",
-    cause: why.cause,
-    context: { file, damaged: true, damage: why.damage },
+    cause: reason.cause,
+    context: { file, damaged: true, damage: reason.damage },
   });
 }
 
@@ -87,8 +87,8 @@ function reasonOf(thrown: unknown): string {
 }
 
 function cannotOpen(file: string, cause: unknown): Fault {
-  const why = isFileError(cause) ? cause.code : "it may be a folder, or it or its folder is not writable";
-  return failedPrecondition("database file", `${file} cannot be opened for writing (${why})`, { cause });
+  const reason = isFileError(cause) ? cause.code : "it may be a folder, or it or its folder is not writable";
+  return failedPrecondition("database file", `${file} cannot be opened for writing (${reason})`, { cause });
 }
 
 function isFileError(thrown: unknown): thrown is NodeJS.ErrnoException & { code: string } {

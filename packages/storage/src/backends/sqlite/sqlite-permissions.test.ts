@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openSqliteStore, type SqliteTrouble } from "./index.ts";
+import { openSqliteStore, type SqliteIncident } from "./index.ts";
 
 let folder: string;
 let file: string;
-let troubles: SqliteTrouble[];
+let incidents: SqliteIncident[];
 const isRoot = process.geteuid?.() === 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "oaas-permissions-"));
   file = join(folder, "new", "deeper", "store.db");
-  troubles = [];
+  incidents = [];
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = () => openSqliteStore({ ambient: realAmbient, file, onTrouble: (trouble) => troubles.push(trouble) });
+const open = () => openSqliteStore({ ambient: realAmbient, file, onIncident: (incident) => incidents.push(incident) });
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 const put = (store: ReturnType<typeof open>) => store.commit({ writes: [{ op: "put", key: "k", value: "secret" }] });
 
@@ -27,11 +27,11 @@ test("creates files and folders that only the owner can read", async () => {
   expect(existsSync(`${file}-wal`)).toBe(true);
   expect([file, `${file}-wal`, `${file}.owner`].map(modeOf)).toEqual(["600", "600", "600"]);
   expect([join(folder, "new"), join(folder, "new", "deeper")].map(modeOf)).toEqual(["700", "700"]);
-  expect(troubles).toEqual([]);
+  expect(incidents).toEqual([]);
   await store.close();
 });
 
-test("tightens existing files and reports it", async () => {
+test("removes permissions of other users from existing files and reports it", async () => {
   const first = open();
   await put(first);
   await first.close();
@@ -41,12 +41,12 @@ test("tightens existing files and reports it", async () => {
   expect((await again.get("k"))?.value).toBe("secret");
   await put(again);
   expect([file, `${file}-wal`, `${file}.owner`].map(modeOf)).toEqual(["600", "600", "600"]);
-  expect(troubles).toContainEqual({
+  expect(incidents).toContainEqual({
     what: "removed permissions of other users",
     path: file,
     details: { before: "0644", after: "0600" },
   });
-  expect(troubles.map(({ path }) => path)).toContain(`${file}-wal`);
+  expect(incidents.map(({ path }) => path)).toContain(`${file}-wal`);
   await again.close();
 });
 
@@ -57,17 +57,17 @@ test("does not change the permissions of the file of another program", () => {
   expect(modeOf(file)).toBe("644");
 });
 
-test("leaves an existing folder alone, and reports when others can replace its files", async () => {
+test("does not change an existing folder, and reports when others can replace its files", async () => {
   mkdirSync(join(folder, "new", "deeper"), { recursive: true });
   chmodSync(join(folder, "new", "deeper"), 0o777);
   await open().close();
-  expect(troubles).toEqual([
+  expect(incidents).toEqual([
     { what: "other users can replace files of the database", path: join(folder, "new", "deeper") },
   ]);
   chmodSync(join(folder, "new", "deeper"), 0o1777);
-  troubles = [];
+  incidents = [];
   await open().close();
-  expect(troubles, "a sticky folder protects the files").toEqual([]);
+  expect(incidents, "a sticky folder protects the files").toEqual([]);
   expect(modeOf(join(folder, "new", "deeper"))).toBe("777");
 });
 

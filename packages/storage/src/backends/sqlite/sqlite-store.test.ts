@@ -16,7 +16,7 @@ describeKeyValueStore("sqlite", {
     return {
       store,
       connect: async () => store.connect(),
-      // Virtual time, but a real event loop: the engine gathers commits until the present turn is over.
+      // Virtual time, but a real event loop: the engine collects commits until the end of the current turn.
       elapse: async (ms) => {
         await ambient.time.advance(ms);
         await setImmediate();
