@@ -10,7 +10,7 @@ import type { CliContext } from "./command/command.ts";
 import { completion, contexts, doctor, login } from "./commands/configuration/routes.ts";
 import { apply, deleteFiles, diff, plan } from "./commands/files/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
-import { events, explain, logs, wait } from "./commands/observe/routes.ts";
+import { audit, events, explain, logs, wait } from "./commands/observe/routes.ts";
 import { catalogueOf, clusters, deployments, packages, runtimes, topology } from "./commands/resources/routes.ts";
 
 /** The command tree as data. Help, completion and docs/reference/cli.md are generated from it; handlers load on use. */
@@ -50,6 +50,7 @@ const root = buildRouteMap({
     cluster: clusters,
     wait,
     events,
+    audit,
     explain,
     logs,
     topology,

@@ -16,6 +16,7 @@ const GROUPS = [
       ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
       ["logs", "Show the history of a class in its clusters"],
       ["events", "Stream events of packages, deployments and clusters"],
+      ["audit", "Read and verify the audit trail: attempted changes and their outcome"],
       ["topology", "Show packages, classes and clusters as a tree"],
     ],
   ],

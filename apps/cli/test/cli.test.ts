@@ -64,6 +64,31 @@ describe("oaas with a package manager", () => {
     expect(await oaas("package list --nope")).toMatchObject({ code: 2 });
   });
 
+  test("lists the audit trail and verifies its lines", async () => {
+    expect((await oaas(`apply -f ${SHOP}`)).code).toBe(0);
+    expect((await oaas("package delete shop --yes")).code).toBe(0);
+    const listed = await oaas("audit list --action deletePackage --since 1h --limit 1");
+    expect(listed.out).toMatch(
+      /AGE +ACTOR +ACTION +TARGET +OUTCOME\n.*anonymous@.* deletePackage +\/api\/v1\/packages\/shop/,
+    );
+    expect((await oaas("audit list --actor stranger")).code).toBe(0);
+    const lines = (await readText(path.join(home, "pm.log"))).split("\n");
+    const whole = await file("audit.jsonl", lines.join("\n"));
+    const verified = await oaas(`audit verify ${whole}`);
+    expect(verified).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+ lines verified: \S+ 1-\d+\n$/) as string,
+    });
+    const at = lines.findIndex((line) => line.includes('"action":"deletePackage"'));
+    const changed = lines.with(at, (lines[at] ?? "").replace('"deletePackage"', '"createPackage"'));
+    const broken = await file("broken.jsonl", changed.join("\n"));
+    expect(await oaas(`audit verify ${broken}`)).toMatchObject({
+      code: 1,
+      out: `${broken}:${at + 1} was changed: its hash does not match its content\n`,
+    });
+    expect(await oaas("audit verify nothing.jsonl")).toMatchObject({ code: 2 });
+  });
+
   test("applies, prints, updates, diffs, rolls back and deletes a package", async () => {
     expect(await oaas(`apply -f ${SHOP} --reason first`)).toEqual({ code: 0, out: "package/shop created\n", err: "" });
     expect(await oaas(`diff -f ${SHOP}`)).toEqual({ code: 0, out: "", err: "" });

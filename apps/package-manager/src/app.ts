@@ -4,14 +4,15 @@ import { faultStatus } from "@oaas/contracts/rest";
 import { Fault, isLoopbackHost } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
 import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
-import { auditToLog, type AuditTrail } from "./access/audit.ts";
+import { actorOf, AuditTrail } from "./access/audit.ts";
+import { AuditQueue, auditToLog, type AuditSink } from "./access/audit-queue.ts";
 import {
   acceptEveryCaller,
   bearerAuthenticator,
   certificateAuthenticator,
   type Authenticator,
 } from "./access/authenticator.ts";
-import { callerId, type Caller } from "./access/caller.ts";
+import { callerId, UNKNOWN_CALLER, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
@@ -31,6 +32,7 @@ import {
 import { isChange, packageService, sentCredentials } from "./grpc/package-service.ts";
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
+import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { eventHandlers } from "./http/routes/events.ts";
@@ -39,6 +41,8 @@ import { serviceHandlers } from "./http/routes/service.ts";
 import { HttpServer } from "./http/server/http-server.ts";
 import type { PlatformPorts } from "./platform-parts.ts";
 import { startPlatform, type Platform } from "./platform.ts";
+import { AuditStore } from "./stores/audit-records.ts";
+import type { AuditReader } from "./use-cases.ts";
 import { VERSION } from "./version.ts";
 
 /** The dependencies of the package manager; `main.ts` passes the real ones. */
@@ -48,6 +52,8 @@ export interface AppPorts extends PlatformPorts {
   /** Problems of the environment that an operator should fix. */
   readonly warnings?: () => readonly string[];
   readonly fetchJson: (url: string) => Promise<unknown>;
+  /** Where audit lines go. Default: the log. */
+  readonly audit?: AuditSink;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
 }
@@ -68,14 +74,14 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
-  const audit = auditToLog(ports.logger);
+  const audit = openAudit(config, ports);
   const warnings = warningsOf(config);
   const rates = new RateLimiter(
     { perSecond: config.server.callerRate, burst: config.server.callerBurst },
     ports.ambient.clock,
   );
-  const edge: Edge = { authenticate, audit, admit: (caller) => rates.admit(callerId(caller)) };
-  const http = httpServer(config, ports, platform, { ...edge, warnings, tls: tls?.options });
+  const edge: Edge = { authenticate, audit: audit.trail, admit: (caller) => rates.admit(callerId(caller)) };
+  const http = httpServer(config, ports, platform, { ...edge, kept: audit, warnings, tls: tls?.options });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
   try {
@@ -102,15 +108,38 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();
+          await audit.close(graceMs);
           await platform.close(graceMs);
         })()),
     };
   } catch (thrown) {
     await metrics?.close();
     await http.close();
+    await audit.close(0);
     await platform.close(0);
     throw thrown;
   }
+}
+
+interface OpenAudit extends AuditReader {
+  readonly trail: AuditTrail;
+  warnings(): readonly string[];
+  /** Writes what waits. */
+  close(graceMs: number): Promise<void>;
+}
+
+function openAudit({ audit: { keep } }: PmConfig, { ambient, store, logger, audit }: AppPorts): OpenAudit {
+  const queue = new AuditQueue({ sink: audit ?? auditToLog(logger), ambient, logger });
+  const records = new AuditStore({ store, ambient, logger, keep });
+  return {
+    trail: new AuditTrail({ queue, records, ambient, instance: ambient.ids.uuid() }),
+    list: (query) => records.list(query),
+    warnings: () => queue.warnings(),
+    close: async (graceMs) => {
+      await records.close();
+      await queue.close(graceMs);
+    },
+  };
 }
 
 /** What the listeners share. */
@@ -126,7 +155,7 @@ function httpServer(
   config: PmConfig,
   ports: AppPorts,
   platform: Platform,
-  edge: Edge & { readonly warnings: readonly string[] },
+  edge: Edge & { readonly warnings: readonly string[]; readonly kept: OpenAudit },
 ): HttpServer {
   const { ambient, store } = ports;
   return new HttpServer({
@@ -142,11 +171,17 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.status),
       ...clusterHandlers(platform.clusters, platform.admin, platform.status),
       ...eventHandlers(platform.feed, platform.deployments),
+      ...auditHandlers(edge.kept),
       ...serviceHandlers({
         version: VERSION,
         ambient,
         storage: () => store.revision(),
-        warnings: () => [...edge.warnings, ...(ports.warnings?.() ?? []), ...platform.warnings()],
+        warnings: () => [
+          ...edge.warnings,
+          ...(ports.warnings?.() ?? []),
+          ...platform.warnings(),
+          ...edge.kept.warnings(),
+        ],
         checks: () =>
           Object.fromEntries(Object.entries(platform.faults()).map(([name, fault]) => [name, fault?.message])),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,
@@ -185,8 +220,12 @@ async function openGrpc(
     onRejected: (method, head, fault) => {
       if (!isChange(method)) return;
       const correlationId = head.header(METADATA_KEYS.correlationId) ?? "";
-      const refused = { caller: "unknown", action: method.localName, target: "", refused: fault.message };
-      void edge.audit.record({ ...refused, status: faultStatus(fault), correlationId });
+      const actor = actorOf(UNKNOWN_CALLER, head.peer.address);
+      const attempt = { actor, action: method.localName, target: "", correlationId };
+      // The call is rejected already, whether or not that can be recorded.
+      void edge.audit
+        .refuse(attempt, { status: faultStatus(fault), reason: fault.message })
+        .catch((thrown: unknown) => ports.logger.error("audit call failed", { fault: Fault.from(thrown) }));
     },
   });
   for (const name of ["", ...names]) board.set(name, "serving");

@@ -27,6 +27,8 @@ export const BACKOFF = {
   eventWatch: { baseMs: 500, capMs: 500, factor: 1, jitter: 0 },
   /** Reopens of the SQLite file after an I/O error. Starts fast, because every request fails meanwhile. */
   storeReopen: { baseMs: 100, capMs: 10_000, factor: 2, jitter: 0.5 },
+  /** Writes to an audit sink that rejects entries. */
+  auditSink: { baseMs: 100, capMs: 5_000, factor: 2, jitter: 0.2 },
   /** Restarts of a worker process that keeps exiting. */
   workerRestart: { baseMs: 1_000, capMs: 30_000, factor: 2, jitter: 0.2 },
 } as const satisfies Record<string, BackoffPolicy>;

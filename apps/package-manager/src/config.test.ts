@@ -42,6 +42,9 @@ describe("invalid settings", () => {
       message: /OIDC_ROLE_MAPPING\.ops must be viewer, deployer or admin/,
     },
     { why: "groups that are a list", env: { OIDC_ROLE_MAPPING: "[]" }, message: /OIDC_ROLE_MAPPING must be an object/ },
+    { why: "an audit file without a name", env: { AUDIT_SINK: "file" }, message: /AUDIT_FILE is required/ },
+    { why: "a collector without a URL", env: { AUDIT_SINK: "otlp" }, message: /AUDIT_OTLP_ENDPOINT is required/ },
+    { why: "a misspelt audit setting", env: { AUDIT_FIL: "x" }, message: /AUDIT_FIL .*AUDIT_FILE/ },
     { why: "a user without a password", env: { ETCD_USERNAME: "pm" }, message: /ETCD_PASSWORD is missing/ },
     {
       why: "an encryption key of the wrong length, which is not repeated",

@@ -132,6 +132,37 @@ const variables = {
       )
       .example("CN:ci=deployer,URI:spiffe://oaas/dashboard=viewer"),
   },
+  audit: {
+    sink: env("AUDIT_SINK")
+      .oneOf(["stdout", "file", "otlp", "none"])
+      .default("stdout")
+      .doc(
+        "Where audit lines go, whatever LOG_LEVEL is: standard output, AUDIT_FILE, the collector AUDIT_OTLP_ENDPOINT, or none (only the store).",
+      ),
+    file: env("AUDIT_FILE")
+      .path()
+      .optional()
+      .doc("File of AUDIT_SINK=file; mode 0600, opened again after it was renamed.")
+      .example("/var/log/oaas/audit.jsonl"),
+    fileMaxBytes: env("AUDIT_FILE_MAX_BYTES")
+      .byteSize({ min: "64KiB" })
+      .default("64MiB")
+      .doc("A larger AUDIT_FILE is renamed with the time in milliseconds as its ending, and a new one is begun."),
+    otlpEndpoint: env("AUDIT_OTLP_ENDPOINT")
+      .url("http", "https")
+      .optional()
+      .doc("Base URL of the OTLP/HTTP collector of AUDIT_SINK=otlp; entries are sent as log records in JSON.")
+      .example("http://collector:4318"),
+    otlpHeaders: env("AUDIT_OTLP_HEADERS")
+      .keyValues()
+      .secret()
+      .default({})
+      .doc("Headers for that collector, such as authorization=Bearer …."),
+    keep: env("AUDIT_KEEP")
+      .int({ min: 100, max: 1_000_000 })
+      .default(10_000)
+      .doc("Audit entries that the store keeps for GET /api/v1/audit; older ones are deleted."),
+  },
   storage: {
     type: env("STORAGE_TYPE")
       .oneOf(["memory", "sqlite", "etcd"], { embedded: "sqlite", file: "sqlite" })
@@ -243,7 +274,7 @@ const variables = {
 /** The settings of the package manager. */
 export const pmConfig = defineConfig({
   title: "OaaS package manager",
-  prefixes: ["OPRC_PM_", "PLANNER_", "DEPLOY_", "PACKAGE_", "AUTH_", "OIDC_", "STORAGE_", "ETCD_", "CRM_"],
+  prefixes: ["OPRC_PM_", "PLANNER_", "DEPLOY_", "PACKAGE_", "AUTH_", "OIDC_", "AUDIT_", "STORAGE_", "ETCD_", "CRM_"],
   variables,
   notUsedYet: {
     "Static files are not served.": ["STATIC_DIR"],
@@ -258,6 +289,7 @@ export const pmConfig = defineConfig({
       ...checkTls(config),
       ...checkLimits(config),
       ...checkStorage(config),
+      ...checkAudit(config),
       ...checkClusters(config.crm),
     ],
   ],
@@ -368,6 +400,16 @@ function checkLimits(config: PmConfig): Violation[] {
   if (maxBodiesBytes(config) >= 2 * maxBodyBytes) return [];
   const message = `is less than twice SERVER_MAX_BODY_BYTES (${maxBodyBytes}), so that no body of that size is accepted`;
   return [{ path: "$.SERVER_MAX_BODIES_BYTES", message, fix: `set at least ${2 * maxBodyBytes}` }];
+}
+
+function checkAudit({ audit: { sink, file, otlpEndpoint } }: PmConfig): Violation[] {
+  const missing = (name: string): Violation => ({
+    path: `$.${name}`,
+    message: `is required with AUDIT_SINK=${sink}`,
+    fix: "set it, or choose another AUDIT_SINK",
+  });
+  if (sink === "file" && file === undefined) return [missing("AUDIT_FILE")];
+  return sink === "otlp" && otlpEndpoint === undefined ? [missing("AUDIT_OTLP_ENDPOINT")] : [];
 }
 
 function checkStorage({ storage, server }: PmConfig): Violation[] {

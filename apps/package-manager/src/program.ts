@@ -1,5 +1,6 @@
 import { Fault, type Ambient } from "@oaas/foundation";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { openAuditSink } from "./adapters/audit/open-sink.ts";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
 import { followTokens } from "./adapters/token-table.ts";
@@ -33,6 +34,7 @@ export function packageManager(open: typeof openStore) {
     const { tokensFile } = config.auth;
     const tokens =
       tokensFile === undefined ? undefined : namingVariable(() => followTokens(tokensFile, ambient.clock, log));
+    const audit = await openAuditSink(config, ambient, log);
     const store = open(config, ambient, log);
     const app = await startApp(config, {
       ambient,
@@ -40,6 +42,7 @@ export function packageManager(open: typeof openStore) {
       tokens: () => tokens?.current(),
       warnings: () => [tokens?.warning()].filter((warning) => warning !== undefined),
       fetchJson,
+      audit,
       logger: log,
       meter,
       metricsText: collectMetrics(() => meter.text(), ambient),

@@ -1,4 +1,4 @@
-import type { FindingWire } from "@oaas/contracts/rest";
+import type { AuditEntry, FindingWire } from "@oaas/contracts/rest";
 import type {
   ClassDefinition,
   ClassDeployment,
@@ -273,6 +273,21 @@ export interface ClusterAdmin {
    * not answer are abandoned.
    */
   remove(name: ClusterName, call: Call): Promise<void>;
+}
+
+export interface AuditQuery extends PageRequest {
+  /** Subject or name of the caller. */
+  readonly actor?: string;
+  readonly action?: string;
+  /** Part of the target. */
+  readonly target?: string;
+  /** Milliseconds since the epoch. */
+  readonly since?: number;
+}
+
+/** The kept entries of the audit trail, newest first. */
+export interface AuditReader {
+  list(query: AuditQuery): Promise<ListPage<AuditEntry>>;
 }
 
 export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime" | "package";

@@ -5,7 +5,7 @@ import { sendRequest, type Answer, type CallOptions } from "./running-pm.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 
-/** One line of the log. */
+/** One line of the log; audit lines have no level. */
 export interface LogLine {
   readonly level: string;
   readonly message: string;
@@ -44,7 +44,8 @@ export async function runPm({ folder, env = {}, program = MAIN }: PmProcessOptio
   const log = async (): Promise<readonly LogLine[]> => {
     const text = await readFile(logFile, "utf8").catch(() => "");
     const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
-    return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
+    const objects = lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
+    return objects.filter(({ level }) => level !== undefined);
   };
   let port: unknown;
   await untilReady(running, async () => {

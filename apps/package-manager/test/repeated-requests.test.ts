@@ -85,11 +85,11 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** The writes of a request: the key, then the effect. The sweep also kills after later writes. */
-const [KEY, EFFECT] = [1, 2];
+/** The writes of a request: the audit entry, the key, then the effect. The sweep also kills after later writes. */
+const [KEY, EFFECT] = [2, 3];
 const killPoints = (scenario: Scenario): readonly number[] =>
   scenario === SCENARIOS[0] || sweepSize(1, 2) === 2
-    ? Array.from({ length: sweepSize(EFFECT, 6) }, (_, at) => KEY + at)
+    ? Array.from({ length: sweepSize(2, 6) }, (_, at) => KEY + at)
     : [EFFECT];
 
 describe("a request with an idempotency key whose process is killed", () => {
@@ -134,6 +134,8 @@ describe("a request with an idempotency key whose process is killed", () => {
       const headers = { "idempotency-key": id, ...(await conditionOf(scenario, id)) };
       const { method = "POST", path: target, body } = scenario.request(id);
       const send = (): Promise<Answer> => killable.pm.call(method, target, { body, headers });
+      // Stores the audit entries of the requests before.
+      await killable.pm.call("GET", "/api/v1/audit?limit=1");
       killable.killAtWrite({ nth, moment: "after" });
       const { exited } = killable.pm.process;
       await send().catch(() => exited);

@@ -4,6 +4,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type Logger } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
+import type { AuditSink } from "../src/access/audit-queue.ts";
 import { readTokens, type TokenTable } from "../src/access/token-file.ts";
 import { startApp, type RunningApp } from "../src/app.ts";
 import { pmConfig } from "../src/config.ts";
@@ -40,6 +41,8 @@ export interface PmOptions {
   /** The text of a token file. */
   readonly tokens?: string;
   readonly logger?: Logger;
+  /** Where audit lines go; the logger by default. */
+  readonly audit?: AuditSink;
 }
 
 /** Starts the package manager in this process on a free port. Closing leaves a passed store open. */
@@ -64,6 +67,7 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
     store,
     tokens: () => table,
     fetchJson: async (url) => (await fetch(url)).json(),
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
     logger: options.logger ?? NOOP_LOGGER,
     meter: NOOP_METER,
     metricsText: async () => "",

@@ -28,7 +28,7 @@ interface Argument {
 /** Positional arguments: a fixed list or a variadic one. Stricli's own type does not infer optional arguments. */
 type Positional<A extends readonly (string | undefined)[]> = (
   | { readonly kind: "tuple"; readonly parameters: readonly Argument[] }
-  | { readonly kind: "array"; readonly parameter: Argument }
+  | { readonly kind: "array"; readonly parameter: Argument; readonly minimum?: number }
 ) & {
   /** Phantom field that carries the argument types. */
   readonly types?: A;
@@ -87,6 +87,11 @@ export function command<F extends object = object, A extends readonly (string | 
 /** One required positional argument. */
 export function requiredArgument(brief: string, placeholder: string): Positional<[string]> {
   return { kind: "tuple", parameters: [{ brief, placeholder, parse: parseNonEmpty }] };
+}
+
+/** One or more positional arguments. */
+export function requiredArguments(brief: string, placeholder: string): Positional<[string, ...string[]]> {
+  return { kind: "array", parameter: { brief, placeholder, parse: parseNonEmpty }, minimum: 1 };
 }
 
 /** One optional positional argument. */

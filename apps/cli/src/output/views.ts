@@ -116,6 +116,29 @@ export function runtimeView({ now, colours }: TableContext): View<ItemOf<"listCl
   };
 }
 
+export function auditView({ now, colours }: TableContext): View<ItemOf<"listAudit">> {
+  return {
+    kind: "audit",
+    nameOf: ({ id }) => id,
+    columns: [
+      { header: "AGE", cell: ({ time }) => ageText(time, now) },
+      {
+        header: "ACTOR",
+        cell: ({ actor }) => (actor.name === actor.subject ? actor.name : `${actor.subject} (${actor.name})`),
+      },
+      { header: "ACTION", cell: ({ action }) => action },
+      { header: "TARGET", cell: ({ target }) => target },
+      {
+        header: "OUTCOME",
+        cell: ({ outcome, status }) => stateText(`${outcome}${status === null ? "" : ` ${status}`}`, colours),
+      },
+      { header: "ADDRESS", isWide: true, cell: ({ actor }) => actor.address },
+      { header: "REASON", isWide: true, cell: ({ reason }) => reason ?? "" },
+      { header: "CORRELATION", isWide: true, cell: ({ correlation_id }) => correlation_id },
+    ],
+  };
+}
+
 export function packageRevisionView({ now }: TableContext): View<ItemOf<"listPackageRevisions">> {
   return {
     kind: "revision",

@@ -1,8 +1,6 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { VirtualTime } from "@oaas/foundation/virtual";
-import { createRecordingLogger } from "@oaas/observability/testing";
 import { beforeEach, describe, expect, test } from "vitest";
-import { auditToLog, type AuditEntry } from "./audit.ts";
 import {
   acceptEveryCaller,
   bearerAuthenticator,
@@ -319,30 +317,6 @@ describe("JWTs of an issuer", () => {
     isReachable = false;
     await time.advance(2 * 3_600_000);
     expect((await away.callerOf(token)).name).toBe("u1");
-  });
-});
-
-describe("the audit trail", () => {
-  const entry = (caller: string): AuditEntry => ({
-    caller,
-    action: "deletePackage",
-    target: "/api/v1/packages/x",
-    status: 204,
-    correlationId: `of ${caller}`,
-  });
-
-  test("has written the line of a change when record resolves", async () => {
-    const recording = createRecordingLogger();
-    const audit = auditToLog(recording.log);
-    await Promise.all(["ann", "bob"].map((caller) => audit.record(entry(caller))));
-    expect(
-      recording.records.map(({ fields }) => [fields["caller"], fields["correlation_id"], fields["audit"]]),
-    ).toEqual([
-      ["ann", "of ann", true],
-      ["bob", "of bob", true],
-    ]);
-    await audit.record({ ...entry("eve"), refused: "not hers" });
-    expect(recording.records.at(-1)?.fields).toMatchObject({ caller: "eve", refused: "not hers" });
   });
 });
 

@@ -15,6 +15,9 @@ export interface Caller {
   readonly withoutRole?: string;
 }
 
+/** The caller of a call without valid credentials. */
+export const UNKNOWN_CALLER: Caller = { name: "unknown", role: "public" };
+
 /**
  * Identifies the caller, for limits and idempotency keys. Names of the token file contain no colon, so that they never equal the id of
  * a JWT.

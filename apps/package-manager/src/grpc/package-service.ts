@@ -4,9 +4,16 @@ import { classDeploymentFromWire, faultStatus, omitUndefined, type Role } from "
 import { Fault, invalidArgument } from "@oaas/foundation";
 import type { ClassDeployment, Package, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall, type CallHead } from "@oaas/rpc";
-import type { AuditTrail } from "../access/audit.ts";
+import { actorOf, type AuditedAttempt, type AuditResult, type AuditTrail } from "../access/audit.ts";
 import type { Authenticator, SentCredentials } from "../access/authenticator.ts";
-import { assertReporter, assertRole, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
+import {
+  assertReporter,
+  assertRole,
+  callerLabel,
+  mayReadSecrets,
+  UNKNOWN_CALLER,
+  type Caller,
+} from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
 import type { Call, Deployments, RegisteredPackage, Registry } from "../use-cases.ts";
 import { packageOf, packageToProto } from "./package-wire.ts";
@@ -18,7 +25,7 @@ export interface PackageServiceDeps {
   readonly authenticate: Authenticator;
   /** Throws when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
-  readonly audit: AuditTrail;
+  readonly audit: Pick<AuditTrail, "begin" | "refuse">;
 }
 
 const CHANGES: ReadonlySet<DescMethod> = new Set([
@@ -44,10 +51,10 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     call: RpcCall,
     role: Role,
     action: string,
-    onCaller?: (name: string) => void,
+    onCaller?: (caller: Caller) => void,
   ): Promise<Call & { readonly role: Role }> => {
     const caller = await deps.authenticate(sentCredentials(call));
-    onCaller?.(callerLabel(caller));
+    onCaller?.(caller);
     deps.admit(caller);
     assertRole(caller, role, action);
     const { correlationId, signal } = call;
@@ -65,24 +72,21 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     target: string,
     work: (by: Call) => Promise<T>,
   ): Promise<T> => {
-    let caller = "unknown";
-    const record = (status: number, refused?: string): Promise<void> =>
-      deps.audit.record({
-        caller,
-        action,
-        target,
-        status,
-        correlationId: call.correlationId,
-        ...(refused === undefined ? {} : { refused }),
-      });
+    const { correlationId, peer } = call;
+    let caller = UNKNOWN_CALLER;
+    let end: ((result: AuditResult) => void) | undefined;
+    const attempt = (): AuditedAttempt => ({ actor: actorOf(caller, peer.address), action, target, correlationId });
     try {
-      const by = await authorize(call, "deployer", action, (name) => (caller = name));
+      const by = await authorize(call, "deployer", action, (known) => (caller = known));
+      end = await deps.audit.begin(attempt());
       const result = await work(by);
-      await record(200);
+      end({ status: 200 });
       return result;
     } catch (thrown) {
       const fault = Fault.from(thrown);
-      await record(faultStatus(fault), fault.message);
+      const refused = { status: faultStatus(fault), reason: fault.message };
+      if (end === undefined) await deps.audit.refuse(attempt(), refused);
+      else end(refused);
       throw fault;
     }
   };

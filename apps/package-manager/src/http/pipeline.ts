@@ -10,7 +10,7 @@ import {
 } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
 import type { PeerCertificate } from "@oaas/rpc";
-import type { AuditEntry, AuditTrail } from "../access/audit.ts";
+import { actorOf, type AuditedAttempt, type AuditResult, type AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { assertRole, callerId, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
@@ -58,7 +58,7 @@ export interface PipelineOptions {
   readonly logger: Logger;
   readonly meter: Meter;
   readonly context: ContextStore;
-  readonly audit: AuditTrail;
+  readonly audit: Pick<AuditTrail, "begin" | "refuse">;
   readonly idempotency: Idempotency<HttpReply>;
   readonly authenticate: Authenticator;
   /** Set without authentication: exceptions from the rejection of requests of web pages. */
@@ -87,7 +87,7 @@ const READ_ONLY: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"])
 /** The result of a request; with the fault of a rejected one. */
 interface Attempt {
   readonly reply: HttpReply;
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }
 
 /** What is known of a request while it is served. */
@@ -95,6 +95,8 @@ interface Progress {
   readonly caller: Caller;
   /** Whether the audit trail records it. */
   isChange: boolean;
+  /** Records the end of a change that has started. */
+  endChange?: (result: AuditResult) => void;
   /** From here on violations come from a use case, which does not know aliases. */
   isRead: boolean;
 }
@@ -127,9 +129,10 @@ export class Pipeline {
       await context.run(own, () => this.#assertAdmitted(operation, head, known));
       return { head, caller: known.caller, context: own, startedAtMs };
     } catch (thrown) {
-      const { reply, fault } = this.refuse(thrown, head.url, head.correlationId);
-      if (isChange(operation))
-        await this.#options.audit.record(auditEntry(operation, head, known.caller, reply, fault));
+      const refused = this.refuse(thrown, head.url, head.correlationId);
+      const reply = isChange(operation)
+        ? await this.#auditRefusal(auditedAttempt(operation, head, known.caller), head, refused)
+        : refused.reply;
       this.#count(operation, reply, startedAtMs);
       return { reply };
     }
@@ -141,7 +144,7 @@ export class Pipeline {
   }
 
   /** The problem document for an error; logs internal errors. */
-  refuse(thrown: unknown, url: string, correlationId: string): Required<Attempt> {
+  refuse(thrown: unknown, url: string, correlationId: string): { readonly reply: HttpReply; readonly fault: Fault } {
     const problem = problemReply(thrown, { instance: url, correlationId });
     if (isFault(problem.fault, "internal"))
       this.#options.logger.error("serve request failed", { fault: problem.fault, url, correlation_id: correlationId });
@@ -155,11 +158,34 @@ export class Pipeline {
   ): Promise<HttpReply> {
     const incoming: Incoming = { ...head, ...content };
     const progress: Progress = { caller, isChange: isChange(operation), isRead: false };
-    const { reply: whole, fault } = await this.#attempt(operation, incoming, progress);
+    const attempt = await this.#attempt(operation, incoming, progress);
+    const whole = progress.isChange ? await this.#audit(operation, head, progress, attempt) : attempt.reply;
     const reply = this.#applyPreconditions(operation, incoming, whole);
-    if (progress.isChange) await this.#options.audit.record(auditEntry(operation, head, caller, reply, fault));
     this.#count(operation, reply, startedAtMs);
     return reply;
+  }
+
+  /** Records the end of a change, or an attempt that was refused before it. */
+  async #audit(
+    operation: Operation,
+    head: RequestHead,
+    { caller, endChange }: Progress,
+    { reply, fault }: Attempt,
+  ): Promise<HttpReply> {
+    if (endChange === undefined)
+      return this.#auditRefusal(auditedAttempt(operation, head, caller), head, { reply, fault });
+    endChange({ status: reply.status, reason: fault?.message, target: createdTarget(operation, reply) });
+    return reply;
+  }
+
+  /** Records a refused attempt; the response is 503 when that is not possible. */
+  async #auditRefusal(attempt: AuditedAttempt, head: RequestHead, { reply, fault }: Attempt): Promise<HttpReply> {
+    try {
+      await this.#options.audit.refuse(attempt, { status: reply.status, reason: fault?.message });
+      return reply;
+    } catch (thrown) {
+      return this.refuse(thrown, head.url, head.correlationId).reply;
+    }
   }
 
   #count({ id }: Operation, { status }: HttpReply, startedAtMs: number): void {
@@ -193,12 +219,15 @@ export class Pipeline {
     if (problem) throw crossSiteError(problem, CROSS_SITE_SETTINGS[problem.header]);
   }
 
-  async #handle({ id, route, handler }: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
+  async #handle(operation: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
+    const { id, route, handler } = operation;
     const { caller } = progress;
     const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
     progress.isChange &&= query?.dry_run !== true;
     const request = readRequest(route, incoming, caller, query);
     progress.isRead = true;
+    if (progress.isChange)
+      progress.endChange = await this.#options.audit.begin(auditedAttempt(operation, incoming, caller));
     const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
@@ -225,18 +254,17 @@ function isChange({ id, route }: Operation): boolean {
   return route.method !== "GET" && !READ_ONLY.has(id);
 }
 
-function auditEntry(
-  { id, route }: Operation,
-  { url, correlationId }: RequestHead,
+function auditedAttempt(
+  { id }: Operation,
+  { url, address, correlationId }: RequestHead,
   caller: Caller,
-  { status, headers }: HttpReply,
-  fault: Fault | undefined,
-): AuditEntry {
-  // The response to a POST names the resource; elsewhere a location is where to follow the work.
-  const created =
-    route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
-  const entry = { caller: callerLabel(caller), action: id, target: created ?? url, status, correlationId };
-  return fault === undefined ? entry : { ...entry, refused: fault.message };
+): AuditedAttempt {
+  return { actor: actorOf(caller, address), action: id, target: url, correlationId };
+}
+
+/** The resource that the response to a POST names; elsewhere a location is where to follow the work. */
+function createdTarget({ route }: Operation, { headers }: HttpReply): string | undefined {
+  return route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
 }
 
 /** Parameters that several routes have. */

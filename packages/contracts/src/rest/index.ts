@@ -72,6 +72,8 @@ export {
   rollbackInput,
 } from "./resources/service/revision.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
+export { AUDIT_VERSION, auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";
+export { CHAIN_START, sealAuditEntry, verifyAuditLines, type BrokenLine, type Verification } from "./audit-chain.ts";
 export { readinessView, serviceHealthView } from "./resources/service/service-health.ts";
 export { topologyToWire, topologyView } from "./resources/cluster/topology.ts";
 export {

@@ -1,5 +1,6 @@
-import { command, optionalArgument, requiredArgument } from "../../command/command.ts";
-import { booleanFlag, choiceFlag, clusterFlag, numberFlag, timeoutFlag } from "../../command/flags.ts";
+import { buildRouteMap } from "@stricli/core";
+import { command, optionalArgument, requiredArgument, requiredArguments } from "../../command/command.ts";
+import { booleanFlag, choiceFlag, clusterFlag, numberFlag, textFlag, timeoutFlag } from "../../command/flags.ts";
 
 /** The topics of the REST contract; a test compares them. */
 export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
@@ -63,4 +64,34 @@ export const logs = command({
   },
   positional: requiredArgument("a deployment key, or a class written as package.Class", "key"),
   load: async () => (await import("./logs.ts")).logs,
+});
+
+export const audit = buildRouteMap({
+  docs: { brief: "Read and verify the audit trail: attempted changes and their outcome" },
+  aliases: { ls: "list" },
+  routes: {
+    list: command({
+      brief: "List attempted changes, newest first; needs the role admin",
+      examples: [
+        "oaas audit list",
+        "oaas audit list --actor ann --since 24h",
+        "oaas audit list --action deletePackage -o json",
+      ],
+      flags: {
+        actor: textFlag("only of this caller: subject or name", "name"),
+        action: textFlag("only of this operation, such as deletePackage", "operation"),
+        target: textFlag("only targets that contain this text", "text"),
+        since: textFlag("only since a time (2026-01-31T12:00:00Z) or for so long (30m, 24h, 7d)", "time"),
+        limit: numberFlag("how many; 50 by default", "count"),
+      },
+      load: async () => (await import("./audit.ts")).listAudit,
+    }),
+    verify: command({
+      brief: "Verify the hash chain of audit lines and name the first broken line",
+      examples: ["oaas audit verify audit.jsonl", "oaas audit verify audit.jsonl.* audit.jsonl"],
+      flags: {},
+      positional: requiredArguments("files with audit lines, oldest first; - for standard input", "file"),
+      load: async () => (await import("./audit.ts")).verifyAudit,
+    }),
+  },
 });

@@ -52,6 +52,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   "class-runtimes": "Class runtimes in the clusters.",
   clusters: "Registered clusters and their health.",
   catalogue: "Classes and functions of all packages, and the topology.",
+  audit: "The audit trail: attempted changes and their outcome.",
   service: "Health, metrics and documentation of the package manager.",
 };
 

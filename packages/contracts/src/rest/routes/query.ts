@@ -15,6 +15,8 @@ export const PAGE_LIMITS = { usual: 100, most: 1000 } as const;
 
 /** The description of each parameter; a name means the same on every route. */
 const QUERY_PARAMETERS = {
+  action: "Filter by operation id.",
+  actor: "Filter by subject or name of the caller.",
   apply_deployments: "Also apply the deployments of the package.",
   cascade: "Delete the package's deployments first.",
   class_key: "Filter by class key.",
@@ -33,11 +35,13 @@ const QUERY_PARAMETERS = {
   package_name: "Filter by package name.",
   page_token: "Page token: `x-next-page-token` of the previous page.",
   reason: "Reason; stored in the history.",
+  since: "Only entries of this time or later (RFC 3339).",
   sort: "Sort field; prefix with `-` for descending order.",
   source:
     "`deployments` (from the plans) or `zenoh` (as reported by each cluster; the name is kept for compatibility).",
   status: "Filter by condition.",
   tags: "Filter by tags; all must match.",
+  target: "Filter by substring of the target.",
   target_cluster: "Filter by cluster of a unit.",
   target_env: "Filter by environment kind, or by cluster of a unit.",
   to: "Later revision.",
@@ -112,6 +116,18 @@ function itemsIn(value: unknown): unknown {
 export function queryText() {
   return notRepeated(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
 }
+
+/** A time in a query (RFC 3339). */
+export function queryTime() {
+  const read = (value: unknown, context: z.RefinementCtx): unknown => {
+    if (value === undefined || (typeof value === "string" && TIME.test(value) && !Number.isNaN(Date.parse(value))))
+      return value;
+    return rejectValue(value, context, { message: "is not a time", fix: "use for example 2026-01-31T12:00:00Z" });
+  };
+  return z.preprocess(read, z.string().optional());
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Rejects a repeated parameter with its own message instead of a type error about a list. */
 function notRepeated<Schema extends z.ZodType>(schema: Schema) {

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { topologyView } from "../resources/cluster/topology.ts";
 import { classView } from "../resources/package/class.ts";
 import { functionView } from "../resources/package/function.ts";
+import { auditEntryView } from "../resources/service/audit-entry.ts";
 import { readinessView, serviceHealthView } from "../resources/service/service-health.ts";
 import { EVENT_TOPICS, streamEventView } from "../resources/service/stream-event.ts";
-import { pageQuery, parameters, queryText } from "./query.ts";
+import { pageQuery, parameters, queryText, queryTime } from "./query.ts";
 import { BASE, EVENT_STREAM, type Route } from "./route.ts";
 
 /** Classes, functions, topology and events of all packages. */
@@ -54,6 +55,33 @@ export const catalogueRoutes = {
     query: parameters({ topic: z.enum(EVENT_TOPICS).optional(), key: queryText() }),
     response: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
     faults: [],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+/** The audit trail. */
+export const auditRoutes = {
+  listAudit: {
+    method: "GET",
+    path: `${BASE}/audit`,
+    tag: "audit",
+    summary: "List attempted changes, newest first. The total counts all kept entries, before filters",
+    role: "admin",
+    since: "ours",
+    query: parameters({
+      actor: queryText(),
+      action: queryText(),
+      target: queryText(),
+      since: queryTime(),
+      limit: pageQuery.limit,
+      page_token: pageQuery.page_token,
+    }),
+    response: {
+      status: 200,
+      description: "Audit entries. A page may have fewer entries than `limit` although more follow.",
+      schema: z.array(auditEntryView),
+    },
+    faults: [],
+    paged: true,
   },
 } as const satisfies Readonly<Record<string, Route>>;
 

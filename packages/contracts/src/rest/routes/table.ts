@@ -2,7 +2,7 @@ import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
-import { catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
+import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
 
 /**
  * Every route of the package manager by its operation id. The server mounts this table, the client calls by it, and the
@@ -14,6 +14,7 @@ export const ROUTES = {
   ...runtimeRoutes,
   ...clusterRoutes,
   ...catalogueRoutes,
+  ...auditRoutes,
   ...serviceRoutes,
   ...notOfferedRoutes,
 } as const satisfies Readonly<Record<string, Route>>;

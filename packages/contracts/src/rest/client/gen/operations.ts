@@ -46,6 +46,7 @@ export const OPERATIONS = {
   listClasses: "GET /api/v1/classes 200",
   listFunctions: "GET /api/v1/functions 200",
   streamEvents: "GET /api/v1/events 200 text/event-stream",
+  listAudit: "GET /api/v1/audit 200",
   getHealth: "GET /health 200 503",
   getReadiness: "GET /readyz 200 503",
   getMetrics: "GET /metrics 200 text/plain",
