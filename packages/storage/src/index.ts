@@ -10,6 +10,7 @@ export {
   MAX_KEY_BYTES,
   MAX_OPERATIONS,
   MAX_PAGE,
+  MAX_PAGE_BYTES,
   MAX_TRANSACTION_BYTES,
   type CallOptions,
   type ChangeEvent,

@@ -18,7 +18,7 @@ export interface KeyValueStore {
   get(key: string, options?: ReadOptions): Promise<Entry | undefined>;
   /** Returns several entries of the same revision, in the order of `keys`; at most `MAX_OPERATIONS`. */
   getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]>;
-  /** Returns one page of a range in key order. Pages with the same `atRevision` form a consistent snapshot. */
+  /** Returns one page of a range in key order, limited in number and in bytes (`MAX_PAGE_BYTES`). Pages with the same `atRevision` form a consistent snapshot. */
   range(query: RangeQuery, options?: CallOptions): Promise<Page>;
   /**
    * Applies all writes as one revision if all conditions are satisfied; otherwise throws a conflict fault
@@ -165,4 +165,9 @@ export const MAX_OPERATIONS = 128;
 export const MAX_TRANSACTION_BYTES = 1_310_720;
 export const MAX_KEY_BYTES = 4096;
 export const MAX_PAGE = 10_000;
+/**
+ * A page of any list ends when its stored texts have this length; it has at least one item. Counted in characters,
+ * which are bytes for most texts.
+ */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 export const DEFAULT_PAGE = 500;

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Entry, KeyValueStore, Page, RangeQuery } from "../port/key-value-store.ts";
+import { MAX_PAGE_BYTES, type Entry, type KeyValueStore, type Page, type RangeQuery } from "../port/key-value-store.ts";
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 
@@ -38,6 +38,22 @@ export function rangeCases(options: SuiteOptions): void {
       expect(keysOf(await store.range({ start: "bb" }))).toEqual(["c", "d"]);
       expect(keysOf(await store.range({ start: "c", end: "b" }))).toEqual([]);
       expect(await store.range({ start: "c", end: "b", count: true })).toMatchObject({ total: 0 });
+    });
+
+    testStore("ends a page at its size in bytes, and continues after it", async ({ store }) => {
+      // The first pages reach the limit exactly, after the number of entries that backends read at once.
+      const small = Array.from({ length: 260 }, (_, index) => `b/${String(index).padStart(3, "0")}`);
+      const value = "x".repeat(MAX_PAGE_BYTES / 128);
+      for (let at = 0; at < small.length; at += 26) await fill(store, small.slice(at, at + 26), value);
+      const first = await store.range({ prefix: "b/", limit: 1000, count: true });
+      expect(first.entries).toHaveLength(128);
+      expect(first).toMatchObject({ next: "b/127", total: 260 });
+      await store.commit({ writes: [{ op: "delete", key: "b/200" }] });
+      const now = await pagesOf(store, { prefix: "b/", limit: 1000 });
+      expect(now.map(({ key }) => key)).toEqual(small.filter((key) => key !== "b/200"));
+      const then = await pagesOf(store, { prefix: "b/", limit: 1000, atRevision: first.revision });
+      expect(then.map(({ key }) => key)).toEqual(small);
+      expect(keysOf(await store.range({ prefix: "b/", limit: 1000, keysOnly: true }))).toHaveLength(259);
     });
 
     testStore("pages form a snapshot although the store changes between them", async ({ store }) => {
@@ -119,8 +135,8 @@ async function pagesOf(store: KeyValueStore, query: RangeQuery): Promise<Entry[]
   }
 }
 
-async function fill(store: KeyValueStore, keys: readonly string[]): Promise<void> {
-  await store.commit({ writes: keys.map((key) => ({ op: "put", key, value: `value of ${key}` })) });
+async function fill(store: KeyValueStore, keys: readonly string[], value?: string): Promise<void> {
+  await store.commit({ writes: keys.map((key) => ({ op: "put", key, value: value ?? `value of ${key}` })) });
 }
 
 function keysOf(page: Page): string[] {

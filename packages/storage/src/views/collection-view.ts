@@ -129,10 +129,15 @@ export class CollectionView<T> {
     this.#options.onChange?.([id]);
   }
 
-  /** Returns one page of matching records. */
+  /** Returns one page of matching records, limited in number and in bytes (`MAX_PAGE_BYTES`). */
   page(query: ViewQuery<T>): ViewPage<T> {
     const { order = "id", descending = false } = query;
-    const { items, ...rest } = pageOf(this.#result(query, order, descending), { ...query, order, descending });
+    const { items, ...rest } = pageOf(this.#result(query, order, descending), {
+      ...query,
+      order,
+      descending,
+      bytesOf: ({ source }) => source.entry.value.length,
+    });
     return { records: items, ...rest };
   }
 

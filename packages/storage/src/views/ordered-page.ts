@@ -1,4 +1,5 @@
 import { invalidArgument } from "@oaas/foundation";
+import { withinBytes } from "../port/page-bytes.ts";
 
 /** Items in ascending or descending order of their unique keys. */
 export interface Ordered<T> {
@@ -24,7 +25,12 @@ export interface OrderedPage<T> {
 /** Returns one page of an ordered list. A token has the key of the last item, so it stays valid while items change. */
 export function pageOf<T>(
   list: Ordered<T>,
-  query: PageQuery & { readonly order: string; readonly descending?: boolean },
+  query: PageQuery & {
+    readonly order: string;
+    readonly descending?: boolean;
+    /** The size of an item, to end a page at `MAX_PAGE_BYTES`; by default pages are limited in number only. */
+    readonly bytesOf?: (item: T) => number;
+  },
 ): OrderedPage<T> {
   const { order, descending = false, limit, offset = 0, pageToken } = query;
   const direction = `${descending ? "-" : ""}${order}`;
@@ -33,7 +39,7 @@ export function pageOf<T>(
     pageToken === undefined
       ? Math.min(offset, total)
       : positionAfter(list.keys, tokenKey(pageToken, direction), descending);
-  const items = list.items.slice(start, start + limit);
+  const items = withinBytes(list.items.slice(start, start + limit), query.bytesOf);
   const end = start + items.length;
   const more = items.length > 0 && end < total;
   return { items, total, ...(more ? { next: tokenOf(direction, list.keys[end - 1] as string) } : {}) };

@@ -29,7 +29,7 @@ const QUERY_PARAMETERS = {
   filter: "Filter by substring of the key.",
   from: "Earlier revision.",
   key: "Filter by key.",
-  limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}.`,
+  limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}. A page also ends at about 4 MB: while there is a next page token, continue with it.`,
   name_pattern: "Filter by substring of the name; with `*` as a wildcard, matches the whole name.",
   offset: "Number of items to skip.",
   package_name: "Filter by package name.",

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { CompactionRequestSchema, KV, RangeRequestSchema, type RangeResponse } from "../../gen/etcd_pb.ts";
 import { checkKeys, checkRange, checkWatch } from "../../port/check-requests.ts";
 import { rangeAfter, rangeOf, type KeyRange } from "../../port/key-order.ts";
+import { READ_TOGETHER, withinBytes } from "../../port/page-bytes.ts";
 import { closedFault, compactedFault } from "../../port/store-faults.ts";
 import type {
   CallOptions,
@@ -32,6 +33,8 @@ const RANGE = methodOf(KV.method.range);
 const PUT = methodOf(KV.method.put);
 const TXN = methodOf(KV.method.txn);
 const COMPACT = methodOf(KV.method.compact);
+
+const lengthOf = ({ value }: Entry): number => value.length;
 
 /** A store in etcd (3.4 and later). Connects on the first call. */
 export function openEtcdStore(options: EtcdStoreOptions): KeyValueStore {
@@ -77,19 +80,29 @@ class EtcdStore implements KeyValueStore {
     const limit = checkRange(query);
     const rules = this.#rules(options?.signal);
     const whole = rangeOf(query);
-    const page = this.#range(
-      rangeAfter(whole, query.after),
-      { limit: BigInt(limit), revision: BigInt(query.atRevision ?? 0), keysOnly: query.keysOnly ?? false },
-      rules,
-    );
-    const response = await this.#nameRevision(query.atRevision, page);
-    const revision = query.atRevision ?? Number(response.header?.revision);
-    const entries = response.kvs.map((pair) => this.#keys.entry(pair));
+    const read = (after: string | undefined, most: number, atRevision = 0): Promise<RangeResponse> =>
+      this.#range(
+        rangeAfter(whole, after),
+        { limit: BigInt(most), revision: BigInt(atRevision), keysOnly: query.keysOnly ?? false },
+        rules,
+      );
+    const together = query.keysOnly ? limit : Math.min(limit, READ_TOGETHER);
+    const first = await this.#nameRevision(query.atRevision, read(query.after, together, query.atRevision));
+    const revision = query.atRevision ?? Number(first.header?.revision);
+    const found = first.kvs.map((pair) => this.#keys.entry(pair));
+    let { more } = first;
+    while (more && found.length < limit && withinBytes(found, lengthOf).length === found.length) {
+      const after = (found.at(-1) as Entry).key;
+      const next = await this.#nameRevision(revision, read(after, Math.min(together, limit - found.length), revision));
+      for (const pair of next.kvs) found.push(this.#keys.entry(pair));
+      ({ more } = next);
+    }
+    const entries = withinBytes(found, lengthOf);
     return {
       entries,
       revision,
-      ...(response.more ? { next: (entries.at(-1) as Entry).key } : {}),
-      ...(query.count ? { total: await this.#count(whole, query.after, response, revision, rules) } : {}),
+      ...(more || entries.length < found.length ? { next: (entries.at(-1) as Entry).key } : {}),
+      ...(query.count ? { total: await this.#count(whole, query.after, first, revision, rules) } : {}),
     };
   }
 

@@ -1,6 +1,7 @@
 import { checkRange } from "../../port/check-requests.ts";
 import { compareKeys, inRange, rangeAfter, rangeOf, type KeyRange } from "../../port/key-order.ts";
-import type { Entry, Page, RangeQuery } from "../../port/key-value-store.ts";
+import { withinBytes } from "../../port/page-bytes.ts";
+import { MAX_PAGE_BYTES, type Entry, type Page, type RangeQuery } from "../../port/key-value-store.ts";
 import type { LocalEngine } from "./engine.ts";
 
 type Past = ReadonlyMap<string, Entry | undefined>;
@@ -23,12 +24,13 @@ export function readRange(engine: LocalEngine, query: RangeQuery): Page {
   const limit = checkRange(query);
   const whole = rangeOf(query);
   const past = pastOf(engine, query.atRevision);
-  const found = scan(engine, rangeAfter(whole, query.after), limit + 1, past);
-  const entries = found.slice(0, limit);
+  const bytes = query.keysOnly ? undefined : MAX_PAGE_BYTES;
+  const found = scan(engine, rangeAfter(whole, query.after), { limit: limit + 1, past, bytes });
+  const entries = withinBytes(found.slice(0, limit), query.keysOnly ? undefined : ({ value }) => value.length);
   return {
     entries: query.keysOnly ? entries.map((entry) => ({ ...entry, value: "" })) : entries,
     revision: query.atRevision ?? engine.history.revision,
-    ...(found.length > limit ? { next: (entries.at(-1) as Entry).key } : {}),
+    ...(found.length > entries.length ? { next: (entries.at(-1) as Entry).key } : {}),
     ...(query.count ? { total: count(engine, whole, past) } : {}),
   };
 }
@@ -38,8 +40,12 @@ function pastOf(engine: LocalEngine, atRevision: number | undefined): Past {
   return engine.history.undoTo(atRevision);
 }
 
-function scan(engine: LocalEngine, range: KeyRange, limit: number, past: Past): Entry[] {
-  if (past.size === 0) return engine.table.scan(range, limit);
+function scan(
+  engine: LocalEngine,
+  range: KeyRange,
+  { limit, past, bytes }: { readonly limit: number; readonly past: Past; readonly bytes: number | undefined },
+): Entry[] {
+  if (past.size === 0) return engine.table.scan(range, limit, bytes);
   const now = engine.table.scan(range, limit + past.size).filter((entry) => !past.has(entry.key));
   const then = [...past.values()].filter((entry) => entry !== undefined && inRange(range, entry.key)) as Entry[];
   return [...now, ...then].sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);

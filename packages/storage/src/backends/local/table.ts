@@ -12,8 +12,11 @@ export interface Table {
   /** Why the table cannot be used for now; undefined while it can. */
   readonly fault: Fault | undefined;
   get(key: string): Entry | undefined;
-  /** Returns entries of a range in key order, at most `limit`. */
-  scan(range: KeyRange, limit: number): Entry[];
+  /**
+   * Returns entries of a range in key order, at most `limit`. With `characters` it may stop when the values have this
+   * length and one more entry was found.
+   */
+  scan(range: KeyRange, limit: number, characters?: number): Entry[];
   count(range: KeyRange): number;
   put(entry: Entry, isNew: boolean): void;
   delete(key: string): void;

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Fault } from "@oaas/foundation";
-import type { KeyRange } from "../../port/key-order.ts";
+import { keyAfter, type KeyRange } from "../../port/key-order.ts";
 import type { Entry } from "../../port/key-value-store.ts";
+import { READ_TOGETHER } from "../../port/page-bytes.ts";
 import type { Table } from "../local/table.ts";
 import { commitFault, needsReopen, reopeningFault, tableFault } from "./sqlite-faults.ts";
 
@@ -60,14 +61,29 @@ export class SqliteTable implements Table {
     });
   }
 
-  scan(range: KeyRange, limit: number): Entry[] {
+  scan(range: KeyRange, limit: number, characters?: number): Entry[] {
     return this.#guard(() => {
-      const rows =
-        range.end === undefined
-          ? this.#statements.scanFrom.all(range.start, limit)
-          : this.#statements.scan.all(range.start, range.end, limit);
-      return (rows as unknown as Row[]).map(entryOf);
+      if (characters === undefined || limit <= READ_TOGETHER) return this.#scan(range, limit);
+      const found: Entry[] = [];
+      let read = 0;
+      let { start } = range;
+      while (found.length < limit) {
+        // One more entry shows whether there is a next page.
+        const most = read < characters ? READ_TOGETHER : 1;
+        const entries = this.#scan({ start, end: range.end }, Math.min(most, limit - found.length));
+        found.push(...entries);
+        if (entries.length < READ_TOGETHER) break;
+        for (const { value } of entries) read += value.length;
+        start = keyAfter((entries.at(-1) as Entry).key);
+      }
+      return found;
     });
+  }
+
+  #scan({ start, end }: KeyRange, limit: number): Entry[] {
+    const { scan, scanFrom } = this.#statements;
+    const rows = end === undefined ? scanFrom.all(start, limit) : scan.all(start, end, limit);
+    return (rows as unknown as Row[]).map(entryOf);
   }
 
   count(range: KeyRange): number {
