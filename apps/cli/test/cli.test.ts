@@ -28,7 +28,7 @@ describe("oaas with a package manager", () => {
       args: [path.join(ROOT, "apps", "package-manager", "src", "main.ts")],
       cwd: home,
       logFile,
-      env: { SERVER_PORT: "0", SERVER_RATE_LIMIT: "100000", LOG_LEVEL: "info" },
+      env: { SERVER_PORT: "0", SERVER_RATE_LIMIT: "100000", LOG_LEVEL: "info", PACKAGE_REVISIONS_KEEP: "3" },
     });
     await eventually(
       async () => {
@@ -129,6 +129,17 @@ describe("oaas with a package manager", () => {
         .map((line) => line.split(/\s{2,}/)[0]),
     ).toEqual(["3", "2", "1"]);
     expect(history.out).toContain("back");
+    expect(history.err).toBe("");
+
+    expect((await oaas("package rollback shop --to 2")).code).toBe(0);
+    const pruned = await oaas("package history shop");
+    expect(pruned.out).toMatch(/^4 [^]*^3 [^]*^2 /m);
+    expect(pruned.err, "PACKAGE_REVISIONS_KEEP").toBe("1 older revision was removed\n");
+    expect((await oaas("package history shop -o json")).err).toBe("");
+    expect(await oaas("package rollback shop --to 1")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('revision 1 of package "shop" was removed; the oldest is 2') as string,
+    });
 
     expect(await oaas("package delete shop")).toMatchObject({ code: 2, out: "" });
     expect(await oaas("package delete shop", { answers: ["n"] })).toMatchObject({ code: 1 });

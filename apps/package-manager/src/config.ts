@@ -2,6 +2,7 @@ import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { parseKeys } from "@oaas/storage/encryption";
+import { DEFAULT_REVISIONS_KEPT } from "./history/retention.ts";
 import { checkClusters } from "./clusters/configuration/configured-clusters.ts";
 import { clusterVariables } from "./clusters/configuration/cluster-variables.ts";
 
@@ -221,6 +222,12 @@ const variables = {
       .doc(
         "Lease of a process on its sagas. After it died or lost the store, another process takes over within this time. A short lease does not tolerate a slow store.",
       ),
+    revisionsKept: env("DEPLOYMENT_REVISIONS_KEEP")
+      .int({ min: 2, max: 10_000 })
+      .default(DEFAULT_REVISIONS_KEPT)
+      .doc(
+        "Newest revisions to keep of each deployment. The revision in force and the one to restore when a roll-out fails are kept too.",
+      ),
     keepIntervalMs: env("DEPLOY_RECONCILE_INTERVAL")
       .duration({ bare: "s", min: "1s" })
       .default("60s")
@@ -231,6 +238,10 @@ const variables = {
       .bool()
       .default(false)
       .doc("Deleting a package also deletes its deployments by default."),
+    revisionsKept: env("PACKAGE_REVISIONS_KEEP")
+      .int({ min: 2, max: 10_000 })
+      .default(DEFAULT_REVISIONS_KEPT)
+      .doc("Newest revisions to keep of each package. Revisions that a deployment runs are kept too."),
     autoDeploy: env("PACKAGE_AUTO_DEPLOY")
       .bool()
       .default(false)

@@ -1,5 +1,7 @@
 import { PAGE_LIMITS } from "@oaas/contracts/rest";
-import type { PageRequest } from "./use-cases.ts";
+import { invalidArgument } from "@oaas/foundation";
+import { MAX_PAGE_BYTES } from "@oaas/storage";
+import type { ListPage, PageRequest } from "./use-cases.ts";
 
 /** A page request within the limits of the API; a page always has a limit. */
 export function boundedPage({ limit = PAGE_LIMITS.usual, offset, pageToken }: PageRequest) {
@@ -8,6 +10,49 @@ export function boundedPage({ limit = PAGE_LIMITS.usual, offset, pageToken }: Pa
     ...(offset === undefined ? {} : { offset }),
     ...(pageToken === undefined ? {} : { pageToken }),
   };
+}
+
+/** Revisions that are read at the same time. */
+const READ_TOGETHER = 16;
+
+/**
+ * One page of revisions by their numbers, newest first. The token of a page is its first number.
+ *
+ * The page ends when it has `MAX_PAGE_BYTES`, and has at least one item; a revision that was removed meanwhile is
+ * skipped.
+ */
+export async function pageOfRevisions<T>(
+  numbers: readonly number[],
+  { limit, offset = 0, pageToken }: ReturnType<typeof boundedPage>,
+  read: (revision: number) => Promise<{ readonly item: T; readonly bytes: number } | undefined>,
+): Promise<ListPage<T>> {
+  const rest =
+    pageToken === undefined ? numbers.slice(offset) : numbers.filter((number) => number <= parseRevision(pageToken));
+  const items: T[] = [];
+  let bytes = 0;
+  let taken = 0;
+  while (taken < Math.min(limit, rest.length) && bytes < MAX_PAGE_BYTES) {
+    const found = await Promise.all(rest.slice(taken, Math.min(taken + READ_TOGETHER, limit)).map(read));
+    for (const each of found) {
+      if (bytes >= MAX_PAGE_BYTES) break;
+      taken += 1;
+      bytes += each?.bytes ?? 0;
+      if (each !== undefined) items.push(each.item);
+    }
+  }
+  const next = taken === 0 ? undefined : rest[taken];
+  return { items, total: numbers.length, ...(next === undefined ? {} : { next: String(next) }) };
+}
+
+function parseRevision(token: string): number {
+  if (/^[1-9]\d{0,14}$/.test(token)) return Number(token);
+  throw invalidArgument("the page token", [
+    {
+      path: "$.page_token",
+      message: "is not a token of this list",
+      fix: "pass the token of the previous page unchanged, or omit it to start at the first page",
+    },
+  ]);
 }
 
 /** The order that a `sort` parameter names: a field, descending after a `-`. Records are stored in order of `idField`. */

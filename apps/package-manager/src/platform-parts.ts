@@ -154,10 +154,12 @@ export function buildDeployments(
     ambient,
     autoDeploy: config.package.autoDeploy,
     cascade: config.package.deleteCascade,
+    revisionsKept: config.package.revisionsKept,
     deployments: {
       keysOf: (name) => service.keysOf(name),
       removeAll: (name, call) => service.removeAll(name, call),
       schedule: (deployment, call) => service.apply({ deployment }, call, {}),
+      revisionsInUse: (name) => service.packageRevisionsInUse(name),
     },
   });
   const parts = createDeploymentParts({
@@ -181,6 +183,7 @@ export function buildDeployments(
     waitMs: deploy.waitMs,
     gateTimeoutMs: deploy.gateTimeoutMs,
     fanOut: deploy.fanOut,
+    history: deploy.revisionsKept,
     engine: { leaseMs: deploy.leaseMs },
   });
   const service: DeploymentService = new DeploymentService({ ...parts, clusters: clusters.directory, logger });

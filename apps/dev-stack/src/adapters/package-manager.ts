@@ -73,7 +73,7 @@ export function packageManagerConfig(
   clusters: readonly ConfiguredCluster[],
 ): PmConfig {
   const passedThrough = Object.entries(env).filter(([name]) =>
-    /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|(GRPC_PORT|AUTH_MODE|SERVER_ALLOWED_HOSTS|SERVER_CORS_ORIGINS|STORAGE_ENCRYPTION_KEY)$)/.test(
+    /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|(GRPC_PORT|AUTH_MODE|SERVER_ALLOWED_HOSTS|SERVER_CORS_ORIGINS|DEPLOYMENT_REVISIONS_KEEP|STORAGE_ENCRYPTION_KEY)$)/.test(
       name,
     ),
   );

@@ -28,6 +28,7 @@ import {
 } from "./deployment-snapshot.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import type { Planning } from "./planning/planning.ts";
+import { revisionFault } from "./read-deployment.ts";
 import type { SagaLauncher, StageIdempotency } from "./saga-launcher.ts";
 
 export interface ApplyDeps {
@@ -84,7 +85,7 @@ export async function rollBackDeployment(
     if (snapshot.current === undefined) throw notFound("deployment", key);
     assertVersion(snapshot, ifVersion);
     const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
-    if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${revision}`);
+    if (entry === undefined || plan === undefined) throw await revisionFault(deployments, key, revision);
     if (snapshot.current.record.desired?.revision === revision) return reapply(deps, snapshot, call, idempotency);
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;

@@ -466,9 +466,46 @@ describe("history", () => {
     const page = await manager.service.revisions(KEY, {});
     expect(page.items.map(({ revision }) => revision)).toEqual([4, 3]);
     expect(page.total).toBe(2);
-    await expect(manager.service.revision(KEY, 2)).rejects.toMatchObject({ kind: "not-found" });
+    await expect(manager.service.revision(KEY, 2)).rejects.toMatchObject({
+      kind: "not-found",
+      message: 'revision 2 of deployment "orders" was removed; the oldest is 3 (DEPLOYMENT_REVISIONS_KEEP)',
+    });
+    await expect(fixture.drive(manager.service.rollBack(KEY, 2, CALL, {}))).rejects.toThrow("was removed");
+    const { entries } = await storedRevisions();
+    expect(
+      entries.map(({ key }) => key.slice(-1)),
+      "revisions and plans",
+    ).toEqual(["3", "4", "3", "4"]);
+  });
+
+  test("shrinks after the limit was lowered, a few revisions per write", async () => {
+    await another({ history: 20 });
+    for (let n = 0; n < 12; n += 1) await apply([n % 2 === 0 ? "a" : "b"]);
+    await another({ history: 2 });
+    await apply(["a"]);
+    expect((await storedRevisions()).entries).toHaveLength(8 * 2);
+    expect((await manager.service.revisions(KEY, {})).items.at(-1)?.revision).toBe(6);
+    for (const clusters of [["b"], ["a"]]) await apply(clusters);
+    expect((await storedRevisions()).entries).toHaveLength(2 * 2);
+    expect((await manager.service.revisions(KEY, {})).items.map(({ revision }) => revision)).toEqual([15, 14]);
+  });
+
+  test("keeps the revision to fall back to, and releases it after the next success", async () => {
+    await another({ history: 2 });
+    await apply(["a"]);
+    fixture.clusters.down.add("b" as ClusterName);
+    for (let n = 0; n < 4; n += 1) await apply(n % 2 === 0 ? ["a", "b"] : ["b"]).catch(() => undefined);
+    const stable = (await manager.parts.deployments.get(KEY))?.record.stable?.revision ?? 0;
+    const { items, total } = await manager.service.revisions(KEY, {});
+    expect(items.map(({ revision }) => revision)).toContain(stable);
+    expect(total).toBe(items.length);
+    fixture.clusters.down.clear();
+    for (const clusters of [["a"], ["c"], ["a", "c"], ["c"]]) await apply(clusters);
+    expect((await storedRevisions()).entries).toHaveLength(2 * 2);
   });
 });
+
+const storedRevisions = async () => (await fixture.at.connect()).range({ prefix: "c/deployment-" });
 
 describe("lists", () => {
   test("filter by every parameter, sort and page", async () => {

@@ -53,7 +53,7 @@ export class DeploymentService implements Deployments {
   cancel: Deployments["cancel"] = (key, call) => cancelDeployment(this.#deps, key, call);
   get: Deployments["get"] = (key) => readDeployment(this.#deps.deployments, key);
   list: Deployments["list"] = async (query) => listDeployments(this.#deps.view, query);
-  revisions: Deployments["revisions"] = (key, page) => listRevisions(this.#deps, key, page);
+  revisions: Deployments["revisions"] = (key, page) => listRevisions(this.#deps.deployments, key, page);
   revision: Deployments["revision"] = (key, revision) => readRevision(this.#deps.deployments, key, revision);
   diff: Deployments["diff"] = (key, from, to) => diffRevisions(this.#deps.deployments, key, from, to);
   mappings: Deployments["mappings"] = (key) => readMappings(this.#deps.deployments, key);
@@ -76,6 +76,16 @@ export class DeploymentService implements Deployments {
   /** Why the lists may be outdated; undefined when they are current. */
   get viewFault(): Fault | undefined {
     return this.#deps.view.fault;
+  }
+
+  /** The revisions of a package that its deployments run, from the view in memory. */
+  packageRevisionsInUse(name: PackageName): ReadonlySet<number> {
+    const inUse = new Set<number>();
+    for (const { record } of this.#deps.view.all()) {
+      if (record.deployment.packageName === name && record.packageRevision !== undefined)
+        inUse.add(record.packageRevision);
+    }
+    return inUse;
   }
 
   /** Keys of the deployments of a package, read from the store. */

@@ -29,6 +29,7 @@ async function withRegistry(
       keysOf: async (name) => manager?.service.keysOf(name) ?? [],
       removeAll: async (name, call) => manager?.service.removeAll(name, call) ?? "deleted",
       schedule: async () => undefined,
+      revisionsInUse: () => new Set(),
     },
   });
   try {

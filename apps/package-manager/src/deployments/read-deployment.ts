@@ -1,5 +1,5 @@
 import { classDeploymentToWire } from "@oaas/contracts/rest";
-import { invalidArgument, notFound } from "@oaas/foundation";
+import { notFound, type Fault } from "@oaas/foundation";
 import {
   qualifyClassKey,
   type ClusterName,
@@ -10,8 +10,14 @@ import {
 } from "@oaas/models";
 import type { CollectionView, Stored, ViewQuery } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
-import { boundedPage, sortOrder } from "../paging.ts";
-import { observedDeployment, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
+import { missingRevision, retainedNumbers } from "../history/retention.ts";
+import { boundedPage, pageOfRevisions, sortOrder } from "../paging.ts";
+import {
+  observedDeployment,
+  retainedRevisions,
+  type DeploymentRecord,
+  type RevisionRecord,
+} from "../records/deployment-record.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { DeploymentQuery, Diff, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
 
@@ -45,26 +51,19 @@ export function listDeployments(
   return { items: records.map(({ record }) => observedDeployment(record)), ...rest };
 }
 
-/** The history of a deployment, newest first; `history` is the number of revisions that are kept. */
+/** The history of a deployment, newest first. */
 export async function listRevisions(
-  { deployments, history }: { readonly deployments: DeploymentReader; readonly history: number },
+  deployments: DeploymentReader,
   key: DeploymentKey,
   page: PageRequest,
 ): Promise<ListPage<DeploymentRevision>> {
   const stored = await deployments.get(key);
   if (stored === undefined) throw notFound("deployment", key);
-  const { revision: newest } = stored.record;
-  const oldest = Math.max(1, newest - history + 1);
-  const { limit, offset = 0, pageToken } = boundedPage(page);
-  const first = pageToken === undefined ? newest - offset : parseRevisionToken(pageToken);
-  const last = Math.max(oldest, first - limit + 1);
-  const numbers = Array.from({ length: Math.max(0, first - last + 1) }, (_, index) => first - index);
-  const found = await Promise.all(numbers.map((number) => deployments.revision(key, number)));
-  return {
-    items: found.flatMap((entry) => (entry === undefined ? [] : [toRevision(entry.record)])),
-    total: newest - oldest + 1,
-    ...(last > oldest && numbers.length > 0 ? { next: String(last - 1) } : {}),
-  };
+  const numbers = retainedNumbers(retainedRevisions(stored.record), stored.record.revision);
+  return pageOfRevisions(numbers, boundedPage(page), async (revision) => {
+    const entry = await deployments.revision(key, revision);
+    return entry && { item: toRevision(entry.record), bytes: entry.source.entry.value.length };
+  });
 }
 
 export async function readRevision(
@@ -74,8 +73,19 @@ export async function readRevision(
 ): Promise<DeploymentRevision> {
   const entry = await deployments.revision(key, revision);
   if (entry !== undefined) return toRevision(entry.record);
-  if ((await deployments.get(key)) === undefined) throw notFound("deployment", key);
-  throw notFound("deployment revision", `${key} ${revision}`);
+  throw await revisionFault(deployments, key, revision);
+}
+
+/** Why a revision cannot be read: the deployment or the revision does not exist, or the revision was removed. */
+export async function revisionFault(
+  deployments: Pick<DeploymentStore, "get">,
+  key: DeploymentKey,
+  revision: number,
+): Promise<Fault> {
+  const stored = await deployments.get(key);
+  if (stored === undefined) return notFound("deployment", key);
+  const subject = { resource: "deployment", name: key, setting: "DEPLOYMENT_REVISIONS_KEEP" } as const;
+  return missingRevision(subject, revision, retainedRevisions(stored.record));
 }
 
 /** The changes between two revisions, by JSON paths of the contract; by default between the last two. */
@@ -140,11 +150,4 @@ function toRevision(entry: RevisionRecord): DeploymentRevision {
 function specOf({ deployment }: DeploymentRevision): unknown {
   const { condition: _, ...wire } = classDeploymentToWire({ deployment, condition: "unknown" });
   return wire;
-}
-
-function parseRevisionToken(token: string): number {
-  if (/^\d{1,15}$/.test(token)) return Number(token);
-  throw invalidArgument("the page token", [
-    { path: "$.page_token", message: "is not a token of this list", fix: "omit it to start at the first page" },
-  ]);
 }

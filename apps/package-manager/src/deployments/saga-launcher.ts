@@ -1,9 +1,10 @@
 import { sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import type { CollectionView, Transaction } from "@oaas/storage";
+import { ALL_RETAINED, pruneRevisions } from "../history/retention.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { supersedeRevision } from "../records/deployment-outcome.ts";
-import type { DeploymentRecord } from "../records/deployment-record.ts";
+import { retainedRevisions, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { RevisedDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import type { NewSaga } from "../saga-engine/saga.ts";
@@ -58,13 +59,19 @@ export class SagaLauncher {
     { record, entry, plan, saga, references = { writes: [] } }: NewRevision,
     stageIdempotency?: StageIdempotency,
   ): Promise<Launched> {
-    const { deployments, history } = this.#deps;
-    const oldest = entry.revision - history;
-    const isKept = oldest < 1 || oldest === record.stable?.revision;
+    const { deployments, history: keep } = this.#deps;
+    // The revisions that the deployment runs, is leaving, or falls back to.
+    const inUse = [record.desired, record.stable, snapshot.current?.record.desired];
+    const isPinned = (revision: number): boolean => inUse.some((each) => each?.revision === revision);
+    const { retained, removed } = pruneRevisions(
+      snapshot.current === undefined ? ALL_RETAINED : retainedRevisions(snapshot.current.record),
+      entry.revision,
+      { keep, isPinned },
+    );
     const parts = [
-      deployments.stagePut(snapshot.key, snapshot.current, record),
+      deployments.stagePut(snapshot.key, snapshot.current, { ...record, history: retained }),
       ...deployments.stageRevision(snapshot.key, entry, plan),
-      ...(isKept ? [] : deployments.stageForgetRevision(snapshot.key, oldest)),
+      ...removed.flatMap((revision) => deployments.stageForgetRevision(snapshot.key, revision)),
       ...(await this.stageSuperseded(snapshot, `revision ${entry.revision}`)),
       references,
     ];

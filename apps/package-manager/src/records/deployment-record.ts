@@ -10,6 +10,7 @@ import {
   type UnitId,
   type DeploymentRevision,
 } from "@oaas/models";
+import { DEFAULT_REVISIONS_KEPT, type RetainedRevisions } from "../history/retention.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { StoredFault } from "../saga-engine/stored-fault.ts";
 
@@ -59,6 +60,10 @@ export interface DeploymentRecord {
    * else the first one.
    */
   readonly stable?: DesiredRevision;
+  /** The revisions that are stored; absent in records of earlier releases. */
+  readonly history?: RetainedRevisions;
+  /** The revision of the package that the spec in force was planned with. */
+  readonly packageRevision?: number;
   /** The highest revision in use for units; grows across deletions too. */
   readonly unitRevision: number;
   readonly deletion?: { readonly by: string; readonly at: string; readonly reason?: string };
@@ -81,6 +86,11 @@ export interface RevisionRecord extends DeploymentRevision {
 /** The id of a history entry. Entries of one deployment sort by number and share a prefix. */
 export function revisionId(key: DeploymentKey, revision: number): string {
   return `${key}/${String(revision).padStart(10, "0")}`;
+}
+
+/** The stored revisions of a deployment. Earlier releases kept the default number. */
+export function retainedRevisions({ history, revision }: DeploymentRecord): RetainedRevisions {
+  return history ?? { oldest: Math.max(1, revision - DEFAULT_REVISIONS_KEPT + 1), pinned: [] };
 }
 
 /** The units of a plan, without the clusters that the deployment was withdrawn from. */

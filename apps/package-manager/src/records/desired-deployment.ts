@@ -121,6 +121,7 @@ function newRevision(
     deployment,
     revision,
     desired,
+    packageRevision: plan.shared.packageRevision,
     unitRevision: unitRevision + 1,
     placements,
     summary: {

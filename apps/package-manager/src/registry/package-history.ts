@@ -1,12 +1,12 @@
-import { invalidArgument, notFound } from "@oaas/foundation";
 import type { Package, PackageName, Revision } from "@oaas/models";
-import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
+import { Collection, combineTransactions, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
+import { ALL_RETAINED, missingRevision, retainedNumbers } from "../history/retention.ts";
 import type { Diff, ListPage, PackagePreview, PageRequest } from "../use-cases.ts";
-import { boundedPage } from "../paging.ts";
+import { boundedPage, pageOfRevisions } from "../paging.ts";
 import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 
-/** The immutable revisions of packages, numbered from 1 without gaps. */
+/** The immutable revisions of packages, numbered from 1. The oldest are removed, see `pruneRevisions`. */
 export class PackageHistory {
   readonly #revisions: Collection<PackageRecord>;
 
@@ -14,33 +14,29 @@ export class PackageHistory {
     this.#revisions = new Collection(store, PACKAGE_REVISIONS);
   }
 
-  /** No condition: the condition on the package is enough. */
-  stage(record: PackageRecord, text: RecordText): Transaction {
-    const id = revisionId(record.package.name, record.revision);
-    return { writes: this.#revisions.stageCreate(id, record, undefined, text).writes };
+  /** Adds a revision and removes old ones. No condition: the condition on the package is enough. */
+  stage(record: PackageRecord, text: RecordText, removed: readonly number[]): Transaction {
+    const { name } = record.package;
+    const { writes } = this.#revisions.stageCreate(revisionId(name, record.revision), record, undefined, text);
+    const deletions = removed.map((revision) => this.#revisions.stageDeletePrefix(revisionId(name, revision)));
+    return combineTransactions({ writes }, ...deletions);
   }
 
   /** One revision of the package whose current record is given. */
   async get(current: PackageRecord, revision: number): Promise<PackageRecord> {
-    const { name } = current.package;
-    const stored = revision > current.revision ? undefined : await this.#revisions.get(revisionId(name, revision));
-    if (!stored) throw notFound("package revision", `${name} ${revision}`);
-    return stored.record;
+    const stored = await this.#find(current, revision);
+    if (stored !== undefined) return stored.record;
+    const subject = { resource: "package", name: current.package.name, setting: "PACKAGE_REVISIONS_KEEP" } as const;
+    throw missingRevision(subject, revision, current.history ?? ALL_RETAINED);
   }
 
   /** Newest first. */
-  async page(current: PackageRecord, request: PageRequest): Promise<ListPage<Revision>> {
-    const { limit, offset = 0, pageToken } = boundedPage(request);
-    const newest =
-      pageToken === undefined ? current.revision - offset : parseRevisionToken(pageToken, current.revision);
-    const numbers = Array.from({ length: Math.min(limit, Math.max(0, newest)) }, (_, index) => newest - index);
-    const found = await Promise.all(numbers.map((number) => this.get(current, number)));
-    const last = numbers.at(-1) ?? 1;
-    return {
-      items: found.map(revisionOf),
-      total: current.revision,
-      ...(last > 1 ? { next: String(last - 1) } : {}),
-    };
+  page(current: PackageRecord, request: PageRequest): Promise<ListPage<Revision>> {
+    const numbers = retainedNumbers(current.history ?? ALL_RETAINED, current.revision);
+    return pageOfRevisions(numbers, boundedPage(request), async (revision) => {
+      const stored = await this.#find(current, revision);
+      return stored && { item: revisionOf(stored.record), bytes: stored.source.entry.value.length };
+    });
   }
 
   /** The changes between two revisions; by default between the last two. */
@@ -52,6 +48,10 @@ export class PackageHistory {
       to,
       changes: jsonChanges(packageContent(before.package), packageContent(after.package)),
     };
+  }
+
+  async #find({ package: { name }, revision: newest }: PackageRecord, revision: number) {
+    return revision > newest ? undefined : this.#revisions.get(revisionId(name, revision));
   }
 
   /** Deletes all revisions in the transaction that deletes the package, so that a new package of the name starts at 1. */
@@ -66,16 +66,4 @@ export function previewOf(current: PackageRecord | undefined, next: Package): Pa
   const status = current === undefined ? "created" : changes.length === 0 ? "unchanged" : "updated";
   const added = status === "unchanged" ? 0 : 1;
   return { id: next.name, status, revision: (current?.revision ?? 0) + added, changes };
-}
-
-function parseRevisionToken(token: string, newest: number): number {
-  const number = Number(token);
-  if (Number.isSafeInteger(number) && number > 0 && number <= newest) return number;
-  throw invalidArgument("the page token", [
-    {
-      path: "$.page_token",
-      message: "is not a token of this list",
-      fix: "pass the token of the previous page unchanged, or omit it to start at the first page",
-    },
-  ]);
 }

@@ -75,7 +75,11 @@ export class Catalogue {
   }
 
   classes(query: PageRequest & { readonly filter?: string }): ListPage<ClassDefinition> {
-    return pageOf(filtered(this.#orderedClasses(), query.filter), { order: "class", ...boundedPage(query) });
+    return pageOf(filtered(this.#orderedClasses(), query.filter), {
+      order: "class",
+      bytesOf: jsonLength,
+      ...boundedPage(query),
+    });
   }
 
   #orderedClasses(): Ordered<ClassDefinition> {
@@ -92,8 +96,24 @@ export class Catalogue {
     this.#functions ??= ordered(this.#view, ({ name, functions }) =>
       functions.map((each) => [`${each.key}\u0000${name}`, each]),
     );
-    return pageOf(filtered(this.#functions, query.filter), { order: "function", ...boundedPage(query) });
+    return pageOf(filtered(this.#functions, query.filter), {
+      order: "function",
+      bytesOf: jsonLength,
+      ...boundedPage(query),
+    });
   }
+}
+
+const jsonLengths = new WeakMap<object, number>();
+
+/** The size of a definition, computed once. */
+function jsonLength(definition: object): number {
+  let length = jsonLengths.get(definition);
+  if (length === undefined) {
+    ({ length } = JSON.stringify(definition));
+    jsonLengths.set(definition, length);
+  }
+  return length;
 }
 
 function ordered<T>(

@@ -3,12 +3,15 @@ import { digestJson } from "@oaas/foundation/hash";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package, Revision } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
+import type { RetainedRevisions } from "../history/retention.ts";
 import { maskPackage } from "../masking/mask-settings.ts";
 import type { RegisteredPackage } from "../use-cases.ts";
 
 /** A stored package revision. The digest is computed from the content when it is needed. */
 export interface PackageRecord extends Omit<Revision, "digest"> {
   readonly package: Package;
+  /** The revisions that are stored, in the current record; all when absent. */
+  readonly history?: RetainedRevisions;
 }
 
 /** Decoded records to keep; beyond that the oldest are decoded again. */

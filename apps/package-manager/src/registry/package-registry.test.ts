@@ -13,16 +13,24 @@ let store: KeyValueStore;
 let registry: PackageRegistry;
 let deployed: Map<string, string[]>;
 let scheduled: ClassDeployment[];
+let inUse: Set<number>;
+let kept: number;
 
 beforeEach(async () => {
   store = openMemoryStore({ ambient });
   deployed = new Map();
   scheduled = [];
+  inUse = new Set();
+  kept = 50;
   registry = new PackageRegistry({
     store,
     ambient,
+    get revisionsKept() {
+      return kept;
+    },
     deployments: {
       keysOf: async (name) => deployed.get(name) ?? [],
+      revisionsInUse: () => inUse,
       removeAll: async (name) => {
         deployed.delete(name);
         await registry.forget(name);
@@ -212,6 +220,76 @@ describe("updating", () => {
   });
 });
 
+describe("retention", () => {
+  beforeEach(() => {
+    kept = 4;
+  });
+  const write = async (count: number): Promise<void> => {
+    for (let at = 0; at < count; at += 1) {
+      const { revision } = (await registry.get(name("a"))).value;
+      await registry.update(name("a"), packageOf({ name: "a", version: `v${revision + 1}` }), call);
+    }
+  };
+  const storedNumbers = async (): Promise<number[]> =>
+    (await store.range({ prefix: "c/package-revisions/a/" })).entries.map(({ key }) => Number(key.slice(-10)));
+
+  test("removes the oldest revision in the write that exceeds the limit, and says so", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    await write(3);
+    expect(await storedNumbers()).toEqual([1, 2, 3, 4]);
+    await write(2);
+    expect(await storedNumbers()).toEqual([3, 4, 5, 6]);
+    const page = await registry.revisions(name("a"), {});
+    expect(page.items.map(({ revision }) => revision)).toEqual([6, 5, 4, 3]);
+    expect(page.total).toBe(4);
+    expect(page.next).toBeUndefined();
+    const removed = 'revision 2 of package "a" was removed; the oldest is 3 (PACKAGE_REVISIONS_KEEP)';
+    await expect(registry.revision(name("a"), 2)).rejects.toThrow(removed);
+    await expect(registry.diff(name("a"), 2)).rejects.toThrow(removed);
+    await expect(registry.rollBack(name("a"), 2, call)).rejects.toThrow(removed);
+    await expect(registry.revision(name("a"), 9)).rejects.toThrow('package revision "a 9" was not found');
+    expect((await registry.rollBack(name("a"), 3, call)).status).toBe("updated");
+  });
+
+  test("keeps the revisions that deployments run, until they run another one", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    inUse = new Set([2]);
+    await write(7);
+    expect(await storedNumbers()).toEqual([2, 5, 6, 7, 8]);
+    const page = await registry.revisions(name("a"), { limit: 4 });
+    expect(page).toMatchObject({ total: 5, next: "2" });
+    expect((await registry.revisions(name("a"), { pageToken: page.next! })).items).toMatchObject([{ revision: 2 }]);
+    expect((await registry.revision(name("a"), 2)).package.version).toBe("v2");
+    inUse = new Set([8]);
+    await write(1);
+    expect(await storedNumbers()).toEqual([6, 7, 8, 9]);
+  });
+
+  test("prunes the history of an earlier release a few revisions per write", async () => {
+    await registry.register(packageOf({ name: "a" }), call);
+    const other = new PackageRegistry({
+      store,
+      ambient,
+      revisionsKept: 100,
+      deployments: {
+        keysOf: async () => [],
+        removeAll: async () => "deleted",
+        schedule: async () => 0,
+        revisionsInUse: () => inUse,
+      },
+    });
+    await other.start();
+    for (let at = 2; at <= 14; at += 1)
+      await other.update(name("a"), packageOf({ name: "a", version: `v${at}` }), call);
+    await other.close();
+    expect(await storedNumbers()).toHaveLength(14);
+    await write(1);
+    expect(await storedNumbers()).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    await write(2);
+    expect(await storedNumbers()).toEqual([14, 15, 16, 17]);
+  });
+});
+
 describe("dependencies", () => {
   test("rejects a cycle with its path, also when two writers close it concurrently", async () => {
     await registry.register(packageOf({ name: "a" }), call);
@@ -293,6 +371,25 @@ describe("removing", () => {
 });
 
 describe("lists", () => {
+  test("end a page at its size in bytes, and continue with its token", async () => {
+    const description = "x".repeat(65_000);
+    const classes = Array.from({ length: 7 }, (_, at) => ({ key: `C${at}`, description }));
+    for (let at = 0; at < 12; at += 1) await registry.register(packageOf({ name: `big-${at}`, classes }), call);
+    type List = (query: { limit: number; pageToken?: string }) => Promise<{ items: readonly unknown[]; next?: string }>;
+    const lists: [List, number][] = [
+      [(query) => registry.list(query), 12],
+      [(query) => registry.classes(query), 84],
+    ];
+    for (const [list, total] of lists) {
+      const first = await list({ limit: 100 });
+      expect(first.items.length).toBeLessThan(total);
+      expect(first.items.length).toBeGreaterThan(5);
+      const second = await list({ limit: 100, pageToken: first.next! });
+      expect(first.items.length + second.items.length).toBe(total);
+      expect(second.next).toBeUndefined();
+    }
+  });
+
   test("filter by part of the name, pattern, tags and disabled; sort; page", async () => {
     for (const [id, tags, disabled] of [
       ["shop.cart", ["web", "eu"], false],

@@ -33,6 +33,7 @@ import type {
   WithVersion,
 } from "../use-cases.ts";
 import { maskedInPackage } from "../masking/mask-settings.ts";
+import { ALL_RETAINED, DEFAULT_REVISIONS_KEPT, pruneRevisions } from "../history/retention.ts";
 import { alreadyRegistered, assertFits, assertSameName, assertValid, shortList } from "./package-checks.ts";
 import { PackageHistory, previewOf } from "./package-history.ts";
 import { PackageReferences } from "./package-references.ts";
@@ -46,6 +47,8 @@ export interface PackageDeployments {
   /** Deletes all deployments of a package, then removes the package; resumed after a crash. */
   removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted">;
   schedule(deployment: ClassDeployment, call: Call): Promise<unknown>;
+  /** The revisions of a package that its deployments run. They are kept in the history. */
+  revisionsInUse(name: PackageName): ReadonlySet<number>;
 }
 
 export interface PackageRegistryOptions {
@@ -56,6 +59,8 @@ export interface PackageRegistryOptions {
   readonly autoDeploy?: boolean;
   /** Delete the deployments of a deleted package by default. */
   readonly cascade?: boolean;
+  /** The number of newest revisions to keep of each package. */
+  readonly revisionsKept?: number;
   readonly onChange?: (names: readonly string[]) => void;
 }
 
@@ -281,16 +286,26 @@ export class PackageRegistry implements Registry {
   ): Promise<Acknowledgement> {
     if (previous && isSameContent(previous.record.package, input))
       return { id: input.name, status: "unchanged", version: previous.revision };
-    const record = this.#recordOf(input, previous?.record, call);
+    const next = this.#recordOf(input, previous?.record, call);
+    const { retained, removed } = this.#pruneHistory(next, previous?.record);
+    const record = retained.oldest === 1 ? next : { ...next, history: retained };
     const text = this.#packages.textOf(record);
     assertFits(input, text);
     const put = previous
       ? this.#packages.stageUpdate(previous, record, text)
       : this.#packages.stageCreate(input.name, record, undefined, text);
-    const whole = combineTransactions(put, this.#history.stage(record, text), ...also);
+    const whole = combineTransactions(put, this.#history.stage(record, text, removed), ...also);
     const { revision } = await (previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole));
     this.#view.applyWrite(this.#packages.committed(put, revision, previous));
     return { id: input.name, status: previous ? "updated" : "created", version: revision };
+  }
+
+  #pruneHistory({ package: { name }, revision }: PackageRecord, previous: PackageRecord | undefined) {
+    const { deployments, revisionsKept: keep = DEFAULT_REVISIONS_KEPT } = this.#options;
+    const before = previous?.history ?? ALL_RETAINED;
+    if (revision - before.oldest < keep && before.pinned.length === 0) return { retained: before, removed: [] };
+    const inUse = deployments.revisionsInUse(name);
+    return pruneRevisions(before, revision, { keep, isPinned: (each) => inUse.has(each) });
   }
 
   #recordOf(input: Package, previous: PackageRecord | undefined, call: Call): PackageRecord {

@@ -49,6 +49,7 @@ test("a preview matches the write that follows, fails like it, and writes nothin
         keysOf: async () => [],
         removeAll: async () => "deleted" as const,
         schedule: async () => {},
+        revisionsInUse: () => new Set<number>(),
       };
       const registry = new PackageRegistry({ store, ambient, deployments });
       await registry.start();

@@ -5,7 +5,7 @@ import { tableText, percentText } from "../../output/table.ts";
 import { readyText } from "../observe/rollout.ts";
 import { confirm, type Session } from "../../session/session.ts";
 import { deploymentRevisionView, deploymentView } from "../../output/views.ts";
-import { diffQuery } from "./packages.ts";
+import { diffQuery, noteRemovedRevisions } from "./packages.ts";
 
 const tableContext = (session: Session) => ({ now: session.environment.clock.now(), colours: session.colours });
 const textView = (kind: string, name: string) => ({ kind, nameOf: () => name, columns: [] });
@@ -79,10 +79,9 @@ export async function deleteDeployment(
 }
 
 export async function deploymentHistory(session: Session, _flags: object, key: string): Promise<void> {
-  session.printList(
-    await session.listAll("listDeploymentRevisions", { parameters: { key } }),
-    deploymentRevisionView(tableContext(session)),
-  );
+  const revisions = await session.listAll("listDeploymentRevisions", { parameters: { key } });
+  session.printList(revisions, deploymentRevisionView(tableContext(session)));
+  noteRemovedRevisions(session, revisions);
 }
 
 export async function diffDeployment(

@@ -41,10 +41,16 @@ export async function deletePackage(
 }
 
 export async function packageHistory(session: Session, _flags: object, name: string): Promise<void> {
-  session.printList(
-    await session.listAll("listPackageRevisions", { parameters: { name } }),
-    packageRevisionView(tableContext(session)),
-  );
+  const revisions = await session.listAll("listPackageRevisions", { parameters: { name } });
+  session.printList(revisions, packageRevisionView(tableContext(session)));
+  noteRemovedRevisions(session, revisions);
+}
+
+/** Reports revisions that the retention of the package manager has removed. */
+export function noteRemovedRevisions(session: Session, revisions: readonly { readonly revision: number }[]): void {
+  const newest = revisions[0]?.revision ?? 0;
+  const removed = newest - revisions.length;
+  if (removed > 0) session.printNote(`${removed} older revision${removed === 1 ? " was" : "s were"} removed\n`);
 }
 
 export async function diffPackage(
