@@ -493,7 +493,7 @@ describe("history", () => {
   test("keeps the revision to fall back to, and releases it after the next success", async () => {
     await another({ history: 2 });
     await apply(["a"]);
-    fixture.clusters.down.add("b" as ClusterName);
+    fixture.clusters.down.add("b");
     for (let n = 0; n < 4; n += 1) await apply(n % 2 === 0 ? ["a", "b"] : ["b"]).catch(() => undefined);
     const stable = (await manager.parts.deployments.get(KEY))?.record.stable?.revision ?? 0;
     const { items, total } = await manager.service.revisions(KEY, {});
