@@ -31,7 +31,7 @@ export class SqliteProcess implements AsyncDisposable {
   #next = 0;
 
   static async start(file: string): Promise<SqliteProcess> {
-    const child = fork(join(import.meta.dirname, "sqlite-program.ts"), [file], {
+    const child = fork(join(import.meta.dirname, "programs", "sqlite-program.ts"), [file], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     const process = new SqliteProcess(child);

@@ -7,7 +7,7 @@ import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { outcomeUnknown } from "@oaas/storage";
 import { openSqliteStore } from "@oaas/storage/sqlite";
-import type { StoreCall, StoreReport } from "./sqlite-process.ts";
+import type { StoreCall, StoreReport } from "../sqlite-process.ts";
 
 const report = (message: StoreReport): void => void process.send?.(message);
 const store = openSqliteStore({
