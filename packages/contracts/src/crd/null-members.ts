@@ -34,21 +34,25 @@ function nullable(schema: StructuralSchema): StructuralSchema {
 
 /** Removes null fields before validation. */
 export function absentNulls<S extends z.ZodType>(schema: S) {
-  return z.preprocess(withoutNullMembers, schema);
+  return z.preprocess((value) => withoutNullMembers(value, 0), schema);
 }
+
+/** No schema is deeper; the fields below are left to the readers of free-form parts. */
+const MAX_DEPTH = 100;
 
 /** Objects without null fields, which are nearly all, are not copied. */
-function withoutNullMembers(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !hasNullMember(value)) return value;
-  if (Array.isArray(value)) return value.map(withoutNullMembers);
-  const kept = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNullMembers(member)]));
-}
-
-function hasNullMember(value: object): boolean {
-  for (const member of Object.values(value)) {
-    if (member === null) return true;
-    if (typeof member === "object" && hasNullMember(member as object)) return true;
+function withoutNullMembers(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutNullMembers(item, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  return false;
+  let isChanged = false;
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const inner = withoutNullMembers(member, depth + 1);
+    isChanged ||= inner !== member || inner === null;
+    if (inner !== null) kept.push([name, inner]);
+  }
+  return isChanged ? Object.fromEntries(kept) : value;
 }

@@ -71,3 +71,8 @@ test("encodes a status message as one line of ASCII without loss", () => {
     }),
   );
 });
+
+test("rejects a text that is padded every few bytes", () => {
+  expect(decodeBody("text", Buffer.from("AA==".repeat(100)))).toHaveLength(100);
+  expect(decodeBody("text", Buffer.from("AA==".repeat(20_000)))).toBeUndefined();
+});

@@ -23,12 +23,19 @@ export function encodeFrame(encoding: WebEncoding, frame: Buffer): Buffer {
 const SEGMENTS = /[A-Za-z0-9+/]+={0,2}/g;
 const BASE64 = /^(?:[A-Za-z0-9+/]+={1,2})*[A-Za-z0-9+/]*$/;
 
+/** Clients pad each frame or each chunk; padding every few bytes costs a buffer each. */
+const MAX_SEGMENTS = 10_000;
+
 /** Decodes a body, which may be several padded base64 texts; undefined if it is invalid. */
 export function decodeBody(encoding: WebEncoding, body: Buffer): Buffer | undefined {
   if (encoding === "binary") return body;
   const text = body.toString("latin1").replaceAll(/\s/g, "");
   if (!BASE64.test(text)) return undefined;
-  return Buffer.concat((text.match(SEGMENTS) ?? []).map((segment) => Buffer.from(segment, "base64")));
+  const segments: Buffer[] = [];
+  for (const [segment] of text.matchAll(SEGMENTS)) {
+    if (segments.push(Buffer.from(segment, "base64")) > MAX_SEGMENTS) return undefined;
+  }
+  return Buffer.concat(segments);
 }
 
 /** Returns the maximum size of a body with frames of `frameBytes` bytes. */

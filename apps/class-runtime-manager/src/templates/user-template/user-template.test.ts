@@ -248,10 +248,12 @@ describe("rejects a class", () => {
   });
 
   test("when a manifest is too deep", () => {
-    let deep: object = {};
-    for (let level = 0; level < 100; level++) deep = { deep };
-    const result = templateOf({ manifests: [{ ...BARE, spec: deep }] });
-    expect(result.ok || result.error[0]?.message).toContain("deeper than");
+    for (const levels of [100, 20_000]) {
+      let deep: object = {};
+      for (let level = 0; level < levels; level++) deep = { deep };
+      const result = templateOf({ manifests: [{ ...BARE, spec: deep }] });
+      expect(result.ok || result.error[0]?.message).toContain("deeper than");
+    }
   });
 });
 
