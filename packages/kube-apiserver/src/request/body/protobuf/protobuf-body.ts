@@ -37,8 +37,12 @@ export function decodeProtobuf(body: string): Result<JsonObject, string> {
 
 /** A message with its type: `runtime.Unknown`. */
 function decodeEnvelope(bytes: Uint8Array): Result<JsonObject, string> {
+  const budget = new Budget();
   const parts = new Map<number, Uint8Array>();
-  for (const { number, value } of readFields(bytes)) if (value instanceof Uint8Array) parts.set(number, value);
+  for (const { number, value } of readFields(bytes)) {
+    budget.spend();
+    if (value instanceof Uint8Array) parts.set(number, value);
+  }
   const type = new Map<number, string>();
   for (const { number, value } of readFields(parts.get(1) ?? new Uint8Array())) {
     if (value instanceof Uint8Array) type.set(number, decodeText(value));
@@ -47,7 +51,7 @@ function decodeEnvelope(bytes: Uint8Array): Result<JsonObject, string> {
   const name = findMessageName(apiVersion, kind);
   if (name === undefined)
     return err(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
-  const object = decodeMessage(name, parts.get(2) ?? new Uint8Array()) as JsonObject;
+  const object = decodeMessage(name, parts.get(2) ?? new Uint8Array(), budget) as JsonObject;
   return ok({ kind, apiVersion, ...object });
 }
 
@@ -74,12 +78,23 @@ function parseField(text: string): [number, Field] {
   return [Number(number), { name, type, form: "one" }];
 }
 
-function decodeMessage(name: string, bytes: Uint8Array): JsonValue {
+/** The values that a body may have; two bytes can become an object. */
+class Budget {
+  #left = 200_000;
+
+  spend(): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw new WireError("the body has more than 200000 values");
+  }
+}
+
+function decodeMessage(name: string, bytes: Uint8Array, budget: Budget): JsonValue {
   const message = getMessage(name);
   const object: Record<string, JsonValue> = {};
   for (const { number, value } of readFields(bytes)) {
+    budget.spend();
     const field = message.get(number);
-    if (field !== undefined) setField(object, field, value);
+    if (field !== undefined) setField(object, field, value, budget);
   }
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined;
   if (special !== undefined) return special(object);
@@ -88,22 +103,34 @@ function decodeMessage(name: string, bytes: Uint8Array): JsonValue {
   return isList ? (object["items"] ?? []) : object;
 }
 
-function setField(object: Record<string, JsonValue>, { name, type, form }: Field, value: bigint | Uint8Array): void {
+function setField(
+  object: Record<string, JsonValue>,
+  { name, type, form }: Field,
+  value: bigint | Uint8Array,
+  budget: Budget,
+): void {
   if (form === "many") {
-    object[name] = [...((object[name] as readonly JsonValue[] | undefined) ?? []), ...decodeRepeated(type, value)];
+    const items = (object[name] ??= []) as JsonValue[];
+    for (const item of decodeRepeated(type, value, budget)) items.push(item);
   } else if (form === "map") {
-    object[name] = { ...(object[name] as JsonObject | undefined), ...decodeMapEntry(type, value) };
+    const [key, member] = decodeMapEntry(type, value, budget);
+    setMember((object[name] ??= {}) as Record<string, JsonValue>, key, member);
   } else if (name === "-" && Object.hasOwn(SOURCES, type)) {
-    Object.assign(object, decodeMessage(type, value as Uint8Array));
+    Object.assign(object, decodeMessage(type, value as Uint8Array, budget));
   } else {
-    object[name] = decodeValue(type, value);
+    object[name] = decodeValue(type, value, budget);
   }
 }
 
+/** Assignment would change the prototype for one name. */
+function setMember(object: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
+}
+
 /** Numbers may be packed; everything else is single. */
-function decodeRepeated(type: string, value: bigint | Uint8Array): readonly JsonValue[] {
+function decodeRepeated(type: string, value: bigint | Uint8Array, budget: Budget): readonly JsonValue[] {
   const isPacked = value instanceof Uint8Array && (type === "int32" || type === "int64" || type === "bool");
-  if (!isPacked) return [decodeValue(type, value)];
+  if (!isPacked) return [decodeValue(type, value, budget)];
   // Packed numbers look like alternating tags; each is decoded separately.
   const numbers: JsonValue[] = [];
   let current = 0n;
@@ -111,23 +138,28 @@ function decodeRepeated(type: string, value: bigint | Uint8Array): readonly Json
   for (const byte of value) {
     current |= BigInt(byte & 0x7f) << shift;
     shift += 7n;
+    if (shift > MAX_VARINT_BITS) throw new WireError("proto: integer overflow");
     if (byte >= 0x80) continue;
-    numbers.push(decodeValue(type, BigInt.asIntN(64, current)));
+    budget.spend();
+    numbers.push(decodeValue(type, BigInt.asIntN(64, current), budget));
     [current, shift] = [0n, 0n];
   }
   return numbers;
 }
 
-function decodeMapEntry(type: string, value: bigint | Uint8Array): JsonObject {
-  let [key, member]: [string, JsonValue] = ["", decodeValue(type, new Uint8Array())];
+/** Ten bytes of seven bits. */
+const MAX_VARINT_BITS = 70n;
+
+function decodeMapEntry(type: string, value: bigint | Uint8Array, budget: Budget): [key: string, member: JsonValue] {
+  let [key, member]: [string, JsonValue] = ["", decodeValue(type, new Uint8Array(), budget)];
   for (const part of readFields(value as Uint8Array)) {
     if (part.number === 1) key = decodeText(part.value as Uint8Array);
-    else if (part.number === 2) member = decodeValue(type, part.value);
+    else if (part.number === 2) member = decodeValue(type, part.value, budget);
   }
-  return { [key]: member };
+  return [key, member];
 }
 
-function decodeValue(type: string, value: bigint | Uint8Array): JsonValue {
+function decodeValue(type: string, value: bigint | Uint8Array, budget: Budget): JsonValue {
   if (typeof value === "bigint") return type === "bool" ? value !== 0n : Number(value);
   switch (type) {
     case "string":
@@ -137,7 +169,7 @@ function decodeValue(type: string, value: bigint | Uint8Array): JsonValue {
     case "double":
       return Buffer.from(value).readDoubleLE();
     default:
-      return decodeMessage(type, value);
+      return decodeMessage(type, value, budget);
   }
 }
 
