@@ -33,22 +33,22 @@ describe("the check itself", () => {
   });
 
   test.each([
-    { why: "an import upwards", at: statement("core/a.ts", "../shell/b.ts") },
-    { why: "a type import upwards", at: statement("core/a.ts", "../shell/b.ts", true) },
-    { why: "Node in a pure folder", at: statement("core/a.ts", "node:fs") },
-    { why: "an impure package in a pure folder", at: statement("core/a.ts", "@oaas/storage") },
-    { why: "an impure folder in a pure one", at: statement("core/a.ts", "../ports.ts") },
-  ])("reports $why", ({ at }) => {
+    { case: "an import upwards", at: statement("core/a.ts", "../shell/b.ts") },
+    { case: "a type import upwards", at: statement("core/a.ts", "../shell/b.ts", true) },
+    { case: "Node in a pure folder", at: statement("core/a.ts", "node:fs") },
+    { case: "an impure package in a pure folder", at: statement("core/a.ts", "@oaas/storage") },
+    { case: "an impure folder in a pure one", at: statement("core/a.ts", "../ports.ts") },
+  ])("reports $case", ({ at }) => {
     expect(folders.problems([at])).toHaveLength(1);
   });
 
   test.each([
-    { why: "an import downwards", at: statement("shell/b.ts", "../core/a.ts") },
-    { why: "an import within a folder", at: statement("core/a.ts", "./deep/b.ts") },
-    { why: "a type of an impure folder below", at: statement("core/a.ts", "../ports.ts", true) },
-    { why: "a type of an impure package", at: statement("core/a.ts", "@oaas/storage", true) },
-    { why: "a test", at: statement("core/a.test.ts", "../shell/b.ts") },
-  ])("accepts $why", ({ at }) => {
+    { case: "an import downwards", at: statement("shell/b.ts", "../core/a.ts") },
+    { case: "an import within a folder", at: statement("core/a.ts", "./deep/b.ts") },
+    { case: "a type of an impure folder below", at: statement("core/a.ts", "../ports.ts", true) },
+    { case: "a type of an impure package", at: statement("core/a.ts", "@oaas/storage", true) },
+    { case: "a test", at: statement("core/a.test.ts", "../shell/b.ts") },
+  ])("accepts $case", ({ at }) => {
     expect(folders.problems([at])).toEqual([]);
   });
 

@@ -69,15 +69,15 @@ describe("whether to install", () => {
   };
 
   test.each([
-    { installed: { a: "1.0.0" }, difference: undefined, why: "an optional package may be absent" },
-    { installed: { a: "1.1.0" }, difference: "a is 1.1.0, the lockfile has 1.0.0", why: "another version" },
-    { installed: {}, difference: "a is not installed", why: "a missing package" },
+    { installed: { a: "1.0.0" }, difference: undefined, case: "an optional package may be absent" },
+    { installed: { a: "1.1.0" }, difference: "a is 1.1.0, the lockfile has 1.0.0", case: "another version" },
+    { installed: {}, difference: "a is not installed", case: "a missing package" },
     {
       installed: { a: "1.0.0", b: "1.0.0" },
       difference: "b is 1.0.0, the lockfile has 2.0.0",
-      why: "an outdated optional package",
+      case: "an outdated optional package",
     },
-  ])("$why", ({ installed, difference }) => {
+  ])("$case", ({ installed, difference }) => {
     const entries = Object.entries(installed).map(([name, version]) => [`node_modules/${name}`, { version }]);
     expect(firstDifference(locked, { packages: Object.fromEntries(entries) })).toBe(difference);
   });

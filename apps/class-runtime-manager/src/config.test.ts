@@ -92,38 +92,38 @@ describe("namespaces", () => {
 
 describe("the address to listen on", () => {
   test.each([
-    { why: "loopback without credentials", env: {}, want: "127.0.0.1" },
+    { case: "loopback without credentials", env: {}, want: "127.0.0.1" },
     {
-      why: "loopback without credentials, also with authentication off",
+      case: "loopback without credentials, also with authentication off",
       env: { OPRC_CRM_SECURITY_AUTH_MODE: "off" },
       want: "127.0.0.1",
     },
-    { why: "every address with a token", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: "0.0.0.0" },
-    { why: "every address with mutual TLS", env: FULL, want: "0.0.0.0" },
+    { case: "every address with a token", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: "0.0.0.0" },
+    { case: "every address with mutual TLS", env: FULL, want: "0.0.0.0" },
     {
-      why: "the stated address with authentication off",
+      case: "the stated address with authentication off",
       env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_HTTP_HOST: "0.0.0.0" },
       want: "0.0.0.0",
     },
-  ])("is $why", ({ env, want }) => {
+  ])("is $case", ({ env, want }) => {
     expect(listenHost(configOf(env))).toBe(want);
   });
 
   test.each([
     {
-      why: "no credentials",
+      case: "no credentials",
       env: {},
       want: [/^authentication is off: .* 127\.0\.0\.1 can deploy; set OPRC_CRM_SECURITY_TOKEN_FILE/],
     },
     {
-      why: "authentication off on every address",
+      case: "authentication off on every address",
       env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_HTTP_HOST: "0.0.0.0" },
       want: [/^authentication is off by OPRC_CRM_SECURITY_AUTH_MODE: .* 0\.0\.0\.0 can deploy/],
     },
-    { why: "a token without TLS", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: [/without encryption/] },
-    { why: "a token on loopback", env: { OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "::1" }, want: [] },
-    { why: "mutual TLS", env: FULL, want: [] },
-  ])("warnings with $why", ({ env, want }) => {
+    { case: "a token without TLS", env: { OPRC_CRM_SECURITY_TOKEN: "t" }, want: [/without encryption/] },
+    { case: "a token on loopback", env: { OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "::1" }, want: [] },
+    { case: "mutual TLS", env: FULL, want: [] },
+  ])("warnings with $case", ({ env, want }) => {
     expect(accessWarnings(configOf(env))).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 });
@@ -131,77 +131,77 @@ describe("the address to listen on", () => {
 describe("rejected settings", () => {
   test.each([
     {
-      why: "an address beyond loopback without credentials",
+      case: "an address beyond loopback without credentials",
       env: { OPRC_CRM_HTTP_HOST: "0.0.0.0" },
       want: [/OPRC_CRM_HTTP_HOST.*no credentials.*OPRC_CRM_SECURITY_TOKEN_FILE.*OPRC_CRM_SECURITY_AUTH_MODE=off/],
     },
     {
-      why: "required authentication without credentials",
+      case: "required authentication without credentials",
       env: { OPRC_CRM_SECURITY_AUTH_MODE: "required" },
       want: [/AUTH_MODE.*requires credentials/],
     },
     {
-      why: "authentication off with a token",
+      case: "authentication off with a token",
       env: { OPRC_CRM_SECURITY_AUTH_MODE: "off", OPRC_CRM_SECURITY_TOKEN: "t" },
       want: [/AUTH_MODE.*off, but a token/],
     },
     {
-      why: "mutual TLS without names of clients",
+      case: "mutual TLS without names of clients",
       env: { ...FULL, OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "" },
       want: [/CLIENT_NAMES.*is required.*\*=deployer/],
     },
     {
-      why: "names of clients without mutual TLS",
+      case: "names of clients without mutual TLS",
       env: { OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:pm=viewer" },
       want: [/CLIENT_NAMES.*no effect/],
     },
     {
-      why: "a misspelt name, with the nearest name",
+      case: "a misspelt name, with the nearest name",
       env: { OPRC_CRM_FEATURES_HPAS: "true" },
       want: [/OPRC_CRM_FEATURES_HPAS.*unknown.*did you mean OPRC_CRM_FEATURES_HPA\?/],
     },
     {
-      why: "profile full without certificates",
+      case: "profile full without certificates",
       env: { OPRC_CRM_PROFILE: "full" },
       want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/, /CLIENT_NAMES/],
     },
     {
-      why: "a certificate without its key",
+      case: "a certificate without its key",
       env: { OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt" },
       want: [/KEY_FILE.*needs certificate and key/],
     },
     {
-      why: "client authorities without mTLS",
+      case: "client authorities without mTLS",
       env: { OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt" },
       want: [/CLIENT_CA_FILE.*no effect/],
     },
     {
-      why: "several violations at once",
+      case: "several violations at once",
       env: { HTTP_PORT: "many", OPRC_CRM_PROFILE: "huge", OPRC_CRM_LIMITS_MAX_REPLICAS: "0" },
       want: [/OPRC_CRM_PROFILE/, /HTTP_PORT/, /MAX_REPLICAS/],
     },
     {
-      why: "a certificate for the package manager without its key",
+      case: "a certificate for the package manager without its key",
       env: { OPRC_CRM_PM_URL: "https://pm", OPRC_CRM_PM_TLS_CERT_FILE: "/tls/pm.crt" },
       want: [/PM_TLS_KEY_FILE.*needs its key/],
     },
     {
-      why: "TLS files without an https URL",
+      case: "TLS files without an https URL",
       env: { OPRC_CRM_PM_URL: "http://pm", OPRC_CRM_PM_TLS_CA_FILE: "/tls/ca.crt" },
       want: [/PM_TLS_CA_FILE.*no effect without TLS/],
     },
     {
-      why: "an origin with a path",
+      case: "an origin with a path",
       env: { OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example,https://console.example/app" },
       want: [/GRPC_WEB_ORIGINS.*origin/],
     },
     {
-      why: "a lease of parts of seconds",
+      case: "a lease of parts of seconds",
       env: { OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3.5" },
       want: [/whole seconds/],
     },
-    { why: "availability beyond 1", env: { OPRC_MOCK_CLUSTER_AVAILABILITY: "1.5" }, want: [/MOCK_CLUSTER/] },
-  ])("$why", ({ env, want }) => {
+    { case: "availability beyond 1", env: { OPRC_MOCK_CLUSTER_AVAILABILITY: "1.5" }, want: [/MOCK_CLUSTER/] },
+  ])("$case", ({ env, want }) => {
     expect(violationsOf(env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
   });
 });
@@ -236,31 +236,31 @@ test("accepts the settings of an older chart and lists those without effect", ()
 });
 
 test.each([
-  { why: "one", text: "a.b-c_d~e+f/g==", tokens: ["token-4f265d28:deployer:a.b-c_d~e+f/g=="] },
+  { case: "one", text: "a.b-c_d~e+f/g==", tokens: ["token-4f265d28:deployer:a.b-c_d~e+f/g=="] },
   {
-    why: "several, by commas",
+    case: "several, by commas",
     text: "one, two,",
     tokens: ["token-7692c3ad:deployer:one", "token-3fc4ccfe:deployer:two"],
   },
   {
-    why: "several, by lines",
+    case: "several, by lines",
     text: "one\r\n\ntwo",
     tokens: ["token-7692c3ad:deployer:one", "token-3fc4ccfe:deployer:two"],
   },
   {
-    why: "with names and roles",
+    case: "with names and roles",
     text: "pm:deployer:one\nview-1:viewer:a:b",
     tokens: ["pm:deployer:one", "view-1:viewer:a:b"],
   },
-])("tokens: $why", ({ text, tokens }) => {
+])("tokens: $case", ({ text, tokens }) => {
   const { security } = configOf({ OPRC_CRM_SECURITY_TOKEN: text });
   expect(security.tokens?.map(({ name, role, token }) => `${name}:${role}:${token}`)).toEqual(tokens);
 });
 
 test.each([
-  { why: "only separators", text: " , ,", says: "contains no token" },
-  { why: "a character that is not valid in a header", text: "good,s3cret word", says: "token 2 has a character" },
-])("rejects tokens: $why", ({ text: tokens, says }) => {
+  { case: "only separators", text: " , ,", says: "contains no token" },
+  { case: "a character that is not valid in a header", text: "good,s3cret word", says: "token 2 has a character" },
+])("rejects tokens: $case", ({ text: tokens, says }) => {
   const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: tokens } });
   const text = parsed.ok ? "" : JSON.stringify(parsed.error);
   expect(text).toContain(says);

@@ -134,9 +134,9 @@ describeOnTarget("failing API calls", {}, () => {
       },
     );
 
-  const hasWarning = async (namespace: string, why: string): Promise<boolean> => {
+  const hasWarning = async (namespace: string, expected: string): Promise<boolean> => {
     const { items } = await client.resource(EVENTS).list({ namespace });
-    return items.some(({ reason, type }) => reason === why && type === "Warning");
+    return items.some(({ reason, type }) => reason === expected && type === "Warning");
   };
 
   beforeAll(async () => {

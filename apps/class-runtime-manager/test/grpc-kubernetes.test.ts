@@ -177,9 +177,9 @@ describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () =>
 
     test("writes nothing for invalid requests", async () => {
       const where = await namespace("wrong");
-      for (const { why, request, paths } of INVALID_REQUESTS) {
+      for (const { case: name, request, paths } of INVALID_REQUESTS) {
         const fault = await faultOf(crm.deployments.deploy({ namespace: where, ...request }));
-        expect([why, fault.kind]).toEqual([why, "invalid-argument"]);
+        expect([name, fault.kind]).toEqual([name, "invalid-argument"]);
         expect(fault.violations.map((one) => one.path)).toEqual(expect.arrayContaining([...paths]));
       }
       expect(await kubectl(["get", "crt", "-n", where, "-o", "name"])).toBe("");

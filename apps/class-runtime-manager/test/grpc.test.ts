@@ -58,7 +58,7 @@ describe("Deploy", () => {
     expect(classes.writes).toHaveLength(1);
   });
 
-  test.each(INVALID_REQUESTS)("rejects $why and writes nothing", async ({ request, paths }) => {
+  test.each(INVALID_REQUESTS)("rejects $case and writes nothing", async ({ request, paths }) => {
     const { deployments, classes } = await start();
     const fault = await faultOf(deployments.deploy(request));
     expect(fault.kind).toBe("invalid-argument");
@@ -250,21 +250,21 @@ describe("ListClassRuntimes", () => {
   }
 
   test.each([
-    { why: "no filter: all, by namespace and name", filter: {}, want: ["d", "a", "b", "c"] },
-    { why: "package", filter: { packageName: "bank" }, want: ["c"] },
-    { why: "class, bare", filter: { classKey: "Order" }, want: ["d", "a", "c"] },
-    { why: "class, with its package", filter: { classKey: "bank.Order" }, want: ["c"] },
-    { why: "environment", filter: { targetEnv: "east" }, want: ["a", "c"] },
-    { why: "environment by namespace", filter: { targetEnv: "edge" }, want: ["d"] },
-    { why: "status as phase", filter: { status: "Available" }, want: ["b"] },
-    { why: "status as condition", filter: { status: "RUNNING" }, want: ["b"] },
-    { why: "namespace", filter: { namespace: "edge" }, want: ["d"] },
-    { why: "deployment", filter: { deploymentKey: "d1" }, want: ["a", "c"] },
-    { why: "owner", filter: { managedBy: "pm-1" }, want: ["a", "b"] },
-    { why: "several filters", filter: { managedBy: "pm-1", classKey: "Order" }, want: ["a"] },
-    { why: "empty filters", filter: { packageName: "", status: "" }, want: ["d", "a", "b", "c"] },
-    { why: "offset and limit", filter: { offset: 1, limit: 2 }, want: ["a", "b"] },
-  ])("$why", async ({ filter, want }) => {
+    { case: "no filter: all, by namespace and name", filter: {}, want: ["d", "a", "b", "c"] },
+    { case: "package", filter: { packageName: "bank" }, want: ["c"] },
+    { case: "class, bare", filter: { classKey: "Order" }, want: ["d", "a", "c"] },
+    { case: "class, with its package", filter: { classKey: "bank.Order" }, want: ["c"] },
+    { case: "environment", filter: { targetEnv: "east" }, want: ["a", "c"] },
+    { case: "environment by namespace", filter: { targetEnv: "edge" }, want: ["d"] },
+    { case: "status as phase", filter: { status: "Available" }, want: ["b"] },
+    { case: "status as condition", filter: { status: "RUNNING" }, want: ["b"] },
+    { case: "namespace", filter: { namespace: "edge" }, want: ["d"] },
+    { case: "deployment", filter: { deploymentKey: "d1" }, want: ["a", "c"] },
+    { case: "owner", filter: { managedBy: "pm-1" }, want: ["a", "b"] },
+    { case: "several filters", filter: { managedBy: "pm-1", classKey: "Order" }, want: ["a"] },
+    { case: "empty filters", filter: { packageName: "", status: "" }, want: ["d", "a", "b", "c"] },
+    { case: "offset and limit", filter: { offset: 1, limit: 2 }, want: ["a", "b"] },
+  ])("$case", async ({ filter, want }) => {
     const { deployments } = await startWithClasses();
     const reply = await deployments.listClassRuntimes(filter);
     expect(reply.items.map(({ id }) => id)).toEqual(want);
@@ -431,18 +431,18 @@ describe("CrmInfoService", () => {
   });
 
   test.each([
-    { why: "most nodes ready", over: {}, want: "Healthy" },
-    { why: "no permission to read nodes", over: { nodes: () => undefined }, want: "Healthy" },
-    { why: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
-    { why: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
-    { why: "no nodes", over: { nodes: () => [] }, want: "Unhealthy" },
-    { why: "failing watches", over: { apiFault: () => conflict("x", "y") }, want: "Unhealthy" },
+    { case: "most nodes ready", over: {}, want: "Healthy" },
+    { case: "no permission to read nodes", over: { nodes: () => undefined }, want: "Healthy" },
+    { case: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
+    { case: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
+    { case: "no nodes", over: { nodes: () => [] }, want: "Unhealthy" },
+    { case: "failing watches", over: { apiFault: () => conflict("x", "y") }, want: "Unhealthy" },
     {
-      why: "an API that is not ready and hangs",
+      case: "an API that is not ready and hangs",
       over: { isServing: async () => false, demand: () => new Promise<never>(() => undefined) },
       want: "Unhealthy",
     },
-  ])("$why: $want", async ({ over, want }) => {
+  ])("$case: $want", async ({ over, want }) => {
     const { info } = await start({ cluster: { ...CLUSTER, ...over } });
     expect((await info.getEnvHealth({})).status).toBe(want);
   });
@@ -481,11 +481,11 @@ describe("authentication", () => {
   const TOKEN = { name: "pm", role: "deployer", token: "s3cret" } as const;
 
   test.each([
-    { why: "a valid token", token: "s3cret", kind: undefined },
-    { why: "an invalid token", token: "s3cres", kind: "unauthenticated" },
-    { why: "a longer token", token: "s3cret-and-more", kind: "unauthenticated" },
-    { why: "no token", token: undefined, kind: "unauthenticated" },
-  ])("$why", async ({ token, kind }) => {
+    { case: "a valid token", token: "s3cret", kind: undefined },
+    { case: "an invalid token", token: "s3cres", kind: "unauthenticated" },
+    { case: "a longer token", token: "s3cret-and-more", kind: "unauthenticated" },
+    { case: "no token", token: undefined, kind: "unauthenticated" },
+  ])("$case", async ({ token, kind }) => {
     const started = await start({}, [TOKEN]);
     const call = started.channel(token).client(CrmInfoService).getEnvHealth({});
     expect(kind === undefined ? (await call).status : (await faultOf(call)).kind).toBe(kind ?? "Healthy");

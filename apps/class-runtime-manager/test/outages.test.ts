@@ -32,7 +32,7 @@ const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service");
 
 /** An outage between the controllers and the API server; `begin` returns the function that ends it. */
 interface Outage {
-  readonly why: string;
+  readonly case: string;
   readonly begin: (tcp: TcpProxy, crm: FaultInjectingManager) => () => void;
 }
 
@@ -42,20 +42,20 @@ const bytes = (fault: TcpFault) => (tcp: TcpProxy) => {
 };
 
 const OUTAGES: readonly Outage[] = [
-  { why: "packets are dropped silently", begin: bytes("swallow") },
-  { why: "every connection is reset", begin: bytes("reset") },
-  { why: "traffic is delayed", begin: bytes("delay") },
-  { why: "connections break within a response", begin: bytes("halve") },
-  { why: "caches lag behind", begin: (_tcp, crm) => crm.transport.holdWatches() },
+  { case: "packets are dropped silently", begin: bytes("swallow") },
+  { case: "every connection is reset", begin: bytes("reset") },
+  { case: "traffic is delayed", begin: bytes("delay") },
+  { case: "connections break within a response", begin: bytes("halve") },
+  { case: "caches lag behind", begin: (_tcp, crm) => crm.transport.holdWatches() },
   {
-    why: "watches break repeatedly and miss events",
+    case: "watches break repeatedly and miss events",
     begin: (_tcp, crm) => {
       const timer = setInterval(() => crm.transport.cutWatches(), 50);
       return () => clearInterval(timer);
     },
   },
   {
-    why: "resource versions expire",
+    case: "resource versions expire",
     begin: (_tcp, crm) => {
       crm.transport.expireWatches();
       return () => undefined;
@@ -116,8 +116,8 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
     await cluster.close();
   });
 
-  test.each(OUTAGES)("converges after an outage: $why", async ({ why, begin }) => {
-    const namespace = why.toLowerCase().replaceAll(/[^a-z]+/g, "-");
+  test.each(OUTAGES)("converges after an outage: $case", async ({ case: name, begin }) => {
+    const namespace = name.toLowerCase().replaceAll(/[^a-z]+/g, "-");
     const crm = await startWithClass(namespace);
     const end = begin(tcp, crm);
     await applyClass(client, namespace, "order", AFTER);

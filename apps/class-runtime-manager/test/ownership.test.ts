@@ -72,9 +72,9 @@ describeOnTarget("ownership of children", {}, () => {
     }) as KubeObject;
 
   test.each([
-    { why: "no field conflicts", namespace: "foreign", selector: {} },
-    { why: "fields conflict", namespace: "foreign-conflict", selector: { selector: { app: "theirs" } } },
-  ])("does not modify an object of another owner with the name of a child when $why", ({ namespace, selector }) =>
+    { case: "no field conflicts", namespace: "foreign", selector: {} },
+    { case: "fields conflict", namespace: "foreign-conflict", selector: { selector: { app: "theirs" } } },
+  ])("does not modify an object of another owner with the name of a child when $case", ({ namespace, selector }) =>
     withManager(namespace, async () => {
       const before = await client.resource(SERVICES).create(foreignService(namespace, selector));
       await applyClass(client, namespace, "order", TWO);

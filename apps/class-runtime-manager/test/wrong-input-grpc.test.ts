@@ -95,39 +95,39 @@ describe("arbitrary bytes over gRPC", () => {
   describe("invalid framing", () => {
     const message = validRequest("framed");
     test.each<{
-      why: string;
+      case: string;
       body: Uint8Array;
       code: string;
       headers?: Record<string, string>;
     }>([
-      { why: "no message", body: new Uint8Array(), code: "UNIMPLEMENTED" },
-      { why: "half a frame header", body: encodeFrame(message).subarray(0, 3), code: "UNIMPLEMENTED" },
-      { why: "fewer bytes than declared", body: encodeFrame(message, { says: 10_000 }), code: "UNIMPLEMENTED" },
-      { why: "more bytes than declared", body: encodeFrame(message, { says: 3 }), code: "RESOURCE_EXHAUSTED" },
+      { case: "no message", body: new Uint8Array(), code: "UNIMPLEMENTED" },
+      { case: "half a frame header", body: encodeFrame(message).subarray(0, 3), code: "UNIMPLEMENTED" },
+      { case: "fewer bytes than declared", body: encodeFrame(message, { says: 10_000 }), code: "UNIMPLEMENTED" },
+      { case: "more bytes than declared", body: encodeFrame(message, { says: 3 }), code: "RESOURCE_EXHAUSTED" },
       {
-        why: "two messages in a unary call",
+        case: "two messages in a unary call",
         body: Buffer.concat([encodeFrame(message), encodeFrame(message)]),
         code: "UNIMPLEMENTED",
       },
       {
-        why: "unknown compression",
+        case: "unknown compression",
         body: encodeFrame(message, { flag: 1 }),
         code: "UNIMPLEMENTED",
         headers: { "grpc-encoding": "rot13" },
       },
       {
-        why: "invalid gzip data",
+        case: "invalid gzip data",
         body: encodeFrame(message, { flag: 1 }),
         code: "INTERNAL",
         headers: { "grpc-encoding": "gzip" },
       },
       {
-        why: "a length of four gigabytes",
+        case: "a length of four gigabytes",
         body: encodeFrame(message, { says: 0xff_ff_ff_ff }),
         code: "RESOURCE_EXHAUSTED",
       },
-      { why: "larger than the limit", body: encodeFrame(Buffer.alloc(9 * 2 ** 20)), code: "RESOURCE_EXHAUSTED" },
-    ])("$why", async ({ body, code, headers }) => {
+      { case: "larger than the limit", body: encodeFrame(Buffer.alloc(9 * 2 ** 20)), code: "RESOURCE_EXHAUSTED" },
+    ])("$case", async ({ body, code, headers }) => {
       const before = [...fixture.classes.writes];
       const response = await raw.send(DEPLOY, body, headers);
       expect(nameOf(response)).toBe(code);
@@ -135,12 +135,12 @@ describe("arbitrary bytes over gRPC", () => {
     });
   });
 
-  test.each<{ why: string; path?: string; headers?: Record<string, string>; code: string }>([
-    { why: "an unknown method", path: `/${DeploymentService.typeName}/Explode`, code: "UNIMPLEMENTED" },
-    { why: "an unknown service", path: "/no.such.Service/Call", code: "UNIMPLEMENTED" },
-    { why: "an invalid path", path: "/", code: "UNIMPLEMENTED" },
-    { why: "an invalid deadline", headers: { "grpc-timeout": "soon" }, code: "INTERNAL" },
-  ])("$why", async ({ path = DEPLOY, headers, code }) => {
+  test.each<{ case: string; path?: string; headers?: Record<string, string>; code: string }>([
+    { case: "an unknown method", path: `/${DeploymentService.typeName}/Explode`, code: "UNIMPLEMENTED" },
+    { case: "an unknown service", path: "/no.such.Service/Call", code: "UNIMPLEMENTED" },
+    { case: "an invalid path", path: "/", code: "UNIMPLEMENTED" },
+    { case: "an invalid deadline", headers: { "grpc-timeout": "soon" }, code: "INTERNAL" },
+  ])("$case", async ({ path = DEPLOY, headers, code }) => {
     const before = [...fixture.classes.writes];
     const response = await raw.send(path, encodeFrame(validRequest("addressed")), headers);
     expect(nameOf(response)).toBe(code);
@@ -174,42 +174,42 @@ const withProvision = (name: string, value: unknown) => (valid: Unit) => {
 };
 
 /** Independent ways to make a unit invalid, with the path of the violation. */
-const MUTATIONS: readonly { why: string; mutate: (valid: Unit) => Unit; path: string }[] = [
-  { why: "an id of 80 characters", mutate: (valid) => ({ ...valid, id: "a".repeat(80) }), path: "id" },
+const MUTATIONS: readonly { case: string; mutate: (valid: Unit) => Unit; path: string }[] = [
+  { case: "an id of 80 characters", mutate: (valid) => ({ ...valid, id: "a".repeat(80) }), path: "id" },
   {
-    why: "a package name with a space",
+    case: "a package name with a space",
     mutate: (valid) => ({ ...valid, packageName: "my shop" }),
     path: "package_name",
   },
-  { why: "no class key", mutate: (valid) => ({ ...valid, classKey: "" }), path: "class_key" },
+  { case: "no class key", mutate: (valid) => ({ ...valid, classKey: "" }), path: "class_key" },
   {
-    why: "an invalid cpu request",
+    case: "an invalid cpu request",
     mutate: withProvision("cpuRequest", "lots"),
     path: "functions[0].provision_config.cpu_request",
   },
   {
-    why: "an invalid memory request",
+    case: "an invalid memory request",
     mutate: withProvision("memoryRequest", "much"),
     path: "functions[0].provision_config.memory_request",
   },
-  { why: "port 70000", mutate: withProvision("port", 70_000), path: "functions[0].provision_config.port" },
+  { case: "port 70000", mutate: withProvision("port", 70_000), path: "functions[0].provision_config.port" },
   {
-    why: "an invalid image",
+    case: "an invalid image",
     mutate: withProvision("containerImage", "Not An Image"),
     path: "functions[0].provision_config.container_image",
   },
   {
-    why: "availability of 3",
+    case: "availability of 3",
     mutate: (valid) => ({ ...valid, nfrRequirements: { availability: 3 } }),
     path: "nfr_requirements.availability",
   },
   {
-    why: "a template name with a slash",
+    case: "a template name with a slash",
     mutate: (valid) => ({ ...valid, selectedTemplate: "a/b" }),
     path: "selected_template",
   },
   {
-    why: "a sampling rate of 2",
+    case: "a sampling rate of 2",
     mutate: (valid) => ({ ...valid, telemetry: { samplingRate: 2 } }),
     path: "telemetry.sampling_rate",
   },
@@ -237,20 +237,20 @@ describe("invalid values over gRPC", () => {
         const fault = await faultOf(invalid);
         expect(fault.kind).toBe("invalid-argument");
         const paths = fault.violations.map(({ path }) => path);
-        for (const { path, why } of chosen) expect(paths, why).toContain(`$.deployment_unit.${path}`);
+        for (const { path, case: name } of chosen) expect(paths, name).toContain(`$.deployment_unit.${path}`);
         expect(fixture.classes.writes).toEqual([]);
       }),
       { numRuns: sweepSize(60, 2_000) },
     );
   }, 600_000);
 
-  test.each<{ why: string; mutate: (valid: Unit) => Unit; path: string }>([
-    { why: "neither functions nor state", mutate: (valid) => ({ ...valid, functions: [] }), path: "functions" },
-    { why: "a function without image or module", mutate: withFunction({}), path: "functions[0].provision_config" },
-    { why: "an id with a slash", mutate: (valid) => ({ ...valid, id: "a/b" }), path: "id" },
-    { why: "an id with non-ASCII letters", mutate: (valid) => ({ ...valid, id: "bestellung-ä" }), path: "id" },
-    { why: "an id with a line break", mutate: (valid) => ({ ...valid, id: "a\nb" }), path: "id" },
-  ])("rejects $why", async ({ mutate, path }) => {
+  test.each<{ case: string; mutate: (valid: Unit) => Unit; path: string }>([
+    { case: "neither functions nor state", mutate: (valid) => ({ ...valid, functions: [] }), path: "functions" },
+    { case: "a function without image or module", mutate: withFunction({}), path: "functions[0].provision_config" },
+    { case: "an id with a slash", mutate: (valid) => ({ ...valid, id: "a/b" }), path: "id" },
+    { case: "an id with non-ASCII letters", mutate: (valid) => ({ ...valid, id: "bestellung-ä" }), path: "id" },
+    { case: "an id with a line break", mutate: (valid) => ({ ...valid, id: "a\nb" }), path: "id" },
+  ])("rejects $case", async ({ mutate, path }) => {
     const fault = await faultOf(mutate(unit("order-1")));
     expect(fault.violations.map((violation) => violation.path)).toContain(`$.deployment_unit.${path}`);
     expect(fixture.classes.writes).toEqual([]);

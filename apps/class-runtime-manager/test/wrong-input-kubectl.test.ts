@@ -26,14 +26,14 @@ const BARE = { apiVersion: "apps/v1", kind: "Deployment" };
  * Rejected by the CRD schema. The contracts test the whole schema; here is one case of each kind, with a running
  * manager.
  */
-const REJECTED: readonly { why: string; object: object; field: string }[] = [
+const REJECTED: readonly { case: string; object: object; field: string }[] = [
   {
-    why: "a class without functions and state",
+    case: "a class without functions and state",
     object: classRuntime("none", { functions: [] }),
     field: "spec.functions",
   },
   {
-    why: "a list instead of a time",
+    case: "a list instead of a time",
     object: object("DeploymentRecord", "odd-time", {
       function: { image: "example.test/fn:1" },
       deployment_unit: { id: "a", created_at: [] },
@@ -41,72 +41,72 @@ const REJECTED: readonly { why: string; object: object; field: string }[] = [
     field: "spec.deployment_unit.created_at",
   },
   {
-    why: "an invalid cpu request",
+    case: "an invalid cpu request",
     object: classRuntime("lots", { functions: [fn("a", {}, { cpu_request: "lots" })] }),
     field: "cpu_request",
   },
   {
-    why: "200 functions",
+    case: "200 functions",
     object: classRuntime("many", { functions: Array.from({ length: 200 }, (_, at) => fn(`f${at}`)) }),
     field: "spec.functions",
   },
-  { why: "a name of 64 characters", object: classRuntime("n".repeat(64)), field: "metadata.name" },
-  { why: "a name of 253 characters", object: classRuntime("n".repeat(253)), field: "metadata.name" },
-  { why: "a name with capitals", object: classRuntime("Order"), field: "metadata.name" },
-  { why: "a misspelt field", object: classRuntime("typo", { funktions: [] }), field: "spec.funktions" },
+  { case: "a name of 64 characters", object: classRuntime("n".repeat(64)), field: "metadata.name" },
+  { case: "a name of 253 characters", object: classRuntime("n".repeat(253)), field: "metadata.name" },
+  { case: "a name with capitals", object: classRuntime("Order"), field: "metadata.name" },
+  { case: "a misspelt field", object: classRuntime("typo", { funktions: [] }), field: "spec.funktions" },
   {
-    why: "a record without function",
+    case: "a record without function",
     object: object("DeploymentRecord", "none", { selected_template: "dev" }),
     field: "spec",
   },
-  { why: "a template without manifests", object: template("none", { manifests: [] }), field: "spec.manifests" },
+  { case: "a template without manifests", object: template("none", { manifests: [] }), field: "spec.manifests" },
   {
-    why: "an environment of an unknown kind",
+    case: "an environment of an unknown kind",
     object: object("EnvironmentConfig", "moon", { kind: "moon" }),
     field: "spec.kind",
   },
 ];
 
 /** Accepted by the schema and rejected by the manager, which reports the field in the status. */
-const DEGRADED: readonly { why: string; objects: readonly object[]; name: string; reason: string; message: RegExp }[] =
+const DEGRADED: readonly { case: string; objects: readonly object[]; name: string; reason: string; message: RegExp }[] =
   [
     {
-      why: "an id that JSON numbers cannot hold",
+      case: "an id that JSON numbers cannot hold",
       objects: [classRuntime("wide-id", { odgm_config: { node_id: 2 ** 60 } })],
       name: "wide-id",
       reason: "InvalidSpec",
       message: /spec\.odgm_config\.node_id/,
     },
     {
-      why: "null among the collections",
+      case: "null among the collections",
       objects: [classRuntime("null-item", { odgm_config: { collections: [null] } })],
       name: "null-item",
       reason: "InvalidSpec",
       message: /spec\.odgm_config\.collections\[0\]/,
     },
     {
-      why: "an unknown template",
+      case: "an unknown template",
       objects: [classRuntime("no-template", { selected_template: "unknown" })],
       name: "no-template",
       reason: "TemplateMissing",
       message: /unknown.*dev/,
     },
     {
-      why: "an unknown addon",
+      case: "an unknown addon",
       objects: [classRuntime("no-addon", { addons: ["unknown"] })],
       name: "no-addon",
       reason: "ApplyInvalid",
       message: /addon.*unknown/i,
     },
     {
-      why: "an invalid environment variable name",
+      case: "an invalid environment variable name",
       objects: [classRuntime("odd-variable", { functions: [fn("run", { config: { "A=B": "x" } })] })],
       name: "odd-variable",
       reason: "ApplyInvalid",
       message: /A=B/,
     },
     {
-      why: "an invalid node selector of the environment",
+      case: "an invalid node selector of the environment",
       objects: [
         object("EnvironmentConfig", "bad-nodes", { kind: "dev", nodeSelector: { disk: "very fast!" } }),
         classRuntime("odd-nodes", { target_environment: "bad-nodes" }),
@@ -116,14 +116,14 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
       message: /\$\.spec\.nodeSelector\.disk.*very fast!/,
     },
     {
-      why: "an environment that does not exist",
+      case: "an environment that does not exist",
       objects: [classRuntime("elsewhere", { target_environment: "unknown" })],
       name: "elsewhere",
       reason: "EnvironmentMissing",
       message: /EnvironmentConfig "unknown" does not exist/,
     },
     {
-      why: "a template with an unknown placeholder",
+      case: "a template with an unknown placeholder",
       objects: [
         template("bad-holder", { manifests: [{ ...BARE, metadata: { labels: { a: "{{ function.nope }}" } } }] }),
         classRuntime("uses-bad-holder", { selected_template: "bad-holder" }),
@@ -133,7 +133,7 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
       message: /bad-holder/,
     },
     {
-      why: "a template with a forbidden kind",
+      case: "a template with a forbidden kind",
       objects: [
         template("bad-kind", { manifests: [BARE, { apiVersion: "v1", kind: "Secret" }] }),
         classRuntime("uses-bad-kind", { selected_template: "bad-kind" }),
@@ -143,7 +143,7 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
       message: /bad-kind/,
     },
     {
-      why: "a template with an unknown field",
+      case: "a template with an unknown field",
       objects: [
         template("bad-member", { manifests: [{ ...BARE, spec: { replicaz: 3 } }] }),
         classRuntime("uses-bad-member", { selected_template: "bad-member" }),
@@ -153,7 +153,7 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
       message: /replicaz/,
     },
     {
-      why: "a template with a value of the wrong type",
+      case: "a template with a value of the wrong type",
       objects: [
         template("bad-value", { manifests: [{ ...BARE, spec: { replicas: "several" } }] }),
         classRuntime("uses-bad-value", { selected_template: "bad-value" }),
@@ -165,15 +165,15 @@ const DEGRADED: readonly { why: string; objects: readonly object[]; name: string
   ];
 
 /** Invalid templates and environments, which report it in their own status. The rows above create the templates. */
-const INVALID: readonly { why: string; name: string; object?: object; message: RegExp }[] = [
+const INVALID: readonly { case: string; name: string; object?: object; message: RegExp }[] = [
   {
-    why: "an unknown placeholder",
+    case: "an unknown placeholder",
     name: "deploymenttemplate/bad-holder",
     message: /manifests.*function\.nope/,
   },
-  { why: "a forbidden kind", name: "deploymenttemplate/bad-kind", message: /manifests\[1\].*Secret/ },
+  { case: "a forbidden kind", name: "deploymenttemplate/bad-kind", message: /manifests\[1\].*Secret/ },
   {
-    why: "an environment with an unknown template",
+    case: "an environment with an unknown template",
     name: "environmentconfig/bad-default",
     object: object("EnvironmentConfig", "bad-default", { kind: "dev", default_template: "unknown" }),
     message: /default_template.*unknown/,
@@ -183,33 +183,33 @@ const INVALID: readonly { why: string; name: string; object?: object; message: R
 const LONG = "n".repeat(63);
 const UNICODE = "naïve ☃ 注文 🧾";
 /** Unusual but valid: all of these become available. */
-const VALID: readonly { why: string; object: object; functions: number }[] = [
+const VALID: readonly { case: string; object: object; functions: number }[] = [
   {
-    why: "a name of 63 characters, with state",
+    case: "a name of 63 characters, with state",
     object: classRuntime(LONG, { functions: [fn("a"), fn("b")], state_spec: {} }),
     functions: 2,
   },
   {
-    why: "similar keys with dots and capitals",
+    case: "similar keys with dots and capitals",
     object: classRuntime("alike", {
       functions: ["Order.place", "order.place", "Order-place", "ORDER_PLACE", "Order.Place"].map((key) => fn(key)),
     }),
     functions: 5,
   },
   {
-    why: "a key of 253 characters",
+    case: "a key of 253 characters",
     object: classRuntime("long-key", { functions: [fn(`F.${"x".repeat(251)}`)] }),
     functions: 1,
   },
-  { why: "a name of digits", object: classRuntime("2026"), functions: 1 },
-  { why: "a name with dots", object: classRuntime("shop.order.v1"), functions: 1 },
+  { case: "a name of digits", object: classRuntime("2026"), functions: 1 },
+  { case: "a name with dots", object: classRuntime("shop.order.v1"), functions: 1 },
   {
-    why: "non-ASCII texts",
+    case: "non-ASCII texts",
     object: classRuntime("world", { functions: [fn("run", { description: UNICODE, config: { GREETING: UNICODE } })] }),
     functions: 1,
   },
   {
-    why: "an environment of 256 KiB",
+    case: "an environment of 256 KiB",
     object: classRuntime("huge", {
       functions: [
         fn("run", { config: Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`V${at}`, "v".repeat(4096)])) }),
@@ -218,7 +218,7 @@ const VALID: readonly { why: string; object: object; functions: number }[] = [
     functions: 1,
   },
   {
-    why: "the maximum of functions",
+    case: "the maximum of functions",
     object: classRuntime("crowd", { functions: Array.from({ length: sweepSize(32, 128) }, (_, at) => fn(`f.${at}`)) }),
     functions: sweepSize(32, 128),
   },
@@ -254,7 +254,7 @@ describeOnTarget("any input of kubectl with a running manager", { needs: ["kubec
     await folder?.remove();
   });
 
-  test.each(REJECTED)("rejects $why with the field", async ({ object: invalid, field }) => {
+  test.each(REJECTED)("rejects $case with the field", async ({ object: invalid, field }) => {
     const { stderr, exitCode } = await fixture.cluster.kubectl(["apply", "-n", NAMESPACE, "-f", "-"], {
       stdin: JSON.stringify(invalid),
     });
@@ -262,7 +262,7 @@ describeOnTarget("any input of kubectl with a running manager", { needs: ["kubec
     expect(stderr).toContain(field);
   });
 
-  test.each(DEGRADED)("reports $why with the field in the status", async ({ name, reason, message }) => {
+  test.each(DEGRADED)("reports $case with the field in the status", async ({ name, reason, message }) => {
     const status = await fixture.waitForStatus(
       NAMESPACE,
       name,
@@ -273,7 +273,7 @@ describeOnTarget("any input of kubectl with a running manager", { needs: ["kubec
     expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Degraded", status: "True", reason }));
   });
 
-  test.each(INVALID)("reports $why in its own status", async ({ name, message }) => {
+  test.each(INVALID)("reports $case in its own status", async ({ name, message }) => {
     const condition = {
       type: "Ready",
       status: "False",
@@ -286,7 +286,7 @@ describeOnTarget("any input of kubectl with a running manager", { needs: ["kubec
   });
 
   describe("unusual but valid", () => {
-    test.each(VALID)("$why", async ({ object: valid, functions }) => {
+    test.each(VALID)("$case", async ({ object: valid, functions }) => {
       const { name } = (valid as { metadata: { name: string } }).metadata;
       const status = await fixture.waitForStatus(NAMESPACE, name, "available", ({ phase }) => phase === "available");
       const services = status.functions?.map(({ service }) => service) ?? [];

@@ -9,13 +9,13 @@ const portsOf = (args: readonly string[]) => {
 };
 
 test.each([
-  { why: "without --ports the other settings apply", args: ["--server-port=1"], ports: [1, 8081, 0, 0] },
-  { why: "one number is the first of consecutive ports", args: ["--ports=9000"], ports: [9000, 9001, 9002, 9005] },
-  { why: "fewer clusters use fewer ports", args: ["--ports=9000", "--clusters=1"], ports: [9000, 9001, 9002, 9003] },
-  { why: "zero selects free ports", args: ["--ports=0"], ports: [0, 0, 0, 0] },
-  { why: "a list sets each port", args: ["--ports=1,2,3,4"], ports: [1, 2, 3, 4] },
-  { why: "ports missing in a list are free ports", args: ["--ports=1,2"], ports: [1, 2, 0, 0] },
-])("$why", ({ args, ports }) => {
+  { case: "without --ports the other settings apply", args: ["--server-port=1"], ports: [1, 8081, 0, 0] },
+  { case: "one number is the first of consecutive ports", args: ["--ports=9000"], ports: [9000, 9001, 9002, 9005] },
+  { case: "fewer clusters use fewer ports", args: ["--ports=9000", "--clusters=1"], ports: [9000, 9001, 9002, 9003] },
+  { case: "zero selects free ports", args: ["--ports=0"], ports: [0, 0, 0, 0] },
+  { case: "a list sets each port", args: ["--ports=1,2,3,4"], ports: [1, 2, 3, 4] },
+  { case: "ports missing in a list are free ports", args: ["--ports=1,2"], ports: [1, 2, 0, 0] },
+])("$case", ({ args, ports }) => {
   expect(portsOf(args)).toEqual(ports);
 });
 

@@ -172,13 +172,13 @@ describe("npm start", () => {
 
   test("returns problem documents with the correlation id", async () => {
     const stack = await start(path.join(folder, "problems"));
-    for (const [why, method, url, status] of [
+    for (const [name, method, url, status] of [
       ["an unknown path", "GET", "/nope", 404],
       ["a method that is not allowed", "POST", "/health", 405],
       ["path traversal", "GET", "/../../etc/passwd", 404],
     ] as const) {
       const response = await fetch(stack.page_url + url, { method, headers: { "x-correlation-id": "test-1" } });
-      expect(response.status, why).toBe(status);
+      expect(response.status, name).toBe(status);
       expect(response.headers.get("content-type")).toBe("application/problem+json");
       expect(response.headers.get("x-correlation-id")).toBe("test-1");
       expect(await response.json()).toMatchObject({

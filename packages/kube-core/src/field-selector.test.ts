@@ -28,18 +28,18 @@ test("rejects a requirement without a field, unlike Kubernetes", () => {
 });
 
 test.each([
-  { text: "", matches: true, why: "everything" },
-  { text: "metadata.name=web", matches: true, why: "equal" },
-  { text: "metadata.name!=web", matches: false, why: "not equal" },
-  { text: "metadata.name=web,metadata.namespace=other", matches: false, why: "all requirements must match" },
-  { text: "spec.nodeName=", matches: true, why: "a missing field equals the empty string" },
-  { text: "spec.nodeName!=a", matches: true, why: "a missing field is not equal to a" },
-  { text: "spec.replicas=3", matches: true, why: "numbers compare as text" },
-  { text: "spec.paused=false", matches: true, why: "booleans compare as text" },
-  { text: "spec=x", matches: false, why: "an object has no comparable value" },
-  { text: "constructor.name=Object", matches: false, why: "inherited properties are ignored" },
-  { text: "metadata.name.length=3", matches: false, why: "a string has no members" },
-])("$text: $why", ({ text, matches }) => {
+  { text: "", matches: true, case: "everything" },
+  { text: "metadata.name=web", matches: true, case: "equal" },
+  { text: "metadata.name!=web", matches: false, case: "not equal" },
+  { text: "metadata.name=web,metadata.namespace=other", matches: false, case: "all requirements must match" },
+  { text: "spec.nodeName=", matches: true, case: "a missing field equals the empty string" },
+  { text: "spec.nodeName!=a", matches: true, case: "a missing field is not equal to a" },
+  { text: "spec.replicas=3", matches: true, case: "numbers compare as text" },
+  { text: "spec.paused=false", matches: true, case: "booleans compare as text" },
+  { text: "spec=x", matches: false, case: "an object has no comparable value" },
+  { text: "constructor.name=Object", matches: false, case: "inherited properties are ignored" },
+  { text: "metadata.name.length=3", matches: false, case: "a string has no members" },
+])("$text: $case", ({ text, matches }) => {
   const object = { metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3, paused: false } };
   expect(matchesFields(parsed(text), object)).toBe(matches);
 });

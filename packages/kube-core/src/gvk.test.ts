@@ -16,10 +16,10 @@ import {
 
 describe("API versions", () => {
   test.each([
-    { text: "v1", group: "", version: "v1", why: "core group" },
-    { text: "apps/v1", group: "apps", version: "v1", why: "one-word group" },
-    { text: "example.com/v1alpha1", group: "example.com", version: "v1alpha1", why: "domain group" },
-  ])("$text: $why", ({ text, group, version }) => {
+    { text: "v1", group: "", version: "v1", case: "core group" },
+    { text: "apps/v1", group: "apps", version: "v1", case: "one-word group" },
+    { text: "example.com/v1alpha1", group: "example.com", version: "v1alpha1", case: "domain group" },
+  ])("$text: $case", ({ text, group, version }) => {
     expect(parseApiVersion(text)).toEqual({ ok: true, value: { group, version } });
     expect(formatApiVersion({ group, version })).toBe(text);
   });
@@ -68,48 +68,48 @@ describe("converts between kinds and resources", () => {
 describe("paths", () => {
   const pods = { group: "", version: "v1", resource: "pods" };
   const deployments = { group: "apps", version: "v1", resource: "deployments" };
-  test.each<{ location: ResourceLocation; path: string; why: string }>([
-    { location: pods, path: "/api/v1/pods", why: "all namespaces" },
-    { location: { ...pods, namespace: "a" }, path: "/api/v1/namespaces/a/pods", why: "one namespace" },
+  test.each<{ location: ResourceLocation; path: string; case: string }>([
+    { location: pods, path: "/api/v1/pods", case: "all namespaces" },
+    { location: { ...pods, namespace: "a" }, path: "/api/v1/namespaces/a/pods", case: "one namespace" },
     {
       location: { ...pods, namespace: "a", name: "b", subresource: "log" },
       path: "/api/v1/namespaces/a/pods/b/log",
-      why: "a subresource",
+      case: "a subresource",
     },
     {
       location: { ...deployments, namespace: "a", name: "b" },
       path: "/apis/apps/v1/namespaces/a/deployments/b",
-      why: "named group",
+      case: "named group",
     },
     {
       location: { ...pods, resource: "namespaces", name: "a" },
       path: "/api/v1/namespaces/a",
-      why: "namespace itself",
+      case: "namespace itself",
     },
     {
       location: { ...pods, resource: "nodes", name: "system:a b/ü?#%" },
       path: "/api/v1/nodes/system%3Aa%20b%2F%C3%BC%3F%23%25",
-      why: "encoded",
+      case: "encoded",
     },
-  ])("$path ($why)", ({ location, path }) => {
+  ])("$path ($case)", ({ location, path }) => {
     expect(resourcePath(location)).toEqual({ ok: true, value: path });
   });
 
-  test.each<{ location: ResourceLocation; at: string; why: string }>([
-    { location: { ...pods, namespace: "a", name: ".." }, at: "$.name", why: "parent directory" },
-    { location: { ...pods, namespace: ".", name: "a" }, at: "$.namespace", why: "current directory" },
+  test.each<{ location: ResourceLocation; at: string; case: string }>([
+    { location: { ...pods, namespace: "a", name: ".." }, at: "$.name", case: "parent directory" },
+    { location: { ...pods, namespace: ".", name: "a" }, at: "$.namespace", case: "current directory" },
     {
       location: { ...pods, namespace: "a", name: "" },
       at: "$.name",
-      why: "an empty name would address the collection",
+      case: "an empty name would address the collection",
     },
-    { location: { ...pods, namespace: "", name: "a" }, at: "$.namespace", why: "empty namespace" },
+    { location: { ...pods, namespace: "", name: "a" }, at: "$.namespace", case: "empty namespace" },
     {
       location: { ...pods, namespace: "a", subresource: "log" },
       at: "$.subresource",
-      why: "subresource without a name",
+      case: "subresource without a name",
     },
-  ])("refuses $why", ({ location, at }) => {
+  ])("refuses $case", ({ location, at }) => {
     expect(resourcePath(location)).toMatchObject({ ok: false, error: [{ path: at }] });
   });
 

@@ -17,15 +17,15 @@ test.each([
 
 describe("scaling", () => {
   test.each([
-    { value: 3, total: 10, up: 3, down: 3, why: "number" },
-    { value: "25%", total: 10, up: 3, down: 2, why: "percentage is rounded" },
-    { value: "30%", total: 10, up: 3, down: 3, why: "whole result is not rounded" },
-    { value: "0%", total: 10, up: 0, down: 0, why: "nothing" },
-    { value: "100%", total: 3, up: 3, down: 3, why: "all" },
-    { value: "150%", total: 3, up: 5, down: 4, why: "more than 100 %" },
-    { value: "7%", total: 100, up: 7, down: 7, why: "no floating-point error" },
-    { value: "1%", total: 0, up: 0, down: 0, why: "percentage of zero" },
-  ])("$value of $total: $why", ({ value, total, up, down }) => {
+    { value: 3, total: 10, up: 3, down: 3, case: "number" },
+    { value: "25%", total: 10, up: 3, down: 2, case: "percentage is rounded" },
+    { value: "30%", total: 10, up: 3, down: 3, case: "whole result is not rounded" },
+    { value: "0%", total: 10, up: 0, down: 0, case: "zero" },
+    { value: "100%", total: 3, up: 3, down: 3, case: "the total" },
+    { value: "150%", total: 3, up: 5, down: 4, case: "more than 100 %" },
+    { value: "7%", total: 100, up: 7, down: 7, case: "no floating-point error" },
+    { value: "1%", total: 0, up: 0, down: 0, case: "percentage of zero" },
+  ])("$value of $total: $case", ({ value, total, up, down }) => {
     expect(scaledCount(value, total, "up")).toEqual({ ok: true, value: up });
     expect(scaledCount(value, total, "down")).toEqual({ ok: true, value: down });
   });

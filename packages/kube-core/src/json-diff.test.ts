@@ -4,10 +4,10 @@ import { equalJson } from "@oaas/foundation";
 import { diffJsonPatch } from "./json-diff.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 
-test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
-  { from: { a: 1 }, to: { a: 1 }, patch: [], why: "no difference" },
-  { from: { a: 1, b: 2 }, to: { b: 2, a: 1 }, patch: [], why: "member order is ignored" },
-  { from: { a: 1 }, to: { a: 2 }, patch: [{ op: "replace", path: "/a", value: 2 }], why: "changed member" },
+test.each<{ from: unknown; to: unknown; patch: unknown[]; case: string }>([
+  { from: { a: 1 }, to: { a: 1 }, patch: [], case: "no difference" },
+  { from: { a: 1, b: 2 }, to: { b: 2, a: 1 }, patch: [], case: "member order is ignored" },
+  { from: { a: 1 }, to: { a: 2 }, patch: [{ op: "replace", path: "/a", value: 2 }], case: "changed member" },
   {
     from: { a: 1 },
     to: { b: 1 },
@@ -15,17 +15,17 @@ test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
       { op: "remove", path: "/a" },
       { op: "add", path: "/b", value: 1 },
     ],
-    why: "another member",
+    case: "another member",
   },
-  { from: { a: null }, to: {}, patch: [{ op: "remove", path: "/a" }], why: "null is a value" },
-  { from: { a: undefined }, to: { b: undefined }, patch: [], why: "undefined is absent" },
+  { from: { a: null }, to: {}, patch: [{ op: "remove", path: "/a" }], case: "null is a value" },
+  { from: { a: undefined }, to: { b: undefined }, patch: [], case: "undefined is absent" },
   {
     from: { "a/b": { "m~n": 1 } },
     to: { "a/b": { "m~n": 2 } },
     patch: [{ op: "replace", path: "/a~1b/m~0n", value: 2 }],
-    why: "names are escaped",
+    case: "names are escaped",
   },
-  { from: [1, 2, 3], to: [1, 9, 2, 3], patch: [{ op: "add", path: "/1", value: 9 }], why: "one inserted item" },
+  { from: [1, 2, 3], to: [1, 9, 2, 3], patch: [{ op: "add", path: "/1", value: 9 }], case: "one inserted item" },
   {
     from: [1, 2, 3, 4],
     to: [1, 4],
@@ -33,17 +33,17 @@ test.each<{ from: unknown; to: unknown; patch: unknown[]; why: string }>([
       { op: "remove", path: "/2" },
       { op: "remove", path: "/1" },
     ],
-    why: "two removed items, in reverse order",
+    case: "two removed items, in reverse order",
   },
   {
     from: [{ n: 1 }, { n: 2 }],
     to: [{ n: 1 }, { n: 3 }],
     patch: [{ op: "replace", path: "/1/n", value: 3 }],
-    why: "nested in an item",
+    case: "nested in an item",
   },
-  { from: { a: [] }, to: { a: {} }, patch: [{ op: "replace", path: "/a", value: {} }], why: "another type" },
-  { from: 1, to: [1], patch: [{ op: "replace", path: "", value: [1] }], why: "whole document" },
-])("$why", ({ from, to, patch }) => {
+  { from: { a: [] }, to: { a: {} }, patch: [{ op: "replace", path: "/a", value: {} }], case: "another type" },
+  { from: 1, to: [1], patch: [{ op: "replace", path: "", value: [1] }], case: "whole document" },
+])("$case", ({ from, to, patch }) => {
   expect(diffJsonPatch(from, to)).toEqual(patch);
 });
 

@@ -39,9 +39,9 @@ describe("RFC 6901 examples", () => {
 });
 
 test.each([
-  { tokens: ["~01"], pointer: "/~001", why: "unescapes each sequence once" },
-  { tokens: ["~1"], pointer: "/~01", why: "tilde before 1" },
-])("$pointer: $why", ({ tokens, pointer }) => {
+  { tokens: ["~01"], pointer: "/~001", case: "unescapes each sequence once" },
+  { tokens: ["~1"], pointer: "/~01", case: "tilde before 1" },
+])("$pointer: $case", ({ tokens, pointer }) => {
   expect(formatPointer(tokens)).toBe(pointer);
   expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
 });

@@ -55,26 +55,26 @@ test.each(oracle.rows.merge.map(([target, patch, result]) => ({ target, patch, r
 );
 
 describe("differences", () => {
-  test.each<{ from: unknown; to: unknown; patch: unknown; why: string }>([
-    { from: { a: 1 }, to: { a: 1 }, patch: {}, why: "no difference" },
-    { from: { a: 1, b: 2 }, to: { b: 3 }, patch: { a: null, b: 3 }, why: "removed and changed members" },
-    { from: { a: { b: 1, c: 2 } }, to: { a: { b: 1, c: 3 } }, patch: { a: { c: 3 } }, why: "changed member only" },
-    { from: { a: [1, 2] }, to: { a: [1] }, patch: { a: [1] }, why: "arrays whole" },
-    { from: { a: null, b: 1 }, to: { a: null, b: 2 }, patch: { b: 2 }, why: "unchanged null is omitted" },
-    { from: { a: 1 }, to: { a: [null] }, patch: { a: [null] }, why: "null in an array is a value" },
-    { from: { a: undefined }, to: { b: undefined }, patch: {}, why: "undefined is absent" },
-    { from: { a: 1 }, to: null, patch: null, why: "document becomes null" },
-    { from: [], to: {}, patch: {}, why: "array becomes an empty object" },
-  ])("$why", ({ from, to, patch }) => {
+  test.each<{ from: unknown; to: unknown; patch: unknown; case: string }>([
+    { from: { a: 1 }, to: { a: 1 }, patch: {}, case: "no difference" },
+    { from: { a: 1, b: 2 }, to: { b: 3 }, patch: { a: null, b: 3 }, case: "removed and changed members" },
+    { from: { a: { b: 1, c: 2 } }, to: { a: { b: 1, c: 3 } }, patch: { a: { c: 3 } }, case: "changed member only" },
+    { from: { a: [1, 2] }, to: { a: [1] }, patch: { a: [1] }, case: "arrays whole" },
+    { from: { a: null, b: 1 }, to: { a: null, b: 2 }, patch: { b: 2 }, case: "unchanged null is omitted" },
+    { from: { a: 1 }, to: { a: [null] }, patch: { a: [null] }, case: "null in an array is a value" },
+    { from: { a: undefined }, to: { b: undefined }, patch: {}, case: "undefined is absent" },
+    { from: { a: 1 }, to: null, patch: null, case: "document becomes null" },
+    { from: [], to: {}, patch: {}, case: "array becomes an empty object" },
+  ])("$case", ({ from, to, patch }) => {
     expect(diffMergePatch(from, to)).toEqual({ ok: true, value: patch });
     expect(equalJson(applyMergePatch(from, patch), to)).toBe(true);
   });
 
-  test.each<{ from: unknown; to: unknown; path: string; why: string }>([
-    { from: { a: 1 }, to: { a: null }, path: "$.a", why: "member becomes null" },
-    { from: {}, to: { a: { b: null } }, path: "$.a.b", why: "new object with a null" },
-    { from: { a: { "x-y": 1 } }, to: { a: { "x-y": null } }, path: "$.a['x-y']", why: "deep down" },
-  ])("refused: $why", ({ from, to, path }) => {
+  test.each<{ from: unknown; to: unknown; path: string; case: string }>([
+    { from: { a: 1 }, to: { a: null }, path: "$.a", case: "member becomes null" },
+    { from: {}, to: { a: { b: null } }, path: "$.a.b", case: "new object with a null" },
+    { from: { a: { "x-y": 1 } }, to: { a: { "x-y": null } }, path: "$.a['x-y']", case: "deep down" },
+  ])("refused: $case", ({ from, to, path }) => {
     expect(diffMergePatch(from, to)).toMatchObject({ ok: false, error: { path } });
   });
 });

@@ -18,10 +18,10 @@ import {
 
 describe("keys", () => {
   test.each([
-    { text: "a/b", key: { namespace: "a", name: "b" }, why: "in a namespace" },
-    { text: "b", key: { namespace: "", name: "b" }, why: "cluster scope" },
-    { text: "b:c.d", key: { namespace: "", name: "b:c.d" }, why: "role name with colons" },
-  ])("$text: $why", ({ text, key }) => {
+    { text: "a/b", key: { namespace: "a", name: "b" }, case: "in a namespace" },
+    { text: "b", key: { namespace: "", name: "b" }, case: "cluster scope" },
+    { text: "b:c.d", key: { namespace: "", name: "b:c.d" }, case: "role name with colons" },
+  ])("$text: $case", ({ text, key }) => {
     expect(parseObjectKey(text)).toEqual({ ok: true, value: key });
     expect(formatObjectKey(key)).toBe(text);
   });
@@ -74,11 +74,15 @@ describe("metadata checks", () => {
   });
 
   test.each([
-    { object: { metadata: { generation: 2 }, status: { observedGeneration: 2 } }, observed: true, why: "seen" },
-    { object: { metadata: { generation: 2 }, status: { observedGeneration: 1 } }, observed: false, why: "behind" },
-    { object: { metadata: { generation: 1 } }, observed: false, why: "no status yet" },
-    { object: { metadata: {} }, observed: true, why: "kind without generations" },
-  ])("checks the observed generation: $why", ({ object, observed }) => {
+    { object: { metadata: { generation: 2 }, status: { observedGeneration: 2 } }, observed: true, case: "observed" },
+    {
+      object: { metadata: { generation: 2 }, status: { observedGeneration: 1 } },
+      observed: false,
+      case: "an older generation was observed",
+    },
+    { object: { metadata: { generation: 1 } }, observed: false, case: "no status yet" },
+    { object: { metadata: {} }, observed: true, case: "kind without generations" },
+  ])("checks the observed generation: $case", ({ object, observed }) => {
     expect(isObserved(object)).toBe(observed);
   });
 
@@ -98,18 +102,18 @@ describe("metadata checks", () => {
 
 describe("trimming", () => {
   test.each([
-    { metadata: { name: "a", managedFields: [{}] }, want: { name: "a" }, why: "managed fields are removed" },
+    { metadata: { name: "a", managedFields: [{}] }, want: { name: "a" }, case: "managed fields are removed" },
     {
       metadata: { name: "a", annotations: { [LAST_APPLIED_ANNOTATION]: "{}", b: "c" } },
       want: { name: "a", annotations: { b: "c" } },
-      why: "other annotations stay",
+      case: "other annotations stay",
     },
     {
       metadata: { name: "a", managedFields: [{}], annotations: { [LAST_APPLIED_ANNOTATION]: "{}" } },
       want: { name: "a" },
-      why: "empty annotations are removed",
+      case: "empty annotations are removed",
     },
-  ])("$why", ({ metadata, want }) => {
+  ])("$case", ({ metadata, want }) => {
     const object = Object.freeze({ metadata: Object.freeze(metadata), spec: {} });
     const before = structuredClone(object);
     const small = trimObject<{ metadata: ObjectMeta; spec: object }>(object);

@@ -54,13 +54,13 @@ describe("checks", () => {
 describe("adding", () => {
   const one = ownerReferenceTo(owner("1"));
   test.each([
-    { before: [], after: ["1"], why: "first owner" },
-    { before: [one], after: ["1"], why: "same owner again" },
-    { before: [{ ...one, uid: "0" }], after: ["1"], why: "recreated owner" },
+    { before: [], after: ["1"], case: "first owner" },
+    { before: [one], after: ["1"], case: "same owner again" },
+    { before: [{ ...one, uid: "0" }], after: ["1"], case: "recreated owner" },
     {
       before: [{ ...one, apiVersion: "apps/v1beta1", uid: "0" }],
       after: ["1"],
-      why: "another version of the same group",
+      case: "another version of the same group",
     },
     {
       before: [
@@ -68,14 +68,14 @@ describe("adding", () => {
         { ...one, controller: false },
       ],
       after: ["1"],
-      why: "named twice",
+      case: "named twice",
     },
     {
       before: [{ ...one, apiVersion: "other/v1", uid: "0", controller: false }],
       after: ["0", "1"],
-      why: "another group is another owner",
+      case: "another group is another owner",
     },
-  ])("$why", ({ before, after }) => {
+  ])("$case", ({ before, after }) => {
     const object = Object.freeze(child(...before));
     const result = owned(object, owner("1"));
     expect(result.metadata.ownerReferences?.map((reference) => reference.uid)).toEqual(after);
@@ -95,10 +95,15 @@ describe("adding", () => {
   });
 
   test.each([
-    { ownerNamespace: "b", namespace: "a", allowed: false, why: "across namespaces" },
-    { ownerNamespace: "b", namespace: undefined, allowed: false, why: "cluster-scoped object with a namespaced owner" },
-    { ownerNamespace: undefined, namespace: "a", allowed: true, why: "cluster-scoped owner" },
-  ])("namespaces: $why", ({ ownerNamespace, namespace, allowed }) => {
+    { ownerNamespace: "b", namespace: "a", allowed: false, case: "across namespaces" },
+    {
+      ownerNamespace: "b",
+      namespace: undefined,
+      allowed: false,
+      case: "cluster-scoped object with a namespaced owner",
+    },
+    { ownerNamespace: undefined, namespace: "a", allowed: true, case: "cluster-scoped owner" },
+  ])("namespaces: $case", ({ ownerNamespace, namespace, allowed }) => {
     const { namespace: _, ...metadata } = owner("1").metadata;
     const by = {
       ...owner("1"),

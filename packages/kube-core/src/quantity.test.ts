@@ -58,16 +58,16 @@ describe("matches recorded Kubernetes parsing and formatting", () => {
 
 describe("intended differences from Kubernetes", () => {
   test.each([
-    { text: "", why: "empty" },
-    { text: "+", why: "Kubernetes reads a bare sign as zero" },
-    { text: "-", why: "Kubernetes reads a bare sign as zero" },
-    { text: ".", why: "Kubernetes reads a bare point as zero" },
-    { text: "e3", why: "Kubernetes reads a bare suffix as zero" },
-    { text: "1e101", why: "Kubernetes does not limit exponents" },
-    { text: "1e-101", why: "Kubernetes does not limit exponents" },
-    { text: `1e${"9".repeat(300)}`, why: "text too long for a quantity" },
-    { text: "9".repeat(257), why: "text too long for a quantity" },
-  ])("refuses $text ($why)", ({ text }) => {
+    { text: "", case: "empty" },
+    { text: "+", case: "Kubernetes reads a bare sign as zero" },
+    { text: "-", case: "Kubernetes reads a bare sign as zero" },
+    { text: ".", case: "Kubernetes reads a bare point as zero" },
+    { text: "e3", case: "Kubernetes reads a bare suffix as zero" },
+    { text: "1e101", case: "Kubernetes does not limit exponents" },
+    { text: "1e-101", case: "Kubernetes does not limit exponents" },
+    { text: `1e${"9".repeat(300)}`, case: "text too long for a quantity" },
+    { text: "9".repeat(257), case: "text too long for a quantity" },
+  ])("refuses $text ($case)", ({ text }) => {
     expect(parseQuantity(text).ok).toBe(false);
   });
 
@@ -87,20 +87,20 @@ test("accepts JSON numbers", () => {
 
 describe("arithmetic", () => {
   test.each([
-    { result: multiplyQuantity(parsed("500m"), 3), text: "1500m", why: "integer factor" },
-    { result: multiplyQuantity(parsed("1Gi"), 1.5), text: "1536Mi", why: "a fraction" },
-    { result: multiplyQuantity(parsed("1n"), 0.1), text: "1n", why: "a nonzero amount stays nonzero" },
-    { result: multiplyQuantity(parsed("-1n"), 0.1), text: "-1n", why: "negative and positive" },
-    { result: multiplyQuantity(parsed("3"), 0n), text: "0", why: "nothing" },
-    { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", why: "zero takes the other format" },
-    { result: subtractQuantities(parsed("1Gi"), parsed("0.5")), text: "1073741823500m", why: "no precision is lost" },
+    { result: multiplyQuantity(parsed("500m"), 3), text: "1500m", case: "integer factor" },
+    { result: multiplyQuantity(parsed("1Gi"), 1.5), text: "1536Mi", case: "a fraction" },
+    { result: multiplyQuantity(parsed("1n"), 0.1), text: "1n", case: "a nonzero amount stays nonzero" },
+    { result: multiplyQuantity(parsed("-1n"), 0.1), text: "-1n", case: "negative and positive" },
+    { result: multiplyQuantity(parsed("3"), 0n), text: "0", case: "zero" },
+    { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", case: "zero takes the other format" },
+    { result: subtractQuantities(parsed("1Gi"), parsed("0.5")), text: "1073741823500m", case: "no precision is lost" },
     {
       result: multiplyQuantity(parsed("0.0001Ki"), 10_000),
       text: "1024",
-      why: "an amount below one becomes decimal and stays decimal",
+      case: "an amount below one becomes decimal and stays decimal",
     },
-    { result: quantityOf(2048, "BinarySI"), text: "2Ki", why: "converts an integer" },
-  ])("$text: $why", ({ result, text }) => {
+    { result: quantityOf(2048, "BinarySI"), text: "2Ki", case: "converts an integer" },
+  ])("$text: $case", ({ result, text }) => {
     expect(formatQuantity(result)).toBe(text);
   });
 

@@ -6,27 +6,27 @@ import { safeName } from "./safe-name.ts";
 const KINDS = Object.keys(NAME_RULES) as NameKind[];
 
 describe("keeps golden names, which exist in clusters", () => {
-  test.each<{ parts: string[]; kind?: NameKind; maxLength?: number; name: string; why: string }>([
-    { parts: ["web"], name: "web", why: "already valid" },
-    { parts: ["my-class", "gateway"], name: "my-class-gateway", why: "dash in the first part only" },
-    { parts: ["a", "b-c"], name: "a-b-c-m012ds53b1vn", why: "ambiguous with a-b and c" },
-    { parts: ["Web"], name: "web-csdemf7dm76c", why: "lower-cased" },
-    { parts: ["web_1"], name: "web-1-drmpdhbjf7wy", why: "replaced" },
-    { parts: ["", "web"], name: "web-kxx277cy6ybq", why: "empty part" },
-    { parts: [], name: "x-9x9wv8cc5en0", why: "empty input" },
-    { parts: ["ünï"], name: "n-zb760bxpy5h2", why: "letters not allowed in DNS names" },
-    { parts: ["日本"], name: "x-7ksq64a8s55f", why: "no allowed letters" },
-    { parts: ["a".repeat(70)], name: `${"a".repeat(50)}-5pqj25ka46jc`, why: "cut" },
-    { parts: ["1web"], kind: "dns-1035-label", name: "x1web-t0jt3bbpkqqq", why: "must start with a letter" },
+  test.each<{ parts: string[]; kind?: NameKind; maxLength?: number; name: string; case: string }>([
+    { parts: ["web"], name: "web", case: "already valid" },
+    { parts: ["my-class", "gateway"], name: "my-class-gateway", case: "dash in the first part only" },
+    { parts: ["a", "b-c"], name: "a-b-c-m012ds53b1vn", case: "ambiguous with a-b and c" },
+    { parts: ["Web"], name: "web-csdemf7dm76c", case: "lower-cased" },
+    { parts: ["web_1"], name: "web-1-drmpdhbjf7wy", case: "replaced" },
+    { parts: ["", "web"], name: "web-kxx277cy6ybq", case: "empty part" },
+    { parts: [], name: "x-9x9wv8cc5en0", case: "empty input" },
+    { parts: ["ünï"], name: "n-zb760bxpy5h2", case: "letters not allowed in DNS names" },
+    { parts: ["日本"], name: "x-7ksq64a8s55f", case: "no allowed letters" },
+    { parts: ["a".repeat(70)], name: `${"a".repeat(50)}-5pqj25ka46jc`, case: "truncated, with a hash" },
+    { parts: ["1web"], kind: "dns-1035-label", name: "x1web-t0jt3bbpkqqq", case: "must start with a letter" },
     {
       parts: ["a..b", "C"],
       kind: "dns-1123-subdomain",
       name: "a.b-c-fddkha71f8gb",
-      why: "no empty label between dots",
+      case: "no empty label between dots",
     },
-    { parts: ["A_b", "c"], kind: "label-value", name: "A_b-c", why: "valid there" },
-    { parts: ["a".repeat(40)], maxLength: 20, name: "aaaaaaa-jm0v5r85v1g3", why: "less room" },
-  ])("$parts $kind: $why", ({ parts, kind, maxLength, name }) => {
+    { parts: ["A_b", "c"], kind: "label-value", name: "A_b-c", case: "valid as a label value" },
+    { parts: ["a".repeat(40)], maxLength: 20, name: "aaaaaaa-jm0v5r85v1g3", case: "less room" },
+  ])("$parts $kind: $case", ({ parts, kind, maxLength, name }) => {
     const options = { ...(kind === undefined ? {} : { kind }), ...(maxLength === undefined ? {} : { maxLength }) };
     expect(safeName(parts, options)).toBe(name);
   });

@@ -141,19 +141,19 @@ describe("maps responses without a Status by their code", () => {
 describe("edge cases", () => {
   const status = { kind: "Status", status: "Failure" };
   test.each([
-    { body: { ...status, reason: "Odd", code: 404 }, kind: "not-found", why: "unknown reason: the code decides" },
+    { body: { ...status, reason: "Odd", code: 404 }, kind: "not-found", case: "unknown reason: the code decides" },
     {
       body: { ...status, reason: "Conflict", code: 500 },
       kind: "conflict",
-      why: "known reason: takes precedence over the code",
+      case: "known reason: takes precedence over the code",
     },
-    { body: { ...status, reason: "Odd" }, kind: "internal", why: "unknown reason without a code" },
+    { body: { ...status, reason: "Odd" }, kind: "internal", case: "unknown reason without a code" },
     {
       body: { ...status, reason: "Forbidden", code: 403, details: { causes: [{ reason: "NamespaceTerminating" }] } },
       kind: "failed-precondition",
-      why: "terminating namespace",
+      case: "terminating namespace",
     },
-  ])("$why", ({ body, kind }) => {
+  ])("$case", ({ body, kind }) => {
     expect(faultFromStatus(body).kind).toBe(kind);
   });
 

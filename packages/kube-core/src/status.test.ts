@@ -12,14 +12,14 @@ test("reads Status objects of the Kubernetes library, parsed or as text", () => 
 });
 
 test.each([
-  { body: "", why: "nothing" },
-  { body: "<html>Bad gateway</html>", why: "HTML page of a proxy" },
-  { body: "{", why: "broken JSON" },
-  { body: "null", why: "null" },
-  { body: '{"kind":"Pod"}', why: "another kind" },
-  { body: ["Status"], why: "an array" },
-  { body: undefined, why: "no body" },
-])("is not a Status: $why", ({ body }) => {
+  { body: "", case: "empty" },
+  { body: "<html>Bad gateway</html>", case: "HTML page of a proxy" },
+  { body: "{", case: "broken JSON" },
+  { body: "null", case: "null" },
+  { body: '{"kind":"Pod"}', case: "another kind" },
+  { body: ["Status"], case: "an array" },
+  { body: undefined, case: "no body" },
+])("is not a Status: $case", ({ body }) => {
   expect(parseStatus(body)).toBeUndefined();
 });
 

@@ -20,33 +20,33 @@ describe("checkProvisionBounds", () => {
   });
 
   test.each([
-    { fields: {}, why: "no fields" },
-    { fields: { min_scale: 2, max_scale: 2 }, why: "equal bounds are a fixed scale" },
-    { fields: { cpu_request: "1", cpu_limit: "1000m" }, why: "equal amounts in different notations" },
-    { fields: { cpu_request: "broken", cpu_limit: "1" }, why: "an invalid quantity, which another rule reports" },
-  ])("accepts $why", ({ fields }) => {
+    { fields: {}, case: "no fields" },
+    { fields: { min_scale: 2, max_scale: 2 }, case: "equal bounds are a fixed scale" },
+    { fields: { cpu_request: "1", cpu_limit: "1000m" }, case: "equal amounts in different notations" },
+    { fields: { cpu_request: "broken", cpu_limit: "1" }, case: "an invalid quantity, which another rule reports" },
+  ])("accepts $case", ({ fields }) => {
     expect(checkProvisionBounds(fields)).toEqual([]);
   });
 });
 
 test.each([
-  { health: { availability: 0.97, nodeCount: 2, readyNodes: 1 }, p: 0.97, why: "prefers the measured availability" },
-  { health: { nodeCount: 4, readyNodes: 3 }, p: 0.75, why: "falls back to the share of ready nodes" },
-  { health: { availability: 1.5 }, p: 1, why: "clamped" },
-  { health: { nodeCount: 0, readyNodes: 0 }, p: undefined, why: "unknown without nodes" },
-  { health: { readyNodes: 3 }, p: undefined, why: "unknown without a node count" },
-  { health: { availability: Number.NaN }, p: undefined, why: "unknown for NaN" },
-])("availability of a cluster: $why", ({ health, p }) => {
+  { health: { availability: 0.97, nodeCount: 2, readyNodes: 1 }, p: 0.97, case: "prefers the measured availability" },
+  { health: { nodeCount: 4, readyNodes: 3 }, p: 0.75, case: "falls back to the share of ready nodes" },
+  { health: { availability: 1.5 }, p: 1, case: "limited to 1" },
+  { health: { nodeCount: 0, readyNodes: 0 }, p: undefined, case: "unknown without nodes" },
+  { health: { readyNodes: 3 }, p: undefined, case: "unknown without a node count" },
+  { health: { availability: Number.NaN }, p: undefined, case: "unknown for NaN" },
+])("availability of a cluster: $case", ({ health, p }) => {
   expect(clusterAvailability(health)).toBe(p);
 });
 
 test.each([
-  { parts: ["running", "deploying", "pending"], whole: "deploying", why: "deploying is worse than pending" },
-  { parts: ["running", "down", "deleted"], whole: "down", why: "the first of equals" },
-  { parts: ["running", "unknown"], whole: "unknown", why: "unknown is worse than running" },
-  { parts: ["running", "running"], whole: "running", why: "all running" },
-  { parts: [], whole: "pending", why: "no reports" },
-] as const)("condition of several parts: $why", ({ parts, whole }) => {
+  { parts: ["running", "deploying", "pending"], whole: "deploying", case: "deploying is worse than pending" },
+  { parts: ["running", "down", "deleted"], whole: "down", case: "the first of equals" },
+  { parts: ["running", "unknown"], whole: "unknown", case: "unknown is worse than running" },
+  { parts: ["running", "running"], whole: "running", case: "all running" },
+  { parts: [], whole: "pending", case: "no reports" },
+] as const)("condition of several parts: $case", ({ parts, whole }) => {
   expect(worstCondition(parts)).toBe(whole);
 });
 

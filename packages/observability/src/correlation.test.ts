@@ -38,10 +38,10 @@ describe("traceparent", () => {
   });
 
   test.each([
-    { why: "version 00", header: `00-${trace}-${span}-01`, sampled: true },
-    { why: "unknown flags are ignored", header: `00-${trace}-${span}-fe`, sampled: false },
-    { why: "a later version may append fields", header: `01-${trace}-${span}-01-more`, sampled: true },
-  ])("$why", ({ header, sampled }) => {
+    { case: "version 00", header: `00-${trace}-${span}-01`, sampled: true },
+    { case: "unknown flags are ignored", header: `00-${trace}-${span}-fe`, sampled: false },
+    { case: "a later version may append fields", header: `01-${trace}-${span}-01-more`, sampled: true },
+  ])("$case", ({ header, sampled }) => {
     expect(parseTraceparent(header)).toEqual({ traceId: trace, spanId: span, sampled });
   });
 

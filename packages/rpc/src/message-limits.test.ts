@@ -11,30 +11,30 @@ function unitBytes(unit: Parameters<typeof create<typeof DeploymentUnitSchema>>[
 }
 
 test.each([
-  { why: "small", unit: { id: "a", functions: [{ functionKey: "f" }] }, problem: undefined },
+  { case: "small", unit: { id: "a", functions: [{ functionKey: "f" }] }, problem: undefined },
   {
-    why: "many messages",
+    case: "many messages",
     unit: { functions: Array.from({ length: 21 }, () => ({})) },
     problem: "has more than 20 values",
   },
   {
-    why: "many entries of a map",
+    case: "many entries of a map",
     unit: {
       functions: [{ config: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`k${index}`, "v"])) }],
     },
     problem: "has more than 20 values",
   },
   {
-    why: "packed numbers in messages of a map",
+    case: "packed numbers in messages of a map",
     unit: { odgmConfig: { envNodeIds: { a: { ids: Array.from({ length: 21 }, () => 1n) } } } },
     problem: "has more than 20 values",
   },
   {
-    why: "a long text",
+    case: "a long text",
     unit: { id: "a".repeat(100_000) },
     problem: undefined,
   },
-])("measures before decoding: $why", ({ unit, problem }) => {
+])("measures before decoding: $case", ({ unit, problem }) => {
   expect(findMessageProblem(DeployRequestSchema, unitBytes(unit), LIMITS)?.message).toBe(problem);
 });
 

@@ -81,10 +81,10 @@ describe("gRPC-Web", () => {
   });
 
   test.each([
-    { why: "a fault of the handler", unit: { id: "rejected" }, code: "9", message: "ODGM is disabled" },
-    { why: "a fault with violations", unit: { id: "invalid" }, code: "3", message: "choose another" },
-    { why: "an exception without its message", unit: { id: "crash" }, code: "13", message: "internal error" },
-  ])("$why: sends status, message, fault and correlation id in the trailers", async ({ unit, code, message }) => {
+    { case: "a fault of the handler", unit: { id: "rejected" }, code: "9", message: "ODGM is disabled" },
+    { case: "a fault with violations", unit: { id: "invalid" }, code: "3", message: "choose another" },
+    { case: "an exception without its message", unit: { id: "crash" }, code: "13", message: "internal error" },
+  ])("$case: sends status, message, fault and correlation id in the trailers", async ({ unit, code, message }) => {
     const response = await callByFetch(
       base,
       deploy,
@@ -101,29 +101,29 @@ describe("gRPC-Web", () => {
   });
 
   test.each([
-    { why: "an unknown method", method: getDeploymentStatus, code: "12" },
-    { why: "an unknown service", method: TopologyService.method.getTopology, code: "12" },
+    { case: "an unknown method", method: getDeploymentStatus, code: "12" },
+    { case: "an unknown service", method: TopologyService.method.getTopology, code: "12" },
     {
-      why: "a method that streams requests",
+      case: "a method that streams requests",
       method: grpcReflection.ServerReflection.method.serverReflectionInfo,
       code: "12",
     },
-  ])("$why is unimplemented", async ({ method, code }) => {
+  ])("$case is unimplemented", async ({ method, code }) => {
     expect((await callByFetch(base, method, {})).trailers.get("grpc-status")).toBe(code);
   });
 
   test.each([
-    { why: "bytes that are not a message", body: Buffer.from([0, 0, 0, 0, 3, 255, 255, 255]), code: "3" },
-    { why: "a truncated frame", body: Buffer.from([0, 0, 0, 0, 9, 1]), code: "3" },
-    { why: "no frame", body: Buffer.alloc(0), code: "3" },
-    { why: "a compressed frame", body: Buffer.from([1, 0, 0, 0, 0]), code: "3" },
+    { case: "bytes that are not a message", body: Buffer.from([0, 0, 0, 0, 3, 255, 255, 255]), code: "3" },
+    { case: "a truncated frame", body: Buffer.from([0, 0, 0, 0, 9, 1]), code: "3" },
+    { case: "no frame", body: Buffer.alloc(0), code: "3" },
+    { case: "a compressed frame", body: Buffer.from([1, 0, 0, 0, 0]), code: "3" },
     {
-      why: "more than the limit",
+      case: "more than the limit",
       body: framed(DeployRequestSchema, { deploymentUnit: { id: "x".repeat(2_000) } }),
       code: "8",
     },
-    { why: "far more than the limit", body: Buffer.alloc(3_000_000), code: "8" },
-  ])("rejects $why and keeps serving", async ({ body, code }) => {
+    { case: "far more than the limit", body: Buffer.alloc(3_000_000), code: "8" },
+  ])("rejects $case and keeps serving", async ({ body, code }) => {
     for (const text of [false, true]) {
       const response = await callByFetch(base, deploy, body, { text });
       expect(response.trailers.get("grpc-status")).toBe(code);
@@ -341,9 +341,9 @@ describe("client certificates", () => {
   const path = `/${DeploymentService.typeName}/Deploy`;
 
   test.each([
-    { why: "an open path is for all", headers: { ":path": "/health" }, friend: 200, stranger: 200 },
-    { why: "other paths need the certificate", headers: { ":path": "/metrics" }, friend: 200, stranger: 403 },
-  ])("$why", async ({ headers, ...expected }) => {
+    { case: "a public path accepts every client", headers: { ":path": "/health" }, friend: 200, stranger: 200 },
+    { case: "other paths need the certificate", headers: { ":path": "/metrics" }, friend: 200, stranger: 403 },
+  ])("$case", async ({ headers, ...expected }) => {
     expect((await request(friend, headers)).status).toBe(expected.friend);
     expect((await request(undefined, headers)).status).toBe(expected.stranger);
   });

@@ -72,16 +72,16 @@ function frame(type: number, flags: number, stream: number, payload = Buffer.all
 
 describe("half a request does not stay open", () => {
   test.each([
-    { why: "nothing", bytes: undefined },
-    { why: "half an HTTP/2 preface", bytes: "PRI * HT" },
-    { why: "half a request line", bytes: "GET /he" },
-    { why: "headers without an end", bytes: "GET /health HTTP/1.1\r\nhost: a\r\nx: " },
-    { why: "half a body", bytes: "POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf" },
+    { case: "nothing", bytes: undefined },
+    { case: "half an HTTP/2 preface", bytes: "PRI * HT" },
+    { case: "half a request line", bytes: "GET /he" },
+    { case: "headers without an end", bytes: "GET /health HTTP/1.1\r\nhost: a\r\nx: " },
+    { case: "half a body", bytes: "POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf" },
     {
-      why: "half a gRPC-Web message",
+      case: "half a gRPC-Web message",
       bytes: `POST ${DEPLOY} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 10\r\n\r\nhalf`,
     },
-  ])("$why", async ({ bytes }) => {
+  ])("$case", async ({ bytes }) => {
     const server = await serving({ limits: SHORT });
     const socket = rawSocket(server.port, bytes);
     await eventually(() => socket.closed, { what: "the connection to be closed" });
@@ -204,10 +204,10 @@ describe("others are served during floods of HTTP/2 frames", () => {
     );
 
   test.each([
-    { why: "pings", each: () => frame(6, 0, 0, Buffer.alloc(8)), ends: false },
-    { why: "settings", each: () => frame(4, 0, 0), ends: false },
+    { case: "pings", each: () => frame(6, 0, 0, Buffer.alloc(8)), ends: false },
+    { case: "settings", each: () => frame(4, 0, 0), ends: false },
     {
-      why: "streams that are reset at once",
+      case: "streams that are reset at once",
       each: (index: number) =>
         Buffer.concat([
           frame(1, 4, index * 2 + 1, HEADERS_OF_CALL),
@@ -215,14 +215,14 @@ describe("others are served during floods of HTTP/2 frames", () => {
         ]),
       ends: true,
     },
-    { why: "data without a stream", each: () => frame(0, 0, 1, Buffer.alloc(1)), ends: true },
+    { case: "data without a stream", each: () => frame(0, 0, 1, Buffer.alloc(1)), ends: true },
     {
-      why: "headers that never end",
+      case: "headers that never end",
       each: (index: number) =>
         frame(index === 0 ? 1 : 9, 0, 1, Buffer.concat([Buffer.from([0, 1, 97, 100]), Buffer.alloc(100, 98)])),
       ends: true,
     },
-  ])("$why", async ({ each, ends }) => {
+  ])("$case", async ({ each, ends }) => {
     const server = await serving({});
     const socket = rawSocket(server.port, Buffer.concat([PREFACE, frame(4, 0, 0)]));
     for (const block of flood(each, 20_000)) {

@@ -16,18 +16,18 @@ test("--help and --print-config start nothing", async () => {
 });
 
 test.each([
-  { args: ["--echo-mode=odd"], message: /ECHO_MODE.*must be one of/, why: "an invalid value names its variable" },
+  { args: ["--echo-mode=odd"], message: /ECHO_MODE.*must be one of/, case: "an invalid value names its variable" },
   {
     args: ["--echo-mode=reject"],
     message: /^echo is not available\n$/,
-    why: "a fault prints its message without a stack",
+    case: "a fault prints its message without a stack",
   },
   {
     args: ["--echo-mode=throw"],
     message: /programming error\n\s+at .*echo\.ts/,
-    why: "a programming error prints its stack",
+    case: "a programming error prints its stack",
   },
-])("a failed start exits 1: $why", async ({ args, message }) => {
+])("a failed start exits 1: $case", async ({ args, message }) => {
   const { exitCode, stderr } = await runProgram(...args);
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(message);

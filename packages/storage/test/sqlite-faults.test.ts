@@ -113,16 +113,16 @@ describe("a foreign file", () => {
 });
 
 describe("a damaged file", () => {
-  const damages: { why: string; damage: () => void }[] = [
+  const damages: { case: string; damage: () => void }[] = [
     {
-      why: "not a database",
+      case: "not a database",
       damage: () => writeFileSync(file, "something else entirely, long enough to be a header ".repeat(4)),
     },
-    { why: "truncated in its header", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 50)) },
-    { why: "pages overwritten", damage: () => rewrite(4096, Buffer.alloc(4096 * 20, 0xa5)) },
-    { why: "truncated in the middle", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 4096 * 12)) },
+    { case: "truncated in its header", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 50)) },
+    { case: "pages overwritten", damage: () => rewrite(4096, Buffer.alloc(4096 * 20, 0xa5)) },
+    { case: "truncated in the middle", damage: () => writeFileSync(file, readFileSync(file).subarray(0, 4096 * 12)) },
   ];
-  test.each(damages)("is rejected: $why", async ({ damage }) => {
+  test.each(damages)("is rejected: $case", async ({ damage }) => {
     await makeFile(300, 1000);
     damage();
     expect(() => open()).toThrow(expect.objectContaining({ code: "OAAS_STORE_CORRUPT" }));
@@ -139,34 +139,34 @@ describe("a damaged file", () => {
 });
 
 describe("a path that is not writable", () => {
-  const places: { why: string; prepare: () => string; only?: "root" | "user" }[] = [
+  const places: { case: string; prepare: () => string; only?: "root" | "user" }[] = [
     {
-      why: "the file is a folder",
+      case: "the file is a folder",
       prepare: () => {
         mkdirSync(file);
         return file;
       },
     },
     {
-      why: "the folder is a file",
+      case: "the folder is a file",
       prepare: () => {
         writeFileSync(file, "");
         return join(file, "store.db");
       },
     },
     {
-      why: "the parent of the missing folder is a file",
+      case: "the parent of the missing folder is a file",
       prepare: () => {
         writeFileSync(file, "");
         return join(file, "missing", "store.db");
       },
     },
     {
-      why: "the folder cannot be created and the file system returns ENOENT",
+      case: "the folder cannot be created and the file system returns ENOENT",
       prepare: () => "/proc/missing/deeper/store.db",
     },
     {
-      why: "the folder is not writable (as a user)",
+      case: "the folder is not writable (as a user)",
       only: "user",
       prepare: () => {
         chmodSync(folder, 0o500);
@@ -174,7 +174,7 @@ describe("a path that is not writable", () => {
       },
     },
     {
-      why: "the file system is read-only (as root)",
+      case: "the file system is read-only (as root)",
       only: "root",
       prepare: () => {
         mkdirSync(file);
@@ -183,7 +183,7 @@ describe("a path that is not writable", () => {
       },
     },
   ];
-  test.for(places)("is rejected with the reason: $why", ({ prepare, only }, { skip }) => {
+  test.for(places)("is rejected with the reason: $case", ({ prepare, only }, { skip }) => {
     if (only !== undefined && (only === "root") !== isRoot) skip(`it can only be tested as ${only}`);
     const place = prepare();
     try {

@@ -53,11 +53,11 @@ test("accepts the old and the new token while the file contains both", async () 
 });
 
 test.each([
-  { why: "a missing file", content: undefined },
-  { why: "an empty file", content: "" },
-  { why: "a file of empty lines", content: "\n , \n" },
-  { why: "a file with an invalid token", content: "two words" },
-])("keeps the last token for $why, and loads the next valid one", async ({ content }) => {
+  { case: "a missing file", content: undefined },
+  { case: "an empty file", content: "" },
+  { case: "a file of empty lines", content: "\n , \n" },
+  { case: "a file with an invalid token", content: "two words" },
+])("keeps the last token for $case, and loads the next valid one", async ({ content }) => {
   const { tokens, write, faults } = watchToken("one");
   await write(content);
   await write(content);

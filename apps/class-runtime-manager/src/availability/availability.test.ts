@@ -12,29 +12,34 @@ const observed = (ratio: number | undefined, observedMs: number) => ({ ratio, ob
 
 describe("availability", () => {
   test.each([
-    { why: "no nodes and no class runtimes", nodeFacts: undefined, readiness: observed(undefined, 0), want: undefined },
-    { why: "a cluster without nodes", nodeFacts: nodes(), readiness: observed(undefined, 0), want: undefined },
-    { why: "nodes only", nodeFacts: nodes(true, true, false, true), readiness: observed(undefined, 0), want: 0.75 },
     {
-      why: "a class over the whole window has the maximum weight",
+      case: "no nodes and no class runtimes",
+      nodeFacts: undefined,
+      readiness: observed(undefined, 0),
+      want: undefined,
+    },
+    { case: "a cluster without nodes", nodeFacts: nodes(), readiness: observed(undefined, 0), want: undefined },
+    { case: "nodes only", nodeFacts: nodes(true, true, false, true), readiness: observed(undefined, 0), want: 0.75 },
+    {
+      case: "a class over the whole window has the maximum weight",
       nodeFacts: nodes(true),
       readiness: observed(0.5, HOUR),
       want: 0.75,
     },
     {
-      why: "a class over a tenth of the window has a tenth of the weight",
+      case: "a class over a tenth of the window has a tenth of the weight",
       nodeFacts: nodes(true),
       readiness: observed(0, HOUR / 10),
       want: 0.95,
     },
     {
-      why: "many classes have no more than the maximum weight",
+      case: "many classes have no more than the maximum weight",
       nodeFacts: nodes(true),
       readiness: observed(0, 90 * HOUR),
       want: 0.5,
     },
-    { why: "no permission to read nodes", nodeFacts: undefined, readiness: observed(0.9, HOUR), want: 0.9 },
-  ])("$why", ({ nodeFacts, readiness, want }) => {
+    { case: "no permission to read nodes", nodeFacts: undefined, readiness: observed(0.9, HOUR), want: 0.9 },
+  ])("$case", ({ nodeFacts, readiness, want }) => {
     const { value, mocked } = measureAvailability(nodeFacts, readiness, undefined);
     if (want === undefined) expect(value).toBeUndefined();
     else expect(value).toBeCloseTo(want, 9);

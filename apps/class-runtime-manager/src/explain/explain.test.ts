@@ -101,25 +101,25 @@ describe("template selection", () => {
   ];
   test.each([
     {
-      why: "named by an alias",
+      case: "named by an alias",
       choice: { name: "full", basis: "explicit" as const },
       requested: { selected_template: "prod" },
       want: { chosen: "full", rule: "explicit", requested: "prod" },
     },
     {
-      why: "hinted",
+      case: "hinted",
       choice: { name: "full", basis: "hint" as const },
       requested: { template_hint: "production" },
       want: { chosen: "full", rule: "hint", requested: "production" },
     },
     {
-      why: "named by the environment",
+      case: "named by the environment",
       choice: { name: "edge", basis: "environment" as const, scores },
       requested: {},
       want: { chosen: "edge", rule: "environment", wouldChange: expect.stringContaining("default_template") },
     },
     {
-      why: "by score, in spite of a hint",
+      case: "by score, in spite of a hint",
       choice: { name: "edge", basis: "score" as const, scores },
       requested: { template_hint: "knative" },
       want: {
@@ -129,7 +129,7 @@ describe("template selection", () => {
         wouldChange: expect.stringContaining("dev needs 20 more points"),
       },
     },
-  ])("$why", ({ choice, requested, want }) => {
+  ])("$case", ({ choice, requested, want }) => {
     expect(explainTemplate(choice, requested)).toMatchObject(want);
   });
 

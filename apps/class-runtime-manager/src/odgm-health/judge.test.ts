@@ -23,20 +23,27 @@ const node = (...partitions: number[]): NodeAnswer => ({
 
 describe("assesses responses", () => {
   test.each([
-    { why: "no response: unknown, not unhealthy", grid: grid(), answers: [], healthy: undefined },
-    { why: "all partitions are served", grid: grid(), answers: [node(0), node(1)], healthy: true },
-    { why: "one node that serves all partitions is enough", grid: grid(), answers: [node(0, 1)], healthy: true },
-    { why: "a partition is missing in all responses", grid: grid(), answers: [node(0), node(0)], healthy: false },
-    { why: "a partition is missing, but a node did not respond", grid: grid(), answers: [node(0)], healthy: undefined },
-    { why: "no shard at all", grid: grid({ nodes: 1 }), answers: [node()], healthy: false },
+    { case: "no response: unknown, not unhealthy", grid: grid(), answers: [], healthy: undefined },
+    { case: "all partitions are served", grid: grid(), answers: [node(0), node(1)], healthy: true },
+    { case: "one node that serves all partitions is enough", grid: grid(), answers: [node(0, 1)], healthy: true },
+    { case: "a partition is missing in all responses", grid: grid(), answers: [node(0), node(0)], healthy: false },
     {
-      why: "partitions may be served in other clusters",
+      case: "a partition is missing, but a node did not respond",
+      grid: grid(),
+      answers: [node(0)],
+      healthy: undefined,
+    },
+    { case: "no shard at all", grid: grid({ nodes: 1 }), answers: [node()], healthy: false },
+    {
+      case: "partitions may be served in other clusters",
       grid: grid({ isShared: true }),
       answers: [node(0)],
       healthy: true,
     },
-    { why: "a class without collections", grid: grid({ collections: [] }), answers: [node()], healthy: true },
-  ])("$why", ({ grid: asked, answers, healthy }) => expect(assessAnswers(asked, answers, NOW)?.healthy).toBe(healthy));
+    { case: "a class without collections", grid: grid({ collections: [] }), answers: [node()], healthy: true },
+  ])("$case", ({ grid: expected, answers, healthy }) =>
+    expect(assessAnswers(expected, answers, NOW)?.healthy).toBe(healthy),
+  );
 
   test("reports shards, partitions, capabilities, and objects once per partition", () => {
     expect(assessAnswers(grid(), [node(0, 1), node(1)], NOW)).toEqual({
@@ -64,9 +71,9 @@ test("ignores object counts and times; detects lost shards and expired readings"
 });
 
 test.each([
-  { why: "healthy", answers: [node(0, 1)] },
-  { why: "unhealthy", answers: [node(0), node(0)] },
-])("restores a reading that was $why from the status", ({ answers }) => {
+  { case: "healthy", answers: [node(0, 1)] },
+  { case: "unhealthy", answers: [node(0), node(0)] },
+])("restores a reading that was $case from the status", ({ answers }) => {
   const reading = assessAnswers(grid(), answers, NOW);
   const written = {
     ...reading?.details,
@@ -103,13 +110,13 @@ describe("state stores to query", () => {
   });
 
   test.each([
-    { why: "no status", status: undefined, of: object },
-    { why: "no store", status: {}, of: object },
-    { why: "no available state store", status: { odgm_cluster_status: { ...odgm, ready_replicas: 0 } }, of: object },
+    { case: "no status", status: undefined, of: object },
+    { case: "no store", status: {}, of: object },
+    { case: "no available state store", status: { odgm_cluster_status: { ...odgm, ready_replicas: 0 } }, of: object },
     {
-      why: "a class that is being deleted",
+      case: "a class that is being deleted",
       status: { odgm_cluster_status: odgm },
       of: { ...object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
     },
-  ])("no state store to query: $why", ({ status, of }) => expect(gridOf(of, status, {})).toBeUndefined());
+  ])("no state store to query: $case", ({ status, of }) => expect(gridOf(of, status, {})).toBeUndefined());
 });

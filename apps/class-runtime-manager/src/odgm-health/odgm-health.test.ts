@@ -10,7 +10,7 @@ import { OdgmHealth } from "./odgm-health.ts";
 function lab(names: readonly string[]) {
   const ambient = virtualAmbient(3);
   const meter = createRecordingMeter();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const woken: string[] = [];
   const stores = new Map(names.map((name) => [name, { partitions: 1, objects: 0, mood: "answers" }]));
   let most = 0;
@@ -37,7 +37,7 @@ function lab(names: readonly string[]) {
     concurrency: 3,
     client: {
       query: async ({ uid }, signal) => {
-        asked.push(uid);
+        requests.push(uid);
         underWay += 1;
         most = Math.max(most, underWay);
         try {
@@ -61,7 +61,7 @@ function lab(names: readonly string[]) {
     await over;
   };
   const store = (name: string) => stores.get(name) as { partitions: number; objects: number; mood: string };
-  return { health, asked, woken, stores, store, rounds, end, meter, most: () => most };
+  return { health, requests, woken, stores, store, rounds, end, meter, most: () => most };
 }
 
 test("enqueues a class when its reading changes, but not for object counts", async () => {
@@ -82,9 +82,9 @@ test("enqueues a class when its reading changes, but not for object counts", asy
 });
 
 test.each(["is away", "hangs"])(
-  "a store that %s: its last word counts for a while, then nothing is known; it is asked ever less",
+  "keeps the last answer of a store that %s for a while, then reports unknown, and polls it less often",
   async (mood) => {
-    const { health, asked, woken, store, rounds, end, meter } = lab(["a"]);
+    const { health, requests, woken, store, rounds, end, meter } = lab(["a"]);
     await rounds(1);
     store("a").mood = mood;
     await rounds(2);
@@ -92,9 +92,9 @@ test.each(["is away", "hangs"])(
     await rounds(3);
     expect(health.readingOf("a")).toBeUndefined();
     expect(woken).toEqual(["a", "a"]);
-    const before = asked.length;
+    const before = requests.length;
     await rounds(60);
-    expect(asked.length - before).toBeLessThan(15);
+    expect(requests.length - before).toBeLessThan(15);
     store("a").mood = "answers";
     await rounds(17);
     expect(health.readingOf("a")?.healthy).toBe(true);

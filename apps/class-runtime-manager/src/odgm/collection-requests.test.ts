@@ -51,20 +51,24 @@ describe("routes", () => {
   const url = "http://order-fn-0.shop.svc.cluster.local/";
   const wasm = { url: "wasm://Record.run", wasm_module_url: "http://pm/artifacts/1" };
 
-  test.each<{ why: string; spec: object; want: object }>([
-    { why: "predicted under the last part of the key", spec: { addons: ["odgm"] }, want: { echo: { url }, run: wasm } },
+  test.each<{ case: string; spec: object; want: object }>([
     {
-      why: "uses binding names",
+      case: "predicted under the last part of the key",
+      spec: { addons: ["odgm"] },
+      want: { echo: { url }, run: wasm },
+    },
+    {
+      case: "uses binding names",
       spec: { function_bindings: [{ name: "say", function_key: "Record.echo", stateless: false }] },
       want: { say: { url, stateless: false }, run: wasm },
     },
     {
-      why: "fills in an empty URL",
+      case: "fills in an empty URL",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "", function_key: "Record.echo" } } } } },
       want: { x: { url }, run: wasm },
     },
     {
-      why: "replaces a predicted URL",
+      case: "replaces a predicted URL",
       spec: {
         odgm_config: {
           invocations: { fn_routes: { x: { url: "http://order-fn-7:80/", function_key: "Record.echo" } } },
@@ -73,17 +77,17 @@ describe("routes", () => {
       want: { x: { url }, run: wasm },
     },
     {
-      why: "expands a short host",
+      case: "expands a short host",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:80/a" } } } } },
       want: { x: { url: "http://legacy.shop.svc.cluster.local/a" }, echo: { url }, run: wasm },
     },
     {
-      why: "keeps another port",
+      case: "keeps another port",
       spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:9000" } } } } },
       want: { x: { url: "http://legacy.shop.svc.cluster.local:9000/" }, echo: { url }, run: wasm },
     },
     {
-      why: "keeps a full URL",
+      case: "keeps a full URL",
       spec: {
         odgm_config: {
           invocations: { fn_routes: { x: { url: "https://a.b/c?d", standby: true, active_group: [1] } } },
@@ -91,7 +95,7 @@ describe("routes", () => {
       },
       want: { x: { url: "https://a.b/c?d", standby: true, active_group: [1] }, echo: { url }, run: wasm },
     },
-  ])("$why", ({ spec, want }) => {
+  ])("$case", ({ spec, want }) => {
     const routes = routesOf(spec);
     expect(routes).toMatchObject(want);
     expect(Object.keys(routes ?? {}).sort()).toEqual(Object.keys(want).sort());
@@ -125,19 +129,19 @@ describe("shard assignments", () => {
   });
 
   test.each([
-    { why: "too few assignments", given: good.slice(1), says: "expected 2 assignments, got 1" },
+    { case: "too few assignments", given: good.slice(1), says: "expected 2 assignments, got 1" },
     {
-      why: "too many replicas",
+      case: "too many replicas",
       given: [good[0]!, { primary: 2, replica: [9, 8], shard_ids: [2, 3] }],
       says: "2 nodes and 2 shards",
     },
     {
-      why: "a primary outside of its shards",
+      case: "a primary outside of its shards",
       given: [good[0]!, { primary: 5, replica: [9], shard_ids: [2] }],
       says: "not one of its shards",
     },
-    { why: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
-  ])("ignores invalid assignments with a warning: $why", ({ given, says }) => {
+    { case: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
+  ])("ignores invalid assignments with a warning: $case", ({ given, says }) => {
     const { requests, warnings } = made(given);
     expect(requests[0]?.shard_assignments).toEqual([]);
     expect(warnings).toMatchObject([

@@ -24,19 +24,19 @@ test("uses the partition strategies of the environment", () => {
 });
 
 test.each([
-  { copies: 1, demand: {}, want: "basic", why: "basic for one replica" },
-  { copies: 3, demand: {}, want: "raft", why: "raft for several replicas" },
-  { copies: 3, demand: { latencyMs: 49 }, want: "basic", why: "latency too low for consensus" },
-  { copies: 3, demand: { latencyMs: 50 }, want: "raft", why: "at the latency threshold" },
-  { copies: 3, demand: { consistency: "eventual" }, want: "mst", why: "mst for eventual consistency" },
-  { copies: 1, demand: { consistency: "strong" }, want: "raft", why: "raft for strong consistency" },
+  { copies: 1, demand: {}, want: "basic", case: "basic for one replica" },
+  { copies: 3, demand: {}, want: "raft", case: "raft for several replicas" },
+  { copies: 3, demand: { latencyMs: 49 }, want: "basic", case: "latency too low for consensus" },
+  { copies: 3, demand: { latencyMs: 50 }, want: "raft", case: "at the latency threshold" },
+  { copies: 3, demand: { consistency: "eventual" }, want: "mst", case: "mst for eventual consistency" },
+  { copies: 1, demand: { consistency: "strong" }, want: "raft", case: "raft for strong consistency" },
   {
     copies: 3,
     demand: { consistency: "strong", latencyMs: 10 },
     want: "raft",
-    why: "strong consistency takes precedence over latency",
+    case: "strong consistency takes precedence over latency",
   },
-] as const)("$copies copies, $demand: $want, $why", ({ copies, demand, want }) => {
+] as const)("$copies copies, $demand: $want, $case", ({ copies, demand, want }) => {
   expect(shardTypeFor(copies, demand)).toBe(want);
 });
 
@@ -50,8 +50,8 @@ function collections(spec: object, nodes = 3, environment?: object) {
   return collectionsOf(inputOf(given), nodes);
 }
 
-const row = (...given: Parameters<typeof collections>) =>
-  collections(...given).collections.map(({ name, partitionCount, replicaCount, shardType, persistent }) => [
+const row = (...args: Parameters<typeof collections>) =>
+  collections(...args).collections.map(({ name, partitionCount, replicaCount, shardType, persistent }) => [
     name,
     partitionCount,
     replicaCount,
@@ -61,34 +61,34 @@ const row = (...given: Parameters<typeof collections>) =>
 
 describe("collections", () => {
   test.each([
-    { why: "plain state", got: row({ state_spec: {} }), want: [["Order_data", 4, 2, "raft", false]] },
+    { case: "plain state", got: row({ state_spec: {} }), want: [["Order_data", 4, 2, "raft", false]] },
     {
-      why: "a singleton has one partition",
+      case: "a singleton has one partition",
       got: row({ state_spec: { shape: "singleton", persistent: true } }),
       want: [["Order_singleton", 1, 3, "raft", true]],
     },
     {
-      why: "a collection has at least four",
+      case: "a collection has at least four",
       got: row({ state_spec: { shape: "collection" }, nfr_requirements: { throughput: 10 } }),
       want: [["Order_collection", 4, 3, "raft", false]],
     },
     {
-      why: "throughput counts",
+      case: "throughput counts",
       got: row({ state_spec: {}, nfr_requirements: { throughput: 30_000 } }),
       want: [["Order_data", 16, 2, "raft", false]],
     },
     {
-      why: "limits unstated replicas to the number of nodes",
+      case: "limits unstated replicas to the number of nodes",
       got: row({ state_spec: {} }, 1),
       want: [["Order_data", 4, 1, "basic", false]],
     },
     {
-      why: "one collection for the class without state and names",
+      case: "one collection for the class without state and names",
       got: row({ addons: ["odgm"] }, 1),
       want: [["shop.Order", 4, 1, "basic", false]],
     },
     {
-      why: "names alone",
+      case: "names alone",
       got: row({ odgm_config: { collections: ["a", "b"], partition_count: 2, replica_count: 1 } }),
       want: [
         ["a", 2, 1, "basic", false],
@@ -96,7 +96,7 @@ describe("collections", () => {
       ],
     },
     {
-      why: "a collection's own settings win",
+      case: "a collection's own settings win",
       got: row({
         odgm_config: {
           collections: [
@@ -110,12 +110,12 @@ describe("collections", () => {
       want: [["a", 9, 2, "mst", true]],
     },
     {
-      why: "the allocation of the package manager",
+      case: "the allocation of the package manager",
       got: row({ state_spec: {}, resource_allocation: { replication_factor: 1 } }),
       want: [["Order_data", 4, 1, "basic", false]],
     },
     {
-      why: "settings of the environment by shape",
+      case: "settings of the environment by shape",
       got: row({ state_spec: { shape: "singleton" } }, 3, {
         collection_templates: {
           singleton_state: { partition_count: 2, replica_count: 2, persistence_mode: "persistent" },
@@ -124,23 +124,23 @@ describe("collections", () => {
       want: [["Order_singleton", 2, 2, "raft", true]],
     },
     {
-      why: "the class takes precedence over its environment",
+      case: "the class takes precedence over its environment",
       got: row({ state_spec: {}, odgm_config: { partition_count: 3, replica_count: 1, shard_type: "none" } }, 3, {
         collection_templates: { normal_state: { partition_count: 2, replica_count: 2 } },
       }),
       want: [["Order_data", 3, 1, "none", false]],
     },
     {
-      why: "defaults of the environment",
+      case: "defaults of the environment",
       got: row({ state_spec: {} }, 3, { defaults: { replication_factor: 1, shard_type: "mst" } }),
       want: [["Order_data", 4, 1, "mst", false]],
     },
     {
-      why: "consistency of the environment",
+      case: "consistency of the environment",
       got: row({ state_spec: {} }, 1, { defaults: { consistency_level: "strong" } }),
       want: [["Order_data", 4, 1, "raft", false]],
     },
-  ])("$why", ({ got, want }) => {
+  ])("$case", ({ got, want }) => {
     expect(got).toEqual(want);
   });
 
@@ -181,19 +181,19 @@ describe("nodes", () => {
 
   test.each([
     {
-      why: "one id for this cluster",
+      case: "one id for this cluster",
       config: { node_id: 7, env_node_ids: { here: [7], there: [3, 5] } },
       ids: [7],
       members: [3, 5, 7],
     },
     {
-      why: "by its own id without a cluster name",
+      case: "by its own id without a cluster name",
       config: { node_id: 7, env_node_ids: { a: [9, 7], b: [1] } },
       ids: [7, 9],
       members: [1, 7, 9],
     },
-    { why: "an id alone", config: { node_id: 7 }, ids: [7], members: [7] },
-  ])("fixed: $why", ({ config, ids, members }) => {
+    { case: "an id alone", config: { node_id: 7 }, ids: [7], members: [7] },
+  ])("fixed: $case", ({ config, ids, members }) => {
     expect(nodes(config, 5)).toMatchObject({ kind: "fixed", ids, members });
   });
 

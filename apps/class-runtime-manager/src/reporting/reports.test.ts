@@ -30,22 +30,26 @@ const RUNNING = {
 
 describe("isReportable", () => {
   const before = stored(RUNNING);
-  const rows: readonly { why: string; change: ClassChange; expected: boolean }[] = [
-    { why: "a class with a status is added", change: { type: "added", object: before }, expected: true },
-    { why: "a class without a status is added", change: { type: "added", object: stored(undefined) }, expected: false },
-    { why: "a class is deleted", change: { type: "deleted", object: before }, expected: true },
+  const rows: readonly { case: string; change: ClassChange; expected: boolean }[] = [
+    { case: "a class with a status is added", change: { type: "added", object: before }, expected: true },
     {
-      why: "only a label changed",
+      case: "a class without a status is added",
+      change: { type: "added", object: stored(undefined) },
+      expected: false,
+    },
+    { case: "a class is deleted", change: { type: "deleted", object: before }, expected: true },
+    {
+      case: "only a label changed",
       change: { type: "updated", object: stored(RUNNING, { labels: { a: "b" } }), previous: before },
       expected: false,
     },
     {
-      why: "the spec changed",
+      case: "the spec changed",
       change: { type: "updated", object: stored(RUNNING, { generation: 2 }), previous: before },
       expected: true,
     },
     {
-      why: "the deletion is requested",
+      case: "the deletion is requested",
       change: {
         type: "updated",
         object: stored(RUNNING, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
@@ -54,12 +58,12 @@ describe("isReportable", () => {
       expected: true,
     },
     {
-      why: "the status changed",
+      case: "the status changed",
       change: { type: "updated", object: stored({ phase: "degraded" }), previous: before },
       expected: true,
     },
   ];
-  test.each(rows)("is $expected when $why", ({ change, expected }) => expect(isReportable(change)).toBe(expected));
+  test.each(rows)("is $expected when $case", ({ change, expected }) => expect(isReportable(change)).toBe(expected));
 });
 
 describe("status report", () => {

@@ -46,8 +46,8 @@ describe.each(goldenInputs)("%s", (file) => {
 });
 
 test("has a golden file for each built-in template", () => {
-  const shown = goldenInputs.map((file) => renderGolden(file).rendered.template);
-  expect(shown).toEqual(expect.arrayContaining(BUILTIN_TEMPLATES.map(({ id }) => id)));
+  const templates = goldenInputs.map((file) => renderGolden(file).rendered.template);
+  expect(templates).toEqual(expect.arrayContaining(BUILTIN_TEMPLATES.map(({ id }) => id)));
 });
 
 test("renders a class differently with each template", () => {

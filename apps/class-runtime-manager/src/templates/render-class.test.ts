@@ -71,22 +71,22 @@ describe("function types", () => {
 
 describe("addons", () => {
   const functions = [containerFunction("a")];
-  test.each<{ why: string; given: PartialInput; has: boolean }>([
-    { why: "none for a class without state", given: { spec: { functions } }, has: false },
-    { why: "odgm for state", given: { spec: { functions, state_spec: {} } }, has: true },
-    { why: "odgm when listed", given: { spec: { functions, addons: ["ODGM"] } }, has: true },
-    { why: "an empty list means none", given: { spec: { functions, state_spec: {}, addons: [] } }, has: false },
+  test.each<{ case: string; given: PartialInput; has: boolean }>([
+    { case: "none for a class without state", given: { spec: { functions } }, has: false },
+    { case: "odgm for state", given: { spec: { functions, state_spec: {} } }, has: true },
+    { case: "odgm when listed", given: { spec: { functions, addons: ["ODGM"] } }, has: true },
+    { case: "an empty list means none", given: { spec: { functions, state_spec: {}, addons: [] } }, has: false },
     {
-      why: "disabled in its own settings",
+      case: "disabled in its own settings",
       given: { spec: { functions, addons: ["odgm"], odgm_config: { enabled: false } } },
       has: false,
     },
     {
-      why: "the environment's when the class states none",
+      case: "the environment's when the class states none",
       given: { spec: { functions }, environment: { name: "e", spec: { kind: "dev", default_addons: ["odgm"] } } },
       has: true,
     },
-  ])("$why", ({ given, has }) => {
+  ])("$case", ({ given, has }) => {
     expect(render(given).odgm !== undefined).toBe(has);
   });
 });
@@ -139,25 +139,25 @@ describe("objects around a function", () => {
     expect(priority({ environment: { name: "e", spec: { kind: "cloud", priorityClassName: "own" } } })).toBe("own");
   });
 
-  test.each<{ why: string; cluster: PartialInput["cluster"]; want: string | undefined }>([
-    { why: "off", cluster: {}, want: undefined },
-    { why: "a ServiceMonitor", cluster: { features: { prometheus: true } }, want: "ServiceMonitor order-svcmon" },
+  test.each<{ case: string; cluster: PartialInput["cluster"]; want: string | undefined }>([
+    { case: "off", cluster: {}, want: undefined },
+    { case: "a ServiceMonitor", cluster: { features: { prometheus: true } }, want: "ServiceMonitor order-svcmon" },
     {
-      why: "a PodMonitor when only that kind is served",
+      case: "a PodMonitor when only that kind is served",
       cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false } },
       want: "PodMonitor order-podmon",
     },
     {
-      why: "a PodMonitor when configured",
+      case: "a PodMonitor when configured",
       cluster: { features: { prometheus: true }, monitors: { scrapeKind: "pod", matchLabels: {} } },
       want: "PodMonitor order-podmon",
     },
     {
-      why: "none without the operator",
+      case: "none without the operator",
       cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false, podMonitor: false } },
       want: undefined,
     },
-  ])("monitor: $why", ({ cluster = {}, want }) => {
+  ])("monitor: $case", ({ cluster = {}, want }) => {
     const found = render({ spec: { functions }, cluster }).children.find(({ kind }) => kind.endsWith("Monitor"));
     expect(found && `${found.kind} ${found.metadata.name}`).toBe(want);
   });

@@ -128,23 +128,27 @@ const functionWith = (provisionConfig: object): UnitInit => ({
 });
 
 /** Invalid requests, each with the paths of its violations. */
-export const INVALID_REQUESTS: readonly { why: string; request: object; paths: readonly string[] }[] = [
-  { why: "no unit", request: {}, paths: ["$.deployment_unit"] },
-  { why: "an empty id", request: { deploymentUnit: unit("") }, paths: ["$.deployment_unit.id"] },
-  { why: "an id of 80 characters", request: { deploymentUnit: unit("a".repeat(80)) }, paths: ["$.deployment_unit.id"] },
-  { why: "an id with a slash", request: { deploymentUnit: unit("a/b") }, paths: ["$.deployment_unit.id"] },
+export const INVALID_REQUESTS: readonly { case: string; request: object; paths: readonly string[] }[] = [
+  { case: "no unit", request: {}, paths: ["$.deployment_unit"] },
+  { case: "an empty id", request: { deploymentUnit: unit("") }, paths: ["$.deployment_unit.id"] },
   {
-    why: "an invalid cpu request",
+    case: "an id of 80 characters",
+    request: { deploymentUnit: unit("a".repeat(80)) },
+    paths: ["$.deployment_unit.id"],
+  },
+  { case: "an id with a slash", request: { deploymentUnit: unit("a/b") }, paths: ["$.deployment_unit.id"] },
+  {
+    case: "an invalid cpu request",
     request: { deploymentUnit: unit("x", functionWith({ containerImage: "registry.test/a:1", cpuRequest: "lots" })) },
     paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
   },
   {
-    why: "neither functions nor state",
+    case: "neither functions nor state",
     request: { deploymentUnit: unit("x", { functions: [] }) },
     paths: ["$.deployment_unit.functions"],
   },
   {
-    why: "several violations at once",
+    case: "several violations at once",
     request: {
       deploymentUnit: unit("", {
         classKey: "",
@@ -159,7 +163,7 @@ export const INVALID_REQUESTS: readonly { why: string; request: object; paths: r
     ],
   },
   {
-    why: "an invalid namespace",
+    case: "an invalid namespace",
     request: { deploymentUnit: unit("x"), namespace: "Not_One" },
     paths: ["$.namespace"],
   },

@@ -32,33 +32,33 @@ const statesOf = (state: StackState): Record<string, Component["state"]> =>
   Object.fromEntries(listComponents(state).map(({ name, state: of }) => [name.trim(), of]));
 
 test.each([
-  { why: "all runs", cluster: edge, states: ["running", "running", "running"] },
+  { case: "all runs", cluster: edge, states: ["running", "running", "running"] },
   {
-    why: "the cluster is starting",
+    case: "the cluster is starting",
     cluster: { ...edge, state: "starting", managerUrl: undefined, classes: [] } as const,
     states: ["starting", "starting", undefined],
   },
   {
-    why: "the manager runs before its cluster is up",
+    case: "the manager runs before its cluster is up",
     cluster: { ...edge, state: "starting", classes: [] } as const,
     states: ["starting", "running", undefined],
   },
   {
-    why: "a process of the cluster ended",
+    case: "a process of the cluster ended",
     cluster: { ...edge, state: "failed", classes: [] } as const,
     states: ["failed", "failed", undefined],
   },
   {
-    why: "a class is degraded",
+    case: "a class is degraded",
     cluster: { ...edge, classes: [{ ...order, phase: "degraded" }] },
     states: ["running", "running", "failed"],
   },
   {
-    why: "a class is progressing",
+    case: "a class is progressing",
     cluster: { ...edge, classes: [{ ...order, phase: "applying" }] },
     states: ["running", "running", "starting"],
   },
-])("shows a cluster component as running only if it runs: $why", ({ cluster, states }) => {
+])("shows a cluster component as running only if it runs: $case", ({ cluster, states }) => {
   const found = statesOf({ packageManager: pm, clusters: [cluster] });
   expect([found["Cluster edge"], found["manager"], found["class"]]).toEqual(states);
   expect(found).toMatchObject({ Store: "running" });
@@ -66,44 +66,44 @@ test.each([
 
 test.each([
   {
-    why: "a killed manager",
+    case: "a killed manager",
     over: { managerUrl: undefined, broken: "injected fault: class runtime manager killed" },
     parts: { "Cluster edge": "running", manager: "failed", fault: "failed" },
   },
   {
-    why: "a partitioned cluster whose components run",
+    case: "a partitioned cluster whose components run",
     over: { broken: "cut off" },
     parts: { "Cluster edge": "running", manager: "running", fault: "failed" },
   },
   {
-    why: "a cluster that is down, shown once",
+    case: "a cluster that is down, shown once",
     over: { state: "failed", detail: "down", broken: "down", managerUrl: undefined, classes: [] } as const,
     parts: { "Cluster edge": "failed", manager: "failed", fault: undefined },
   },
-])("shows injected faults: $why", ({ over, parts }) => {
+])("shows injected faults: $case", ({ over, parts }) => {
   const found = statesOf({ packageManager: pm, clusters: [{ ...edge, ...over }] });
   expect({ fault: undefined, ...found }).toMatchObject(parts);
 });
 
 test.each([
-  { why: "all runs", over: {}, states: ["running", "running"] },
+  { case: "all runs", over: {}, states: ["running", "running"] },
   {
-    why: "it is waiting for its clusters",
+    case: "it is waiting for its clusters",
     over: { state: "starting", url: undefined, deployments: [] } as const,
     states: ["starting", undefined],
   },
-  { why: "it does not respond", over: { state: "failed", deployments: [] } as const, states: ["failed", undefined] },
+  { case: "it does not respond", over: { state: "failed", deployments: [] } as const, states: ["failed", undefined] },
   {
-    why: "a deployment is down",
+    case: "a deployment is down",
     over: { deployments: [{ key: "order", condition: "Down", clusters: [] }] },
     states: ["running", "failed"],
   },
   {
-    why: "a deployment is progressing",
+    case: "a deployment is progressing",
     over: { deployments: [{ key: "order", condition: "Deploying", clusters: [] }] },
     states: ["running", "starting"],
   },
-])("shows the package manager as running only if it runs: $why", ({ over, states }) => {
+])("shows the package manager as running only if it runs: $case", ({ over, states }) => {
   const found = statesOf({ packageManager: { ...pm, ...over }, clusters: [] });
   expect([found["Package manager"], found["Deployment order"]]).toEqual(states);
 });

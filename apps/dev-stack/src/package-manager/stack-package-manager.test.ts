@@ -48,20 +48,25 @@ function createFetch(condition: string, clusters: Readonly<Record<string, string
 }
 
 test.each([
-  { why: "it runs in all clusters", condition: "Running", clusters: { edge: "Running", cloud: "Running" }, waitsMs: 0 },
   {
-    why: "it runs in the clusters of this start, and one cluster is missing",
+    case: "it runs in all clusters",
+    condition: "Running",
+    clusters: { edge: "Running", cloud: "Running" },
+    waitsMs: 0,
+  },
+  {
+    case: "it runs in the clusters of this start, and one cluster is missing",
     condition: "Unknown",
     clusters: { edge: "Running", cloud: "Running", "far-edge": "Unknown" },
     waitsMs: 0,
   },
   {
-    why: "a cluster of this start is not ready until the timeout",
+    case: "a cluster of this start is not ready until the timeout",
     condition: "Deploying",
     clusters: { edge: "Running", cloud: "Deploying", "far-edge": "Unknown" },
     waitsMs: 60_000,
   },
-])("waits for an existing example: $why", async ({ condition, clusters, waitsMs }) => {
+])("waits for an existing example: $case", async ({ condition, clusters, waitsMs }) => {
   const { time, ...ambient } = virtualAmbient(1);
   const manager = { url: "http://pm", close: async () => undefined, kill: async () => undefined };
   const packageManager = new StackPackageManager({

@@ -54,23 +54,23 @@ describe("the screen of a running stack", () => {
   });
 
   test.each([
-    { why: "one kubeconfig for all clusters", shown: view, line: "    export KUBECONFIG=/data/kubeconfig" },
+    { case: "one kubeconfig for all clusters", shown: view, line: "    export KUBECONFIG=/data/kubeconfig" },
     {
-      why: "a context per cluster",
+      case: "a context per cluster",
       shown: view,
       line: "    kubectl --context oaas-edge get classruntimes,deployments,pods",
     },
     {
-      why: "shell quoting",
+      case: "shell quoting",
       shown: { ...view, kubeconfig: "/my data/it's/kubeconfig" },
       line: String.raw`    export KUBECONFIG='/my data/it'\''s/kubeconfig'`,
     },
     {
-      why: "the kubectl of the stack if the machine has none",
+      case: "the kubectl of the stack if the machine has none",
       shown: { ...view, kubectl: "/cache/bin/kubectl" },
       line: "    /cache/bin/kubectl --context oaas-edge get classruntimes,deployments,pods",
     },
-  ])("prints commands with $why", ({ shown, line }) => {
+  ])("prints commands with $case", ({ shown, line }) => {
     expect(upLines(shown)).toContain(line);
   });
 
@@ -80,24 +80,24 @@ describe("the screen of a running stack", () => {
 
   test.each([
     {
-      why: "another port",
+      case: "another port",
       overrides: { url: "http://x:9" },
       settings: "OAAS_PM_URL=http://x:9",
       stop: "npx oaas down",
     },
     {
-      why: "another folder",
+      case: "another folder",
       overrides: { dataDir: "/my data" },
       settings: "OAAS_STACK_DATA_DIR='/my data'",
       stop: "npx oaas down --data '/my data'",
     },
     {
-      why: "both",
+      case: "both",
       overrides: { url: "http://x:9", dataDir: "/d" },
       settings: "OAAS_PM_URL=http://x:9 OAAS_STACK_DATA_DIR=/d",
       stop: "npx oaas down --data /d",
     },
-  ])("prints the settings for oaas with $why", ({ overrides, settings, stop }) => {
+  ])("prints the settings for oaas with $case", ({ overrides, settings, stop }) => {
     const lines = upLines({ ...view, ...overrides });
     expect(lines).toContain(`    export ${settings}   # for npx oaas`);
     expect(lines).toContain(`  Stop      Ctrl-C, or ${stop}`);

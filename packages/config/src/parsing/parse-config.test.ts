@@ -139,19 +139,19 @@ describe("violations", () => {
 
   test.each([
     {
-      why: "a transposition counts as one edit",
+      case: "a transposition counts as one edit",
       name: "OPRC_CRM_FEATURES_HAP",
       nearest: "OPRC_CRM_FEATURES_HPA",
     },
-    { why: "a superfluous prefix", name: "OPRC_CRM_HTTP_PORT", nearest: "HTTP_PORT" },
-    { why: "an alias is a known name too", name: "OPRC_CRM_LOGG", nearest: "OPRC_CRM_LOG" },
-    { why: "a file variable is a known name too", name: "OPRC_CRM_TOKEN_FIEL", nearest: "OPRC_CRM_TOKEN_FILE" },
+    { case: "a superfluous prefix", name: "OPRC_CRM_HTTP_PORT", nearest: "HTTP_PORT" },
+    { case: "an alias is a known name too", name: "OPRC_CRM_LOGG", nearest: "OPRC_CRM_LOG" },
+    { case: "a file variable is a known name too", name: "OPRC_CRM_TOKEN_FIEL", nearest: "OPRC_CRM_TOKEN_FILE" },
     {
-      why: "a family's member with the NAME kept",
+      case: "a family's member with the NAME kept",
       name: "CRM_CLUSTER_EU_WEST_ULR",
       nearest: "CRM_CLUSTER_EU_WEST_URL",
     },
-  ])("unknown $name: did you mean $nearest? ($why)", ({ name, nearest }) => {
+  ])("unknown $name: did you mean $nearest? ($case)", ({ name, nearest }) => {
     expect(problems({ [name]: "1" })).toEqual([`$.${name}: is an unknown variable; did you mean ${nearest}?`]);
   });
 
@@ -259,17 +259,17 @@ describe("files", () => {
 
   test.each([
     {
-      why: "missing file",
+      case: "missing file",
       env: { OPRC_CRM_TOKEN_FILE: "/s/no" },
       message: "cannot read the file /s/no (ENOENT)",
     },
-    { why: "empty file", env: { OPRC_CRM_TOKEN_FILE: "/s/empty" }, message: "names the empty file /s/empty" },
+    { case: "empty file", env: { OPRC_CRM_TOKEN_FILE: "/s/empty" }, message: "names the empty file /s/empty" },
     {
-      why: "two sources with different values",
+      case: "two sources with different values",
       env: { OPRC_CRM_TOKEN: "other", OPRC_CRM_TOKEN_FILE: "/s/token" },
       message: "conflicts with OPRC_CRM_TOKEN_FILE, another name of the same setting",
     },
-  ])("reports $why", ({ env: envOf, message }) => {
+  ])("reports $case", ({ env: envOf, message }) => {
     expect(load(envOf)).toMatchObject({ ok: false, error: [{ message }] });
   });
 

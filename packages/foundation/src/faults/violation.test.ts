@@ -3,11 +3,11 @@ import { limitViolations, pathOf, ROOT_PATH, violationsUnder, violationText } fr
 
 describe("paths", () => {
   test.each([
-    { keys: ["classes", 0, "key"], path: "$.classes[0].key", why: "members and indexes" },
-    { keys: ["labels", "oaas.io/owner"], path: "$.labels['oaas.io/owner']", why: "a name that is not an identifier" },
-    { keys: ["it's", "a\\b"], path: "$['it\\'s']['a\\\\b']", why: "quotes and backslashes are escaped" },
-    { keys: [], path: "$", why: "the document itself" },
-  ])("$path ($why)", ({ keys, path }) => {
+    { keys: ["classes", 0, "key"], path: "$.classes[0].key", case: "members and indexes" },
+    { keys: ["labels", "oaas.io/owner"], path: "$.labels['oaas.io/owner']", case: "a name that is not an identifier" },
+    { keys: ["it's", "a\\b"], path: "$['it\\'s']['a\\\\b']", case: "quotes and backslashes are escaped" },
+    { keys: [], path: "$", case: "the document itself" },
+  ])("$path ($case)", ({ keys, path }) => {
     expect(pathOf(ROOT_PATH, ...keys)).toBe(path);
   });
 

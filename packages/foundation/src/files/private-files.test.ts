@@ -30,10 +30,10 @@ test("tightens a file and reports its permissions before and after", () => {
 
 describe("an existing folder", () => {
   test.each([
-    { why: "is empty", files: [], mode: 0o700 },
-    { why: "contains our file", files: ["store.sqlite", "other"], mode: 0o700 },
-    { why: "contains only files of others", files: ["other"], mode: 0o755 },
-  ])("has mode $mode when it $why", ({ files, mode }) => {
+    { case: "is empty", files: [], mode: 0o700 },
+    { case: "contains our file", files: ["store.sqlite", "other"], mode: 0o700 },
+    { case: "contains only files of others", files: ["other"], mode: 0o755 },
+  ])("has mode $mode when it $case", ({ files, mode }) => {
     const data = join(folder, "data");
     mkdirSync(data);
     chmodSync(data, 0o755);

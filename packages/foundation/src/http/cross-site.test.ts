@@ -57,10 +57,10 @@ describe("hosts", () => {
 describe("web pages", () => {
   const host = "localhost:8080";
   test.each([
-    { headers: {}, why: "a program" },
-    { headers: { origin: "http://localhost:8080", "sec-fetch-site": "same-origin" }, why: "a page of this server" },
-    { headers: { "sec-fetch-site": "none" }, why: "a typed address" },
-  ])("accepts $why", ({ headers }) => {
+    { headers: {}, case: "a program" },
+    { headers: { origin: "http://localhost:8080", "sec-fetch-site": "same-origin" }, case: "a page of this server" },
+    { headers: { "sec-fetch-site": "none" }, case: "a typed address" },
+  ])("accepts $case", ({ headers }) => {
     expect(problemOf({ host, ...headers })).toBeUndefined();
   });
 

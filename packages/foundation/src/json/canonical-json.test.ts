@@ -7,19 +7,19 @@ describe("canonical JSON", () => {
     {
       value: { b: 1, a: { d: [2, 1], c: null } },
       text: '{"a":{"c":null,"d":[2,1]},"b":1}',
-      why: "sorts members at every depth, but not arrays",
+      case: "sorts members at every depth, but not arrays",
     },
-    { value: { a: undefined, b: 1 }, text: '{"b":1}', why: "ignores undefined members" },
+    { value: { a: undefined, b: 1 }, text: '{"b":1}', case: "ignores undefined members" },
     {
       value: { "\u{1F600}": 1, "\uFB33": 2, A: 3, a: 4 },
       text: '{"A":3,"a":4,"\u{1F600}":1,"\uFB33":2}',
-      why: "UTF-16 order",
+      case: "UTF-16 order",
     },
-    { value: JSON.parse('{"__proto__":1,"a":2}'), text: '{"__proto__":1,"a":2}', why: "an own __proto__ is data" },
-    { value: -0, text: "0", why: "minus zero is zero" },
-    { value: [1e21, 1e-7, 0.1], text: "[1e+21,1e-7,0.1]", why: "numbers as ECMAScript prints them" },
-    { value: "\uD800", text: '"\\ud800"', why: "a lone surrogate is escaped, not replaced" },
-  ])("$text ($why)", ({ value, text }) => {
+    { value: JSON.parse('{"__proto__":1,"a":2}'), text: '{"__proto__":1,"a":2}', case: "an own __proto__ is data" },
+    { value: -0, text: "0", case: "minus zero is zero" },
+    { value: [1e21, 1e-7, 0.1], text: "[1e+21,1e-7,0.1]", case: "numbers as ECMAScript prints them" },
+    { value: "\uD800", text: '"\\ud800"', case: "a lone surrogate is escaped, not replaced" },
+  ])("$text ($case)", ({ value, text }) => {
     expect(canonicalJson(value)).toBe(text);
   });
 
@@ -45,18 +45,18 @@ describe("canonical JSON", () => {
 });
 
 describe("equality", () => {
-  test.each<{ a: unknown; b: unknown; equal: boolean; why: string }>([
-    { a: { x: 1, y: undefined }, b: { x: 1 }, equal: true, why: "ignores undefined members" },
-    { a: { x: undefined }, b: { y: undefined }, equal: true, why: "ignores undefined members on both sides" },
-    { a: { x: null }, b: {}, equal: false, why: "does not ignore null" },
-    { a: [1, 2], b: [2, 1], equal: false, why: "compares the order of arrays" },
-    { a: [], b: {}, equal: false, why: "an array is not an object" },
-    { a: {}, b: [], equal: false, why: "an object is not an array" },
-    { a: {}, b: JSON.parse('{"__proto__":{}}'), equal: false, why: "an own __proto__ counts" },
-    { a: { constructor: 1 }, b: { toString: 1 }, equal: false, why: "inherited members do not count" },
-    { a: 0, b: -0, equal: true, why: "JSON has one zero" },
-    { a: "1", b: 1, equal: false, why: "types differ" },
-  ])("$why", ({ a, b, equal }) => {
+  test.each<{ a: unknown; b: unknown; equal: boolean; case: string }>([
+    { a: { x: 1, y: undefined }, b: { x: 1 }, equal: true, case: "ignores undefined members" },
+    { a: { x: undefined }, b: { y: undefined }, equal: true, case: "ignores undefined members on both sides" },
+    { a: { x: null }, b: {}, equal: false, case: "does not ignore null" },
+    { a: [1, 2], b: [2, 1], equal: false, case: "compares the order of arrays" },
+    { a: [], b: {}, equal: false, case: "an array is not an object" },
+    { a: {}, b: [], equal: false, case: "an object is not an array" },
+    { a: {}, b: JSON.parse('{"__proto__":{}}'), equal: false, case: "an own __proto__ counts" },
+    { a: { constructor: 1 }, b: { toString: 1 }, equal: false, case: "inherited members do not count" },
+    { a: 0, b: -0, equal: true, case: "JSON has one zero" },
+    { a: "1", b: 1, equal: false, case: "types differ" },
+  ])("$case", ({ a, b, equal }) => {
     expect(equalJson(a, b)).toBe(equal);
     expect(equalJson(b, a)).toBe(equal);
   });

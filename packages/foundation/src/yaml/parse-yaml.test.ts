@@ -15,39 +15,43 @@ function problemOf(text: string, limits: YamlLimits = SMALL): string {
 
 describe("limits", () => {
   test.each([
-    { why: "within all limits", text: "a: [1, {b: &x c}]\nd: *x\n---\ne: |\n  *x\n", problem: "none" },
-    { why: "long", text: `a: ${"x".repeat(1000)}`, problem: /^1:1 is longer than 1000 characters.*send it as JSON/ },
-    { why: "many tokens", text: "- a\n".repeat(90), problem: /^60:4 has more than 300 YAML tokens; send it as JSON/ },
-    { why: "many comments", text: "#\n".repeat(200), problem: /^\d+:\d+ has more than 300 YAML tokens/ },
+    { case: "within all limits", text: "a: [1, {b: &x c}]\nd: *x\n---\ne: |\n  *x\n", problem: "none" },
     {
-      why: "deep flow",
+      case: "text above the length limit",
+      text: `a: ${"x".repeat(1000)}`,
+      problem: /^1:1 is longer than 1000 characters.*send it as JSON/,
+    },
+    { case: "many tokens", text: "- a\n".repeat(90), problem: /^60:4 has more than 300 YAML tokens; send it as JSON/ },
+    { case: "many comments", text: "#\n".repeat(200), problem: /^\d+:\d+ has more than 300 YAML tokens/ },
+    {
+      case: "deep flow",
       text: "a:\n  [[[[[[1]]]]]]",
       problem: /^2:\d+ is nested too deeply: more than 5 levels; reduce/,
     },
-    { why: "deep flow maps", text: "{a: {b: {c: {d: {e: {f: 1}}}}}}", problem: /^1:\d+ is nested too deeply/ },
-    { why: "deep compact lists", text: "- - - - - - 1", problem: /^1:\d+ is nested too deeply/ },
-    { why: "deep complex keys", text: "? ? ? ? ? ? ? ? 1", problem: /^1:\d+ is nested too deeply/ },
-    { why: "deep block", text: "a:\n b:\n  c:\n   d:\n    e:\n     f: 1", problem: /^6:\d+ is nested too deeply/ },
+    { case: "deep flow maps", text: "{a: {b: {c: {d: {e: {f: 1}}}}}}", problem: /^1:\d+ is nested too deeply/ },
+    { case: "deep compact lists", text: "- - - - - - 1", problem: /^1:\d+ is nested too deeply/ },
+    { case: "deep complex keys", text: "? ? ? ? ? ? ? ? 1", problem: /^1:\d+ is nested too deeply/ },
+    { case: "deep block", text: "a:\n b:\n  c:\n   d:\n    e:\n     f: 1", problem: /^6:\d+ is nested too deeply/ },
     {
-      why: "many aliases",
+      case: "many aliases",
       text: "- &x a\n" + "- *x\n".repeat(5),
       problem: /^6:\d+ expands to too many aliases; replace/,
     },
     {
-      why: "aliases of aliases",
+      case: "aliases of aliases",
       text: "- &a [x, x]\n- &b [*a, *a]\n- [*b, *b]",
       problem: /^expands to too many aliases/,
     },
     {
-      why: "an alias of a large part",
+      case: "an alias of a large part",
       text: `- &a [${"0,".repeat(20)}]\n- [*a, *a, *a]`,
       problem: /^has more than 50 values; split/,
     },
-    { why: "many documents", text: "--- 1\n--- 2\n--- 3\n", problem: /^3:\d+ contains more than 2 documents; split/ },
-    { why: "duplicate keys", text: "a: 1\nb:\n  c: 1\n  c: 2\n", problem: /^4:3 Map keys must be unique; fix/ },
-    { why: "duplicate keys in flow", text: "{a: 1, a: 2}", problem: /^1:8 Map keys must be unique/ },
-    { why: "a syntax error", text: "a: [1\nb: 2\n", problem: /^2:1 Flow sequence.*; fix the syntax/ },
-  ])("$why", ({ text, problem }) => {
+    { case: "many documents", text: "--- 1\n--- 2\n--- 3\n", problem: /^3:\d+ contains more than 2 documents; split/ },
+    { case: "duplicate keys", text: "a: 1\nb:\n  c: 1\n  c: 2\n", problem: /^4:3 Map keys must be unique; fix/ },
+    { case: "duplicate keys in flow", text: "{a: 1, a: 2}", problem: /^1:8 Map keys must be unique/ },
+    { case: "a syntax error", text: "a: [1\nb: 2\n", problem: /^2:1 Flow sequence.*; fix the syntax/ },
+  ])("$case", ({ text, problem }) => {
     if (typeof problem === "string") expect(problemOf(text)).toBe(problem);
     else expect(problemOf(text)).toMatch(problem);
   });

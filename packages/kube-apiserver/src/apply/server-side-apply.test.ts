@@ -140,11 +140,11 @@ function pickLeaves(spec: JsonObject): JsonObject {
 }
 
 test.each([
-  { live: "abc", config: "cxa", order: "bcxa", why: "the order of the configuration wins" },
-  { live: "abc", config: "", order: "abc", why: "an empty configuration moves nothing" },
-  { live: "", config: "abc", order: "abc", why: "all new" },
-  { live: "ab", config: "xay", order: "xaby", why: "items missing in the configuration stay in place" },
-])("$why: merges $live and $config to $order", ({ live, config, order }) => {
+  { live: "abc", config: "cxa", order: "bcxa", case: "the order of the configuration wins" },
+  { live: "abc", config: "", order: "abc", case: "an empty configuration moves nothing" },
+  { live: "", config: "abc", order: "abc", case: "all new" },
+  { live: "ab", config: "xay", order: "xaby", case: "items missing in the configuration stay in place" },
+])("$case: merges $live and $config to $order", ({ live, config, order }) => {
   expect(mergeOrder(live.split(""), config.split("")).join("")).toBe(order);
 });
 

@@ -275,9 +275,9 @@ describe("stopping", () => {
   });
 
   test.each([
-    { graceMs: 1_000, why: "after the grace period" },
-    { graceMs: 0, why: "at once without a grace period" },
-  ])("aborts running work $why and counts it as cancelled", async ({ graceMs }) => {
+    { graceMs: 1_000, case: "after the grace period" },
+    { graceMs: 0, case: "at once without a grace period" },
+  ])("aborts running work $case and counts it as cancelled", async ({ graceMs }) => {
     const fixture: ReturnType<typeof setUp> = setUp((k, c) => slow(30_000)(fixture)(k, c));
     fixture.controller.start();
     fixture.change(key("a"));

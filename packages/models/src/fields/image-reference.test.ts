@@ -6,45 +6,45 @@ const DIGEST = `sha256:${"a".repeat(64)}`;
 
 describe("parseImageReference", () => {
   test.each([
-    { text: "busybox", parts: { repository: "busybox" }, why: "name only" },
-    { text: "org/echo:1.0", parts: { repository: "org/echo", tag: "1.0" }, why: "a path without a host" },
+    { text: "busybox", parts: { repository: "busybox" }, case: "name only" },
+    { text: "org/echo:1.0", parts: { repository: "org/echo", tag: "1.0" }, case: "a path without a host" },
     {
       text: "ghcr.io/org/oaas/echo-fn:latest",
       parts: { registry: "ghcr.io", repository: "org/oaas/echo-fn", tag: "latest" },
-      why: "a host with a dot",
+      case: "a host with a dot",
     },
     {
       text: "localhost:5000/echo",
       parts: { registry: "localhost:5000", repository: "echo" },
-      why: "the colon is a port, not a tag",
+      case: "the colon is a port, not a tag",
     },
-    { text: `echo@${DIGEST}`, parts: { repository: "echo", digest: DIGEST }, why: "pinned by digest" },
+    { text: `echo@${DIGEST}`, parts: { repository: "echo", digest: DIGEST }, case: "pinned by digest" },
     {
       text: `r.io/echo:1@${DIGEST}`,
       parts: { registry: "r.io", repository: "echo", tag: "1", digest: DIGEST },
-      why: "tag and digest",
+      case: "tag and digest",
     },
-    { text: "[::1]:5000/echo", parts: { registry: "[::1]:5000", repository: "echo" }, why: "an IPv6 host" },
-    { text: "a__b/c-d.e", parts: { repository: "a__b/c-d.e" }, why: "all separators" },
-  ])("$text ($why)", ({ text, parts }) => {
+    { text: "[::1]:5000/echo", parts: { registry: "[::1]:5000", repository: "echo" }, case: "an IPv6 host" },
+    { text: "a__b/c-d.e", parts: { repository: "a__b/c-d.e" }, case: "all separators" },
+  ])("$text ($case)", ({ text, parts }) => {
     expect(parseImageReference(text)).toEqual(parts);
   });
 
   test.each([
-    { text: "", why: "empty" },
-    { text: "Echo", why: "names are lower case" },
-    { text: "org/Echo:1", why: "names are lower case in every part" },
-    { text: "echo:", why: "an empty tag" },
-    { text: "echo:a b", why: "no spaces" },
-    { text: "echo@sha256:abc", why: "a short digest" },
-    { text: "echo@sha256:x@y", why: "two digests" },
-    { text: "https://r.io/echo", why: "no scheme" },
-    { text: "/echo", why: "an empty part" },
-    { text: "echo/", why: "an empty part at the end" },
-    { text: "a___b", why: "three underscores" },
-    { text: `echo:${"t".repeat(129)}`, why: "a tag has 128 characters" },
-    { text: "a/".repeat(200) + "b", why: "a name has 255 characters" },
-  ])("rejects $text ($why)", ({ text }) => {
+    { text: "", case: "empty" },
+    { text: "Echo", case: "names are lower case" },
+    { text: "org/Echo:1", case: "names are lower case in every part" },
+    { text: "echo:", case: "an empty tag" },
+    { text: "echo:a b", case: "no spaces" },
+    { text: "echo@sha256:abc", case: "a short digest" },
+    { text: "echo@sha256:x@y", case: "two digests" },
+    { text: "https://r.io/echo", case: "no scheme" },
+    { text: "/echo", case: "an empty part" },
+    { text: "echo/", case: "an empty part at the end" },
+    { text: "a___b", case: "three underscores" },
+    { text: `echo:${"t".repeat(129)}`, case: "a tag has 128 characters" },
+    { text: "a/".repeat(200) + "b", case: "a name has 255 characters" },
+  ])("rejects $text ($case)", ({ text }) => {
     expect(parseImageReference(text)).toBeUndefined();
     expect(IMAGE_REFERENCE.findProblem(text)?.fix).toContain("registry/name:tag");
   });

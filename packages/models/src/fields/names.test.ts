@@ -13,41 +13,41 @@ import {
 } from "./names.ts";
 import { checkText, type TextRule } from "./text-rule.ts";
 
-const accepted: { rule: TextRule; text: string; why: string }[] = [
-  { rule: PACKAGE_NAME, text: "example", why: "the usual case" },
-  { rule: PACKAGE_NAME, text: "org.example.shop_2", why: "dots belong to package names" },
-  { rule: CLASS_KEY, text: "Record", why: "stored packages have upper-case keys" },
-  { rule: FUNCTION_KEY, text: "Record.random", why: "functions are usually named after a class" },
-  { rule: BINDING_NAME, text: "_on_create", why: "a method may start with an underscore" },
-  { rule: CLUSTER_NAME, text: "oaas-1", why: "a name from CRM_CLUSTERS" },
-  { rule: DEPLOYMENT_KEY, text: "example.record", why: "a key may look like a class" },
-  { rule: UNIT_ID, text: "record-a1b2c3d4", why: "a generated unit id" },
-  { rule: CONFIG_KEY, text: "HTTP_PORT", why: "an ordinary variable" },
-  { rule: CONFIG_KEY, text: "a.b-c", why: "Kubernetes allows any printable character but '='" },
+const accepted: { rule: TextRule; text: string; case: string }[] = [
+  { rule: PACKAGE_NAME, text: "example", case: "the usual case" },
+  { rule: PACKAGE_NAME, text: "org.example.shop_2", case: "dots belong to package names" },
+  { rule: CLASS_KEY, text: "Record", case: "stored packages have upper-case keys" },
+  { rule: FUNCTION_KEY, text: "Record.random", case: "functions are usually named after a class" },
+  { rule: BINDING_NAME, text: "_on_create", case: "a method may start with an underscore" },
+  { rule: CLUSTER_NAME, text: "oaas-1", case: "a name from CRM_CLUSTERS" },
+  { rule: DEPLOYMENT_KEY, text: "example.record", case: "a key may look like a class" },
+  { rule: UNIT_ID, text: "record-a1b2c3d4", case: "a generated unit id" },
+  { rule: CONFIG_KEY, text: "HTTP_PORT", case: "an ordinary variable" },
+  { rule: CONFIG_KEY, text: "a.b-c", case: "Kubernetes allows any printable character but '='" },
 ];
 
-const rejected: { rule: TextRule; text: string; why: string }[] = [
-  { rule: PACKAGE_NAME, text: "", why: "a name is not empty" },
-  { rule: PACKAGE_NAME, text: "a b", why: "no spaces" },
-  { rule: PACKAGE_NAME, text: "a/b", why: "a slash would split its URL and its storage key" },
-  { rule: PACKAGE_NAME, text: "-a", why: "starts with a letter or digit" },
-  { rule: PACKAGE_NAME, text: "a.", why: "ends with a letter or digit" },
-  { rule: PACKAGE_NAME, text: "a\n", why: "no line break" },
-  { rule: PACKAGE_NAME, text: "x".repeat(64), why: "longer than a label" },
-  { rule: CLASS_KEY, text: "a.b", why: "package.Class splits at the last dot" },
-  { rule: UNIT_ID, text: "1a", why: "a Service's name starts with a letter" },
-  { rule: UNIT_ID, text: "Record-1", why: "DNS labels are lower case" },
-  { rule: UNIT_ID, text: "a".repeat(64), why: "a DNS label has 63 characters" },
-  { rule: CONFIG_KEY, text: "A=B", why: "an equals sign ends a variable's name" },
-  { rule: CONFIG_KEY, text: "A B", why: "no spaces" },
+const rejected: { rule: TextRule; text: string; case: string }[] = [
+  { rule: PACKAGE_NAME, text: "", case: "a name is not empty" },
+  { rule: PACKAGE_NAME, text: "a b", case: "no spaces" },
+  { rule: PACKAGE_NAME, text: "a/b", case: "a slash would split its URL and its storage key" },
+  { rule: PACKAGE_NAME, text: "-a", case: "starts with a letter or digit" },
+  { rule: PACKAGE_NAME, text: "a.", case: "ends with a letter or digit" },
+  { rule: PACKAGE_NAME, text: "a\n", case: "no line break" },
+  { rule: PACKAGE_NAME, text: "x".repeat(64), case: "longer than a label" },
+  { rule: CLASS_KEY, text: "a.b", case: "package.Class splits at the last dot" },
+  { rule: UNIT_ID, text: "1a", case: "a Service's name starts with a letter" },
+  { rule: UNIT_ID, text: "Record-1", case: "DNS labels are lower case" },
+  { rule: UNIT_ID, text: "a".repeat(64), case: "a DNS label has 63 characters" },
+  { rule: CONFIG_KEY, text: "A=B", case: "an equals sign ends a variable's name" },
+  { rule: CONFIG_KEY, text: "A B", case: "no spaces" },
 ];
 
 describe("names", () => {
-  test.each(accepted)("$rule.what: accepts $text ($why)", ({ rule, text }) => {
+  test.each(accepted)("$rule.what: accepts $text ($case)", ({ rule, text }) => {
     expect(checkText(rule, text)).toEqual([]);
   });
 
-  test.each(rejected)("$rule.what: rejects $text ($why)", ({ rule, text }) => {
+  test.each(rejected)("$rule.what: rejects $text ($case)", ({ rule, text }) => {
     const [violation, ...more] = checkText(rule, text, "$.x");
     expect(violation).toMatchObject({ path: "$.x" });
     expect(violation?.fix).not.toBe("");

@@ -6,20 +6,20 @@ const NANO = 1_000_000_000n;
 
 describe("quantityNanos", () => {
   test.each([
-    { text: "1", nanos: NANO, why: "a bare number" },
-    { text: "500m", nanos: NANO / 2n, why: "thousandths" },
-    { text: "0.5", nanos: NANO / 2n, why: "decimal fraction" },
-    { text: ".5", nanos: NANO / 2n, why: "fraction without a leading zero" },
-    { text: "5.", nanos: 5n * NANO, why: "Kubernetes allows a trailing dot" },
-    { text: "1Ki", nanos: 1024n * NANO, why: "binary unit" },
-    { text: "1.5Gi", nanos: (3n * 1024n ** 3n * NANO) / 2n, why: "a fraction of a binary unit" },
-    { text: "1e3", nanos: 1000n * NANO, why: "exponent" },
-    { text: "1E", nanos: 10n ** 18n * NANO, why: "E alone is the unit exa, not an exponent" },
-    { text: "12E2", nanos: 1200n * NANO, why: "E with digits is an exponent" },
-    { text: "100n", nanos: 100n, why: "the smallest unit" },
-    { text: "1e-12", nanos: 1n, why: "smaller values are rounded up" },
-    { text: "-1", nanos: -NANO, why: "negative" },
-  ])("$text ($why)", ({ text, nanos }) => {
+    { text: "1", nanos: NANO, case: "a bare number" },
+    { text: "500m", nanos: NANO / 2n, case: "thousandths" },
+    { text: "0.5", nanos: NANO / 2n, case: "decimal fraction" },
+    { text: ".5", nanos: NANO / 2n, case: "fraction without a leading zero" },
+    { text: "5.", nanos: 5n * NANO, case: "Kubernetes allows a trailing dot" },
+    { text: "1Ki", nanos: 1024n * NANO, case: "binary unit" },
+    { text: "1.5Gi", nanos: (3n * 1024n ** 3n * NANO) / 2n, case: "a fraction of a binary unit" },
+    { text: "1e3", nanos: 1000n * NANO, case: "exponent" },
+    { text: "1E", nanos: 10n ** 18n * NANO, case: "E alone is the unit exa, not an exponent" },
+    { text: "12E2", nanos: 1200n * NANO, case: "E with digits is an exponent" },
+    { text: "100n", nanos: 100n, case: "the smallest unit" },
+    { text: "1e-12", nanos: 1n, case: "smaller values are rounded up" },
+    { text: "-1", nanos: -NANO, case: "negative" },
+  ])("$text ($case)", ({ text, nanos }) => {
     expect(quantityNanos(text)).toBe(nanos);
   });
 

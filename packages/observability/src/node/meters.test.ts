@@ -82,12 +82,12 @@ describe.each(METERS)("the $name meter", ({ create }) => {
 
   test.each([
     {
-      why: "an undeclared label",
+      case: "an undeclared label",
       labels: { cluster: "eu", result: "ok", pod: "p-123" },
       message: 'no label "pod"',
     },
-    { why: "a missing label", labels: { cluster: "eu" }, message: 'requires the label "result"' },
-  ])("throws on $why", ({ labels, message }) => {
+    { case: "a missing label", labels: { cluster: "eu" }, message: 'requires the label "result"' },
+  ])("throws on $case", ({ labels, message }) => {
     const { meter } = create();
     expect(() => meter.counter(spec).add(1, labels as never)).toThrow(message);
   });

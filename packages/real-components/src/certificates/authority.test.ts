@@ -18,18 +18,18 @@ describe("makeAuthority", () => {
   });
 
   it.each([
-    { why: "a client with a user name and no host", request: { commonName: "pm" }, hosts: [] },
+    { case: "a client with a user name and no host", request: { commonName: "pm" }, hosts: [] },
     {
-      why: "addresses and names",
+      case: "addresses and names",
       request: { commonName: "s", hosts: ["127.0.0.1", "localhost"] },
       hosts: ["localhost"],
     },
     {
-      why: "content with two-byte and three-byte lengths",
+      case: "content with two-byte and three-byte lengths",
       request: { commonName: "many", hosts: Array.from({ length: 40 }, (_, index) => `host-${index}.example.test`) },
       hosts: ["host-0.example.test", "host-39.example.test"],
     },
-  ])("issues certificates that OpenSSL reads: $why", ({ request, hosts }) => {
+  ])("issues certificates that OpenSSL reads: $case", ({ request, hosts }) => {
     const issued = authority.issue(request);
     const read = new X509Certificate(issued.certificate);
     expect(read.verify(ca.publicKey)).toBe(true);

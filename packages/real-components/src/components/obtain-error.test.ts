@@ -4,43 +4,43 @@ import { explainFailure, explainSystemError } from "./obtain-error.ts";
 describe("explainFailure", () => {
   it.each([
     {
-      why: "Go cannot reach its proxy",
+      case: "Go cannot reach its proxy",
       output: 'go: k8s.io/api@v0.36.3: Get "https://proxy/": dial tcp: lookup proxy: no such host',
       reason: /is unreachable/,
       remedy: /GOPROXY/,
     },
     {
-      why: "apt cannot resolve",
+      case: "apt cannot resolve",
       output: "Err:1 http://mirror bookworm InRelease\n  Could not resolve 'mirror'",
       reason: /is unreachable/,
       remedy: /apt sources/,
     },
     {
-      why: "the linker runs out of disk",
+      case: "the linker runs out of disk",
       output: "link: writing output: write /tmp/x: no space left on device",
       reason: /disk is full/,
       remedy: /OAAS_CACHE_DIR/,
     },
     {
-      why: "an old Go",
+      case: "an old Go",
       output: "go: go.mod requires go >= 1.26.0 (running go 1.19; GOTOOLCHAIN=local)",
       reason: /too old/,
       remedy: /Go 1\.26/,
     },
     {
-      why: "a missing package",
+      case: "a missing package",
       output: "E: Unable to locate package foo",
       reason: /package lists/,
       remedy: /Debian 12/,
     },
     {
-      why: "a tampered module",
+      case: "a tampered module",
       output: "verifying m@v1: checksum mismatch\nSECURITY ERROR",
       reason: /checksum/,
       remedy: /do not use it/,
     },
-    { why: "any other failure", output: "panic: oh", reason: /panic: oh/, remedy: /read the log/ },
-  ])("$why", ({ output, reason, remedy }) => {
+    { case: "any other failure", output: "panic: oh", reason: /panic: oh/, remedy: /read the log/ },
+  ])("$case", ({ output, reason, remedy }) => {
     const failure = explainFailure("building", output, "/log");
     expect(failure.message).toMatch(/^building failed/);
     expect(failure.message).toContain("/log");
@@ -61,9 +61,9 @@ describe("explainSystemError", () => {
     { code: "ENOSPC", reason: /disk is full/, remedy: /free about/ },
     { code: "EROFS", reason: /cannot write/, remedy: /OAAS_CACHE_DIR/ },
   ])("$code", ({ code, reason, remedy }) => {
-    const why = explainSystemError(Object.assign(new Error("x"), { code }));
-    expect(why?.message).toMatch(reason);
-    expect(why?.remedy).toMatch(remedy);
+    const error = explainSystemError(Object.assign(new Error("x"), { code }));
+    expect(error?.message).toMatch(reason);
+    expect(error?.remedy).toMatch(remedy);
   });
 
   it("does not explain a programming error", () => {

@@ -50,15 +50,19 @@ function kindOf(frames: Buffer): string | undefined {
 describe("invalid bodies", () => {
   const one = messageFrame(Buffer.from("abc"));
   test.each([
-    { why: "an empty body", body: Buffer.alloc(0), kind: "invalid-argument" },
-    { why: "a truncated header", body: one.subarray(0, 3), kind: "invalid-argument" },
-    { why: "a truncated message", body: one.subarray(0, 6), kind: "invalid-argument" },
-    { why: "two messages", body: Buffer.concat([one, one]), kind: "invalid-argument" },
-    { why: "a compressed message", body: Buffer.concat([Buffer.from([1]), one.subarray(1)]), kind: "invalid-argument" },
-    { why: "trailers only", body: trailersFrame([]), kind: "invalid-argument" },
-    { why: "a message above the limit", body: messageFrame(Buffer.alloc(101)), kind: "resource-exhausted" },
-    { why: "a length above the limit", body: Buffer.from([0, 255, 255, 255, 255]), kind: "resource-exhausted" },
-  ])("$why", ({ body, kind }) => expect(kindOf(body)).toBe(kind));
+    { case: "an empty body", body: Buffer.alloc(0), kind: "invalid-argument" },
+    { case: "a truncated header", body: one.subarray(0, 3), kind: "invalid-argument" },
+    { case: "a truncated message", body: one.subarray(0, 6), kind: "invalid-argument" },
+    { case: "two messages", body: Buffer.concat([one, one]), kind: "invalid-argument" },
+    {
+      case: "a compressed message",
+      body: Buffer.concat([Buffer.from([1]), one.subarray(1)]),
+      kind: "invalid-argument",
+    },
+    { case: "trailers only", body: trailersFrame([]), kind: "invalid-argument" },
+    { case: "a message above the limit", body: messageFrame(Buffer.alloc(101)), kind: "resource-exhausted" },
+    { case: "a length above the limit", body: Buffer.from([0, 255, 255, 255, 255]), kind: "resource-exhausted" },
+  ])("$case", ({ body, kind }) => expect(kindOf(body)).toBe(kind));
   test("text that is not base64", () => expect(decodeBody("text", Buffer.from("A%%="))).toBeUndefined());
 });
 

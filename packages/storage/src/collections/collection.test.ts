@@ -234,19 +234,19 @@ describe("versions", () => {
     expect((await store.range({ prefix: "i/fruit/tag" })).entries).toEqual([]);
   });
 
-  const unreadable: { why: string; value: string; message: RegExp }[] = [
+  const unreadable: { case: string; value: string; message: RegExp }[] = [
     {
-      why: "of a newer version",
+      case: "of a newer version",
       value: '{"v":3,"d":{}}',
       message: /schema version 3 is not supported; the latest known version is 2/,
     },
-    { why: "not JSON", value: "{", message: /not JSON/ },
-    { why: "not an envelope", value: "[]", message: /no schema version/ },
-    { why: "null", value: "null", message: /no schema version/ },
-    { why: "not a record", value: '{"v":2,"d":{"colour":1}}', message: /not a fruit/ },
-    { why: "of an unknown version", value: '{"v":0,"d":{}}', message: /no schema version/ },
+    { case: "not JSON", value: "{", message: /not JSON/ },
+    { case: "not an envelope", value: "[]", message: /no schema version/ },
+    { case: "null", value: "null", message: /no schema version/ },
+    { case: "not a record", value: '{"v":2,"d":{"colour":1}}', message: /not a fruit/ },
+    { case: "of an unknown version", value: '{"v":0,"d":{}}', message: /no schema version/ },
   ];
-  test.each(unreadable)("reports a value that is $why, and returns the others", async ({ value, message }) => {
+  test.each(unreadable)("reports a value that is $case, and returns the others", async ({ value, message }) => {
     await fruits.create("good", red);
     await store.commit({ writes: [{ op: "put", key: "c/fruit/bad", value }] });
     const invalid = { code: "OAAS_STORE_VALUE_INVALID", message: expect.stringMatching(message) as string };

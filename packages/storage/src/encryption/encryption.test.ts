@@ -71,10 +71,10 @@ describe("AES-256-GCM", () => {
 describe("a key file", () => {
   const text = old.toString("base64");
   test.each([
-    { why: "one key", file: `${text}\n`, keys: 1 },
-    { why: "comments and empty lines", file: `# new\n${text} # since May\n\n${fresh.toString("hex")}\n`, keys: 2 },
-    { why: "an environment variable with commas", file: `${text},${fresh.toString("base64url")}`, keys: 2 },
-  ])("with $why is accepted", ({ file, keys }) => {
+    { case: "one key", file: `${text}\n`, keys: 1 },
+    { case: "comments and empty lines", file: `# new\n${text} # since May\n\n${fresh.toString("hex")}\n`, keys: 2 },
+    { case: "an environment variable with commas", file: `${text},${fresh.toString("base64url")}`, keys: 2 },
+  ])("with $case is accepted", ({ file, keys }) => {
     expect(parseKeys(file)).toMatchObject({ ok: true, keys: { length: keys } });
   });
 

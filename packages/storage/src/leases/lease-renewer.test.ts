@@ -36,23 +36,23 @@ describe("LeaseRenewer", () => {
     lease.assertHeld();
   });
 
-  const losses: { why: string; renew: () => Promise<number | undefined>; lostBy: number; message: RegExp }[] = [
+  const losses: { case: string; renew: () => Promise<number | undefined>; lostBy: number; message: RegExp }[] = [
     {
-      why: "the store is unavailable",
+      case: "the store is unavailable",
       renew: () => Promise.reject(unavailable("etcd", "away")),
       lostBy: TTL,
       message: /not renewed/,
     },
-    { why: "the store hangs", renew: never, lostBy: TTL, message: /not renewed/ },
+    { case: "the store hangs", renew: never, lostBy: TTL, message: /not renewed/ },
     {
-      why: "the lease no longer exists",
+      case: "the lease no longer exists",
       renew: async () => undefined,
       lostBy: 3001,
       message: /expired or was revoked/,
     },
   ];
   test.each(losses)(
-    "reports the loss before the store can end the lease when $why",
+    "reports the loss before the store can end the lease when $case",
     async ({ renew, lostBy, message }) => {
       const { lease, time, counts } = renewerWith(renew);
       await time.advance(2999);

@@ -140,35 +140,35 @@ export function commitCases(options: SuiteOptions): void {
   describe("invalid transactions", () => {
     testStore("reports all violations of a transaction at once", async ({ store }) => {
       const many = Array.from({ length: MAX_OPERATIONS + 1 }, (_, index) => put(`${index}`));
-      const cases: { why: string; transaction: Transaction; paths: string[] }[] = [
-        { why: "empty key", transaction: { writes: [put("")] }, paths: ["$.writes[0].key"] },
-        { why: "U+0000", transaction: { writes: [put("a\0b")] }, paths: ["$.writes[0].key"] },
-        { why: "a lone surrogate", transaction: { writes: [put("\uD800")] }, paths: ["$.writes[0].key"] },
+      const cases: { case: string; transaction: Transaction; paths: string[] }[] = [
+        { case: "empty key", transaction: { writes: [put("")] }, paths: ["$.writes[0].key"] },
+        { case: "U+0000", transaction: { writes: [put("a\0b")] }, paths: ["$.writes[0].key"] },
+        { case: "a lone surrogate", transaction: { writes: [put("\uD800")] }, paths: ["$.writes[0].key"] },
         {
-          why: "value with a lone surrogate",
+          case: "value with a lone surrogate",
           transaction: { writes: [put("k", "\uDC00")] },
           paths: ["$.writes[0].value"],
         },
-        { why: "the same key twice", transaction: { writes: [put("k"), put("k")] }, paths: ["$.writes[1]"] },
+        { case: "the same key twice", transaction: { writes: [put("k"), put("k")] }, paths: ["$.writes[1]"] },
         {
-          why: "a put under a deleted prefix",
+          case: "a put under a deleted prefix",
           transaction: { writes: [put("a/b"), put("a-"), { op: "delete-prefix", prefix: "a/" }] },
           paths: ["$.writes[0]"],
         },
-        { why: "more operations than etcd allows", transaction: { writes: many }, paths: ["$.writes"] },
-        { why: "larger than etcd allows", transaction: { writes: [put("k", "x".repeat(1_400_000))] }, paths: ["$"] },
+        { case: "more operations than etcd allows", transaction: { writes: many }, paths: ["$.writes"] },
+        { case: "larger than etcd allows", transaction: { writes: [put("k", "x".repeat(1_400_000))] }, paths: ["$"] },
         {
-          why: "invalid revision",
+          case: "invalid revision",
           transaction: { conditions: [sameIncarnation("k", 0)], writes: [put("")] },
           paths: ["$.conditions[0].revision", "$.writes[0].key"],
         },
       ];
-      for (const { why, transaction, paths } of cases) {
+      for (const { case: name, transaction, paths } of cases) {
         const fault = await faultOf(store.commit(transaction));
-        expect(fault.kind, why).toBe("invalid-argument");
+        expect(fault.kind, name).toBe("invalid-argument");
         expect(
           fault.violations.map(({ path }) => path),
-          why,
+          name,
         ).toEqual(paths);
       }
       expect((await store.range({ prefix: "" })).entries).toEqual([]);

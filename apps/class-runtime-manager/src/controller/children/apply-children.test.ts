@@ -3,15 +3,15 @@ import { expect, test } from "vitest";
 import { contains } from "./apply-children.ts";
 
 test.each([
-  { why: "equal objects", live: { a: 1 }, rendered: { a: 1 }, expected: true },
-  { why: "additional live fields", live: { a: 1, b: { c: 2 } }, rendered: { b: {} }, expected: true },
-  { why: "a changed value", live: { a: 2 }, rendered: { a: 1 }, expected: false },
-  { why: "a removed field", live: {}, rendered: { a: 1 }, expected: false },
-  { why: "an added item", live: { l: [1, 2] }, rendered: { l: [1] }, expected: false },
-  { why: "defaults inside items", live: { l: [{ n: "a", d: true }] }, rendered: { l: [{ n: "a" }] }, expected: true },
-  { why: "a different type", live: { a: "1" }, rendered: { a: 1 }, expected: false },
-  { why: "an object in place of a list", live: { a: {} }, rendered: { a: [] }, expected: false },
-])("contains is $expected for $why", ({ live, rendered, expected }) => {
+  { case: "equal objects", live: { a: 1 }, rendered: { a: 1 }, expected: true },
+  { case: "additional live fields", live: { a: 1, b: { c: 2 } }, rendered: { b: {} }, expected: true },
+  { case: "a changed value", live: { a: 2 }, rendered: { a: 1 }, expected: false },
+  { case: "a removed field", live: {}, rendered: { a: 1 }, expected: false },
+  { case: "an added item", live: { l: [1, 2] }, rendered: { l: [1] }, expected: false },
+  { case: "defaults inside items", live: { l: [{ n: "a", d: true }] }, rendered: { l: [{ n: "a" }] }, expected: true },
+  { case: "a different type", live: { a: "1" }, rendered: { a: 1 }, expected: false },
+  { case: "an object in place of a list", live: { a: {} }, rendered: { a: [] }, expected: false },
+])("contains is $expected for $case", ({ live, rendered, expected }) => {
   expect(contains(live, rendered)).toBe(expected);
 });
 

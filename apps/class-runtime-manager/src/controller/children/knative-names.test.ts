@@ -29,7 +29,7 @@ const child = (apiVersion: string, kind: string, name: string): LiveChild => {
 
 test.each([
   {
-    why: "applies everything when no child exists",
+    case: "applies everything when no child exists",
     desired: ["v1", "apps/v1 Deployment"],
     live: [],
     applicable: 2,
@@ -37,7 +37,7 @@ test.each([
     blocking: 0,
   },
   {
-    why: "moving from Knative: deletes the Knative Service first and applies the workload at once",
+    case: "moving from Knative: deletes the Knative Service first and applies the workload at once",
     desired: ["v1", "apps/v1 Deployment"],
     live: [child(KNATIVE, "Service", "order")],
     applicable: 1,
@@ -45,7 +45,7 @@ test.each([
     blocking: 1,
   },
   {
-    why: "moving to Knative: deletes our Service first",
+    case: "moving to Knative: deletes our Service first",
     desired: [KNATIVE],
     live: [child("v1", "Service", "order"), child("apps/v1", "Deployment", "order")],
     applicable: 0,
@@ -53,7 +53,7 @@ test.each([
     blocking: 1,
   },
   {
-    why: "waits for the Service that Knative created, without deleting it",
+    case: "waits for the Service that Knative created, without deleting it",
     desired: ["v1"],
     live: [],
     foreign: object("v1", "Service", "order", "Route"),
@@ -62,7 +62,7 @@ test.each([
     blocking: 0,
   },
   {
-    why: "ignores the Service that Knative created for its own Service",
+    case: "ignores the Service that Knative created for its own Service",
     desired: [KNATIVE],
     live: [child(KNATIVE, "Service", "order")],
     foreign: object("v1", "Service", "order", "Route"),
@@ -71,7 +71,7 @@ test.each([
     blocking: 0,
   },
   {
-    why: "ignores the Service of another function",
+    case: "ignores the Service of another function",
     desired: ["v1"],
     live: [child(KNATIVE, "Service", "order-fn-1")],
     applicable: 1,
@@ -79,14 +79,14 @@ test.each([
     blocking: 0,
   },
   {
-    why: "applies an existing Service although its twin still exists",
+    case: "applies an existing Service although its twin still exists",
     desired: ["v1"],
     live: [child("v1", "Service", "order"), child(KNATIVE, "Service", "order")],
     applicable: 1,
     blocked: [],
     blocking: 0,
   },
-])("$why", ({ desired, live, foreign, applicable, blocked, blocking }) => {
+])("$case", ({ desired, live, foreign, applicable, blocked, blocking }) => {
   const manifests = desired.map((text): Manifest => {
     const [apiVersion = "", kind = "Service"] = text.split(" ");
     return { apiVersion, kind, metadata: { name: "order", namespace: "shop" } };

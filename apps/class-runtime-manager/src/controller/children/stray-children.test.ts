@@ -72,18 +72,18 @@ test("finds an unknown child of the status by its name", async () => {
   });
 });
 
-const NOT_FOUND: readonly { why: string; refs: Refs; live: Stored<KubeObject>[] }[] = [
-  { why: "it was deleted", refs: [refTo(A)], live: [] },
-  { why: "another object has its name", refs: [refTo(A)], live: [service("a", "another")] },
-  { why: "the status has no uid", refs: [{ apiVersion: "v1", kind: "Service", name: "a" }], live: [A] },
+const NOT_FOUND: readonly { case: string; refs: Refs; live: Stored<KubeObject>[] }[] = [
+  { case: "it was deleted", refs: [refTo(A)], live: [] },
+  { case: "another object has its name", refs: [refTo(A)], live: [service("a", "another")] },
+  { case: "the status has no uid", refs: [{ apiVersion: "v1", kind: "Service", name: "a" }], live: [A] },
   {
-    why: "its kind is no longer served",
+    case: "its kind is no longer served",
     refs: [{ ...refTo(A), apiVersion: "serving.knative.dev/v1" }],
     live: [A],
   },
 ];
 
-test.each(NOT_FOUND)("finds nothing when $why", async ({ refs, live }) => {
+test.each(NOT_FOUND)("finds nothing when $case", async ({ refs, live }) => {
   expect((await findStrays(refs, [], () => live)).found).toEqual([]);
 });
 
@@ -100,29 +100,29 @@ const owner = (uid: string) => ({
   uid,
   controller: true,
 });
-const UNCONFIRMED: readonly { why: string; live: Stored<KubeObject>; ours: boolean }[] = [
-  { why: "it has our owner reference", live: applied({ ownerReferences: [owner("class")] }), ours: true },
-  { why: "it has no owner and we applied it", live: applied({}), ours: true },
+const UNCONFIRMED: readonly { case: string; live: Stored<KubeObject>; ours: boolean }[] = [
+  { case: "it has our owner reference", live: applied({ ownerReferences: [owner("class")] }), ours: true },
+  { case: "it has no owner and we applied it", live: applied({}), ours: true },
   {
-    why: "it has no owner, we applied it, and it has our label",
+    case: "it has no owner, we applied it, and it has our label",
     live: applied({ labels: { "oaas.io/owner": "order" } }),
     ours: true,
   },
-  { why: "it has the label of another class", live: applied({ labels: { "oaas.io/owner": "cart" } }), ours: false },
-  { why: "it has another controller", live: applied({ ownerReferences: [owner("another")] }), ours: false },
+  { case: "it has the label of another class", live: applied({ labels: { "oaas.io/owner": "cart" } }), ours: false },
+  { case: "it has another controller", live: applied({ ownerReferences: [owner("another")] }), ours: false },
   {
-    why: "another manager applied it",
+    case: "another manager applied it",
     live: applied({ managedFields: [{ manager: "x", operation: "Apply" }] }),
     ours: false,
   },
   {
-    why: "we only updated it",
+    case: "our manager only updated it",
     live: applied({ managedFields: [{ manager: "oprc-crm", operation: "Update" }] }),
     ours: false,
   },
 ];
 
-test.each(UNCONFIRMED)("ours is $ours for an unconfirmed child: $why", async ({ live, ours }) => {
+test.each(UNCONFIRMED)("ours is $ours for an unconfirmed child: $case", async ({ live, ours }) => {
   const found = ours ? ["Service a"] : [];
   expect(await findStrays([], [], () => [live], { unconfirmed: [A] })).toEqual({
     found,

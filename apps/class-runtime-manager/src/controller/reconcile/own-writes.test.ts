@@ -39,11 +39,11 @@ test("returns our write until the cache has it or a newer version", () => {
 });
 
 test.each([
-  { why: "the watch event arrived before the response", cached: object("12"), recorded: object("11"), expected: "12" },
-  { why: "the object was recreated", cached: object("5", "u2"), recorded: object("11"), expected: "5" },
-  { why: "versions are not numeric", cached: object("a"), recorded: object("b"), expected: "a" },
-  { why: "the object was deleted", cached: undefined, recorded: object("11"), expected: undefined },
-])("returns the cached object when $why", ({ cached, recorded, expected }) => {
+  { case: "the watch event arrived before the response", cached: object("12"), recorded: object("11"), expected: "12" },
+  { case: "the object was recreated", cached: object("5", "u2"), recorded: object("11"), expected: "5" },
+  { case: "versions are not numeric", cached: object("a"), recorded: object("b"), expected: "a" },
+  { case: "the object was deleted", cached: undefined, recorded: object("11"), expected: undefined },
+])("returns the cached object when $case", ({ cached, recorded, expected }) => {
   const { own, version } = cacheOf(cached);
   own.record(recorded);
   expect(version()).toBe(expected);

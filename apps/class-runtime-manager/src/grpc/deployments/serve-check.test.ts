@@ -62,30 +62,30 @@ function checkClass(spec: object, facts: ClusterFacts = FACTS): string {
 }
 
 test.each([
-  { why: "accepts a simple class", spec: {}, want: /^ok$/ },
-  { why: "accepts a template alias", spec: { selected_template: "prod" }, want: /^ok$/ },
+  { case: "accepts a simple class", spec: {}, want: /^ok$/ },
+  { case: "accepts a template alias", spec: { selected_template: "prod" }, want: /^ok$/ },
   {
-    why: "rejects an unknown template and lists the known ones",
+    case: "rejects an unknown template and lists the known ones",
     spec: { selected_template: "gpu" },
     want: /^failed-precondition: .*gpu.*known templates: dev, .*edge/,
   },
   {
-    why: "rejects knative where it is not installed",
+    case: "rejects knative where it is not installed",
     spec: { selected_template: "knative" },
     want: /^failed-precondition: .*knative/,
   },
   {
-    why: "rejects a class above the quota",
+    case: "rejects a class above the quota",
     spec: { target_environment: "small" },
     want: /^failed-precondition: is full \(quotas.max_classes\); raise it$/,
   },
   {
-    why: "rejects a class that names a missing environment, with the fix",
+    case: "rejects a class that names a missing environment, with the fix",
     spec: { target_environment: "prod" },
     want: /^failed-precondition: EnvironmentConfig "prod" does not exist in namespace "shop"; create it, or .*small$/,
   },
-  { why: "rejects an unknown addon", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
-])("$why", ({ spec, want }) => {
+  { case: "rejects an unknown addon", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
+])("$case", ({ spec, want }) => {
   expect(checkClass(spec)).toMatch(want);
 });
 

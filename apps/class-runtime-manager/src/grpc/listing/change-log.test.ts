@@ -33,12 +33,12 @@ test("since returns every change after a position, or undefined", () => {
 });
 
 test.each([
-  { why: "of this log", token: "epoch.1", want: 1 },
-  { why: "of another process", token: "other.1", want: undefined },
-  { why: "beyond the head", token: "epoch.3", want: undefined },
-  { why: "without a number", token: "epoch", want: undefined },
-  { why: "with a negative number", token: "epoch.-1", want: undefined },
-])("a token $why", ({ token, want }) => {
+  { case: "of this log", token: "epoch.1", want: 1 },
+  { case: "of another process", token: "other.1", want: undefined },
+  { case: "after the newest position", token: "epoch.3", want: undefined },
+  { case: "without a number", token: "epoch", want: undefined },
+  { case: "with a negative number", token: "epoch.-1", want: undefined },
+])("a token $case", ({ token, want }) => {
   const { log, append } = createLog(4);
   append();
   append();

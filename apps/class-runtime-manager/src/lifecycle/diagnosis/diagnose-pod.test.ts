@@ -45,39 +45,39 @@ const node = (name: string, status: string): Node => ({
 describe("why a pod is not ready", () => {
   test.each([
     {
-      why: "a missing image",
+      case: "a missing image",
       pod: podOf(waiting("ErrImagePull", "manifest unknown")),
       want: ["ImagePull", "permanent"],
     },
     {
-      why: "an image without access",
+      case: "an image without access",
       pod: podOf(waiting("ErrImagePull", "pull access denied, repository does not exist")),
       want: ["ImagePull", "permanent"],
     },
     {
-      why: "an unreachable registry",
+      case: "an unreachable registry",
       pod: podOf(waiting("ErrImagePull", "dial tcp: i/o timeout")),
       want: ["ImagePull", "transient"],
     },
     {
-      why: "too many pulls",
+      case: "too many pulls",
       pod: podOf(waiting("ErrImagePull", "429 Too Many Requests")),
       want: ["ImagePull", "transient"],
     },
-    { why: "an invalid name", pod: podOf(waiting("InvalidImageName")), want: ["ImagePull", "permanent"] },
+    { case: "an invalid name", pod: podOf(waiting("InvalidImageName")), want: ["ImagePull", "permanent"] },
     {
-      why: "backing off, with the reason in the event",
+      case: "backing off, with the reason in the event",
       pod: podOf(waiting("ImagePullBackOff", "Back-off pulling image")),
       events: [event("Failed", "Error: ErrImagePull"), event("Failed", "Failed to pull image: connection refused")],
       want: ["ImagePull", "transient"],
     },
     {
-      why: "a missing Secret",
+      case: "a missing Secret",
       pod: podOf(waiting("CreateContainerConfigError", 'secret "x" not found')),
       want: ["ContainerConfig", "permanent"],
     },
     {
-      why: "crashed once: transient",
+      case: "crashed once: transient",
       pod: podOf(
         container({
           restartCount: 1,
@@ -88,7 +88,7 @@ describe("why a pod is not ready", () => {
       want: ["CrashLoop", "transient"],
     },
     {
-      why: "crash loop",
+      case: "crash loop",
       pod: podOf(
         container({
           restartCount: 8,
@@ -99,7 +99,7 @@ describe("why a pod is not ready", () => {
       want: ["CrashLoop", "permanent"],
     },
     {
-      why: "running, between two crashes",
+      case: "running, between two crashes",
       pod: podOf(
         container({
           restartCount: 8,
@@ -111,7 +111,7 @@ describe("why a pod is not ready", () => {
       want: ["CrashLoop", "permanent"],
     },
     {
-      why: "restarted long ago by a clean exit",
+      case: "restarted long ago by a clean exit",
       pod: podOf(
         container({
           restartCount: 8,
@@ -123,7 +123,7 @@ describe("why a pod is not ready", () => {
       want: ["PodStarting", "transient"],
     },
     {
-      why: "out of memory",
+      case: "out of memory",
       pod: podOf(
         container({
           restartCount: 4,
@@ -134,14 +134,14 @@ describe("why a pod is not ready", () => {
       want: ["OutOfMemory", "permanent"],
     },
     {
-      why: "an init container crashes",
+      case: "an init container crashes",
       pod: podOf({
         initContainerStatuses: [{ name: "wait", restartCount: 5, state: { waiting: { reason: "CrashLoopBackOff" } } }],
       }),
       want: ["CrashLoop", "permanent"],
     },
     {
-      why: "no node with enough capacity",
+      case: "no node with enough capacity",
       pod: podOf({
         conditions: [
           { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes: 3 Insufficient cpu." },
@@ -150,7 +150,7 @@ describe("why a pod is not ready", () => {
       want: ["Unschedulable", "permanent"],
     },
     {
-      why: "all nodes are not ready at the moment",
+      case: "all nodes are not ready at the moment",
       pod: podOf({
         conditions: [
           {
@@ -164,84 +164,84 @@ describe("why a pod is not ready", () => {
       want: ["Unschedulable", "transient"],
     },
     {
-      why: "a scheduling gate",
+      case: "a scheduling gate",
       pod: podOf({ conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] }),
       want: ["SchedulingGated", "transient"],
     },
     {
-      why: "evicted",
+      case: "evicted",
       pod: podOf({ phase: "Failed", reason: "Evicted", message: "low on memory" }),
       want: ["Evicted", "transient"],
     },
     {
-      why: "a volume that is not attached",
+      case: "a volume that is not attached",
       pod: podOf(waiting("ContainerCreating")),
       events: [event("FailedMount", "MountVolume.SetUp failed: timed out")],
       want: ["VolumeMount", "transient"],
     },
     {
-      why: "a volume of a missing ConfigMap",
+      case: "a volume of a missing ConfigMap",
       pod: podOf(waiting("ContainerCreating")),
       events: [event("FailedMount", 'configmap "x" not found')],
       want: ["VolumeMount", "permanent"],
     },
     {
-      why: "ignores a past mount failure of a running container",
+      case: "ignores a past mount failure of a running container",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("FailedMount", "timed out")],
       want: ["PodStarting", "transient"],
     },
     {
-      why: "no sandbox",
+      case: "no sandbox",
       pod: podOf(waiting("ContainerCreating")),
       events: [event("FailedCreatePodSandBox", "network plugin not ready")],
       want: ["PodSandbox", "transient"],
     },
     {
-      why: "a failing probe",
+      case: "a failing probe",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("Unhealthy", "Readiness probe failed")],
       want: ["ProbeFailing", "transient"],
     },
     {
-      why: "ignores events of an earlier pod of the same name",
+      case: "ignores events of an earlier pod of the same name",
       pod: podOf(container({ state: { running: {} } })),
       events: [event("Unhealthy", "x", { involvedObject: { kind: "Pod", name: "p", uid: "other" } })],
       want: ["PodStarting", "transient"],
     },
     {
-      why: "the node is not ready",
+      case: "the node is not ready",
       pod: podOf({}, { spec: { nodeName: "n1" } }),
       nodes: [node("n1", "Unknown")],
       want: ["NodeLost", "transient"],
     },
     {
-      why: "the node no longer exists",
+      case: "the node no longer exists",
       pod: podOf({}, { spec: { nodeName: "n1" } }),
       nodes: [node("n2", "True")],
       want: ["NodeLost", "transient"],
     },
     {
-      why: "no permission to read nodes",
+      case: "no permission to read nodes",
       pod: podOf({}, { spec: { nodeName: "n1" } }),
       want: ["PodStarting", "transient"],
     },
     {
-      why: "no observation yet",
+      case: "no observation yet",
       pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" } } as Pod,
       want: ["PodStarting", "transient"],
     },
-  ])("$why", ({ pod, events = [], nodes = [], want }) => {
+  ])("$case", ({ pod, events = [], nodes = [], want }) => {
     const found = diagnosePod(pod, { events, nodes });
     expect([found?.reason, found?.verdict]).toEqual(want);
     expect(found?.action).not.toBe("");
   });
 
   test.each([
-    { why: "ready", pod: podOf({ conditions: [{ type: "Ready", status: "True" }] }) },
-    { why: "done", pod: podOf({ phase: "Succeeded" }) },
-    { why: "terminating", pod: podOf({}, { metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } }) },
-  ])("no finding: $why", ({ pod }) => {
+    { case: "ready", pod: podOf({ conditions: [{ type: "Ready", status: "True" }] }) },
+    { case: "succeeded", pod: podOf({ phase: "Succeeded" }) },
+    { case: "terminating", pod: podOf({}, { metadata: { name: "p", deletionTimestamp: "2026-01-01T00:00:00Z" } }) },
+  ])("no finding: $case", ({ pod }) => {
     expect(diagnosePod(pod, { events: [], nodes: [] })).toBeUndefined();
   });
 

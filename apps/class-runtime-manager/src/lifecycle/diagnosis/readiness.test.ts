@@ -30,41 +30,45 @@ const condition = (type: string, status: string, reason = "", message = "") => (
 describe("Deployment: as kubectl rollout status", () => {
   const full = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
   test.each([
-    { why: "complete", status: full, want: { ready: true, serving: true, reason: "Ready", readyReplicas: 2 } },
+    { case: "complete", status: full, want: { ready: true, serving: true, reason: "Ready", readyReplicas: 2 } },
     {
-      why: "just created",
+      case: "just created",
       status: undefined,
       want: { ready: false, serving: false, reason: "Starting", readyReplicas: 0 },
     },
     {
-      why: "the status is about an older spec",
+      case: "the status is about an older spec",
       status: full,
       generation: 2,
       want: { ready: false, serving: true, reason: "RollingOut" },
     },
     {
-      why: "not all are updated",
+      case: "not all are updated",
       status: { ...full, updatedReplicas: 1, replicas: 3 },
       want: { ready: false, serving: true, reason: "RollingOut" },
     },
-    { why: "old pods still terminate", status: { ...full, replicas: 3 }, want: { ready: false, reason: "RollingOut" } },
     {
-      why: "not all are available",
+      case: "old pods still terminate",
+      status: { ...full, replicas: 3 },
+      want: { ready: false, reason: "RollingOut" },
+    },
+    {
+      case: "not all are available",
       status: { ...full, availableReplicas: 1 },
       want: { ready: false, serving: true, reason: "Scaling" },
     },
     {
-      why: "none is available",
+      case: "none is available",
       status: { ...full, availableReplicas: 0 },
       want: { ready: false, serving: false, reason: "Starting" },
     },
     {
-      why: "below its own minimum",
+      case: "below its own minimum",
       status: { ...full, availableReplicas: 1, conditions: [condition("Available", "False")] },
       want: { ready: false, serving: false },
     },
     {
-      why: "progress deadline exceeded",
+      case: "progress deadline exceeded",
       status: {
         ...full,
         updatedReplicas: 1,
@@ -73,12 +77,12 @@ describe("Deployment: as kubectl rollout status", () => {
       want: { ready: false, failed: true, reason: "ProgressDeadline" },
     },
     {
-      why: "ignores a deadline of an older generation",
+      case: "ignores a deadline of an older generation",
       status: { ...full, conditions: [condition("Progressing", "False", "ProgressDeadlineExceeded")] },
       generation: 2,
       want: { ready: false, failed: false },
     },
-  ])("$why", ({ status, generation, want }) => {
+  ])("$case", ({ status, generation, want }) => {
     expect(readinessOf(workload("Deployment", { replicas: 2 }, status, generation))).toMatchObject(want);
   });
 
@@ -113,44 +117,44 @@ describe("StatefulSet: as kubectl rollout status", () => {
     ...(strategy === undefined ? {} : { updateStrategy: strategy }),
   });
   test.each([
-    { why: "complete", spec: spec(), status: full, want: { ready: true } },
+    { case: "complete", spec: spec(), status: full, want: { ready: true } },
     {
-      why: "some are not ready",
+      case: "some are not ready",
       spec: spec(),
       status: { ...full, availableReplicas: 1 },
       want: { ready: false, serving: true, reason: "Scaling" },
     },
     {
-      why: "none is",
+      case: "none is",
       spec: spec(),
       status: { ...full, availableReplicas: 0 },
       want: { ready: false, serving: false, reason: "Starting" },
     },
     {
-      why: "two revisions",
+      case: "two revisions",
       spec: spec(),
       status: { ...full, updateRevision: "b" },
       want: { ready: false, reason: "RollingOut" },
     },
     {
-      why: "updated by hand",
+      case: "updated by hand",
       spec: spec({ type: "OnDelete" }),
       status: { ...full, updateRevision: "b" },
       want: { ready: true },
     },
     {
-      why: "rolled out to its partition",
+      case: "rolled out to its partition",
       spec: spec({ rollingUpdate: { partition: 2 } }),
       status: { ...full, updateRevision: "b", updatedReplicas: 1 },
       want: { ready: true },
     },
     {
-      why: "not yet",
+      case: "not yet",
       spec: spec({ rollingUpdate: { partition: 1 } }),
       status: { ...full, updateRevision: "b", updatedReplicas: 1 },
       want: { ready: false },
     },
-  ])("$why", ({ spec: given, status, want }) => {
+  ])("$case", ({ spec: given, status, want }) => {
     expect(readinessOf(workload("StatefulSet", given, status))).toMatchObject(want);
   });
 });
@@ -164,24 +168,24 @@ describe("DaemonSet", () => {
     numberAvailable: 3,
   };
   test.each([
-    { why: "complete", status: full, want: { ready: true, desired: 3 } },
+    { case: "complete", status: full, want: { ready: true, desired: 3 } },
     {
-      why: "rolling out",
+      case: "rolling out",
       status: { ...full, updatedNumberScheduled: 1 },
       want: { ready: false, reason: "RollingOut" },
     },
     {
-      why: "not all available",
+      case: "not all available",
       status: { ...full, numberAvailable: 1 },
       want: { ready: false, serving: true, reason: "Scaling" },
     },
     {
-      why: "no matching node",
+      case: "no matching node",
       status: { observedGeneration: 1, desiredNumberScheduled: 0 },
       want: { ready: false, failed: true, reason: "Unschedulable" },
     },
-    { why: "not observed by its controller yet", status: undefined, want: { ready: false, failed: false } },
-  ])("$why", ({ status, want }) => {
+    { case: "not observed by its controller yet", status: undefined, want: { ready: false, failed: false } },
+  ])("$case", ({ status, want }) => {
     expect(readinessOf(workload("DaemonSet", {}, status))).toMatchObject(want);
   });
 });
@@ -189,33 +193,33 @@ describe("DaemonSet", () => {
 describe("Job", () => {
   test.each([
     {
-      why: "complete",
+      case: "complete",
       spec: {},
       status: { succeeded: 1, conditions: [condition("Complete", "True")] },
       want: { ready: true },
     },
-    { why: "running", spec: {}, status: { active: 1, ready: 1 }, want: { ready: true } },
-    { why: "starting", spec: {}, status: { active: 1, ready: 0 }, want: { ready: false, reason: "Starting" } },
+    { case: "running", spec: {}, status: { active: 1, ready: 1 }, want: { ready: true } },
+    { case: "starting", spec: {}, status: { active: 1, ready: 0 }, want: { ready: false, reason: "Starting" } },
     {
-      why: "partly complete, the rest running",
+      case: "partly complete, the rest running",
       spec: { parallelism: 3, completions: 4 },
       status: { succeeded: 2, ready: 2 },
       want: { ready: true },
     },
     {
-      why: "failed",
+      case: "failed",
       spec: {},
       status: { failed: 7, conditions: [condition("Failed", "True", "BackoffLimitExceeded", "too often")] },
       want: { ready: false, failed: true, reason: "JobFailed", message: "has failed: too often" },
     },
     {
-      why: "about to fail",
+      case: "about to fail",
       spec: {},
       status: { conditions: [condition("FailureTarget", "True", "PodFailurePolicy")] },
       want: { failed: true },
     },
-    { why: "suspended", spec: { suspend: true }, status: {}, want: { ready: false, reason: "Paused" } },
-  ])("$why", ({ spec, status, want }) => {
+    { case: "suspended", spec: { suspend: true }, status: {}, want: { ready: false, reason: "Paused" } },
+  ])("$case", ({ spec, status, want }) => {
     expect(readinessOf(workload("Job", spec, status))).toMatchObject(want);
   });
 });
@@ -223,17 +227,17 @@ describe("Job", () => {
 describe("Knative Service", () => {
   test.each([
     {
-      why: "ready",
+      case: "ready",
       status: { observedGeneration: 1, url: "http://w", conditions: [condition("Ready", "True")] },
       want: { ready: true, serving: true, url: "http://w" },
     },
     {
-      why: "not decided",
+      case: "not decided",
       status: { observedGeneration: 1, conditions: [condition("Ready", "Unknown")] },
       want: { ready: false, failed: false, reason: "Starting" },
     },
     {
-      why: "a new revision fails, the old one serves",
+      case: "a new revision fails, the old one serves",
       status: {
         observedGeneration: 1,
         conditions: [condition("Ready", "False", "RevisionFailed", "crashed"), condition("RoutesReady", "True")],
@@ -241,7 +245,7 @@ describe("Knative Service", () => {
       want: { ready: false, failed: true, serving: true, reason: "KnativeFailed" },
     },
     {
-      why: "no image",
+      case: "no image",
       status: {
         observedGeneration: 1,
         conditions: [condition("Ready", "False", "RevisionMissing", "Unable to fetch image x")],
@@ -249,12 +253,12 @@ describe("Knative Service", () => {
       want: { failed: true, serving: false, reason: "ImagePull" },
     },
     {
-      why: "ready, but for an older spec",
+      case: "ready, but for an older spec",
       status: { observedGeneration: 1, conditions: [condition("Ready", "True")] },
       generation: 2,
       want: { ready: false },
     },
-  ])("$why", ({ status, generation, want }) => {
+  ])("$case", ({ status, generation, want }) => {
     expect(readinessOf(workload("Service", {}, status, generation))).toMatchObject(want);
   });
 });

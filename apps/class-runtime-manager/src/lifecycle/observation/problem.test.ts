@@ -11,7 +11,7 @@ const refused = (code: number, reason: string, message: string, details: object 
 
 test.each([
   {
-    why: "another manager holds a field",
+    case: "another manager holds a field",
     fault: refused(409, "Conflict", "conflicts", {
       causes: [
         {
@@ -24,29 +24,29 @@ test.each([
     want: { reason: "Conflict", verdict: "permanent", message: expect.stringMatching(/kubectl-edit.*replicas/) },
   },
   {
-    why: "missing permissions",
+    case: "missing permissions",
     fault: refused(403, "Forbidden", 'deployments.apps is forbidden: User "crm" cannot patch resource "deployments"'),
     want: { reason: "Forbidden", message: expect.stringContaining("cannot patch") },
   },
   {
-    why: "the quota is exceeded",
+    case: "the quota is exceeded",
     fault: refused(403, "Forbidden", "pods x is forbidden: exceeded quota: small"),
     want: { reason: "Quota" },
   },
   {
-    why: "an admission policy rejects it",
+    case: "an admission policy rejects it",
     fault: refused(403, "Forbidden", 'admission webhook "x" denied the request: no'),
     want: { reason: "AdmissionDenied" },
   },
   {
-    why: "the namespace is terminating",
+    case: "the namespace is terminating",
     fault: refused(403, "Forbidden", "namespace is being terminated", {
       causes: [{ reason: "NamespaceTerminating", message: "" }],
     }),
     want: { reason: "NamespaceTerminating" },
   },
   {
-    why: "a field is invalid",
+    case: "a field is invalid",
     fault: refused(422, "Invalid", "invalid", {
       causes: [{ reason: "FieldValueInvalid", message: "must be positive", field: "spec.replicas" }],
     }),
@@ -57,28 +57,28 @@ test.each([
     },
   },
   {
-    why: "the kind is not served",
+    case: "the kind is not served",
     fault: refused(404, "NotFound", "the server could not find the requested resource"),
     want: { reason: "KindMissing" },
   },
   {
-    why: "the API server is unavailable",
+    case: "the API server is unavailable",
     fault: unavailable("the Kubernetes API", "no answer"),
     want: { reason: "ApiUnavailable", verdict: "transient" },
   },
   {
-    why: "a concurrent write",
+    case: "a concurrent write",
     fault: refused(409, "Conflict", "the object has been modified"),
     want: { reason: "ApiUnavailable", verdict: "transient" },
   },
-  { why: "the name is taken", fault: alreadyExists("Deployment", "order"), want: { reason: "NameTaken" } },
+  { case: "the name is taken", fault: alreadyExists("Deployment", "order"), want: { reason: "NameTaken" } },
   {
-    why: "our own check failed",
+    case: "our own check failed",
     fault: invalidArgument("render", [{ path: "$.spec.a", message: "is wrong" }]),
     want: { reason: "ApplyInvalid", message: "$.spec.a: is wrong" },
   },
-  { why: "a bug", fault: internal("oops"), want: { reason: "InternalFault" } },
-])("$why", ({ fault, want }) => {
+  { case: "a bug", fault: internal("oops"), want: { reason: "InternalFault" } },
+])("$case", ({ fault, want }) => {
   expect(problemFromFault(fault)).toMatchObject(want);
 });
 

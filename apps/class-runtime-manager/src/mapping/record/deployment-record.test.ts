@@ -56,13 +56,13 @@ describe("converts a record", () => {
 
   test.each([
     {
-      why: "the short form uses the image of the environment",
+      case: "the short form uses the image of the environment",
       spec: { function: {} },
       defaults: { functionImage: "registry.local/default:1" },
       want: { functions: [{ provision_config: { container_image: "registry.local/default:1", port: 8080 } }] },
     },
     {
-      why: "a unit in its oldest form",
+      case: "a unit in its oldest form",
       spec: {
         deployment_unit: {
           id: "order-1",
@@ -94,7 +94,7 @@ describe("converts a record", () => {
       },
     },
     {
-      why: "the newer members win over the oldest ones",
+      case: "the newer members win over the oldest ones",
       spec: {
         deployment_unit: {
           id: "order-1",
@@ -110,7 +110,7 @@ describe("converts a record", () => {
       want: { functions: [{ provision_config: { container_image: "registry.local/f:2" } }] },
     },
     {
-      why: "a container adds to the unit's function of the same key",
+      case: "a container adds to the unit's function of the same key",
       spec: {
         deployment_unit: {
           id: "order-1",
@@ -138,7 +138,7 @@ describe("converts a record", () => {
       },
     },
     {
-      why: "a module has neither image nor port",
+      case: "a module has neither image nor port",
       spec: {
         function_containers: [
           { function_key: "f", container_type: "wasm", wasm_module_url: "https://modules.local/f.wasm" },
@@ -154,12 +154,12 @@ describe("converts a record", () => {
       },
     },
     {
-      why: "enforcement in its legacy field",
+      case: "enforcement in its legacy field",
       spec: { state_spec: {}, nfr: { enforcement: { mode: "enforce", dimensions: ["replicas"] } } },
       want: { enforcement: { mode: "enforce", dimensions: ["replicas"] } },
     },
     {
-      why: "the record's own requests win over the unit's",
+      case: "the record's own requests win over the unit's",
       spec: {
         selected_template: "edge",
         nfr_requirements: { throughput: 10 },
@@ -179,8 +179,8 @@ describe("converts a record", () => {
         telemetry: { enabled: true },
       },
     },
-  ] satisfies { why: string; spec: DeploymentRecordInput["spec"]; defaults?: RecordDefaults; want: object }[])(
-    "$why",
+  ] satisfies { case: string; spec: DeploymentRecordInput["spec"]; defaults?: RecordDefaults; want: object }[])(
+    "$case",
     ({ spec, defaults, want }) => {
       const result = mapped(spec, defaults);
       expect(result).toMatchObject({ ok: true, value: { metadata: { name: "order", uid: "u-1" }, spec: want } });
@@ -190,17 +190,17 @@ describe("converts a record", () => {
 
 describe("reports violations with paths in the record", () => {
   test.each([
-    { why: "no image anywhere", spec: { function: {} }, path: "$.spec.function.image" },
+    { case: "no image anywhere", spec: { function: {} }, path: "$.spec.function.image" },
     {
-      why: "a unit's function that cannot run",
+      case: "a unit's function that cannot run",
       spec: {
         deployment_unit: { id: "order-1", functions: [{ function_key: "a" }, { function_key: "b", image: "b" }] },
       },
       path: "$.spec.deployment_unit.functions[0].provision_config",
     },
-    { why: "nothing to run and no state", spec: { deployment_unit: { id: "order-1" } }, path: "$.spec" },
+    { case: "nothing to run and no state", spec: { deployment_unit: { id: "order-1" } }, path: "$.spec" },
     {
-      why: "a container whose request exceeds the limit of its unit",
+      case: "a container whose request exceeds the limit of its unit",
       spec: {
         deployment_unit: {
           id: "order-1",
@@ -212,7 +212,7 @@ describe("reports violations with paths in the record", () => {
       },
       path: "$.spec.function_containers[0].resource_requirements.cpu_limit",
     },
-  ] satisfies { why: string; spec: DeploymentRecordInput["spec"]; path: string }[])("$why", ({ spec, path }) => {
+  ] satisfies { case: string; spec: DeploymentRecordInput["spec"]; path: string }[])("$case", ({ spec, path }) => {
     const result = mapped(spec);
     expect(result).toMatchObject({ ok: false, error: [{ path }] });
   });

@@ -12,7 +12,7 @@ const objectOf = (kind: string, spec: unknown): object => ({
 describe("reports every invalid field", () => {
   test.each([
     {
-      why: "a quantity and an image",
+      case: "a quantity and an image",
       read: readClassRuntime(
         objectOf("ClassRuntime", {
           functions: [{ function_key: "f", provision_config: { container_image: "NO", cpu_request: "lots" } }],
@@ -23,9 +23,9 @@ describe("reports every invalid field", () => {
         "$.spec.functions[0].provision_config.cpu_request",
       ],
     },
-    { why: "empty placeholder", read: readClassRuntime(objectOf("ClassRuntime", {})), paths: ["$.spec.functions"] },
+    { case: "empty placeholder", read: readClassRuntime(objectOf("ClassRuntime", {})), paths: ["$.spec.functions"] },
     {
-      why: "a record with both forms of its function",
+      case: "a record with both forms of its function",
       read: readDeploymentRecord(
         objectOf("DeploymentRecord", {
           function: {},
@@ -35,11 +35,11 @@ describe("reports every invalid field", () => {
       paths: ["$.spec.function"],
     },
     {
-      why: "a valid record without an image in this cluster",
+      case: "a valid record without an image in this cluster",
       read: readDeploymentRecord(objectOf("DeploymentRecord", { function: {} })),
       paths: ["$.spec.function.image"],
     },
-  ])("$why", ({ read, paths }) => {
+  ])("$case", ({ read, paths }) => {
     expect(read.ok ? [] : read.error.map(({ path }) => path)).toEqual(paths);
   });
 

@@ -33,53 +33,53 @@ describe("condition and phase for older peers", () => {
     observedGeneration,
   });
   test.each([
-    { why: "not observed yet", object: objectOf(), want: ["PENDING", "RESOURCE_PROVISIONING", "PENDING"] },
+    { case: "not observed yet", object: objectOf(), want: ["PENDING", "RESOURCE_PROVISIONING", "PENDING"] },
     {
-      why: "applying",
+      case: "applying",
       object: objectOf({ phase: "applying" }),
       want: ["DEPLOYING", "RESOURCE_PROVISIONING", "APPLYING"],
     },
     {
-      why: "waiting",
+      case: "waiting",
       object: objectOf({ phase: "progressing" }),
       want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
     },
     {
-      why: "serving",
+      case: "serving",
       object: objectOf({ phase: "available", observedGeneration: 2 }),
       want: ["RUNNING", "PHASE_RUNNING", "AVAILABLE"],
     },
     {
-      why: "serving an earlier spec is not serving this one",
+      case: "serving an earlier spec is not serving this one",
       object: objectOf({ phase: "available", observedGeneration: 1 }),
       want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
     },
     {
-      why: "broken",
+      case: "broken",
       object: objectOf({ phase: "degraded", observedGeneration: 2 }),
       want: ["DOWN", "FAILED", "DEGRADED"],
     },
     {
-      why: "a conflict of the new spec, with its generation not observed",
+      case: "a conflict of the new spec, with its generation not observed",
       object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 2)] }),
       want: ["DOWN", "FAILED", "DEGRADED"],
     },
     {
-      why: "the spec was just fixed",
+      case: "the spec was just fixed",
       object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 1)] }),
       want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
     },
     {
-      why: "a deletion is reported at once",
+      case: "a deletion is reported at once",
       object: objectOf({ phase: "available", observedGeneration: 2 }, { deletionTimestamp: "2026-01-01T00:00:01Z" }),
       want: ["DELETED", "RESOURCE_PROVISIONING", "DELETING"],
     },
     {
-      why: "an object of the Rust manager",
+      case: "an object of the Rust manager",
       object: objectOf({ phase: "available", observed_generation: 2 }),
       want: ["RUNNING", "PHASE_RUNNING", "AVAILABLE"],
     },
-  ])("$why", ({ object, want: [cond, phase, lifecycle] }) => {
+  ])("$case", ({ object, want: [cond, phase, lifecycle] }) => {
     const { status } = classRuntimeToSummary(object);
     expect({
       condition: status?.condition,
@@ -93,13 +93,13 @@ describe("condition and phase for older peers", () => {
   });
 
   test.each([
-    { wanted: "Available", is: true },
-    { wanted: "RUNNING", is: true },
-    { wanted: "running", is: true },
-    { wanted: "down", is: false },
-    { wanted: "", is: false },
-  ])("the filter $wanted", ({ wanted, is }) => {
-    expect(isInState(objectOf({ phase: "available", observedGeneration: 2 }), wanted)).toBe(is);
+    { filter: "Available", is: true },
+    { filter: "RUNNING", is: true },
+    { filter: "running", is: true },
+    { filter: "down", is: false },
+    { filter: "", is: false },
+  ])("the filter $filter: $is", ({ filter, is }) => {
+    expect(isInState(objectOf({ phase: "available", observedGeneration: 2 }), filter)).toBe(is);
   });
 });
 

@@ -85,13 +85,13 @@ describe("a valid unit", () => {
   });
 
   test.each([
-    { unit: unitOf({ packageName: "" }), why: "no package, as the Rust package manager may send" },
-    { unit: unitOf({ functions: [], state: {} }), why: "a class with only state" },
-    { unit: unitOf({ functions: [], odgmConfig: { collections: ["a"] } }), why: "a class with only a state store" },
-    { unit: unitOf({ addons: { names: [] } }), why: "an empty list disables implied addons" },
-    { unit: unitOf({ functions: [{ functionKey: "f", functionType: 3 }] }), why: "a macro has no workload" },
-    { unit: unitOf({ id: "Shop.Order_1" }), why: "capitals, dots and underscores are legal in a label" },
-  ])("$why", ({ unit }) => {
+    { unit: unitOf({ packageName: "" }), case: "no package, as the Rust package manager may send" },
+    { unit: unitOf({ functions: [], state: {} }), case: "a class with only state" },
+    { unit: unitOf({ functions: [], odgmConfig: { collections: ["a"] } }), case: "a class with only a state store" },
+    { unit: unitOf({ addons: { names: [] } }), case: "an empty list disables implied addons" },
+    { unit: unitOf({ functions: [{ functionKey: "f", functionType: 3 }] }), case: "a macro has no workload" },
+    { unit: unitOf({ id: "Shop.Order_1" }), case: "capitals, dots and underscores are legal in a label" },
+  ])("$case", ({ unit }) => {
     expect(pathsOf(unit)).toEqual([]);
   });
 });
@@ -100,18 +100,18 @@ describe("an invalid unit is rejected with all violations", () => {
   const image = { containerImage: "registry.local/a:1" };
   test.each([
     {
-      why: "a cpu request that is not a quantity",
+      case: "a cpu request that is not a quantity",
       unit: unitOf({ functions: [{ functionKey: "f", provisionConfig: { ...image, cpuRequest: "lots" } }] }),
       paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
     },
-    { why: "neither functions nor state", unit: unitOf({ functions: [] }), paths: ["$.deployment_unit.functions"] },
-    { why: "an id of 80 characters", unit: unitOf({ id: "a".repeat(80) }), paths: ["$.deployment_unit.id"] },
-    { why: "an empty id", unit: unitOf({ id: "" }), paths: ["$.deployment_unit.id"] },
-    { why: "an id that is not a label value", unit: unitOf({ id: "-a b" }), paths: ["$.deployment_unit.id"] },
-    { why: "no class", unit: unitOf({ classKey: "" }), paths: ["$.deployment_unit.class_key"] },
-    { why: "a class key with a dot", unit: unitOf({ classKey: "a.B" }), paths: ["$.deployment_unit.class_key"] },
+    { case: "neither functions nor state", unit: unitOf({ functions: [] }), paths: ["$.deployment_unit.functions"] },
+    { case: "an id of 80 characters", unit: unitOf({ id: "a".repeat(80) }), paths: ["$.deployment_unit.id"] },
+    { case: "an empty id", unit: unitOf({ id: "" }), paths: ["$.deployment_unit.id"] },
+    { case: "an id that is not a label value", unit: unitOf({ id: "-a b" }), paths: ["$.deployment_unit.id"] },
+    { case: "no class", unit: unitOf({ classKey: "" }), paths: ["$.deployment_unit.class_key"] },
+    { case: "a class key with a dot", unit: unitOf({ classKey: "a.B" }), paths: ["$.deployment_unit.class_key"] },
     {
-      why: "a function twice",
+      case: "a function twice",
       unit: unitOf({
         functions: [
           { functionKey: "f", provisionConfig: image },
@@ -121,7 +121,7 @@ describe("an invalid unit is rejected with all violations", () => {
       paths: ["$.deployment_unit.functions[1]"],
     },
     {
-      why: "a binding and a collection twice",
+      case: "a binding and a collection twice",
       unit: unitOf({
         functionBindings: [
           { name: "a", functionKey: "Order.place" },
@@ -132,12 +132,12 @@ describe("an invalid unit is rejected with all violations", () => {
       paths: ["$.deployment_unit.odgm_config.collections[1]", "$.deployment_unit.function_bindings[1]"],
     },
     {
-      why: "a function without image or module, which upstream dropped silently",
+      case: "a function without image or module, which upstream dropped silently",
       unit: unitOf({ functions: [{ functionKey: "f" }] }),
       paths: ["$.deployment_unit.functions[0].provision_config"],
     },
     {
-      why: "minimum above maximum",
+      case: "minimum above maximum",
       unit: unitOf({
         functions: [
           {
@@ -153,12 +153,12 @@ describe("an invalid unit is rejected with all violations", () => {
       ],
     },
     {
-      why: "an invalid variable name",
+      case: "an invalid variable name",
       unit: unitOf({ functions: [{ functionKey: "f", provisionConfig: image, config: { "a=b": "" } }] }),
       paths: ["$.deployment_unit.functions[0].config['a=b']"],
     },
     {
-      why: "numbers that a JSON number cannot hold",
+      case: "numbers that a JSON number cannot hold",
       unit: unitOf({
         revision: 2n ** 60n,
         odgmConfig: {
@@ -175,7 +175,7 @@ describe("an invalid unit is rejected with all violations", () => {
       ],
     },
     {
-      why: "unknown words",
+      case: "unknown words",
       unit: unitOf({
         functions: [{ functionKey: "f", provisionConfig: image, functionType: 99 as never }],
         functionBindings: [{ name: "a", functionKey: "f", accessModifier: "Protected" }],
@@ -191,7 +191,7 @@ describe("an invalid unit is rejected with all violations", () => {
       ],
     },
     {
-      why: "fields with another path in the object",
+      case: "fields with another path in the object",
       unit: unitOf({
         environment: "a b",
         addons: { names: ["o d"] },
@@ -211,7 +211,7 @@ describe("an invalid unit is rejected with all violations", () => {
       ],
     },
     {
-      why: "several violations at once",
+      case: "several violations at once",
       unit: unitOf({
         id: "a".repeat(80),
         packageName: "!",
@@ -230,7 +230,7 @@ describe("an invalid unit is rejected with all violations", () => {
         "$.deployment_unit.functions[1]",
       ],
     },
-  ])("$why", ({ unit, paths }) => {
+  ])("$case", ({ unit, paths }) => {
     expect(new Set(pathsOf(unit))).toEqual(new Set(paths));
   });
 
@@ -247,11 +247,11 @@ describe("an invalid unit is rejected with all violations", () => {
 
 describe("identity", () => {
   test.each([
-    { id: "order-k3x9f2ab", name: "order-k3x9f2ab", why: "uses a DNS label unchanged, as upstream" },
-    { id: "My.App", name: /^my-app-[0-9a-z]{12}$/, why: "converts as upstream, with a hash" },
-    { id: "V1StGXR8_Z5jdHi6B-myT", name: /^v1stgxr8-z5jdhi6b-myt-[0-9a-z]{12}$/, why: "an id of the first PM" },
-    { id: "a".repeat(63), name: "a".repeat(63), why: "the maximum length of a label" },
-  ])("$id: $why", ({ id, name }) => {
+    { id: "order-k3x9f2ab", name: "order-k3x9f2ab", case: "uses a DNS label unchanged, as upstream" },
+    { id: "My.App", name: /^my-app-[0-9a-z]{12}$/, case: "converts as upstream, with a hash" },
+    { id: "V1StGXR8_Z5jdHi6B-myT", name: /^v1stgxr8-z5jdhi6b-myt-[0-9a-z]{12}$/, case: "an id of the first PM" },
+    { id: "a".repeat(63), name: "a".repeat(63), case: "the maximum length of a label" },
+  ])("$id: $case", ({ id, name }) => {
     expect(objectName(id)).toMatch(name);
     expect(objectName(id).length).toBeLessThanOrEqual(63);
   });
@@ -278,12 +278,12 @@ describe("identity", () => {
 describe("unchanged units", () => {
   const { desired } = accepted(unitOf({ createdAt: { seconds: 1n } }));
   test.each([
-    { why: "the same unit", unit: unitOf({ createdAt: { seconds: 1n } }), same: true },
-    { why: "planned at another time", unit: unitOf({ createdAt: { seconds: 2n } }), same: true },
-    { why: "another revision", unit: unitOf({ revision: 2n }), same: false },
-    { why: "another template", unit: unitOf({ selectedTemplate: "edge" }), same: false },
-    { why: "another hint", unit: unitOf({ templateHint: "edge" }), same: false },
-  ])("$why", ({ unit, same }) => {
+    { case: "the same unit", unit: unitOf({ createdAt: { seconds: 1n } }), same: true },
+    { case: "planned at another time", unit: unitOf({ createdAt: { seconds: 2n } }), same: true },
+    { case: "another revision", unit: unitOf({ revision: 2n }), same: false },
+    { case: "another template", unit: unitOf({ selectedTemplate: "edge" }), same: false },
+    { case: "another hint", unit: unitOf({ templateHint: "edge" }), same: false },
+  ])("$case", ({ unit, same }) => {
     const result = unitToClassRuntime(unit, { ...HERE, correlationId: "c-2" });
     expect(result.ok && isUnchanged(desired, result.value.desired)).toBe(same);
   });

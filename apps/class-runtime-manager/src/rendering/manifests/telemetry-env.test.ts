@@ -14,15 +14,15 @@ function envOf(
 }
 
 test.each([
-  { why: "off in class and cluster", env: envOf(), want: {} },
+  { case: "off in class and cluster", env: envOf(), want: {} },
   {
-    why: "the class takes precedence over the cluster",
+    case: "the class takes precedence over the cluster",
     env: envOf({ enabled: false }, { enabled: true, endpoint: ENDPOINT }),
     want: {},
   },
-  { why: "no endpoint", env: envOf({ enabled: true }, { enabled: true }), want: {} },
+  { case: "no endpoint", env: envOf({ enabled: true }, { enabled: true }), want: {} },
   {
-    why: "a telemetry block without enabled means enabled",
+    case: "a telemetry block without enabled means enabled",
     env: envOf({}),
     want: {
       OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT,
@@ -34,7 +34,7 @@ test.each([
       OTEL_TRACES_SAMPLER_ARG: "0.1",
     },
   },
-])("$why", ({ env, want }) => {
+])("$case", ({ env, want }) => {
   expect(env).toEqual(want);
 });
 
@@ -45,10 +45,10 @@ test("omits the sampler at rate 1; sorts and encodes attributes", () => {
 });
 
 test.each([
-  { why: "off", cluster: { enabled: false, endpoint: ENDPOINT }, want: undefined },
-  { why: "enabled without an endpoint", cluster: { enabled: true }, want: "no-endpoint" },
-  { why: "enabled with an empty endpoint", cluster: { enabled: true, endpoint: "" }, want: "no-endpoint" },
-  { why: "enabled with an endpoint", cluster: { enabled: true, endpoint: ENDPOINT }, want: "configured" },
-])("state of telemetry: $why", ({ cluster, want }) => {
+  { case: "off", cluster: { enabled: false, endpoint: ENDPOINT }, want: undefined },
+  { case: "enabled without an endpoint", cluster: { enabled: true }, want: "no-endpoint" },
+  { case: "enabled with an empty endpoint", cluster: { enabled: true, endpoint: "" }, want: "no-endpoint" },
+  { case: "enabled with an endpoint", cluster: { enabled: true, endpoint: ENDPOINT }, want: "configured" },
+])("state of telemetry: $case", ({ cluster, want }) => {
   expect(telemetryState(inputOf({ spec: { functions }, cluster: { telemetry: cluster } }))).toBe(want);
 });

@@ -15,17 +15,17 @@ const LONG = "c".repeat(63);
 
 describe("keeps the names of existing clusters", () => {
   test.each([
-    { name: "order", keys: ["Order.place"], want: ["order"], why: "names a single function after its class" },
+    { name: "order", keys: ["Order.place"], want: ["order"], case: "names a single function after its class" },
     {
       name: "order",
       keys: ["a", "b"],
       want: ["order-fn-0", "order-fn-1"],
-      why: "names one of several functions by position",
+      case: "names one of several functions by position",
     },
-    { name: "9lives", keys: ["a"], want: ["a9lives"], why: "prefixes a letter, as Service names require" },
-    { name: "a.b", keys: ["a"], want: ["a-b"], why: "dots become dashes" },
-    { name: "-", keys: ["a"], want: ["default"], why: "no valid character" },
-  ])("$why", ({ name, keys, want }) => {
+    { name: "9lives", keys: ["a"], want: ["a9lives"], case: "prefixes a letter, as Service names require" },
+    { name: "a.b", keys: ["a"], want: ["a-b"], case: "dots become dashes" },
+    { name: "-", keys: ["a"], want: ["default"], case: "no valid character" },
+  ])("$case", ({ name, keys, want }) => {
     expect(functionNames(name, keys)).toEqual(want);
   });
 
@@ -43,15 +43,15 @@ describe("keeps the name of a function", () => {
   ]);
 
   test.each([
-    { keys: ["a", "c"], want: ["order-fn-0", "order-fn-2"], why: "when one between is removed" },
-    { keys: ["c"], want: ["order-fn-2"], why: "when it is the last one left" },
-    { keys: ["c", "b", "a"], want: ["order-fn-2", "order-fn-1", "order-fn-0"], why: "when the order changes" },
+    { keys: ["a", "c"], want: ["order-fn-0", "order-fn-2"], case: "when one between is removed" },
+    { keys: ["c"], want: ["order-fn-2"], case: "when it is the last one left" },
+    { keys: ["c", "b", "a"], want: ["order-fn-2", "order-fn-1", "order-fn-0"], case: "when the order changes" },
     {
       keys: ["a", "b", "c", "d"],
       want: ["order-fn-0", "order-fn-1", "order-fn-2", "order-fn-3"],
-      why: "when one is added",
+      case: "when one is added",
     },
-  ])("$why", ({ keys, want }) => {
+  ])("$case", ({ keys, want }) => {
     expect(functionNames("order", keys, assigned)).toEqual(want);
   });
 

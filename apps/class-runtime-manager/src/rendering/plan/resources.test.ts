@@ -3,29 +3,29 @@ import { containerResources, environmentAmounts, raiseForLatency, type StatedAmo
 
 const DEFAULTS = { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" };
 
-test.each<{ why: string; sources: (StatedAmounts | undefined)[]; want: [string, string, string, string] }>([
-  { why: "nothing stated: the defaults", sources: [], want: ["100m", "256Mi", "500m", "512Mi"] },
+test.each<{ case: string; sources: (StatedAmounts | undefined)[]; want: [string, string, string, string] }>([
+  { case: "nothing stated: the defaults", sources: [], want: ["100m", "256Mi", "500m", "512Mi"] },
   {
-    why: "the first source that states a member wins",
+    case: "the first source that states a member wins",
     sources: [{ cpu_request: "1m" }, { cpu_request: "2m", cpu_limit: "3m" }],
     want: ["1m", "256Mi", "3m", "512Mi"],
   },
   {
-    why: "a request above the default limit raises it",
+    case: "a request above the default limit raises it",
     sources: [{ cpu_request: "2", memory_request: "1Gi" }],
     want: ["2", "1Gi", "2", "1Gi"],
   },
   {
-    why: "a limit below the default request lowers it",
+    case: "a limit below the default request lowers it",
     sources: [{ cpu_limit: "50m", memory_limit: "64Mi" }],
     want: ["50m", "64Mi", "50m", "64Mi"],
   },
   {
-    why: "amounts compare by size, not by text",
+    case: "amounts compare by size, not by text",
     sources: [{ memory_request: "400M" }],
     want: ["100m", "400M", "500m", "512Mi"],
   },
-])("$why", ({ sources, want }) => {
+])("$case", ({ sources, want }) => {
   const { requests, limits } = containerResources(DEFAULTS, ...sources);
   expect([requests["cpu"], requests["memory"], limits["cpu"], limits["memory"]]).toEqual(want);
 });

@@ -17,54 +17,54 @@ function scaleOf(provision: object, rest: Omit<PartialInput, "spec"> & { spec?: 
 
 const environment = (spec: object) => ({ environment: { name: "e", spec: { kind: "edge" as const, ...spec } } });
 
-test.each<{ why: string; scale: unknown; want: unknown }>([
-  { why: "nothing stated: the template's", scale: scaleOf({}), want: { min: 2, stated: false } },
+test.each<{ case: string; scale: unknown; want: unknown }>([
+  { case: "nothing stated: the template's", scale: scaleOf({}), want: { min: 2, stated: false } },
   {
-    why: "the function's own wins",
+    case: "the function's own wins",
     scale: scaleOf({ min_scale: 5, max_scale: 9 }, environment({ scale: { min_scale: 3 } })),
     want: { min: 5, max: 9, stated: true },
   },
   {
-    why: "else the allocation of the package manager",
+    case: "else the allocation of the package manager",
     scale: scaleOf({}, { spec: { resource_allocation: { min_replicas: 4 } } }),
     want: { min: 4, stated: true },
   },
   {
-    why: "else the environment's",
+    case: "else the environment's",
     scale: scaleOf({}, environment({ scale: { min_scale: 3, max_scale: 6 } })),
     want: { min: 3, max: 6, stated: true },
   },
   {
-    why: "throughput raises the template's",
+    case: "throughput raises the template's",
     scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 3500 } } }),
     want: { min: 4, stated: false },
   },
   {
-    why: "limits chosen replicas to the maximum",
+    case: "limits chosen replicas to the maximum",
     scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 90_000 } } }),
     want: { min: 20, stated: false },
   },
   {
-    why: "the maximum limits the template's replicas",
+    case: "the maximum limits the template's replicas",
     scale: scaleOf({ max_scale: 1 }),
     want: { min: 1, max: 1, stated: false },
   },
   {
-    why: "the quota limits the template's replicas",
+    case: "the quota limits the template's replicas",
     scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
     want: { min: 1, quota: 1, stated: false },
   },
-])("$why", ({ scale, want }) => {
+])("$case", ({ scale, want }) => {
   expect(scale).toEqual(want);
 });
 
 test.each([
-  { why: "none stated and no quota", scale: {}, want: undefined },
-  { why: "none stated: the quota", scale: { quota: 3 }, want: 3 },
-  { why: "zero, which is unlimited: the quota", scale: { max: 0, quota: 3 }, want: 3 },
-  { why: "zero without a quota", scale: { max: 0 }, want: 0 },
-  { why: "the stated one", scale: { max: 2, quota: 3 }, want: 2 },
-])("the maximum of a Knative Service: $why", ({ scale, want }) => {
+  { case: "none stated and no quota", scale: {}, want: undefined },
+  { case: "none stated: the quota", scale: { quota: 3 }, want: 3 },
+  { case: "zero, which is unlimited: the quota", scale: { max: 0, quota: 3 }, want: 3 },
+  { case: "zero without a quota", scale: { max: 0 }, want: 0 },
+  { case: "the maximum of the class", scale: { max: 2, quota: 3 }, want: 2 },
+])("the maximum of a Knative Service: $case", ({ scale, want }) => {
   expect(knativeMaxScale({ min: 0, stated: false, ...scale })).toBe(want);
 });
 

@@ -11,28 +11,33 @@ const live = (managedFields?: ManagedFieldsEntry[]): KubeObject & { spec: object
 });
 
 test.each([
-  { why: "ours alone", rendered: RENDERED, there: live([ours("us"), { manager: "x", fieldsV1: {} }]), hands: true },
-  { why: "a trimmed cache", rendered: RENDERED, there: live(), hands: true },
-  { why: "another manager states it too", rendered: RENDERED, there: live([ours("us"), ours("hpa")]), hands: false },
-  { why: "it was never ours", rendered: RENDERED, there: live([ours("hpa")]), hands: false },
   {
-    why: "we still state it",
+    case: "only our manager owns it",
+    rendered: RENDERED,
+    there: live([ours("us"), { manager: "x", fieldsV1: {} }]),
+    hands: true,
+  },
+  { case: "a trimmed cache", rendered: RENDERED, there: live(), hands: true },
+  { case: "another manager states it too", rendered: RENDERED, there: live([ours("us"), ours("hpa")]), hands: false },
+  { case: "our manager never owned it", rendered: RENDERED, there: live([ours("hpa")]), hands: false },
+  {
+    case: "the rendered object still sets it",
     rendered: { ...RENDERED, spec: { replicas: 1 } },
     there: live([ours("us")]),
     hands: false,
   },
   {
-    why: "a kind that does not scale",
+    case: "a kind that does not scale",
     rendered: { ...RENDERED, kind: "DaemonSet" },
     there: live([ours("us")]),
     hands: false,
   },
-])("$why", ({ rendered, there, hands }) => {
-  const wanted = {
+])("$case", ({ rendered, there, hands }) => {
+  const expected = {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "a", namespace: "n" },
     spec: { replicas: 3 },
   };
-  expect(replicasHandover(rendered, there, "us")).toEqual(hands ? wanted : undefined);
+  expect(replicasHandover(rendered, there, "us")).toEqual(hands ? expected : undefined);
 });

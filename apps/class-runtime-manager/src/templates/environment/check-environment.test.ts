@@ -12,25 +12,25 @@ const specOf = (spec: object): EnvironmentConfigSpec =>
   }).spec;
 
 test.each([
-  { why: "nothing stated", spec: {}, want: [] },
+  { case: "nothing stated", spec: {}, want: [] },
   {
-    why: "known template and addon",
+    case: "known template and addon",
     spec: { default_template: "prod", default_addons: ["ODGM"], default: true },
     want: [],
   },
   {
-    why: "unknown template and addon, each with its field",
+    case: "unknown template and addon, each with its field",
     spec: { default_template: "gpu", default_addons: ["odgm", "teapot"] },
     want: [/^\$\.default_template unknown template "gpu".*use one of dev, /, /^\$\.default_addons\[1\] .*teapot/],
   },
   {
-    why: "a second default",
+    case: "a second default",
     spec: { default: true },
     others: "older",
     want: [/^\$\.default "older" is already the default environment/],
   },
-  { why: "another environment is the default", spec: {}, others: "older", want: [] },
-])("$why", ({ spec, others, want }) => {
+  { case: "another environment is the default", spec: {}, others: "older", want: [] },
+])("$case", ({ spec, others, want }) => {
   const found = checkEnvironment("prod", specOf(spec), {
     templates: BUILTIN_TEMPLATES,
     defaultName: others ?? "prod",

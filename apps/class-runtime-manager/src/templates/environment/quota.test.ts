@@ -13,14 +13,14 @@ const container = (resources: object, more: object = {}) => ({ name: "c", resour
 const cpu = (amount: string) => ({ requests: { cpu: amount } });
 
 test.each([
-  { why: "requests", child: workload("Deployment", { containers: [container(cpu("2"))] }), want: "2" },
+  { case: "requests", child: workload("Deployment", { containers: [container(cpu("2"))] }), want: "2" },
   {
-    why: "limits without requests, since Kubernetes requests them",
+    case: "limits without requests, since Kubernetes requests them",
     child: workload("Deployment", { containers: [container({ limits: { cpu: "3" } })] }, { replicas: 2 }),
     want: "6",
   },
   {
-    why: "the largest init container",
+    case: "the largest init container",
     child: workload("Deployment", {
       containers: [container(cpu("1"))],
       initContainers: [container(cpu("4")), container(cpu("2"))],
@@ -28,7 +28,7 @@ test.each([
     want: "4",
   },
   {
-    why: "sidecars beside the containers",
+    case: "sidecars beside the containers",
     child: workload("Deployment", {
       containers: [container(cpu("1"))],
       initContainers: [container(cpu("2"), { restartPolicy: "Always" }), container(cpu("1"))],
@@ -36,21 +36,21 @@ test.each([
     want: "3",
   },
   {
-    why: "resources of the pod",
+    case: "resources of the pod",
     child: workload("Deployment", { resources: cpu("5"), containers: [container(cpu("1"))] }),
     want: "5",
   },
   {
-    why: "the minimum of a Knative Service",
+    case: "the minimum of a Knative Service",
     child: workload("Service", { containers: [container(cpu("1"))] }, {}, { "autoscaling.knative.dev/minScale": "3" }),
     want: "3",
   },
   {
-    why: "the minimum of a Knative Service in its other spelling",
+    case: "the minimum of a Knative Service in its other spelling",
     child: workload("Service", { containers: [container(cpu("1"))] }, {}, { "autoscaling.knative.dev/min-scale": "3" }),
     want: "3",
   },
-])("counts $why", ({ child, want }) => {
+])("counts $case", ({ child, want }) => {
   expect(formatQuantity(demandOf([child]).cpu)).toBe(want);
 });
 

@@ -16,8 +16,8 @@ function choose(
   return selectTemplate(inputOf({ ...given, spec: { functions, ...given.spec } }), templates);
 }
 
-function chosen(...given: Parameters<typeof choose>): string {
-  const result = choose(...given);
+function chosen(...args: Parameters<typeof choose>): string {
+  const result = choose(...args);
   return result.ok
     ? `${result.value.template.id} by ${result.value.basis}`
     : `${result.error.kind}: ${result.error.message}`;
@@ -26,65 +26,65 @@ function chosen(...given: Parameters<typeof choose>): string {
 const noKnative = { capabilities: { knative: false } };
 
 describe("selects a template", () => {
-  test.each<{ why: string; given: Parameters<typeof choose>[0]; want: string }>([
-    { why: "dev in profile dev", given: {}, want: "dev by score" },
-    { why: "edge in profile edge", given: { cluster: { profile: "edge" } }, want: "edge by score" },
+  test.each<{ case: string; given: Parameters<typeof choose>[0]; want: string }>([
+    { case: "dev in profile dev", given: {}, want: "dev by score" },
+    { case: "edge in profile edge", given: { cluster: { profile: "edge" } }, want: "edge by score" },
     {
-      why: "knative in profile full when served",
+      case: "knative in profile full when served",
       given: { cluster: { profile: "full" } },
       want: "knative by score",
     },
     {
-      why: "full in profile full without Knative",
+      case: "full in profile full without Knative",
       given: { cluster: { profile: "full", ...noKnative } },
       want: "full by score",
     },
     {
-      why: "full when Knative is disabled",
+      case: "full when Knative is disabled",
       given: { cluster: { profile: "full", features: { knative: false } } },
       want: "full by score",
     },
     {
-      why: "the environment takes precedence over the profile",
+      case: "the environment takes precedence over the profile",
       given: { environment: { name: "e", spec: { kind: "edge" } } },
       want: "edge by score",
     },
     {
-      why: "the name of an environment's own template",
+      case: "the name of an environment's own template",
       given: { environment: { name: "e", spec: { kind: "edge", default_template: "statefulset" } } },
       want: "statefulset by environment",
     },
-    { why: "named", given: { spec: { selected_template: "job" } }, want: "job by explicit" },
+    { case: "named by the class", given: { spec: { selected_template: "job" } }, want: "job by explicit" },
     {
-      why: "named by an alias, case-insensitive",
+      case: "named by an alias, case-insensitive",
       given: { spec: { selected_template: "Production" } },
       want: "full by explicit",
     },
     {
-      why: "a name takes precedence over hint and environment",
+      case: "a name takes precedence over hint and environment",
       given: {
         spec: { selected_template: "k8s", template_hint: "edge" },
         environment: { name: "e", spec: { kind: "edge", default_template: "full" } },
       },
       want: "k8s_deployment by explicit",
     },
-    { why: "hinted at", given: { spec: { template_hint: "full" } }, want: "full by hint" },
+    { case: "hinted by the class", given: { spec: { template_hint: "full" } }, want: "full by hint" },
     {
-      why: "ignores a hint for an ineligible template",
+      case: "ignores a hint for an ineligible template",
       given: { spec: { template_hint: "knative" }, cluster: noKnative },
       want: "dev by score",
     },
     {
-      why: "ignores a hint for an unknown template",
+      case: "ignores a hint for an unknown template",
       given: { spec: { template_hint: "cloud9" } },
       want: "dev by score",
     },
     {
-      why: "a datacenter without profile full keeps its profile",
+      case: "a datacenter without profile full keeps its profile",
       given: { cluster: { flags: { isEdge: false, isDatacenter: true }, ...noKnative } },
       want: "dev by score",
     },
-  ])("$why", ({ given, want }) => {
+  ])("$case", ({ given, want }) => {
     expect(chosen(given)).toBe(want);
   });
 });
@@ -184,73 +184,73 @@ describe("user templates", () => {
     return template.value;
   };
 
-  test.each<{ why: string; template: object; given?: Parameters<typeof choose>[0]; want: string }>([
-    { why: "without criteria only by name", template: {}, want: "dev by score" },
-    { why: "by name", template: {}, given: { spec: { selected_template: "GPU" } }, want: "gpu by explicit" },
+  test.each<{ case: string; template: object; given?: Parameters<typeof choose>[0]; want: string }>([
+    { case: "without criteria only by name", template: {}, want: "dev by score" },
+    { case: "by name", template: {}, given: { spec: { selected_template: "GPU" } }, want: "gpu by explicit" },
     {
-      why: "by alias",
+      case: "by alias",
       template: { aliases: ["cuda"] },
       given: { spec: { selected_template: "cuda" } },
       want: "gpu by explicit",
     },
     {
-      why: "matching criteria outweigh built-in templates",
+      case: "matching criteria outweigh built-in templates",
       template: { selection_criteria: { profiles: ["dev"] } },
       want: "gpu by score",
     },
     {
-      why: "criteria that do not match",
+      case: "criteria that do not match",
       template: { selection_criteria: { profiles: ["full"] } },
       want: "dev by score",
     },
     {
-      why: "a negative priority lowers the score",
+      case: "a negative priority lowers the score",
       template: { selection_criteria: { profiles: ["dev"], priority: -5000 } },
       want: "dev by score",
     },
     {
-      why: "labels of the class's object",
+      case: "labels of the class's object",
       template: { selection_criteria: { match_labels: { gpu: "yes" } } },
       given: { labels: { gpu: "yes" } },
       want: "gpu by score",
     },
     {
-      why: "throughput within bounds",
+      case: "throughput within bounds",
       template: { selection_criteria: { min_throughput_rps: 10, max_throughput_rps: 20 } },
       given: { spec: { nfr_requirements: { throughput: 15 } } },
       want: "gpu by score",
     },
     {
-      why: "throughput above",
+      case: "throughput above",
       template: { selection_criteria: { max_throughput_rps: 20 } },
       given: { spec: { nfr_requirements: { throughput: 21 } } },
       want: "dev by score",
     },
     {
-      why: "kind of environment",
+      case: "kind of environment",
       template: { selection_criteria: { environments: ["edge"] } },
       given: { environment: { name: "e", spec: { kind: "edge" } } },
       want: "gpu by score",
     },
     {
-      why: "only classes without state",
+      case: "only classes without state",
       template: { selection_criteria: { stateful: false } },
       given: { spec: { state_spec: {} } },
       want: "dev by score",
     },
     {
-      why: "required latency and availability",
+      case: "required latency and availability",
       template: { selection_criteria: { max_latency_ms: 50, min_availability: 0.99 } },
       given: { spec: { nfr_requirements: { max_latency: 40, availability: 0.999 } } },
       want: "gpu by score",
     },
     {
-      why: "consistency",
+      case: "consistency",
       template: { selection_criteria: { consistency: ["STRONG"] } },
       given: { spec: { nfr_requirements: { consistency: "strong" } } },
       want: "gpu by score",
     },
-  ])("$why", ({ template, given = {}, want }) => {
+  ])("$case", ({ template, given = {}, want }) => {
     expect(chosen(given, [...BUILTIN_TEMPLATES, made("gpu", template)])).toBe(want);
   });
 

@@ -13,17 +13,17 @@ function violationsOf(manifest: object): readonly string[] {
 }
 
 test.each([
-  { why: "a name", manifest: { metadata: { name: "${function.name}-x" } } },
-  { why: "an unknown name", manifest: { metadata: { name: "${CLASS_NAME}" } } },
-  { why: "a label", manifest: { metadata: { labels: { app: "${ function.key }" } } } },
+  { case: "a name", manifest: { metadata: { name: "${function.name}-x" } } },
+  { case: "an unknown name", manifest: { metadata: { name: "${CLASS_NAME}" } } },
+  { case: "a label", manifest: { metadata: { labels: { app: "${ function.key }" } } } },
   {
-    why: "an image",
+    case: "an image",
     manifest: { spec: { template: { spec: { containers: [{ name: "side", image: "${IMAGE}" }] } } } },
   },
-  { why: "empty", manifest: { metadata: { name: "a${}" } } },
-  { why: "in a command, with a known path", manifest: command("serve ${function.port}") },
-  { why: "a typo in a known path", manifest: command("serve ${function.prot}") },
-])("rejects a placeholder of another language: $why", ({ manifest }) => {
+  { case: "empty", manifest: { metadata: { name: "a${}" } } },
+  { case: "in a command, with a known path", manifest: command("serve ${function.port}") },
+  { case: "a typo in a known path", manifest: command("serve ${function.prot}") },
+])("rejects a placeholder of another language: $case", ({ manifest }) => {
   const [first = "", ...more] = violationsOf(manifest);
   expect(more).toEqual([]);
   expect(first).toMatch(/\$\{.*\} is not a placeholder and would be sent unchanged; write \{\{ /);
@@ -36,13 +36,13 @@ test("explains how to write the placeholder and how to escape it", () => {
 });
 
 test.each([
-  { why: "a variable of the shell", manifest: command("cd ${HOME} && ls ${TMPDIR:-/tmp}") },
-  { why: "an object of Kubernetes", manifest: command("echo $(FUNCTION_KEY)") },
-  { why: "escaped", manifest: command('echo {{ "${class.name}" }}') },
+  { case: "a variable of the shell", manifest: command("cd ${HOME} && ls ${TMPDIR:-/tmp}") },
+  { case: "an object of Kubernetes", manifest: command("echo $(FUNCTION_KEY)") },
+  { case: "escaped", manifest: command('echo {{ "${class.name}" }}') },
   {
-    why: "an annotation of another writer",
+    case: "an annotation of another writer",
     manifest: { metadata: { annotations: { "example.test/a": "${request.id}" } } },
   },
-])("keeps: $why", ({ manifest }) => {
+])("keeps: $case", ({ manifest }) => {
   expect(violationsOf(manifest)).toEqual([]);
 });

@@ -41,14 +41,14 @@ function render(
   );
 }
 
-function children(...given: Parameters<typeof render>): readonly Manifest[] {
-  const result = render(...given);
+function children(...args: Parameters<typeof render>): readonly Manifest[] {
+  const result = render(...args);
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value.children;
 }
 
-function violations(...given: Parameters<typeof render>): readonly string[] {
-  const result = render(...given);
+function violations(...args: Parameters<typeof render>): readonly string[] {
+  const result = render(...args);
   return result.ok ? [] : result.error.map(({ path, message, fix }) => `${path} ${message}; ${fix ?? ""}`);
 }
 
@@ -61,41 +61,41 @@ describe("rejects a template above the maximum scale of the environment", () => 
   });
   const revision = (annotations: object) => ({ ...KNATIVE, spec: { template: { metadata: { annotations } } } });
   test.each([
-    { why: "replicas", manifests: [{ ...DEPLOYMENT, spec: { replicas: 4 } }], at: "spec.replicas" },
-    { why: "another workload", manifests: [DEPLOYMENT, helper({}, { replicas: 4 })], at: "spec.replicas" },
-    { why: "an autoscaler", manifests: [DEPLOYMENT, autoscaler({ maxReplicas: 4 })], at: "spec.maxReplicas" },
+    { case: "replicas", manifests: [{ ...DEPLOYMENT, spec: { replicas: 4 } }], at: "spec.replicas" },
+    { case: "another workload", manifests: [DEPLOYMENT, helper({}, { replicas: 4 })], at: "spec.replicas" },
+    { case: "an autoscaler", manifests: [DEPLOYMENT, autoscaler({ maxReplicas: 4 })], at: "spec.maxReplicas" },
     {
-      why: "the minimum of an autoscaler",
+      case: "the minimum of an autoscaler",
       manifests: [DEPLOYMENT, autoscaler({ minReplicas: 4, maxReplicas: 3 })],
       at: "spec.minReplicas",
     },
     {
-      why: "the parallelism of a Job",
+      case: "the parallelism of a Job",
       type: "Job" as const,
       manifests: [{ apiVersion: "batch/v1", kind: "Job", spec: { parallelism: 4 } }],
       at: "spec.parallelism",
     },
     ...["maxScale", "max-scale", "minScale", "min-scale", "initialScale", "initial-scale", "activation-scale"].map(
       (name) => ({
-        why: `the annotation ${name}`,
+        case: `the annotation ${name}`,
         type: "Knative" as const,
         manifests: [revision({ [`autoscaling.knative.dev/${name}`]: "4" })],
         at: `['autoscaling.knative.dev/${name}']`,
       }),
     ),
     {
-      why: "an unlimited Knative Service",
+      case: "an unlimited Knative Service",
       type: "Knative" as const,
       manifests: [revision({ "autoscaling.knative.dev/max-scale": "0" })],
       at: "['autoscaling.knative.dev/max-scale']",
     },
     {
-      why: "a maximum that is not a number",
+      case: "a maximum that is not a number",
       type: "Knative" as const,
       manifests: [revision({ "autoscaling.knative.dev/maxScale": "many" })],
       at: "['autoscaling.knative.dev/maxScale']",
     },
-  ])("$why", ({ manifests, type, at }) => {
+  ])("$case", ({ manifests, type, at }) => {
     const found = violations(manifests, { quotas: { max_replicas: 3 } }, type === undefined ? {} : { type });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(at);
@@ -202,18 +202,18 @@ describe("monitors of a template", () => {
   });
 
   test.each([
-    { why: "the token file of Prometheus", endpoint: { bearerTokenFile: "/var/run/secrets/token" } },
-    { why: "a token of a Secret", endpoint: { bearerTokenSecret: { name: "a", key: "b" } } },
-    { why: "authorization", endpoint: { authorization: { credentials: { name: "a", key: "b" } } } },
-    { why: "basic authentication", endpoint: { basicAuth: { password: { name: "a", key: "b" } } } },
-    { why: "OAuth2", endpoint: { oauth2: { tokenUrl: "https://evil.test" } } },
-    { why: "key files", endpoint: { tlsConfig: { keyFile: "/etc/prometheus/key", certFile: "/etc/prometheus/crt" } } },
-    { why: "a proxy", endpoint: { proxyUrl: "http://evil.test" } },
-    { why: "another address", endpoint: { relabelings: [{ targetLabel: "__address__", replacement: "evil.test" }] } },
-    { why: "labels of other targets", endpoint: { honorLabels: true } },
-    { why: "metrics of other targets", endpoint: { metricRelabelings: [{ targetLabel: "namespace" }] } },
-    { why: "other namespaces", endpoint: {}, spec: { namespaceSelector: { any: true } } },
-  ])("must not use $why", ({ endpoint, spec }) => {
+    { case: "the token file of Prometheus", endpoint: { bearerTokenFile: "/var/run/secrets/token" } },
+    { case: "a token of a Secret", endpoint: { bearerTokenSecret: { name: "a", key: "b" } } },
+    { case: "authorization", endpoint: { authorization: { credentials: { name: "a", key: "b" } } } },
+    { case: "basic authentication", endpoint: { basicAuth: { password: { name: "a", key: "b" } } } },
+    { case: "OAuth2", endpoint: { oauth2: { tokenUrl: "https://evil.test" } } },
+    { case: "key files", endpoint: { tlsConfig: { keyFile: "/etc/prometheus/key", certFile: "/etc/prometheus/crt" } } },
+    { case: "a proxy", endpoint: { proxyUrl: "http://evil.test" } },
+    { case: "another address", endpoint: { relabelings: [{ targetLabel: "__address__", replacement: "evil.test" }] } },
+    { case: "labels of other targets", endpoint: { honorLabels: true } },
+    { case: "metrics of other targets", endpoint: { metricRelabelings: [{ targetLabel: "namespace" }] } },
+    { case: "other namespaces", endpoint: {}, spec: { namespaceSelector: { any: true } } },
+  ])("must not use $case", ({ endpoint, spec }) => {
     for (const kind of ["ServiceMonitor", "PodMonitor"] as const) {
       const found = violations([DEPLOYMENT, monitor(kind, endpoint, spec)]);
       expect(found).toHaveLength(1);

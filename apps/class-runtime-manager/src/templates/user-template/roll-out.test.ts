@@ -9,43 +9,43 @@ const user = (key: string, revision?: string, state: TemplateUser["state"] = "av
 });
 
 test.each([
-  { why: "no classes to update", users: [user("a", "2")], want: { may: ["a"], waiting: [] } },
+  { case: "no classes to update", users: [user("a", "2")], want: { may: ["a"], waiting: [] } },
   {
-    why: "a new class never waits",
+    case: "a new class never waits",
     users: [user("a"), user("b", "2", "moving")],
     want: { may: ["a", "b"], waiting: [] },
   },
   {
-    why: "one at a time, in order",
+    case: "one at a time, in order",
     users: [user("c", "1"), user("b", "1"), user("a", "2")],
     want: { may: ["a", "b"], waiting: ["c"] },
   },
   {
-    why: "the next waits for the one being updated",
+    case: "the next waits for the one being updated",
     users: [user("a", "2", "moving"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"] },
   },
   {
-    why: "a failure stops the rollout",
+    case: "a failure stops the rollout",
     users: [user("a", "2", "failed"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
   },
   {
-    why: "a failure with the old revision does not stop the rollout",
+    case: "a failure with the old revision does not stop the rollout",
     users: [user("a", "1", "failed"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"] },
   },
   {
-    why: "a class that cannot be rendered stops the rollout and may retry",
+    case: "a class that cannot be rendered stops the rollout and may retry",
     users: [user("b", "1"), { ...user("a", "1"), rejects: "2" }],
     want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
   },
   {
-    why: "an earlier rejection does not stop the rollout",
+    case: "an earlier rejection does not stop the rollout",
     users: [user("b", "1"), { ...user("a", "1"), rejects: "0" }],
     want: { may: ["a"], waiting: ["b"] },
   },
-])("$why", ({ users, want }) => {
+])("$case", ({ users, want }) => {
   const { mayUpdate: mayMove, waiting, haltedBy } = rollOut(users, "2", 1);
   expect({ may: [...mayMove].sort(), waiting, ...(haltedBy === undefined ? {} : { haltedBy }) }).toEqual(want);
 });

@@ -18,8 +18,8 @@ function render(spec: Parameters<typeof templateOf>[0], given: Omit<PartialInput
   return template.value.render(inputOf({ ...given, spec: { functions, ...given.spec } }));
 }
 
-function rendered(...given: Parameters<typeof render>) {
-  const result = render(...given);
+function rendered(...args: Parameters<typeof render>) {
+  const result = render(...args);
   if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value;
 }
@@ -173,54 +173,54 @@ test("renders a manifest without function placeholders once, owned by the class"
 describe("rejects an invalid template", () => {
   test.each([
     {
-      why: "a kind that grants rights",
+      case: "a kind that grants rights",
       spec: { manifests: [BARE, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }] },
       says: "cannot create rbac.authorization.k8s.io/v1/Role",
       at: "$.manifests[1].kind",
     },
     {
-      why: "a Secret",
+      case: "a Secret",
       spec: { manifests: [BARE, { apiVersion: "v1", kind: "Secret" }] },
       says: "cannot create v1/Secret",
       at: "$.manifests[1].kind",
     },
     {
-      why: "another namespace",
+      case: "another namespace",
       spec: { manifests: [{ ...BARE, metadata: { namespace: "kube-system" } }] },
       says: "namespace of the class",
       at: "$.manifests[0].metadata.namespace",
     },
     {
-      why: "an unknown path",
+      case: "an unknown path",
       spec: { manifests: [{ ...BARE, metadata: { name: "{{ function.nmae }}" } }] },
       says: "unknown placeholder function.nmae",
       at: "$.manifests[0].metadata.name",
     },
     {
-      why: "an invalid placeholder",
+      case: "an invalid placeholder",
       spec: { manifests: [{ ...BARE, spec: { a: ["{{ x"] } }] },
       says: "has no closing",
       at: "$.manifests[0].spec.a[0]",
     },
     {
-      why: "a placeholder in a field name",
+      case: "a placeholder in a field name",
       spec: { manifests: [{ ...BARE, spec: { "{{ class.name }}": 1 } }] },
       says: "not allowed in field names",
       at: "$.manifests[0].spec['{{ class.name }}']",
     },
     {
-      why: "no workload of its type",
+      case: "no workload of its type",
       spec: { manifests: [{ apiVersion: "v1", kind: "ConfigMap" }] },
       says: "needs exactly one apps/v1/Deployment",
       at: "$.manifests",
     },
     {
-      why: "a built-in template's name",
+      case: "a built-in template's name",
       spec: { name: "Prod", manifests: [BARE] },
       says: "name of a built-in template",
       at: "$.name",
     },
-  ])("$why", ({ spec, says, at }) => {
+  ])("$case", ({ spec, says, at }) => {
     const result = templateOf(spec);
     expect(result).toMatchObject({ ok: false, error: [{ path: at, message: expect.stringContaining(says) }] });
   });

@@ -72,11 +72,11 @@ describe("fieldsV1", () => {
   });
 
   test.each([
-    { fields: { "f:a": { ".": {}, "f:b": {} } }, paths: [".a", ".a.b"], why: "the dot is the field itself" },
-    { fields: { "f:a": { "f:b": {} } }, paths: [".a.b"], why: "without the dot only the children" },
-    { fields: { 'k:{"b":1,"a":2}': {} }, paths: ["[a=2,b=1]"], why: "keys in any order" },
-    { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], why: "unknown steps are dropped" },
-  ])("$why", ({ fields, paths }) => {
+    { fields: { "f:a": { ".": {}, "f:b": {} } }, paths: [".a", ".a.b"], case: "the dot is the field itself" },
+    { fields: { "f:a": { "f:b": {} } }, paths: [".a.b"], case: "without the dot only the children" },
+    { fields: { 'k:{"b":1,"a":2}': {} }, paths: ["[a=2,b=1]"], case: "keys in any order" },
+    { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], case: "unknown steps are dropped" },
+  ])("$case", ({ fields, paths }) => {
     expect([...listPaths(decodeFields(fields))].map(formatPath)).toEqual(paths);
   });
 });

@@ -32,14 +32,14 @@ describe("selects pods for failure rules", () => {
     failuresOf(of, rules).map(({ kind }) => kind);
 
   test.each([
-    { why: "everyone", rule: {}, is: true },
-    { why: "its namespace", rule: { namespace: "default" }, is: true },
-    { why: "another namespace", rule: { namespace: "other" }, is: false },
-    { why: "its labels", rule: { selector: { matchLabels: { app: "web" } } }, is: true },
-    { why: "other labels", rule: { selector: { matchLabels: { app: "db" } } }, is: false },
-    { why: "same image and namespace", rule: { image: "*/web:*", namespace: "default" }, is: true },
-    { why: "same image, other namespace", rule: { image: "*/web:*", namespace: "other" }, is: false },
-  ])("$why: $is", ({ rule, is }) => {
+    { case: "all pods", rule: {}, is: true },
+    { case: "its namespace", rule: { namespace: "default" }, is: true },
+    { case: "another namespace", rule: { namespace: "other" }, is: false },
+    { case: "its labels", rule: { selector: { matchLabels: { app: "web" } } }, is: true },
+    { case: "other labels", rule: { selector: { matchLabels: { app: "db" } } }, is: false },
+    { case: "same image and namespace", rule: { image: "*/web:*", namespace: "default" }, is: true },
+    { case: "same image, other namespace", rule: { image: "*/web:*", namespace: "other" }, is: false },
+  ])("$case: $is", ({ rule, is }) => {
     expect(kinds([{ ...rule, failure: { kind: "never-ready" } }])).toEqual(is ? ["never-ready"] : []);
   });
 
@@ -70,38 +70,38 @@ describe("a quota", () => {
   });
 
   test.each([
-    { why: "within the quota", hard: { pods: "2" }, used: { pods: "1" }, text: undefined },
+    { case: "within the quota", hard: { pods: "2" }, used: { pods: "1" }, text: undefined },
     {
-      why: "pod count exceeded",
+      case: "pod count exceeded",
       hard: { pods: "2" },
       used: { pods: "2" },
       text: 'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
     },
     {
-      why: "cpu exceeded",
+      case: "cpu exceeded",
       hard: { "requests.cpu": "1" },
       used: { "requests.cpu": "500m" },
       text: 'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=500m, limited: requests.cpu=1',
     },
     {
-      why: "both",
+      case: "both",
       hard: { pods: "0", cpu: "500m" },
       used: {},
       text: 'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=0,pods=0, limited: cpu=500m,pods=0',
     },
     {
-      why: "missing requests",
+      case: "missing requests",
       hard: { "limits.cpu": "1", "requests.memory": "1Gi" },
       used: {},
       text: 'pods "p" is forbidden: failed quota: q: must specify limits.cpu for: c; requests.memory for: c',
     },
     {
-      why: "other kinds do not count",
+      case: "other kinds do not count",
       hard: { services: "0", "count/deployments.apps": "0" },
       used: {},
       text: undefined,
     },
-  ])("$why", ({ hard, used, text }) => {
+  ])("$case", ({ hard, used, text }) => {
     expect(checkQuotas(PODS, pod(), [quota(hard, used as Record<string, string>)])?.message).toBe(text);
   });
 

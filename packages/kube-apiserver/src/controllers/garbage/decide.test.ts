@@ -22,7 +22,7 @@ const owner = (name: string, block = true): NonNullable<Meta["ownerReferences"]>
 const going = (...finalizers: string[]): Meta => ({ deletionTimestamp: "2026-01-01T00:00:00Z", finalizers });
 
 interface Row {
-  readonly why: string;
+  readonly case: string;
   readonly meta: Meta;
   readonly owners?: Readonly<Record<string, OwnerFound>>;
   readonly dependents?: readonly Stored<KubeObject>[];
@@ -30,86 +30,86 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { why: "no owner", meta: {}, steps: [] },
-  { why: "existing owner", meta: { ownerReferences: [owner("o")] }, owners: { o: object("o") }, steps: [] },
+  { case: "no owner", meta: {}, steps: [] },
+  { case: "existing owner", meta: { ownerReferences: [owner("o")] }, owners: { o: object("o") }, steps: [] },
   {
-    why: "deleted owner",
+    case: "deleted owner",
     meta: { ownerReferences: [owner("o")] },
     owners: { o: "missing" },
     steps: ["delete x Background @7"],
   },
   {
-    why: "unknown owner",
+    case: "unknown owner",
     meta: { ownerReferences: [owner("o"), owner("p")] },
     owners: { o: "unknown", p: "missing" },
     steps: [],
   },
   {
-    why: "one of two owners deleted",
+    case: "one of two owners deleted",
     meta: { ownerReferences: [owner("o"), owner("p")] },
     owners: { o: "missing", p: object("p") },
     steps: ["update x owners=p"],
   },
   {
-    why: "foreground-deleted owner, no dependents",
+    case: "foreground-deleted owner, no dependents",
     meta: { ownerReferences: [owner("o")] },
     owners: { o: object("o", going("foregroundDeletion")) },
     steps: ["delete x Background @7"],
   },
   {
-    why: "foreground-deleted owner, with dependents",
+    case: "foreground-deleted owner, with dependents",
     meta: { ownerReferences: [owner("o")] },
     owners: { o: object("o", going("foregroundDeletion")) },
     dependents: [object("d", { ownerReferences: [owner("x")] })],
     steps: ["delete x Foreground @7"],
   },
   {
-    why: "cycle of foreground deletions: blockOwnerDeletion is removed",
+    case: "cycle of foreground deletions: blockOwnerDeletion is removed",
     meta: { ownerReferences: [owner("o")] },
     owners: { o: object("o", going("foregroundDeletion")) },
     dependents: [object("d", { ownerReferences: [owner("x")], ...going("foregroundDeletion") })],
     steps: ["update x owners=o(free)", "delete x Foreground"],
   },
   {
-    why: "background-deleted owner still counts as existing",
+    case: "background-deleted owner still counts as existing",
     meta: { ownerReferences: [owner("o")] },
     owners: { o: object("o", going("example.test/hold")) },
     steps: [],
   },
   {
-    why: "orphaning finalizer before the owner was deleted",
+    case: "orphaning finalizer before the owner was deleted",
     meta: { ownerReferences: [owner("o")], finalizers: ["orphan"] },
     owners: { o: "missing" },
     steps: ["delete x Orphan @7"],
   },
   {
-    why: "already being deleted",
+    case: "already being deleted",
     meta: { ownerReferences: [owner("o")], ...going("example.test/hold") },
     owners: { o: "missing" },
     steps: [],
   },
-  { why: "foreground, no dependents left", meta: going("foregroundDeletion"), steps: ["update x finalizers="] },
+  { case: "foreground, no dependents left", meta: going("foregroundDeletion"), steps: ["update x finalizers="] },
   {
-    why: "foreground, one blocking dependent",
+    case: "foreground, one blocking dependent",
     meta: going("foregroundDeletion", "example.test/hold"),
     dependents: [object("d", { ownerReferences: [owner("x")] })],
     steps: [],
   },
   {
-    why: "foreground, one non-blocking dependent; other finalizers stay",
+    case: "foreground, one non-blocking dependent; other finalizers stay",
     meta: going("foregroundDeletion", "example.test/hold"),
     dependents: [object("d", { ownerReferences: [owner("x", false)] })],
     steps: ["update x finalizers=example.test/hold"],
   },
   {
-    why: "orphan: dependents lose the owner first",
+    case: "orphan: dependents lose the owner first",
     meta: going("orphan"),
     dependents: [object("d", { ownerReferences: [owner("x"), owner("y")] })],
     steps: ["update d owners=y", "update x finalizers="],
   },
 ];
 
-test.each(rows)("$why", ({ meta, owners = {}, dependents = [], steps }) => {
+test.each(rows)("$case", ({ meta, owners = {}, dependents = [], steps }) => {
   const decided = decideGarbage({
     kind: CONFIG_MAPS,
     object: object("x", meta),

@@ -43,29 +43,29 @@ function life(behaviour: ContainerBehaviour, forMs: number, restartPolicy = "Alw
 }
 
 describe("container lifecycle", () => {
-  test.each<{ why: string; behaviour: ContainerBehaviour; policy?: string; ms: number; seen: string[] }>([
-    { why: "it runs", behaviour: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
+  test.each<{ case: string; behaviour: ContainerBehaviour; policy?: string; ms: number; seen: string[] }>([
+    { case: "it runs", behaviour: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
     {
-      why: "runs without becoming ready",
+      case: "runs without becoming ready",
       behaviour: { kind: "runs", isReady: false },
       ms: 1000,
       seen: ["0s running ×0"],
     },
     {
-      why: "completes",
+      case: "completes",
       behaviour: { kind: "runs", isReady: true, completesAfterMs: 2000 },
       ms: 9000,
       seen: ["0s running ×0 ready", "2s Completed(0) ×0"],
     },
     {
-      why: "crashes once with restart policy Never",
+      case: "crashes once with restart policy Never",
       behaviour: { kind: "crashes", afterMs: 1000, exitCode: 2, restarts: 0 },
       policy: "Never",
       ms: 9000,
       seen: ["0s running ×0", "1s Error(2) ×0"],
     },
     {
-      why: "crashes repeatedly",
+      case: "crashes repeatedly",
       behaviour: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 0 },
       ms: 40_000,
       seen: [
@@ -79,12 +79,12 @@ describe("container lifecycle", () => {
       ],
     },
     {
-      why: "crashed often before",
+      case: "crashed often before",
       behaviour: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 9 },
       ms: 301_500,
       seen: ["0s CrashLoopBackOff ×9", "300s running ×10", "301s CrashLoopBackOff ×10"],
     },
-  ])("$why", ({ behaviour, policy, ms, seen }) => {
+  ])("$case", ({ behaviour, policy, ms, seen }) => {
     expect(life(behaviour, ms, policy)).toEqual(seen);
   });
 });
@@ -103,25 +103,25 @@ describe("pod status", () => {
   const LOOP = state({ state: { waiting: { reason: "CrashLoopBackOff" } } }, 3);
 
   test.each([
-    { why: "starting", statuses: [creating], policy: "Always", phase: "Pending", ready: "False ContainersNotReady" },
-    { why: "up", statuses: [RUNNING], policy: "Always", phase: "Running", ready: "True" },
+    { case: "starting", statuses: [creating], policy: "Always", phase: "Pending", ready: "False ContainersNotReady" },
+    { case: "running", statuses: [RUNNING], policy: "Always", phase: "Running", ready: "True" },
     {
-      why: "half up",
+      case: "one of two containers running",
       statuses: [RUNNING, LOOP],
       policy: "Always",
       phase: "Running",
       ready: "False ContainersNotReady",
     },
-    { why: "done", statuses: [DONE], policy: "Never", phase: "Succeeded", ready: "False PodCompleted" },
-    { why: "failed", statuses: [DONE, ERROR], policy: "Never", phase: "Failed", ready: "False PodFailed" },
+    { case: "succeeded", statuses: [DONE], policy: "Never", phase: "Succeeded", ready: "False PodCompleted" },
+    { case: "failed", statuses: [DONE, ERROR], policy: "Never", phase: "Failed", ready: "False PodFailed" },
     {
-      why: "exited and to be restarted",
+      case: "exited and to be restarted",
       statuses: [ERROR],
       policy: "OnFailure",
       phase: "Running",
       ready: "False ContainersNotReady",
     },
-  ])("$why", ({ statuses, policy, phase, ready }) => {
+  ])("$case", ({ statuses, policy, phase, ready }) => {
     const status = summarizeStatus(
       pod({ restartPolicy: policy }),
       { inits: [], containers: statuses },
@@ -135,28 +135,28 @@ describe("pod status", () => {
   });
 
   test.each([
-    { why: "no requests", containers: [{ name: "a" }], qos: "BestEffort", cpu: undefined },
+    { case: "no requests", containers: [{ name: "a" }], qos: "BestEffort", cpu: undefined },
     {
-      why: "limits count as requests",
+      case: "limits count as requests",
       containers: [{ name: "a", resources: { limits: { cpu: "1", memory: "1Gi" } } }],
       qos: "Guaranteed",
       cpu: 1_000_000_000n,
     },
     {
-      why: "some requests",
+      case: "some requests",
       containers: [{ name: "a", resources: { requests: { cpu: "100m" } } }, { name: "b" }],
       qos: "Burstable",
       cpu: 100_000_000n,
     },
     {
-      why: "requests below limits",
+      case: "requests below limits",
       containers: [
         { name: "a", resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "1Gi" } } },
       ],
       qos: "Burstable",
       cpu: 1_000_000_000n,
     },
-  ])("$why", ({ containers, qos, cpu }) => {
+  ])("$case", ({ containers, qos, cpu }) => {
     expect(qosClass(pod({ containers }))).toBe(qos);
     expect(podRequests(pod({ containers }))["cpu"]?.nano).toBe(cpu);
   });
@@ -183,32 +183,32 @@ test("allocates the lowest free address, never the network address", () => {
 });
 
 test.each([
-  { why: "no toleration", tolerations: [], is: false },
-  { why: "same key", tolerations: [{ key: "k", operator: "Exists" as const }], is: true },
-  { why: "other value", tolerations: [{ key: "k", value: "w" }], is: false },
-  { why: "same value", tolerations: [{ key: "k", value: "v" }], is: true },
+  { case: "no toleration", tolerations: [], is: false },
+  { case: "same key", tolerations: [{ key: "k", operator: "Exists" as const }], is: true },
+  { case: "other value", tolerations: [{ key: "k", value: "w" }], is: false },
+  { case: "same value", tolerations: [{ key: "k", value: "v" }], is: true },
   {
-    why: "other effect",
+    case: "other effect",
     tolerations: [{ key: "k", operator: "Exists" as const, effect: "NoSchedule" }],
     is: false,
   },
-  { why: "of everything", tolerations: [{ operator: "Exists" as const }], is: true },
-  { why: "empty key", tolerations: [{}], is: false },
-])("matches a taint and a toleration: $why", ({ tolerations, is }) => {
+  { case: "toleration of all taints", tolerations: [{ operator: "Exists" as const }], is: true },
+  { case: "empty key", tolerations: [{}], is: false },
+])("matches a taint and a toleration: $case", ({ tolerations, is }) => {
   expect(tolerates(tolerations, { key: "k", value: "v", effect: "NoExecute" }) !== undefined).toBe(is);
 });
 
 test.each([
-  { why: "no taint", taints: [], at: undefined },
-  { why: "not tolerated: at once", taints: [{ key: "x", effect: "NoExecute" as const }], at: 0 },
-  { why: "NoSchedule does not evict", taints: [{ key: "x", effect: "NoSchedule" as const }], at: undefined },
+  { case: "no taint", taints: [], at: undefined },
+  { case: "not tolerated: at once", taints: [{ key: "x", effect: "NoExecute" as const }], at: 0 },
+  { case: "NoSchedule does not evict", taints: [{ key: "x", effect: "NoSchedule" as const }], at: undefined },
   {
-    why: "tolerated for a time",
+    case: "tolerated for a time",
     taints: [{ key: "k", effect: "NoExecute" as const, timeAdded: "1970-01-01T00:01:00Z" }],
     at: 360_000,
   },
-  { why: "tolerated forever", taints: [{ key: "l", effect: "NoExecute" as const }], at: undefined },
-])("evicts a pod from its node: $why", ({ taints, at }) => {
+  { case: "tolerated forever", taints: [{ key: "l", effect: "NoExecute" as const }], at: undefined },
+])("evicts a pod from its node: $case", ({ taints, at }) => {
   const tolerations = [
     { key: "k", operator: "Exists" as const, tolerationSeconds: 300 },
     { key: "l", operator: "Exists" as const },

@@ -50,65 +50,65 @@ function decided(
 describe("an autoscaler", () => {
   test.each([
     {
-      why: "double the target: double the pods",
+      case: "double the target: double the pods",
       is: decided(2, "100"),
       expected: "2 → 4 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "within 10 % of the target: unchanged",
+      case: "within 10 % of the target: unchanged",
       is: decided(4, "54"),
       expected: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "half the target: half the pods",
+      case: "half the target: half the pods",
       is: decided(4, "25"),
       expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "not down within the stabilization window",
+      case: "not down within the stabilization window",
       is: decided(4, "25", { recent: [{ atMs: 900_000, replicas: 4 }] }),
       expected: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "older recommendations do not count",
+      case: "older recommendations do not count",
       is: decided(4, "25", { recent: [{ atMs: 100_000, replicas: 4 }] }),
       expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "at most maxReplicas",
+      case: "at most maxReplicas",
       is: decided(4, "500", { max: 6 }),
       expected: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
     },
     {
-      why: "at most double or four more",
+      case: "at most double or four more",
       is: decided(2, "5000", { max: 100 }),
       expected: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
     },
     {
-      why: "at least minReplicas",
+      case: "at least minReplicas",
       is: decided(4, "1", { min: 3 }),
       expected: "4 → 3 SucceededRescale ValidMetricFound TooFewReplicas",
     },
     {
-      why: "a load is divided by the pods",
+      case: "a load is divided by the pods",
       is: decided(2, "300", { load: true }),
       expected: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
-      why: "a load that fits",
+      case: "a load that fits",
       is: decided(6, "300", { load: true }),
       expected: "stays 6 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
-    { why: "too few, without a metric", is: decided(1, undefined, { min: 3 }), expected: "1 → 3 SucceededRescale" },
-    { why: "too many, without a metric", is: decided(9, undefined, { max: 3 }), expected: "9 → 3 SucceededRescale" },
-    { why: "target scaled to zero", is: decided(0, "100"), expected: "stays 0 SucceededGetScale ScalingDisabled" },
-    { why: "no metric", is: decided(2, undefined), expected: "stays 2 SucceededGetScale FailedGetResourceMetric" },
+    { case: "too few, without a metric", is: decided(1, undefined, { min: 3 }), expected: "1 → 3 SucceededRescale" },
+    { case: "too many, without a metric", is: decided(9, undefined, { max: 3 }), expected: "9 → 3 SucceededRescale" },
+    { case: "target scaled to zero", is: decided(0, "100"), expected: "stays 0 SucceededGetScale ScalingDisabled" },
+    { case: "no metric", is: decided(2, undefined), expected: "stays 2 SucceededGetScale FailedGetResourceMetric" },
     {
-      why: "metric that is not a number",
+      case: "metric that is not a number",
       is: decided(2, "lots"),
       expected: "stays 2 SucceededGetScale FailedGetResourceMetric",
     },
-  ])("$why", ({ is, expected }) => {
+  ])("$case", ({ is, expected }) => {
     expect(is).toBe(expected);
   });
 });
@@ -131,27 +131,27 @@ describe("eviction", () => {
   const SHORT = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 };
 
   test.each([
-    { why: "no matching budget", of: pod(true), budgets: [], code: undefined },
+    { case: "no matching budget", of: pod(true), budgets: [], code: undefined },
     {
-      why: "budget of other pods",
+      case: "budget of other pods",
       of: pod(true, "Running", { app: "db" }),
       budgets: [budget(TIGHT)],
       code: undefined,
     },
-    { why: "disruptions allowed", of: pod(true), budgets: [budget({ disruptionsAllowed: 1 })], code: undefined },
-    { why: "no disruptions allowed", of: pod(true), budgets: [budget(TIGHT)], code: 429 },
-    { why: "finished pod", of: pod(false, "Succeeded"), budgets: [budget(TIGHT)], code: undefined },
-    { why: "pending pod", of: pod(false, "Pending"), budgets: [budget(TIGHT)], code: undefined },
-    { why: "unready pod, enough healthy pods", of: pod(false), budgets: [budget(TIGHT)], code: undefined },
-    { why: "unready pod, too few healthy pods", of: pod(false), budgets: [budget(SHORT)], code: 429 },
+    { case: "disruptions allowed", of: pod(true), budgets: [budget({ disruptionsAllowed: 1 })], code: undefined },
+    { case: "no disruptions allowed", of: pod(true), budgets: [budget(TIGHT)], code: 429 },
+    { case: "finished pod", of: pod(false, "Succeeded"), budgets: [budget(TIGHT)], code: undefined },
+    { case: "pending pod", of: pod(false, "Pending"), budgets: [budget(TIGHT)], code: undefined },
+    { case: "unready pod, enough healthy pods", of: pod(false), budgets: [budget(TIGHT)], code: undefined },
+    { case: "unready pod, too few healthy pods", of: pod(false), budgets: [budget(SHORT)], code: 429 },
     {
-      why: "unready pod with AlwaysAllow",
+      case: "unready pod with AlwaysAllow",
       of: pod(false),
       budgets: [budget(SHORT, { unhealthyPodEvictionPolicy: "AlwaysAllow" })],
       code: undefined,
     },
-    { why: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
-  ])("$why", ({ of, budgets, code }) => {
+    { case: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
+  ])("$case", ({ of, budgets, code }) => {
     const verdict = decideEviction(of, budgets);
     expect("error" in verdict ? verdict.error.code : undefined).toBe(code);
   });

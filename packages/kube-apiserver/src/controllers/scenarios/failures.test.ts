@@ -99,25 +99,25 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
     });
   });
 
-  const states: readonly { readonly why: string; readonly failure: Failure; readonly state: string }[] = [
+  const states: readonly { readonly case: string; readonly failure: Failure; readonly state: string }[] = [
     {
-      why: "never becomes ready",
+      case: "never becomes ready",
       failure: { kind: "never-ready" },
       state: "Running: running, 0 restarts, not ready",
     },
     {
-      why: "is still starting",
+      case: "is still starting",
       failure: { kind: "slow-start", delayMs: 60_000 },
       state: "Pending: ContainerCreating, 0 restarts, not ready",
     },
     {
-      why: "is already in a crash loop",
+      case: "is already in a crash loop",
       failure: { kind: "crash-loop", restarts: 5 },
       state: "Running: CrashLoopBackOff, 5 restarts, not ready",
     },
   ];
 
-  test.each(states)("$failure.kind: $why", async ({ failure, state }) => {
+  test.each(states)("$failure.kind: $case", async ({ failure, state }) => {
     const { lab, simulation } = await started();
     simulation.fail({ namespace: "default", failure });
     await lab.create(PODS, bare("p"));

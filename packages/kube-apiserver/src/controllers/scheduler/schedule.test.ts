@@ -42,7 +42,7 @@ const withClaim = (claimName: string): PodSpec => ({ volumes: [{ name: "v", pers
 const apart = { labelSelector: { matchLabels: { app: "web" } }, topologyKey: "kubernetes.io/hostname" };
 
 interface Row {
-  readonly why: string;
+  readonly case: string;
   readonly nodes: readonly Stored<Node>[];
   readonly pods: readonly Stored<Pod>[];
   readonly claims?: Readonly<Record<string, Claim>>;
@@ -59,15 +59,15 @@ const TAIL = (count: number, helpful = 0): string => {
 };
 
 const rows: readonly Row[] = [
-  { why: "nothing waits", nodes: [node("a")], pods: [pod("p", on("a"))], result: [] },
+  { case: "nothing waits", nodes: [node("a")], pods: [pod("p", on("a"))], result: [] },
   {
-    why: "least loaded node",
+    case: "least loaded node",
     nodes: [node("a"), node("b")],
     pods: [pod("x", on("a", asks("3"))), pod("p", asks("1"))],
     result: ["p → b"],
   },
   {
-    why: "highest priority first, then oldest",
+    case: "highest priority first, then oldest",
     nodes: [node("a", { room: { pods: "1" } })],
     pods: [
       pod("late", {}, { creationTimestamp: "2026-01-02T00:00:00Z" }),
@@ -80,51 +80,51 @@ const rows: readonly Row[] = [
       `late: 0/1 nodes are available: 1 Too many pods.${TAIL(1, 1)}`,
     ],
   },
-  { why: "no nodes", nodes: [], pods: [pod("p")], result: ["p: no nodes available to schedule pods"] },
+  { case: "no nodes", nodes: [], pods: [pod("p")], result: ["p: no nodes available to schedule pods"] },
   {
-    why: "more than any node has",
+    case: "more than any node has",
     nodes: [node("a"), node("b")],
     pods: [pod("p", asks("5"))],
     result: [`p: 0/2 nodes are available: 2 Insufficient cpu.${TAIL(2)}`],
   },
   {
-    why: "more than is free",
+    case: "more than is free",
     nodes: [node("a")],
     pods: [pod("x", on("a", asks("3"))), pod("p", asks("2"))],
     result: [`p: 0/1 nodes are available: 1 Insufficient cpu.${TAIL(1, 1)}`],
   },
   {
-    why: "finished pods free their resources",
+    case: "finished pods free their resources",
     nodes: [node("a")],
     pods: [{ ...pod("x", on("a", asks("3"))), status: { phase: "Succeeded" } }, pod("p", asks("2"))],
     result: ["p → a"],
   },
   {
-    why: "two pods scheduled together share the resources",
+    case: "two pods scheduled together share the resources",
     nodes: [node("a")],
     pods: [pod("p", asks("3")), pod("q", asks("3"))],
     result: ["p → a", `q: 0/1 nodes are available: 1 Insufficient cpu.${TAIL(1, 1)}`],
   },
   {
-    why: "untolerated taint",
+    case: "untolerated taint",
     nodes: [node("a", { spec: { taints: [TAINT] } }), node("b")],
     pods: [pod("p")],
     result: ["p → b"],
   },
   {
-    why: "tolerated taint",
+    case: "tolerated taint",
     nodes: [node("a", { spec: { taints: [TAINT] } })],
     pods: [pod("p", { tolerations: [{ key: "dedicated", operator: "Equal", value: "db" }] })],
     result: ["p → a"],
   },
   {
-    why: "PreferNoSchedule taint",
+    case: "PreferNoSchedule taint",
     nodes: [node("a", { spec: { taints: [{ ...TAINT, effect: "PreferNoSchedule" }] } }), node("b")],
     pods: [pod("p")],
     result: ["p → b"],
   },
   {
-    why: "each node reports the first failing check",
+    case: "each node reports the first failing check",
     nodes: [node("a", { spec: { taints: [TAINT] } }), node("b", { spec: { unschedulable: true } }), node("c")],
     pods: [pod("p", { nodeSelector: { disk: "ssd" } })],
     result: [
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    why: "node affinity: terms are ORed, expressions ANDed",
+    case: "node affinity: terms are ORed, expressions ANDed",
     nodes: [node("a", { labels: { zone: "1" } }), node("b", { labels: { zone: "2", disk: "ssd" } })],
     pods: [
       pod("p", {
@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "preferred affinity ranks the feasible nodes",
+    case: "preferred affinity ranks the feasible nodes",
     nodes: [node("a"), node("b", { labels: { disk: "ssd" } })],
     pods: [
       pod("x", on("b", asks("3"))),
@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "pod anti-affinity",
+    case: "pod anti-affinity",
     nodes: [node("a"), node("b")],
     pods: [
       pod("x", on("a")),
@@ -181,7 +181,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "anti-affinity of existing pods",
+    case: "anti-affinity of existing pods",
     nodes: [node("a")],
     pods: [
       pod("x", on("a", { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } } })),
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     result: [`p: 0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules.${TAIL(1, 1)}`],
   },
   {
-    why: "pod affinity; the first pod may run anywhere",
+    case: "pod affinity; the first pod may run anywhere",
     nodes: [node("a"), node("b")],
     pods: [
       pod("p", { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } } }),
@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
     result: ["p → a", "q → a"],
   },
   {
-    why: "topology spread over zones",
+    case: "topology spread over zones",
     nodes: [node("a", { labels: { zone: "1" } }), node("b", { labels: { zone: "2" } })],
     pods: [
       pod("x", on("a")),
@@ -217,7 +217,7 @@ const rows: readonly Row[] = [
     result: ["p → b"],
   },
   {
-    why: "host port in use",
+    case: "host port in use",
     nodes: [node("a")],
     pods: [
       pod("x", on("a", { containers: [{ name: "c", ports: [{ containerPort: 1, hostPort: 80 }] }] })),
@@ -226,36 +226,36 @@ const rows: readonly Row[] = [
     result: [`p: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.${TAIL(1, 1)}`],
   },
   {
-    why: "missing claim",
+    case: "missing claim",
     nodes: [node("a")],
     pods: [pod("p", withClaim("c"))],
     result: ['p: 0/1 nodes are available: persistentvolumeclaim "c" not found. not found'],
   },
   {
-    why: "unbound claim",
+    case: "unbound claim",
     nodes: [node("a")],
     pods: [pod("p", withClaim("c"))],
     claims: { c: claim("Pending") },
     result: ["p: 0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"],
   },
   {
-    why: "bound claim",
+    case: "bound claim",
     nodes: [node("a")],
     pods: [pod("p", withClaim("c"))],
     claims: { c: claim("Bound") },
     result: ["p → a"],
   },
   {
-    why: "scheduling gate",
+    case: "scheduling gate",
     nodes: [node("a")],
     pods: [pod("p", { schedulingGates: [{ name: "g" }] })],
     result: ["p: Scheduling is blocked due to non-empty scheduling gates"],
   },
-  { why: "another scheduler's", nodes: [node("a")], pods: [pod("p", { schedulerName: "mine" })], result: [] },
+  { case: "another scheduler's", nodes: [node("a")], pods: [pod("p", { schedulerName: "mine" })], result: [] },
 ];
 
 describe("scheduling", () => {
-  test.each(rows)("$why", ({ nodes, pods, claims = {}, result }) => {
+  test.each(rows)("$case", ({ nodes, pods, claims = {}, result }) => {
     const { steps } = schedulePods({
       nodes,
       pods,

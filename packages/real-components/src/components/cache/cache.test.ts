@@ -4,14 +4,14 @@ import type { Component } from "../component.ts";
 
 describe("cacheDir", () => {
   it.each([
-    { why: "our variable has priority", env: { OAAS_CACHE_DIR: "/a", XDG_CACHE_HOME: "/b" }, expected: "/a" },
-    { why: "then the XDG variable", env: { XDG_CACHE_HOME: "/b" }, expected: "/b/oaas" },
+    { case: "our variable has priority", env: { OAAS_CACHE_DIR: "/a", XDG_CACHE_HOME: "/b" }, expected: "/a" },
+    { case: "the XDG variable comes second", env: { XDG_CACHE_HOME: "/b" }, expected: "/b/oaas" },
     {
-      why: "an empty variable is ignored",
+      case: "an empty variable is ignored",
       env: { OAAS_CACHE_DIR: "", XDG_CACHE_HOME: "/b" },
       expected: "/b/oaas",
     },
-  ])("$why", ({ env, expected }) => {
+  ])("$case", ({ env, expected }) => {
     expect(cacheDir(env)).toBe(expected);
   });
 

@@ -51,7 +51,7 @@ describe("a commit without a response", () => {
   const done: Committed = { revision: 7, changed: true };
   const conflictNow = conflictFault({ condition: absent("k"), key: "k", present: undefined, outcomeUnknown: false });
   const cases: {
-    why: string;
+    case: string;
     transaction: Transaction;
     sends: (Committed | Error)[];
     reads: (Entry | undefined | Error)[];
@@ -59,7 +59,7 @@ describe("a commit without a response", () => {
     sent: number;
   }[] = [
     {
-      why: "created: found when reading the key",
+      case: "created: found when reading the key",
       transaction: CREATE,
       sends: [lost()],
       reads: [entry("ours", 7)],
@@ -67,7 +67,7 @@ describe("a commit without a response", () => {
       sent: 1,
     },
     {
-      why: "updated: found when reading the key",
+      case: "updated: found when reading the key",
       transaction: UPDATE,
       sends: [lost()],
       reads: [entry("ours", 7, 5)],
@@ -75,7 +75,7 @@ describe("a commit without a response", () => {
       sent: 1,
     },
     {
-      why: "deleted: found when reading the key",
+      case: "deleted: found when reading the key",
       transaction: DELETE,
       sends: [lost()],
       reads: [undefined],
@@ -83,7 +83,7 @@ describe("a commit without a response", () => {
       sent: 1,
     },
     {
-      why: "not created: sent again",
+      case: "not created: sent again",
       transaction: CREATE,
       sends: [lost(), done],
       reads: [undefined],
@@ -91,7 +91,7 @@ describe("a commit without a response", () => {
       sent: 2,
     },
     {
-      why: "not updated although the old value was equal: sent again",
+      case: "not updated although the old value was equal: sent again",
       transaction: UPDATE,
       sends: [lost(), done],
       reads: [entry("ours", 5)],
@@ -99,7 +99,7 @@ describe("a commit without a response", () => {
       sent: 2,
     },
     {
-      why: "received late, just before it was sent again: the conflict with the own write is success",
+      case: "received late, just before it was sent again: the conflict with the own write is success",
       transaction: CREATE,
       sends: [lost(), conflictNow],
       reads: [undefined, entry("ours", 7)],
@@ -107,7 +107,7 @@ describe("a commit without a response", () => {
       sent: 2,
     },
   ];
-  test.each(cases)("$why", async ({ transaction, sends, reads, expected, sent }) => {
+  test.each(cases)("$case", async ({ transaction, sends, reads, expected, sent }) => {
     expect(await run(transaction, sends, reads)).toEqual({ outcome: expected, sent });
   });
 
@@ -148,38 +148,38 @@ describe("a commit without a response", () => {
 describe("guards", () => {
   const put = { op: "put", key: "k", value: "" } as const;
   const gone = { op: "delete", key: "k" } as const;
-  const cases: { why: string; transaction: Transaction; guarded: boolean }[] = [
-    { why: "absent, then put", transaction: { conditions: [absent("k")], writes: [put] }, guarded: true },
-    { why: "unchanged, then put", transaction: UPDATE, guarded: true },
-    { why: "unchanged, then deleted", transaction: DELETE, guarded: true },
+  const cases: { case: string; transaction: Transaction; guarded: boolean }[] = [
+    { case: "absent, then put", transaction: { conditions: [absent("k")], writes: [put] }, guarded: true },
+    { case: "unchanged, then put", transaction: UPDATE, guarded: true },
+    { case: "unchanged, then deleted", transaction: DELETE, guarded: true },
     {
-      why: "same incarnation, then deleted",
+      case: "same incarnation, then deleted",
       transaction: { conditions: [sameIncarnation("k", 5)], writes: [gone] },
       guarded: true,
     },
     {
-      why: "unchanged, then deleted by prefix",
+      case: "unchanged, then deleted by prefix",
       transaction: { ...UPDATE, writes: [{ op: "delete-prefix", prefix: "" }] },
       guarded: true,
     },
     {
-      why: "fenced by an owner key that it does not write",
+      case: "fenced by an owner key that it does not write",
       transaction: { conditions: [sameIncarnation("o", 5)], writes: [put] },
       guarded: false,
     },
     {
-      why: "same incarnation, then put: satisfied again",
+      case: "same incarnation, then put: satisfied again",
       transaction: { conditions: [sameIncarnation("k", 5)], writes: [put] },
       guarded: false,
     },
     {
-      why: "present, then deleted: may be created again",
+      case: "present, then deleted: may be created again",
       transaction: { conditions: [present("k")], writes: [gone] },
       guarded: false,
     },
-    { why: "no conditions", transaction: { writes: [put] }, guarded: false },
+    { case: "no conditions", transaction: { writes: [put] }, guarded: false },
   ];
-  test.each(cases)("$why: $guarded", ({ transaction, guarded }) => {
+  test.each(cases)("$case: $guarded", ({ transaction, guarded }) => {
     expect(guardsItself(transaction)).toBe(guarded);
   });
 });

@@ -3,35 +3,35 @@ import { describe, expect, test } from "vitest";
 import { parseEndpoints } from "./endpoints.ts";
 
 describe("endpoints", () => {
-  const good: { why: string; endpoints: string[]; tlsFiles: boolean; tls: boolean; addresses: string[] }[] = [
-    { why: "bare", endpoints: ["localhost:2379"], tlsFiles: false, tls: false, addresses: ["localhost:2379"] },
-    { why: "bare with TLS files", endpoints: ["e:2379"], tlsFiles: true, tls: true, addresses: ["e:2379"] },
-    { why: "http", endpoints: ["http://a:1", "http://b:2/"], tlsFiles: false, tls: false, addresses: ["a:1", "b:2"] },
+  const good: { case: string; endpoints: string[]; tlsFiles: boolean; tls: boolean; addresses: string[] }[] = [
+    { case: "bare", endpoints: ["localhost:2379"], tlsFiles: false, tls: false, addresses: ["localhost:2379"] },
+    { case: "bare with TLS files", endpoints: ["e:2379"], tlsFiles: true, tls: true, addresses: ["e:2379"] },
+    { case: "http", endpoints: ["http://a:1", "http://b:2/"], tlsFiles: false, tls: false, addresses: ["a:1", "b:2"] },
     {
-      why: "https with the system's certificate authorities",
+      case: "https with the system's certificate authorities",
       endpoints: ["https://a:1"],
       tlsFiles: false,
       tls: true,
       addresses: ["a:1"],
     },
-    { why: "IPv6", endpoints: ["http://[::1]:2379"], tlsFiles: false, tls: false, addresses: ["[::1]:2379"] },
+    { case: "IPv6", endpoints: ["http://[::1]:2379"], tlsFiles: false, tls: false, addresses: ["[::1]:2379"] },
   ];
-  test.each(good)("$why", ({ endpoints, tlsFiles, tls, addresses }) => {
+  test.each(good)("$case", ({ endpoints, tlsFiles, tls, addresses }) => {
     expect(parseEndpoints(endpoints, tlsFiles)).toEqual({ addresses, tls });
   });
 
-  const bad: { why: string; endpoints: string[]; tlsFiles: boolean; paths: string[] }[] = [
-    { why: "none", endpoints: [], tlsFiles: false, paths: ["$"] },
+  const bad: { case: string; endpoints: string[]; tlsFiles: boolean; paths: string[] }[] = [
+    { case: "no endpoint", endpoints: [], tlsFiles: false, paths: ["$"] },
     {
-      why: "missing port, unknown scheme",
+      case: "missing port, unknown scheme",
       endpoints: ["a", "ftp://a:1", "a:1"],
       tlsFiles: false,
       paths: ["$[0]", "$[1]"],
     },
-    { why: "mixed", endpoints: ["http://a:1", "https://b:1"], tlsFiles: false, paths: ["$"] },
-    { why: "http, but TLS files", endpoints: ["http://a:1"], tlsFiles: true, paths: ["$"] },
+    { case: "http and https", endpoints: ["http://a:1", "https://b:1"], tlsFiles: false, paths: ["$"] },
+    { case: "http, but TLS files", endpoints: ["http://a:1"], tlsFiles: true, paths: ["$"] },
   ];
-  test.each(bad)("rejects: $why", ({ endpoints, tlsFiles, paths }) => {
+  test.each(bad)("rejects: $case", ({ endpoints, tlsFiles, paths }) => {
     try {
       parseEndpoints(endpoints, tlsFiles);
     } catch (thrown) {

@@ -42,24 +42,24 @@ const set = (name: string, replicas: number, availableReplicas = replicas, maxRe
 
 describe("maxSurge and maxUnavailable", () => {
   test.each([
-    { why: "25 % of three: one more, none less", of: deployment(3, "25%", "25%"), surge: 1, unavailable: 0 },
-    { why: "absolute numbers", of: deployment(10, 3, 2), surge: 3, unavailable: 2 },
-    { why: "both zero would block forever", of: deployment(4, 0, 0), surge: 0, unavailable: 1 },
-    { why: "at most the number of replicas unavailable", of: deployment(2, 0, 5), surge: 0, unavailable: 2 },
-    { why: "zero replicas", of: deployment(0, "25%", "25%"), surge: 0, unavailable: 0 },
-    { why: "Recreate has no limits", of: deployment(3, 0, 0, "Recreate"), surge: 0, unavailable: 0 },
-  ])("$why", ({ of, surge, unavailable }) => {
+    { case: "25 % of three: one more, none less", of: deployment(3, "25%", "25%"), surge: 1, unavailable: 0 },
+    { case: "absolute numbers", of: deployment(10, 3, 2), surge: 3, unavailable: 2 },
+    { case: "both zero would block forever", of: deployment(4, 0, 0), surge: 0, unavailable: 1 },
+    { case: "at most the number of replicas unavailable", of: deployment(2, 0, 5), surge: 0, unavailable: 2 },
+    { case: "zero replicas", of: deployment(0, "25%", "25%"), surge: 0, unavailable: 0 },
+    { case: "Recreate has no limits", of: deployment(3, 0, 0, "Recreate"), surge: 0, unavailable: 0 },
+  ])("$case", ({ of, surge, unavailable }) => {
     expect(getRolloutLimits(of)).toEqual({ surge, unavailable });
   });
 });
 
 describe("next size of the new ReplicaSet", () => {
   test.each([
-    { why: "as many as maxSurge allows", sets: [set("a", 10), set("n", 0)], of: deployment(10, 3, 2), size: 3 },
-    { why: "none while old pods use the surge", sets: [set("a", 13), set("n", 0)], of: deployment(10, 3, 2), size: 0 },
-    { why: "at most the desired replicas", sets: [set("a", 0), set("n", 8)], of: deployment(10, 3, 2), size: 10 },
-    { why: "Recreate: all at once", sets: [set("n", 0)], of: deployment(10, 0, 0, "Recreate"), size: 10 },
-  ])("$why", ({ sets, of, size }) => {
+    { case: "as many as maxSurge allows", sets: [set("a", 10), set("n", 0)], of: deployment(10, 3, 2), size: 3 },
+    { case: "none while old pods use the surge", sets: [set("a", 13), set("n", 0)], of: deployment(10, 3, 2), size: 0 },
+    { case: "at most the desired replicas", sets: [set("a", 0), set("n", 8)], of: deployment(10, 3, 2), size: 10 },
+    { case: "Recreate: all at once", sets: [set("n", 0)], of: deployment(10, 0, 0, "Recreate"), size: 10 },
+  ])("$case", ({ sets, of, size }) => {
     expect(computeNewSize(of, sets, sets.at(-1)!)).toBe(size);
   });
 });
@@ -70,34 +70,34 @@ describe("next sizes of old ReplicaSets", () => {
 
   test.each([
     {
-      why: "none while the new pods are not available",
+      case: "none while the new pods are not available",
       of: deployment(10, 3, 2),
       fresh: set("n", 5, 0),
       old: [set("a", 8)],
       next: {},
     },
     {
-      why: "as many as the new pods replace",
+      case: "as many as the new pods replace",
       of: deployment(10, 3, 2),
       fresh: set("n", 5, 5),
       old: [set("a", 8)],
       next: { a: 3 },
     },
     {
-      why: "unavailable pods first",
+      case: "unavailable pods first",
       of: deployment(10, 3, 2),
       fresh: set("n", 3, 3),
       old: [set("a", 4, 0), set("b", 6)],
       next: { a: 0, b: 5 },
     },
     {
-      why: "oldest first",
+      case: "oldest first",
       of: deployment(4, 1, 1),
       fresh: set("n", 3, 3),
       old: [set("a", 1), set("b", 1)],
       next: { a: 0, b: 0 },
     },
-  ])("$why", ({ of, fresh, old, next }) => {
+  ])("$case", ({ of, fresh, old, next }) => {
     expect(sizes(of, fresh, old)).toEqual(next);
   });
 

@@ -36,12 +36,12 @@ function setWith(mount: JsonObject, claims: readonly string[], volumes: readonly
 
 describe("validates StatefulSet mounts like the real server", () => {
   test.each([
-    { why: "a claim template is a volume", set: setWith(MOUNT, ["data"]), errors: [] },
-    { why: "no claim template, no volume", set: setWith(MOUNT, []), errors: [NOT_FOUND] },
-    { why: "claim template of another name", set: setWith(MOUNT, ["logs"]), errors: [NOT_FOUND] },
-    { why: "a claim template replaces a volume", set: setWith(MOUNT, ["data"], ["data"]), errors: [] },
-    { why: "other fields of the mount are validated", set: setWith({ name: "data" }, ["data"]), errors: [NO_PATH] },
-  ])("$why", ({ set, errors }) => {
+    { case: "a claim template is a volume", set: setWith(MOUNT, ["data"]), errors: [] },
+    { case: "no claim template, no volume", set: setWith(MOUNT, []), errors: [NOT_FOUND] },
+    { case: "claim template of another name", set: setWith(MOUNT, ["logs"]), errors: [NOT_FOUND] },
+    { case: "a claim template replaces a volume", set: setWith(MOUNT, ["data"], ["data"]), errors: [] },
+    { case: "other fields of the mount are validated", set: setWith({ name: "data" }, ["data"]), errors: [NO_PATH] },
+  ])("$case", ({ set, errors }) => {
     const found = statefulSets.errors?.(set) ?? [];
     expect(found.map(({ field, message }) => `${field}: ${message}`)).toEqual(errors);
   });
