@@ -14,7 +14,9 @@ import {
 import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-manager/src/templates/index.ts";
 
 /** The configuration of a manager with default settings. */
-export const CONFIGURED = configuredFacts(loadConfig(crmConfig, { env: {} }));
+export const CONFIGURED = configuredFacts(
+  loadConfig(crmConfig, { env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1" } }),
+);
 
 /** The facts of a cluster without other projects. */
 const FACTS = {

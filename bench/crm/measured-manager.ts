@@ -42,6 +42,7 @@ export async function startManager(
       HTTP_PORT: "0",
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
       OPRC_CRM_K8S_NAMESPACE: "*",
+      OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
       LOG_LEVEL: "info",
       ...env,
     },

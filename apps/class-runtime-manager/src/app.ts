@@ -7,7 +7,7 @@ import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
-import { accessWarnings, type CrmConfig } from "./config.ts";
+import { configWarnings, type CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
@@ -122,7 +122,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     await release();
   };
   const { host, port, grpcPort } = listeners;
-  return { host, port, grpcPort, warnings: accessWarnings(config), ready, close: () => (closing ??= close()) };
+  return { host, port, grpcPort, warnings: configWarnings(config), ready, close: () => (closing ??= close()) };
 }
 
 /** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
@@ -303,7 +303,7 @@ function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentia
     unhealthyReasons: () => crm.manager.health().reasons,
     notReadyReasons: () => crm.manager.readiness().reasons,
     missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
-    warnings: accessWarnings(config),
+    warnings: configWarnings(config),
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,
     metricsType: ports.metricsType,

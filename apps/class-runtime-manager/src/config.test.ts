@@ -1,6 +1,6 @@
 import { configReport, configReportText, parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, test } from "vitest";
-import { accessWarnings, crmConfig, listenHost, type CrmConfig } from "./config.ts";
+import { configWarnings, crmConfig, listenHost, type CrmConfig } from "./config.ts";
 
 /** Settings that profile full requires. */
 const FULL = {
@@ -124,8 +124,27 @@ describe("the address to listen on", () => {
     { case: "a token on loopback", env: { OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "::1" }, want: [] },
     { case: "mutual TLS", env: FULL, want: [] },
   ])("warnings with $case", ({ env, want }) => {
-    expect(accessWarnings(configOf(env))).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+    expect(configWarnings(configOf({ ...env, OPRC_CRM_FEATURES_ODGM: "false" }))).toEqual(
+      want.map((pattern) => expect.stringMatching(pattern)),
+    );
   });
+});
+
+test.each([
+  { case: "no image", env: {}, want: [/^OPRC_CRM_TEMPLATES_ODGM_IMAGE is not set: classes with state are rejected/] },
+  { case: "no image, and no data grid", env: { OPRC_CRM_FEATURES_ODGM: "false" }, want: [] },
+  {
+    case: "tags",
+    env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "r.test/odgm:1", OPRC_CRM_TEMPLATES_WAIT_IMAGE: "busybox" },
+    want: [
+      /^OPRC_CRM_TEMPLATES_ODGM_IMAGE is r\.test\/odgm:1, a tag.*digest/,
+      /^OPRC_CRM_TEMPLATES_WAIT_IMAGE is busybox/,
+    ],
+  },
+  { case: "a digest", env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: `r.test/odgm@sha256:${"0".repeat(64)}` }, want: [] },
+])("warnings about images with $case", ({ env, want }) => {
+  const warnings = configWarnings(configOf({ OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env }));
+  expect(warnings).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
 });
 
 describe("rejected settings", () => {

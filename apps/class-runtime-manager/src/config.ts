@@ -1,6 +1,7 @@
 import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
+import { parseImageReference } from "@oaas/models";
 import { bearerTokens, namespaceScope, ROLES, webOrigin } from "./setting-kinds.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
@@ -137,7 +138,10 @@ const variables = {
     odgmImage: env("OPRC_CRM_TEMPLATES_ODGM_IMAGE")
       .string()
       .optional()
-      .doc("Image of the data grid. Default: the image of the template."),
+      .doc(
+        "Image of the data grid, with its digest. Without it, classes with state are rejected unless their EnvironmentConfig names an image (images.odgm).",
+      )
+      .example("registry.example/odgm@sha256:…"),
     odgmPullPolicy: env("OPRC_CRM_TEMPLATES_ODGM_PULL_POLICY")
       .oneOf(["Always", "IfNotPresent", "Never"])
       .optional()
@@ -356,8 +360,30 @@ function checkAccess(config: CrmConfig): Violation[] {
   ];
 }
 
-/** Reasons why the access control is not fit for production. */
-export function accessWarnings(config: CrmConfig): readonly string[] {
+/** Reasons why the configuration is not fit for production. */
+export function configWarnings(config: CrmConfig): readonly string[] {
+  return [...accessWarnings(config), ...imageWarnings(config)];
+}
+
+function imageWarnings({ features, templates }: CrmConfig): readonly string[] {
+  const images = [
+    ["OPRC_CRM_TEMPLATES_ODGM_IMAGE", templates.odgmImage],
+    ["OPRC_CRM_TEMPLATES_WAIT_IMAGE", templates.waitImage],
+  ] as const;
+  const isMissing = features.odgm && templates.odgmImage === undefined;
+  return [
+    ...(isMissing
+      ? [
+          "OPRC_CRM_TEMPLATES_ODGM_IMAGE is not set: classes with state are rejected unless their EnvironmentConfig names an image; set an image with a digest",
+        ]
+      : []),
+    ...images
+      .filter(([, image]) => image !== undefined && parseImageReference(image)?.digest === undefined)
+      .map(([name, image]) => `${name} is ${image}, a tag that can change; append its digest (@sha256:…)`),
+  ];
+}
+
+function accessWarnings(config: CrmConfig): readonly string[] {
   const host = listenHost(config);
   if (!hasCredentials(config)) {
     const why = config.security.authMode === "off" ? " by OPRC_CRM_SECURITY_AUTH_MODE" : "";

@@ -111,6 +111,7 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
         GRPC_PORT: "0",
         OPRC_CRM_HTTP_HOST: "127.0.0.1",
         OPRC_CRM_K8S_NAMESPACE: "classes",
+        OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
         OPRC_CRM_CLUSTER_NAME: "edge-7",
         OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}`,
         OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s",

@@ -113,6 +113,7 @@ function crmOf(name: string, port: number, kube: KubernetesUnderTest, folder: Ru
           OPRC_CRM_K8S_NAMESPACE: name,
           OPRC_CRM_CLUSTER_NAME: name,
           OPRC_CRM_FEATURES_ODGM: "true",
+          OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
           // Without leader election a restarted manager need not wait for the lease of the killed one.
           OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
         },

@@ -69,7 +69,7 @@ export class ClassCluster implements AsyncDisposable {
       client: this.#managersClient,
       ambient,
       namespaces: undefined,
-      facts: configuredFacts(loadConfig(crmConfig, { env: {} })),
+      facts: configuredFacts(loadConfig(crmConfig, { env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1" } })),
       identity: "one-process",
     });
   }

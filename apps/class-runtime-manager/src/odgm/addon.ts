@@ -9,7 +9,7 @@ import { workloadRef } from "../rendering/workloads/function-children.ts";
 import { renderOdgmConfigMap } from "./manifests/service-and-config.ts";
 import { functionOdgmEnv, waitAddress } from "./manifests/env.ts";
 import { renderOdgmPodsService, renderOdgmService } from "./manifests/service-and-config.ts";
-import { odgmWorkloads } from "./manifests/workload.ts";
+import { odgmImageOf, odgmWorkloads } from "./manifests/workload.ts";
 import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 
 /** The state store (ODGM) of a class, in its own pods. */
@@ -20,8 +20,11 @@ export const odgmAddon: Addon = {
     spec.odgm_config !== undefined ||
     (spec.functions ?? []).some((fn) => runtimeOf(fn) === "odgm"),
   isDisabled: ({ spec }) => spec.odgm_config?.enabled === false,
-  unavailableReason: ({ features }) =>
-    features.odgm ? undefined : "the state store is disabled in this cluster (OPRC_CRM_FEATURES_ODGM)",
+  unavailableReason: (input) => {
+    if (!input.cluster.features.odgm) return "the state store is disabled in this cluster (OPRC_CRM_FEATURES_ODGM)";
+    if (odgmImageOf(input) !== undefined) return undefined;
+    return "the state store has no image; set OPRC_CRM_TEMPLATES_ODGM_IMAGE of the manager, or images.odgm of the EnvironmentConfig";
+  },
   render(classPlan) {
     const { input, policy } = classPlan;
     const plan = planOdgm(classPlan);

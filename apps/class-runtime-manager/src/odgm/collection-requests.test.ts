@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { BUILTIN_TEMPLATES } from "../templates/builtin/registry.ts";
 import { selectTemplate } from "../templates/selection/select.ts";
 import type { Manifest } from "../rendering/model/rendered.ts";
-import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
+import { CLUSTER, containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf } from "../rendering/testing/restricted.ts";
 import { collectionRequests, type CollectionRequest } from "./plan/collection-requests.ts";
 
@@ -204,7 +204,10 @@ test("warns when ODGM_COLLECTION exceeds the size of an environment variable", (
 
 test("overrides variables with those of the operator, without duplicates", () => {
   const extraEnv = { POD_IP: "10.0.0.1", ODGM_MAX_SESSIONS: "9", MORE: "1" };
-  const [workload] = gridWorkloads({ spec: { functions, state_spec: {} }, cluster: { odgm: { extraEnv } } });
+  const [workload] = gridWorkloads({
+    spec: { functions, state_spec: {} },
+    cluster: { odgm: { ...CLUSTER.odgm, extraEnv } },
+  });
   const [container] = podSpecOf(workload!)!["containers"] as { env: { name: string; value: string }[] }[];
   const names = container!.env.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

@@ -1,6 +1,5 @@
 import type { Result, Violation } from "@oaas/foundation";
 import type { ClassPlan, FunctionPlan } from "./plan/class-plan.ts";
-import type { ClusterFacts } from "./model/cluster-facts.ts";
 import type { Env } from "./manifests/env.ts";
 import type { Manifest, RenderedOdgm } from "./model/rendered.ts";
 import type { RenderInput } from "./model/render-input.ts";
@@ -16,8 +15,8 @@ export interface Addon {
   isImplied(input: RenderInput): boolean;
   /** Whether the class disables it in the addon's own settings; this overrides the `addons` list. */
   isDisabled(input: RenderInput): boolean;
-  /** Why the addon is unavailable in this cluster; undefined when it is available. */
-  unavailableReason(cluster: ClusterFacts): string | undefined;
+  /** Why the addon is unavailable to the class in this cluster; undefined when it is available. */
+  unavailableReason(input: RenderInput): string | undefined;
   /** Renders the objects of the addon. Paths of violations start at the spec of the class. */
   render(plan: ClassPlan): Result<RenderedAddon, readonly Violation[]>;
 }

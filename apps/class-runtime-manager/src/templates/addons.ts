@@ -12,7 +12,7 @@ export const ADDONS: readonly Addon[] = [odgmAddon];
  * Rejects unknown addons and addons that are not available in this cluster.
  */
 export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
-  const { spec, environment, cluster } = input;
+  const { spec, environment } = input;
   const listed = spec.addons ?? environment?.spec.default_addons;
   const ids = listed?.map((id) => id.toLowerCase());
   const unknown = ids?.find((id) => !known.some((addon) => addon.id === id));
@@ -37,7 +37,7 @@ export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDON
   );
   for (const addon of selected) {
     const { id } = addon;
-    const why = addon.unavailableReason(cluster);
+    const why = addon.unavailableReason(input);
     if (why === undefined) continue;
     return err({
       kind: "addon-disabled",

@@ -89,6 +89,17 @@ describe("addons", () => {
   ])("$case", ({ given, has }) => {
     expect(render(given).odgm !== undefined).toBe(has);
   });
+
+  test("needs a configured image: the state store has no default image", () => {
+    const spec = { functions, state_spec: {} };
+    const cluster = { odgm: {} };
+    expect(refusalOf({ spec, cluster })).toMatchObject({
+      kind: "addon-disabled",
+      message: expect.stringContaining("set OPRC_CRM_TEMPLATES_ODGM_IMAGE of the manager, or images.odgm") as string,
+    });
+    const environment = { name: "e", spec: { kind: "dev" as const, images: { odgm: "example.test/grid:2" } } };
+    expect(JSON.stringify(render({ spec, cluster, environment }).children)).toContain("example.test/grid:2");
+  });
 });
 
 describe("objects around a function", () => {

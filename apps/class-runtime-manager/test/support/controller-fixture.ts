@@ -13,7 +13,7 @@ export const FACTS: ConfiguredFacts = {
   profile: "dev",
   features: { odgm: true, hpa: true, knative: true, prometheus: false },
   flags: { isEdge: false, isDatacenter: false },
-  odgm: {},
+  odgm: { image: "example.test/odgm:1" },
   telemetry: { enabled: false },
   maxReplicas: 20,
 };

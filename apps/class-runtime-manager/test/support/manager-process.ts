@@ -38,7 +38,14 @@ export async function startManagerProcess(
     args: [MAIN],
     cwd: folder,
     logFile,
-    env: { KUBECONFIG: kubeconfig, HTTP_PORT: "0", OPRC_CRM_HTTP_HOST: "127.0.0.1", LOG_LEVEL: "info", ...env },
+    env: {
+      KUBECONFIG: kubeconfig,
+      HTTP_PORT: "0",
+      OPRC_CRM_HTTP_HOST: "127.0.0.1",
+      OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
+      LOG_LEVEL: "info",
+      ...env,
+    },
   });
   const log = async (): Promise<readonly LogLine[]> => {
     const text = await readFile(logFile, "utf8").catch(() => "");

@@ -18,7 +18,7 @@ const FACTS: ClusterFacts = {
     podMonitor: false,
   },
   flags: { isEdge: false, isDatacenter: false },
-  odgm: {},
+  odgm: { image: "example.test/odgm:1" },
   routers: [],
   telemetry: { enabled: false },
   maxReplicas: 20,

@@ -9,6 +9,7 @@ import { ODGM_TIMING, renderPortProbes } from "../../rendering/manifests/probes.
 import { containerResources, environmentAmounts, withOverrides } from "../../rendering/plan/resources.ts";
 import { renderScheduling } from "../../rendering/manifests/scheduling.ts";
 import { CONTAINER_SECURITY, podSecurity } from "../../rendering/manifests/security.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { odgmEnv, type NodeGroup } from "./env.ts";
 import { ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
@@ -162,9 +163,15 @@ function volumeClaim({ classPlan }: OdgmPlan): unknown {
   };
 }
 
-function odgmImage({ classPlan }: OdgmPlan): Result<string, Violation> {
-  const { input, policy } = classPlan;
-  const images = input.environment?.spec.images;
-  const image = resolveImage(images?.odgm ?? input.cluster.odgm.image ?? policy.odgmImage, images);
-  return image.ok ? image : err({ ...image.error, path: pathOf(ROOT_PATH, "odgm_config") });
+/** The configured image of the state store, of the environment before the cluster. */
+export function odgmImageOf({ environment, cluster }: RenderInput): string | undefined {
+  return environment?.spec.images?.odgm ?? cluster.odgm.image;
+}
+
+function odgmImage({ classPlan: { input } }: OdgmPlan): Result<string, Violation> {
+  const path = pathOf(ROOT_PATH, "odgm_config");
+  const configured = odgmImageOf(input);
+  if (configured === undefined) return err({ path, message: "the state store has no image" });
+  const image = resolveImage(configured, input.environment?.spec.images);
+  return image.ok ? image : err({ ...image.error, path });
 }

@@ -35,7 +35,6 @@ export interface Policy {
   /** How long pods stay bound to a lost node; absent for the default of Kubernetes (300). */
   readonly nodeLossTolerationSeconds?: number;
   readonly defaultPort: number;
-  readonly odgmImage: string;
 }
 
 const ODGM_RESOURCES: ResourceAmounts = {
@@ -59,5 +58,4 @@ export const STANDARD_POLICY: Omit<Policy, "id"> = {
   waitsForOdgm: true,
   scaleDownWindowSeconds: 300,
   defaultPort: 80,
-  odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:latest",
 };

@@ -24,7 +24,7 @@ export const CLUSTER: ClusterFacts = {
   },
   features: { odgm: true, hpa: true, knative: true, prometheus: false },
   flags: { isEdge: false, isDatacenter: false },
-  odgm: {},
+  odgm: { image: "example.test/odgm:1" },
   routers: [],
   telemetry: { enabled: false },
   maxReplicas: 20,

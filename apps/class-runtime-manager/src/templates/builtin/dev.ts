@@ -16,7 +16,6 @@ export const devTemplate = builtinTemplate({
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
     waitsForOdgm: false,
-    odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:dev-alpha",
   },
   workload: deploymentRenderer,
   score(input) {

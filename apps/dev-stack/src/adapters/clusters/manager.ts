@@ -68,6 +68,8 @@ function createSeverable(transport: Transport): { readonly transport: Transport;
   };
 }
 
+const SIMULATED_ODGM_IMAGE = "simulated.local/odgm:1";
+
 /** Environment settings apply, except those that bind the manager to this cluster. */
 export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): CrmConfig {
   const passedThrough = Object.entries(env).filter(([name]) => /^OPRC_(CRM|ENV|MOCK)_/.test(name));
@@ -76,6 +78,8 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
       ...locationSettings(plan),
+      // Simulated nodes pull nothing.
+      ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
