@@ -8,9 +8,9 @@ import { StoredObject } from "./stored-object.ts";
 /** A writer's decision about one object, given its current state. */
 export type Decision =
   | { readonly put: JsonObject }
-  /** `answer` is the response if it differs from the stored state. */
+  /** `response` is set if it differs from the stored state. */
   | { readonly remove: true; readonly response?: JsonObject }
-  /** Nothing is written and no revision is used; `answer` as above. */
+  /** Nothing is written and no revision is used; `response` as above. */
   | { readonly keep: true; readonly response?: JsonObject };
 
 export type Decide = (live: StoredObject | undefined) => Result<Decision, Status>;

@@ -81,7 +81,7 @@ function createMissing(
     change.keepsManagers,
   );
   if (!object.ok) return object;
-  return ok(options.isDryRun ? { keep: true, answer: object.value } : { put: object.value });
+  return ok(options.isDryRun ? { keep: true, response: object.value } : { put: object.value });
 }
 
 function changeExisting(
@@ -112,8 +112,8 @@ function changeExisting(
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
   const converted = kind.rules.convert(next, storageApiVersionOf(kind));
   if (isUnchanged(converted, stored.object, equalJson(omitTimes(next), omitTimes(live)))) return ok({ keep: true });
-  if (options.isDryRun) return ok({ keep: true, answer: converted });
-  return ok(isDeletable(target, next) ? { remove: true, answer: converted } : { put: converted });
+  if (options.isDryRun) return ok({ keep: true, response: converted });
+  return ok(isDeletable(target, next) ? { remove: true, response: converted } : { put: converted });
 }
 
 /**

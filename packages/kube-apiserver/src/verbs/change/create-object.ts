@@ -26,7 +26,7 @@ export async function createObject(
     const written = await context.store.write(storeKindOf(target.kind), objectKey(target.namespace, name), (live) => {
       if (live !== undefined)
         return err(alreadyExists(target.kind, name, metadataOf(live.object)["deletionTimestamp"] !== undefined));
-      return ok(options.isDryRun ? { keep: true, answer: created.value } : { put: created.value });
+      return ok(options.isDryRun ? { keep: true, response: created.value } : { put: created.value });
     });
     if (written.ok || !isGenerated || written.error.reason !== "AlreadyExists" || attempt === NAME_ATTEMPTS)
       return written;
