@@ -29,7 +29,7 @@ export function upstreamObjectName(deploymentId: string): string {
   return deploymentId
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
     .replaceAll(/[^a-z0-9-]/g, "-")
-    .replaceAll(/^-+|-+$/g, "");
+    .replaceAll(/^-+|(?<!-)-+$/g, "");
 }
 
 /** Checks the id of a unit, which must be a valid label value. */

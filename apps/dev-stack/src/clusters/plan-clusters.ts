@@ -47,7 +47,7 @@ function namesOf(contexts: readonly string[]): readonly string[] {
       context
         .toLowerCase()
         .replaceAll(/[^a-z0-9]+/g, "-")
-        .replaceAll(/^-+|-+$/g, "")
+        .replaceAll(/^-+|(?<!-)-+$/g, "")
         .slice(0, LONGEST_NAME) || "cluster";
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);

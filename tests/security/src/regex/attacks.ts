@@ -12,7 +12,7 @@ export function attackText({ prefix, pump, suffix }: Attack, pumps: number): str
 }
 
 /** A character that hardly any expression accepts. */
-const SUFFIX = "\u0000";
+const REJECTED = "\u0000";
 const MAX_PUMPS = 12;
 
 /** Texts made of the parts of an expression: each unbounded repetition is pumped, alone and with all before it. */
@@ -21,13 +21,15 @@ export function attacksOn(root: Part): readonly Attack[] {
   const found = new Map<string, Attack>();
   const add = (prefix: string, pump: string): void => {
     if (pump === "") return;
-    found.set(JSON.stringify([prefix, pump]), { prefix, pump, suffix: SUFFIX });
+    found.set(JSON.stringify([prefix, pump]), { prefix, pump, suffix: REJECTED });
   };
   for (const { part, before } of repetitionsIn(root, "")) {
     const [body = ""] = samplesOf(part);
     for (const pump of pumpsOf(part, letters)) {
       add(before, pump);
       add("", pump);
+      // The beginning of the text hides the anchored parts of a choice.
+      add(REJECTED, pump);
       add(before + body, pump);
       add("", before + pump);
     }
