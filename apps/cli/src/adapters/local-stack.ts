@@ -97,7 +97,8 @@ function isZombie(pid: number): boolean {
 }
 
 /** The entries of a data folder that belong to a stack; nothing else is removed. */
-const STACK_ENTRIES = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|kubeconfig|clusters|contexts)$/;
+const STACK_ENTRIES =
+  /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|kubeconfig|clusters|contexts|encryption\.key)$/;
 
 /** The stack's entries in a data folder; undefined if the folder does not exist. */
 export async function listStackData(dataDir: string): Promise<readonly string[] | undefined> {
