@@ -200,7 +200,7 @@ describe("an I/O error of the SQLite file", () => {
     await using pm = await runPm({ folder: folder.path, env });
     const post = (name: string) =>
       pm.call("POST", "/api/v1/packages", {
-        body: echoPackage(name, { metadata: { description: "x".repeat(90_000) } }),
+        body: echoPackage(name, { metadata: { description: "x".repeat(60_000) } }),
       });
     for (const name of ["one", "two", "three"]) expect((await post(name)).status).toBe(201);
     // The write-ahead log is longer than this, the log of the process shorter.
