@@ -138,3 +138,15 @@ export async function retryWhileLeaseLost(ask: () => Promise<Answer>): Promise<A
     await setTimeout(100);
   }
 }
+
+/** The keys and versions of all records but the audit trail, which records rejected changes too. */
+export async function recordVersions(store: KeyValueStore): Promise<readonly string[]> {
+  const versions: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await store.range({ prefix: "", ...(after === undefined ? {} : { after }) });
+    const records = page.entries.filter(({ key }) => !key.startsWith("audit/"));
+    versions.push(...records.map(({ key, modRevision }) => `${key} ${modRevision}`));
+    if (page.next === undefined) return versions;
+    after = page.next;
+  }
+}
