@@ -241,9 +241,8 @@ async function openGrpc(
 }
 
 async function openMetrics(config: PmConfig, ports: AppPorts): Promise<MetricsListener | undefined> {
-  const { port } = config.metrics;
+  const { port, host } = config.metrics;
   if (port === undefined || !servesMetrics(config)) return undefined;
-  const host = listenHost(config);
   const crossSite = isLoopbackHost(host) ? (crossSiteRules(config) ?? {}) : undefined;
   return openMetricsListener({ host, port, text: ports.metricsText, type: ports.metricsType, crossSite });
 }
@@ -277,11 +276,13 @@ function warningsOf(config: PmConfig): readonly string[] {
   const host = listenHost(config);
   const open = `authentication is off: every client that reaches ${host} is admin; set AUTH_TOKENS_FILE or OIDC_ISSUER`;
   const clear = `bearer tokens cross the network in clear text on ${host}; set OPRC_PM_SECURITY_TLS_CERT_FILE and OPRC_PM_SECURITY_TLS_KEY_FILE, or set SERVER_HOST to a loopback address behind a proxy with TLS`;
+  const readable = `every client that reaches ${config.metrics.host} can read the metrics; unset METRICS_HOST, or scrape SERVER_PORT with a viewer's token`;
   return [
     ...(config.storage.type === "memory"
       ? ["storage is in memory: everything is lost when the process ends; set STORAGE_TYPE=sqlite or etcd"]
       : []),
     ...(isAuthenticationOff(config) ? [open] : []),
+    ...(config.metrics.port === undefined || isLoopbackHost(config.metrics.host) ? [] : [readable]),
     ...(sendsTokensInClear(config) ? [clear] : []),
   ];
 }

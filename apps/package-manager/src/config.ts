@@ -278,6 +278,11 @@ const variables = {
       .doc(
         "Additional listener for /metrics, without authentication or TLS. On SERVER_PORT it requires the role viewer.",
       ),
+    host: env("METRICS_HOST")
+      .string()
+      .default("127.0.0.1")
+      .doc("Address of METRICS_PORT. Every client that reaches it can read the metrics.")
+      .example("10.0.0.5"),
   },
   log: loggingVariables(),
 };

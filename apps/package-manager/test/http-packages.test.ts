@@ -337,6 +337,19 @@ describe("the edge", () => {
     expect((await pm.call("HEAD", "/health")).status).toBe(200);
   });
 
+  test("serves metrics without a token on loopback only, and elsewhere with a warning", async () => {
+    const tokens = `ann:admin:${"0".repeat(64)}`;
+    await using closed = await startPm({ tokens, env: { METRICS_PORT: "0" } });
+    // Other loopback addresses reach the REST listener, which listens on all addresses with a token file.
+    expect((await fetch(`http://127.0.0.2:${closed.app.port}/metrics`)).status).toBe(401);
+    await expect(fetch(`http://127.0.0.2:${closed.app.metricsPort}/metrics`)).rejects.toThrow();
+    await using open = await startPm({ tokens, env: { METRICS_PORT: "0", METRICS_HOST: "0.0.0.0" } });
+    expect((await fetch(`http://127.0.0.2:${open.app.metricsPort}/metrics`)).status).toBe(200);
+    expect((await open.call("GET", "/health")).text).toContain(
+      "every client that reaches 0.0.0.0 can read the metrics",
+    );
+  });
+
   test("serves metrics on a separate port, and none when disabled", async () => {
     await using own = await startPm({ env: { METRICS_PORT: "0" } });
     const listener = `http://127.0.0.1:${own.app.metricsPort}`;

@@ -82,6 +82,24 @@ describe("access to the gRPC methods of a class runtime manager process", () => 
     await manager.stop();
   });
 
+  test("HTTP paths of the port: health for everyone, metrics for viewers, nothing else", async () => {
+    const env = { OPRC_CRM_SECURITY_TOKEN: "dashboard:viewer:vvvv,pm:deployer:dddd" };
+    const manager = await startManagerProcess(cluster.kubeconfig, folder.path, env);
+    const statusOf = async (method: string, target: string, token: string | undefined): Promise<number> => {
+      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      return (await fetch(`http://127.0.0.1:${manager.port}${target}`, { method, headers })).status;
+    };
+    for (const [credential, token] of Object.entries(TOKENS)) {
+      const isKnown = credential === "viewer" || credential === "deployer";
+      expect(await statusOf("GET", "/healthz", token), credential).toBe(200);
+      expect(await statusOf("GET", "/metrics", token), credential).toBe(isKnown ? 200 : 401);
+      for (const target of ["/healthz", "/metrics", "/", "/debug/pprof", "/../etc/passwd"])
+        for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+          expect(await statusOf(method, target, token), `${method} ${target}`).toBeGreaterThanOrEqual(400);
+    }
+    await manager.stop();
+  });
+
   test("mutual TLS: only listed names of the authority, each with its role", async () => {
     const authority = makeAuthority("clients");
     const files = await writeServerCertificate(authority.certificate);

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import type { TlsOptions } from "node:tls";
 import { failedPrecondition, Fault, type Timers } from "@oaas/foundation";
 import type { CrmConfig } from "../config.ts";
@@ -15,8 +16,6 @@ const POLL_INTERVAL_MS = 5_000;
 /** Loads the configured certificates; undefined when TLS is off. */
 export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsFiles | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
-  const files = [certFile, keyFile, ...(clientCaFile === undefined ? [] : [clientCaFile])];
-  const modifiedAt = (): string => files.map((file) => statSync(file).mtimeMs).join();
   const load = (): TlsOptions => ({
     cert: read(certFile),
     key: read(keyFile),
@@ -24,14 +23,15 @@ export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfi
     // Accepted here without a certificate, because health needs none. The port closes connections with an invalid one.
     ...(mtls ? { requestCert: true, rejectUnauthorized: false } : {}),
   });
+  const options = load();
   return {
-    options: load(),
+    options,
     watch: (timers, changed, failed) => {
-      let last = modifiedAt();
+      let last = options;
       const poll = (): void => {
         try {
-          const current = modifiedAt();
-          if (current !== last) changed(load());
+          const current = load();
+          if (!isDeepStrictEqual(current, last)) changed(current);
           last = current;
         } catch (thrown) {
           failed(Fault.from(thrown));
