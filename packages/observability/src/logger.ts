@@ -19,8 +19,8 @@ type LogMethod = (message: string, fields?: LogFields) => void;
 export interface Logger extends Readonly<Record<LogLevel, LogMethod>> {
   /** Whether lines of this level are written. Check it before computing expensive fields. */
   isEnabled(level: LogLevel): boolean;
-  /** Returns a logger that adds these fields to every line. */
-  child(fields: LogFields): Logger;
+  /** Returns a logger that adds these fields to every line, and writes lines from `level` on if given. */
+  child(fields: LogFields, options?: { readonly level?: LogLevel }): Logger;
 }
 
 const ignore = (): void => undefined;

@@ -31,6 +31,23 @@ describe("levels", () => {
     expect(LOG_LEVELS.filter((each) => log.isEnabled(each))).toEqual(want);
   });
 
+  test.each<LogThreshold>(["error", "off"])(
+    "a child with its own level writes although the logger is at %s",
+    (level) => {
+      const written: string[] = [];
+      const destination = {
+        write: (line: string) => void written.push((JSON.parse(line) as { message: string }).message),
+      };
+      const log = createPinoLogger({ clock: { now: () => 0 }, level, destination });
+      const audit = log.child({ audit: true }, { level: "warn" });
+      audit.child({ more: 1 }).warn("grandchild");
+      audit.warn("child", { audit: "overridden" });
+      audit.info("too low");
+      log.warn("parent");
+      expect(written).toEqual(["grandchild", "child"]);
+    },
+  );
+
   test("the no-op logger and its children write nothing", () => {
     NOOP_LOGGER.child({ a: 1 }).fatal("m");
     expect(NOOP_LOGGER.isEnabled("fatal")).toBe(false);

@@ -29,17 +29,17 @@ export function createPinoLogger(options: PinoLoggerOptions): Logger {
     destination,
   );
 
-  const bind = (bound: LogFields): Logger => {
-    const child = root.child(bound);
-    const write = (level: LogLevel) => {
-      if (!child.isLevelEnabled(level)) return () => undefined;
+  const bind = (bound: LogFields, level = root.level): Logger => {
+    const child = root.child(bound, { level });
+    const write = (severity: LogLevel) => {
+      if (!child.isLevelEnabled(severity)) return () => undefined;
       return (message: string, fields: LogFields = {}) => {
         try {
           const line = { ...omit(contextFields(context.current()), bound), ...toLogFields(fields) };
           // pino writes a key twice when a line repeats a bound field, and strict JSON parsers reject such lines.
           const overrides = Object.keys(line).some((key) => Object.hasOwn(bound, key));
-          const target = overrides ? root.child(omit(bound, line)) : child;
-          target[level](line, message);
+          const target = overrides ? root.child(omit(bound, line), { level }) : child;
+          target[severity](line, message);
         } catch {
           // A failing destination costs the line, never the caller.
         }
@@ -52,8 +52,8 @@ export function createPinoLogger(options: PinoLoggerOptions): Logger {
       warn: write("warn"),
       error: write("error"),
       fatal: write("fatal"),
-      isEnabled: (level) => child.isLevelEnabled(level),
-      child: (fields) => bind({ ...bound, ...toLogFields(fields) }),
+      isEnabled: (severity) => child.isLevelEnabled(severity),
+      child: (fields, { level: own = level } = {}) => bind({ ...bound, ...toLogFields(fields) }, own),
     };
   };
   return bind(toLogFields(options.fields ?? {}));

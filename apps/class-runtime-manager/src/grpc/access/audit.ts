@@ -10,7 +10,7 @@ export interface RequestedChange {
   readonly target: string;
 }
 
-/** Writes requested changes to the log, at level warn so that they are kept at common levels. */
+/** Writes requested changes to the log at level warn, whatever the level of the log. */
 export interface AuditLog {
   /** Runs a change and logs it with its caller, also when it fails. `outcomeOf` tells what the change did. */
   record<T>(
@@ -24,7 +24,7 @@ export interface AuditLog {
 }
 
 export function createAuditLog(logger: Logger): AuditLog {
-  const log = logger.child({ audit: true });
+  const log = logger.child({ audit: true }, { level: "warn" });
   return {
     record: async (call, change, work, outcomeOf) => {
       const fields = { caller: call.caller, ...change, correlation_id: call.correlationId };
