@@ -34,6 +34,12 @@ test.each([
     unit: { id: "a".repeat(100_000) },
     problem: undefined,
   },
+  { case: "a text above the limit", unit: { id: "a".repeat(262_145) }, problem: "is longer than 262144 bytes" },
+  {
+    case: "a value of a map above the limit",
+    unit: { functions: [{ config: { k: "a".repeat(262_145) } }] },
+    problem: "is longer than 262144 bytes",
+  },
 ])("measures before decoding: $case", ({ unit, problem }) => {
   expect(findMessageProblem(DeployRequestSchema, unitBytes(unit), LIMITS)?.message).toBe(problem);
 });

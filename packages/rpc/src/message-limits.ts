@@ -2,6 +2,9 @@ import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { REQUEST_LIMITS, ROOT_PATH, type DocumentLimits, type Violation } from "@oaas/foundation";
 
+/** Bytes of one text: 65,536 characters of up to four bytes, the limit of REST. */
+const MAX_TEXT_BYTES = 262_144;
+
 /**
  * Measures an encoded message before it is decoded: two bytes on the wire can become an object of 300 bytes. Counts every
  * field, every item of a packed list and every nested message. An invalid encoding is left to the decoder.
@@ -16,6 +19,12 @@ export function findMessageProblem(
     measure(message, new BinaryReader(bytes), bytes.length, limits.depth, budget);
   } catch (thrown) {
     if (!(thrown instanceof LimitExceeded)) return undefined;
+    if (thrown.text !== undefined)
+      return {
+        path: `$.${thrown.text.name}`,
+        message: `is longer than ${MAX_TEXT_BYTES} bytes`,
+        fix: "shorten it",
+      };
     return budget.nodes < 0
       ? {
           path: ROOT_PATH,
@@ -31,7 +40,15 @@ export function findMessageProblem(
   return undefined;
 }
 
-class LimitExceeded extends Error {}
+class LimitExceeded extends Error {
+  /** The field of a text that is too long. */
+  readonly text: DescField | undefined;
+
+  constructor(text?: DescField) {
+    super();
+    this.text = text;
+  }
+}
 
 interface Budget {
   nodes: number;
@@ -62,6 +79,7 @@ function measureBytes(field: DescField, reader: BinaryReader, depth: number, bud
     spend(budget, 1);
     measure(field.message, reader, end, depth - 1, budget);
   } else {
+    if (!isPacked(field) && end - reader.pos > MAX_TEXT_BYTES) throw new LimitExceeded(field);
     spend(budget, isPacked(field) ? end - reader.pos : 1);
     reader.pos = end;
   }
@@ -80,7 +98,11 @@ function measureEntry(
     spend(budget, 1);
     if (number === 2 && field.message !== undefined && wireType === WireType.LengthDelimited) {
       measure(field.message, reader, reader.uint32() + reader.pos, depth - 1, budget);
-    } else reader.skip(wireType, number);
+    } else {
+      const from = reader.pos;
+      reader.skip(wireType, number);
+      if (reader.pos - from > MAX_TEXT_BYTES) throw new LimitExceeded(field);
+    }
   }
 }
 

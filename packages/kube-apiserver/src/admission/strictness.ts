@@ -13,7 +13,8 @@ export function validateStrictness(
   const unknown = findUnknownFields(sent, version.schema);
   const isOwn = isBuiltIn(kind);
   // An unknown field is not reported as duplicate too, except for custom kinds, which are checked twice.
-  const reported = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
+  const unknownPaths = new Set(unknown);
+  const reported = isOwn ? duplicates.filter((path) => !unknownPaths.has(path)) : duplicates;
   const lines = [
     ...reported.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
     ...(isOwn ? unknown : sortMetadataFirst(unknown)).map((path) => ({
@@ -38,8 +39,8 @@ function sortMetadataFirst(paths: readonly string[]): readonly string[] {
 /** Sorts lines by the position of each path's first step in the body. */
 function sortByPosition<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
   const places = new Map(Object.keys(sent).map((name, index) => [name, index]));
-  const place = ({ path }: T): number => places.get(path.split(/[.[]/)[0] ?? "") ?? 0;
-  return [...lines].sort((a, b) => place(a) - place(b));
+  const placed = lines.map((line) => ({ line, place: places.get(line.path.split(/[.[]/, 1)[0] ?? "") ?? 0 }));
+  return placed.sort((a, b) => a.place - b.place).map(({ line }) => line);
 }
 
 function listUnknownPaths(before: JsonValue, after: JsonValue, path: string): readonly string[] {
