@@ -15,7 +15,7 @@ import { textBombs, type Bomb } from "../src/bombs.ts";
 const MAIN = path.resolve(import.meta.dirname, "../../../packages/kube-apiserver/src/main.ts");
 const MIB = 1024 * 1024;
 /** The work is linear. Kubernetes accepts 3 MiB, of which 170,000 unknown fields take about a second here. */
-const BODY_BYTES = sweepSize(0.25 * MIB, 0.75 * MIB);
+const BODY_BYTES = sweepSize(0.25 * MIB, 0.5 * MIB);
 const LONGEST_TURN_MS = 250;
 const MEMORY_BYTES = sweepSize(200, 600) * MIB;
 
