@@ -24,6 +24,19 @@ const SLOW_BODY =
   "POST /api/v1/packages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{";
 const EVENTS = "GET /api/v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
 
+/** Attacks on any HTTP port. */
+const ANY_PORT = [
+  {
+    name: "idle connections",
+    attack: (port: number, clients: SlowClients) => clients.idle(port, IDLE_CONNECTIONS),
+  },
+  {
+    name: "slow headers",
+    attack: (port: number, clients: SlowClients) =>
+      clients.drip(port, SLOW_CONNECTIONS, HALF_HEAD.padEnd(9999, "x"), 20),
+  },
+];
+
 interface Server {
   readonly port: number;
   readonly health: string;
@@ -76,15 +89,7 @@ describe("slow clients", () => {
     });
 
     test.each([
-      {
-        name: "idle connections",
-        attack: (port: number, clients: SlowClients) => clients.idle(port, IDLE_CONNECTIONS),
-      },
-      {
-        name: "slow headers",
-        attack: (port: number, clients: SlowClients) =>
-          clients.drip(port, SLOW_CONNECTIONS, HALF_HEAD.padEnd(9999, "x"), 20),
-      },
+      ...ANY_PORT,
       {
         name: "slow bodies",
         attack: (port: number, clients: SlowClients) =>
@@ -128,15 +133,7 @@ describe("slow clients", () => {
     });
 
     test.each([
-      {
-        name: "idle connections",
-        attack: (port: number, clients: SlowClients) => clients.idle(port, IDLE_CONNECTIONS),
-      },
-      {
-        name: "slow headers",
-        attack: (port: number, clients: SlowClients) =>
-          clients.drip(port, SLOW_CONNECTIONS, HALF_HEAD.padEnd(9999, "x"), 20),
-      },
+      ...ANY_PORT,
       {
         name: "half an HTTP/2 preface",
         attack: (port: number, clients: SlowClients) => clients.stall(port, SLOW_CONNECTIONS, "PRI * HT"),
