@@ -55,9 +55,9 @@ export interface KeyedRequest {
  *      └─▶ taken over: the owner's lease ended, or a minute has passed
  * ```
  *
- * *Guarantees*: the key is recorded before the work begins, and the record outlives this process: it does not hang on a lease, which an
- * embedded store ends with the process, while clients retry exactly when the serving process has died. There is no effect without a
- * note: a process that finds the note replies and does nothing; the note of a process that lost the request is rejected. The record of a
+ * *Guarantees*: the key is recorded before the work begins. The record has no lease, because an embedded store ends leases with the
+ * process, and clients retry after the process has died. Every effect is committed together with a note in the record: a process that
+ * finds the note sends its response and does nothing, and the commit of a process that lost the request is rejected. The record of a
  * failed request is deleted, so that it can be retried.
  */
 export class Idempotency<Reply extends StoredReply> {

@@ -77,7 +77,7 @@ const NOT_FOUND: readonly { case: string; refs: Refs; live: Stored<KubeObject>[]
   { case: "another object has its name", refs: [refTo(A)], live: [service("a", "another")] },
   { case: "the status has no uid", refs: [{ apiVersion: "v1", kind: "Service", name: "a" }], live: [A] },
   {
-    case: "its kind is no longer served",
+    case: "the API server does not serve its kind",
     refs: [{ ...refTo(A), apiVersion: "serving.knative.dev/v1" }],
     live: [A],
   },

@@ -8,9 +8,9 @@ export interface UnconfirmedWrites {
 }
 
 /**
- * Records children that were sent by passes that did not complete. The status does not list them yet, so a child that
- * loses its label and is no longer desired would be orphaned; so would a child whose class was deleted before our
- * finalizer was stored. Empty for a class whose last pass completed.
+ * Records the children that an incomplete reconcile pass applied. The status does not list them yet. Without this
+ * record, two kinds of children would be orphaned: a child that loses its label and is removed from the desired state,
+ * and a child whose class was deleted before our finalizer was stored. Empty for a class whose last pass completed.
  */
 export class UnconfirmedChildren {
   readonly #byClass = new Map<string, UnconfirmedWrites>();

@@ -62,7 +62,7 @@ test.each([
   { image: " registry.local/a", allowed: ["registry.local"], case: "a leading space" },
   { image: "registry.local/a\n", allowed: ["registry.local"], case: "a trailing line feed" },
   { image: "r\u0435gistry.local/a", allowed: ["registry.local"], case: "a look-alike letter" },
-  { image: "registry.local/a", allowed: ["https://registry.local"], case: "an allowed registry that is no prefix" },
+  { image: "registry.local/a", allowed: ["https://registry.local"], case: "an allowed registry with a scheme" },
   { image: "registry.local/a:2", allowed: ["registry.local/a:1"], case: "an allowed registry with a tag" },
 ])("rejects: $case", ({ image, allowed }) => {
   expect(resolveImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });

@@ -130,7 +130,7 @@ export class HttpServer {
     app.addContentTypeParser("*", (request: FastifyRequest, body: Readable) => this.#readBody(request, body));
     app.decorateRequest("admission");
     app.decorateRequest("response");
-    // The client is told to continue when its request is admitted.
+    // 100 Continue is sent after the request is admitted.
     this.#server.on("checkContinue", (request, response) => app.routing(request, response));
     this.#server.on("checkExpectation", (request, response) => app.routing(request, response));
     this.#server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
