@@ -117,6 +117,9 @@ describe("a request with an idempotency key whose process is killed", () => {
     expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: packageOf(id, 2) })).status).toBe(200);
     const second = deploymentOf(id, { addons: ["b"] });
     expect((await pm.call("PUT", `/api/v1/deployments/${id}`, { body: second })).status).toBe(200);
+    // The report of the cluster changes the ETag, and is the last write.
+    const read = async (): Promise<unknown> => (await pm.call("GET", `/api/v1/deployments/${id}`)).json;
+    await expect.poll(read, { timeout: 20_000 }).toMatchObject({ condition: "RUNNING" });
   };
 
   const conditionOf = async ({ condition, request }: Scenario, id: string): Promise<Record<string, string>> => {
