@@ -16,6 +16,9 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
   "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
   models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
+  nfr: { rank: 1, folder: "packages/nfr", mayImport: ["foundation"] },
+  promql: { rank: 1, folder: "packages/promql", mayImport: ["foundation"] },
+  "prometheus-client": { rank: 1, folder: "packages/prometheus-client", mayImport: ["foundation"] },
   "stack-folder": { rank: 1, folder: "packages/stack-folder", mayImport: [] },
   "service-shell": {
     rank: 2,
@@ -51,7 +54,9 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "kube-core",
       "kube-runtime",
       "models",
+      "nfr",
       "observability",
+      "prometheus-client",
       "rpc",
       "service-shell",
     ],
@@ -61,7 +66,11 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "apps/package-manager",
     mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "service-shell", "storage"],
   },
-  cli: { rank: 4, folder: "apps/cli", mayImport: ["contracts", "foundation", "stack-folder"] },
+  cli: {
+    rank: 4,
+    folder: "apps/cli",
+    mayImport: ["contracts", "foundation", "nfr", "prometheus-client", "stack-folder"],
+  },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
@@ -73,8 +82,10 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "kube-apiserver",
       "kube-core",
       "kube-runtime",
+      "nfr",
       "observability",
       "package-manager",
+      "promql",
       "real-components",
       "service-shell",
       "stack-folder",
@@ -96,7 +107,7 @@ export interface FolderRule {
 
 /** Packages that pure folders may import at run time. */
 export const PURE_PACKAGES =
-  /^(@oaas\/(foundation|models|kube-core|contracts)(\/.*)?|@oaas\/observability\/secrets|zod|yaml|@bufbuild\/protobuf)$/;
+  /^(@oaas\/(foundation|models|kube-core|contracts|nfr)(\/.*)?|@oaas\/observability\/secrets|zod|yaml|@bufbuild\/protobuf)$/;
 
 /**
  * The folders of each app, from the bottom up: a row may import only the rows before it.

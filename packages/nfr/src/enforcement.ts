@@ -1,0 +1,145 @@
+import type { Dimension, Recommendation } from "./recommendation.ts";
+
+/** off: nothing is measured. observe: recommendations only. enforce: recommendations are applied. */
+export type EnforcementMode = "off" | "observe" | "enforce";
+
+/** stable: after a stability window. emergency: at once, when the error budget burns. verification: the result of an action is worse. */
+export type Lane = "stable" | "emergency" | "verification";
+
+/** The limits of the policy; the defaults are in `policy/`. All times are in milliseconds. */
+export interface PolicySettings {
+  /** Stored with every decision, so that a decision can be recomputed. */
+  readonly version: string;
+  readonly stabilityMs: number;
+  readonly cooldownMs: number;
+  /** The largest change of one stable action, as a share of the current value. */
+  readonly maxDelta: number;
+  readonly upTolerance: number;
+  readonly downTolerance: number;
+  readonly upWindowMs: number;
+  readonly downWindowMs: number;
+  readonly emergencyBurnRate: number;
+  readonly emergencyRatio: number;
+  readonly emergencyRatioMs: number;
+  readonly emergencyCooldownMs: number;
+  readonly emergencyMinPods: number;
+  readonly emergencyMaxDelta: number;
+  readonly maxDirectionChangesPerHour: number;
+  /** How long the result of an action is watched. */
+  readonly verificationMs: number;
+  readonly freezeMs: number;
+  readonly maxReplicas: number;
+}
+
+/** A limit on a dimension and where it comes from, such as `max_scale` or `HPA web maxReplicas`. */
+export interface Limit {
+  readonly value: number;
+  readonly source: string;
+}
+
+/** How urgent a change is, from the compliance of the component. */
+export interface Urgency {
+  readonly burnRate5m?: number;
+  readonly burnRate1h?: number;
+  /** Demand relative to capacity, or latency relative to its requirement; above 1 the requirement is violated. */
+  readonly ratio?: number;
+  /** Since when the ratio has been at or above the emergency ratio. */
+  readonly ratioSinceMs?: number;
+}
+
+/** Why a class must not be changed now. */
+export type Blocker = "rolling-out" | "progressing" | "degraded" | "data-outdated" | "no-data" | "conflict" | "budget";
+
+/** One question to the policy: one dimension of one component at one time. */
+export interface PolicyInput {
+  readonly nowMs: number;
+  readonly mode: EnforcementMode;
+  readonly component: string;
+  readonly dimension: Dimension;
+  /** Whether the class allows enforcement of this dimension. */
+  readonly isAllowed: boolean;
+  /** Absent when nothing is known: then nothing changes. */
+  readonly recommendation?: Recommendation;
+  /** The value in effect; pods that are starting count. */
+  readonly current: number;
+  /** All limits; the largest minimum and the smallest maximum bind. */
+  readonly minimums: readonly Limit[];
+  readonly maximums: readonly Limit[];
+  readonly urgency: Urgency;
+  readonly blockers: readonly Blocker[];
+  readonly pausedUntilMs?: number;
+  readonly isFrozen: boolean;
+  /** When this process became the leader. */
+  readonly leaderSinceMs: number;
+  /** How bad the worst requirement is now, larger is worse, to verify the last action; absent when unknown. */
+  readonly badness?: number;
+  readonly state: PolicyState;
+}
+
+/** What the policy remembers of one dimension of one component. Plain JSON: it is stored in the status. */
+export interface PolicyState {
+  /** Targets of the last windows, oldest first, bounded. */
+  readonly targets: readonly { readonly atMs: number; readonly target: number }[];
+  readonly lastAction?: AppliedAction;
+  /** Times of changes of direction in the last hour. */
+  readonly directionChangesMs: readonly number[];
+  readonly frozenUntilMs?: number;
+  /** The value before the last action that made nothing worse. */
+  readonly lastGood?: number;
+  /** The last reason not to act, so that only a change of it becomes an event. */
+  readonly lastSkip?: SkipReason;
+}
+
+export interface AppliedAction {
+  readonly atMs: number;
+  readonly from: number;
+  readonly to: number;
+  readonly lane: Lane;
+  readonly badnessBefore?: number;
+  readonly isVerified: boolean;
+}
+
+export type SkipReason =
+  | "off"
+  | "observe"
+  | "dimension-not-allowed"
+  | "no-recommendation"
+  | "recommendation-outdated"
+  | "within-tolerance"
+  | "stability"
+  | "cooldown"
+  | "verifying"
+  | "frozen"
+  | "paused"
+  | "leader-change"
+  | "direction-changes"
+  | "at-limit"
+  | Blocker;
+
+/** One rule that was checked, with its numbers, in the order of checking. */
+export interface GateResult {
+  readonly gate: string;
+  readonly passed: boolean;
+  /** One sentence with the numbers. */
+  readonly detail: string;
+}
+
+/** The answer of the policy. */
+export type PolicyDecision = {
+  readonly gates: readonly GateResult[];
+  readonly next: PolicyState;
+} & (
+  | {
+      readonly action: "apply" | "revert";
+      readonly lane: Lane;
+      readonly from: number;
+      readonly to: number;
+      /** The limit that cut the change, when one did. */
+      readonly clampedBy?: Limit;
+    }
+  | {
+      readonly action: "hold";
+      readonly reason: SkipReason;
+      /** When the answer may change by time alone. */ readonly retryAtMs?: number;
+    }
+);

@@ -1,0 +1,4 @@
+export * from "./compliance.ts";
+export * from "./enforcement.ts";
+export * from "./recommendation.ts";
+export * from "./samples.ts";

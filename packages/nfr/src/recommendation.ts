@@ -1,0 +1,33 @@
+/** What enforcement may change. CPU is in millicores and memory in bytes, per replica. */
+export const DIMENSIONS = ["replicas", "cpu", "memory"] as const;
+
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** What a recommendation was computed from. */
+export interface Basis {
+  /** The window of the samples, such as `10m`. */
+  readonly window: string;
+  /** The query of the signal that set the target. */
+  readonly query: string;
+  /** The numbers that entered, by name, such as `requests_per_second`. */
+  readonly values: Readonly<Record<string, number>>;
+  /** The floor that set the target, such as `min_scale`, when one did. */
+  readonly floor?: string;
+}
+
+/** The recommended value of one dimension of a component. `lowerBound <= target <= upperBound`. */
+export interface Recommendation {
+  /** A function key, or `odgm`. */
+  readonly component: string;
+  readonly dimension: Dimension;
+  readonly target: number;
+  readonly lowerBound: number;
+  readonly upperBound: number;
+  readonly basis: Basis;
+  /** 0 to 1. */
+  readonly confidence: number;
+  /** The value in effect when the recommendation was computed. */
+  readonly current?: number;
+  readonly observedAtMs: number;
+  readonly validUntilMs: number;
+}
