@@ -42,6 +42,39 @@ export function accessOfStatus(status: number): Access {
   return status === 401 || status === 403 ? `${status}` : "served";
 }
 
+/** The verbs that the suite sends to every path. */
+export const VERBS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** A path of a port without roles. Every other verb and path is answered with an error, whatever the credential. */
+export interface PlainRoute {
+  readonly path: string;
+  readonly verbs: readonly Verb[];
+  readonly requires: "public" | "secret";
+}
+
+/** The separate port of the package manager for metrics (METRICS_PORT). It ignores credentials. */
+export const METRICS_ROUTES: readonly PlainRoute[] = [{ path: "/metrics", verbs: ["GET"], requires: "public" }];
+
+/** Credentials of the status page of the local stack; `secret` is the one in the stack's state file. */
+export const STACK_CREDENTIALS = ["none", "wrong", "secret"] as const;
+export type StackCredential = (typeof STACK_CREDENTIALS)[number];
+
+/** The status page of the local stack. */
+export const STACK_ROUTES: readonly PlainRoute[] = [
+  ...["/", "/health", "/healthz", "/readyz", "/metrics"].map((path): PlainRoute => {
+    return { path, verbs: ["GET", "HEAD"], requires: "public" };
+  }),
+  ...["/control/break", "/control/restore", "/control/stop"].map((path): PlainRoute => {
+    return { path, verbs: ["POST"], requires: "secret" };
+  }),
+];
+
+/** The access to a verb of the status page that its path offers. */
+export function expectedStackAccess({ requires }: PlainRoute, credential: StackCredential): Access {
+  return requires === "public" || credential === "secret" ? "served" : "401";
+}
+
 const DEPLOYER_METHODS: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.deploy,
   DeploymentService.method.deleteDeployment,

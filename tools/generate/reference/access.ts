@@ -8,19 +8,26 @@ import {
 import {
   CREDENTIALS,
   expectedAccess,
+  expectedStackAccess,
+  METRICS_ROUTES,
   restOperations,
   rpcRequirement,
+  STACK_CREDENTIALS,
+  STACK_ROUTES,
+  type PlainRoute,
 } from "../../../tests/security/src/access-table.ts";
 import type { Generator } from "../generator.ts";
 import { table } from "./markdown.ts";
 
-/** The page of access rights; `tests/security` verifies each cell against a running package manager. */
+/** The page of access rights; `tests/security` verifies each cell against running processes. */
 export const generator: Generator = {
   name: "access-reference",
   produce: async () => new Map([["docs/security/access.md", accessPage()]]),
 };
 
 const SERVICES = [DeploymentService, CrmInfoService, TopologyService, HealthService, PackageService];
+
+const routeOf = ({ verbs, path }: PlainRoute): string => verbs.map((verb) => `\`${verb} ${path}\``).join(", ");
 
 function accessPage(): string {
   const operations = restOperations().filter(({ isOffered }) => isOffered);
@@ -33,10 +40,20 @@ function accessPage(): string {
   const methods = SERVICES.flatMap((service) =>
     service.methods.map((method) => [service.name, method.name, rpcRequirement(method)]),
   );
+  const metrics = METRICS_ROUTES.map((route) => [
+    routeOf(route),
+    route.requires,
+    ...CREDENTIALS.map((credential) => expectedAccess("public", credential)),
+  ]);
+  const page = STACK_ROUTES.map((route) => [
+    routeOf(route),
+    route.requires,
+    ...STACK_CREDENTIALS.map((credential) => expectedStackAccess(route, credential)),
+  ]);
   return `# Access to the APIs
 
 Generated from the contracts by \`tests/security/src/access-table.ts\`. Do not edit. The suite
-\`tests/security\` sends every operation with every credential to running managers and compares the responses
+\`tests/security\` sends every operation with every credential to running processes and compares the responses
 with these tables.
 
 - \`none\`: no credentials. \`wrong\`: an unknown token. \`expired\`: an expired JWT. \`unmapped\`: a valid JWT without a mapped
@@ -46,6 +63,21 @@ with these tables.
 ## REST API of the package manager
 
 ${table(["Operation", "Route", "Role", ...CREDENTIALS], rows)}
+
+## Metrics port of the package manager
+
+The listener of \`METRICS_PORT\` has no authentication and ignores credentials. It listens on loopback unless
+\`METRICS_HOST\` names another address, and rejects requests of foreign web pages there. Other paths and verbs are
+answered with 404.
+
+${table(["Route", "Role", ...CREDENTIALS], metrics)}
+
+## Status page of the local stack
+
+The page listens on loopback and rejects requests of foreign web pages, also with the secret. \`secret\`: the secret in
+the stack's state file, which only its owner can read. Other verbs are answered with 405, other paths with 404.
+
+${table(["Route", "Requires", ...STACK_CREDENTIALS], page)}
 
 ## gRPC
 
