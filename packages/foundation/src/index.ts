@@ -2,7 +2,7 @@
  * Building blocks of every other package, without input or output; this entry runs in a browser.
  *
  * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
- * retries), concurrency (semaphore, keyed queue, notifier), json (canonical JSON), documents (limits of
+ * retries), concurrency (semaphore, keyed queue, notifier, circuit breaker), json (canonical JSON), documents (limits of
  * documents from outside), http (requests of foreign web pages), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
  * `yaml` (YAML within limits).
@@ -54,6 +54,17 @@ export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";
 export { Notifier } from "./concurrency/notifier.ts";
+export {
+  admit,
+  CLOSED,
+  effectiveState,
+  recordOutcome,
+  type Admission,
+  type Breaker,
+  type BreakerPolicy,
+  type BreakerState,
+  type CallOutcome,
+} from "./concurrency/circuit-breaker.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";
 export {

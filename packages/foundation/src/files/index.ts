@@ -1,4 +1,5 @@
-/** Files and folders that only their owner can read. */
+/** Files and folders that only their owner can read; files that are re-read when they change. */
+export { fileSource, type TextSource } from "./file-source.ts";
 export {
   isWritableByOthers,
   makePrivateFolder,

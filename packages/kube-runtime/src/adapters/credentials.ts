@@ -1,7 +1,8 @@
 import type { Clock } from "@oaas/foundation";
+import { fileSource } from "@oaas/foundation/files";
 import type { ClusterAccess } from "../client/access.ts";
 import { createExecCredentials } from "./exec-plugin.ts";
-import { fileSource, textSource } from "./file-source.ts";
+import { textSource } from "./text-source.ts";
 
 /** The identity of a client, as sent to the server. */
 export interface Identity {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { Fault, type Clock } from "@oaas/foundation";
 import type { ClusterAccess, ExecPlugin } from "../client/access.ts";
-import { textSource } from "./file-source.ts";
+import { textSource } from "./text-source.ts";
 
 /** The response of a credential plug-in. */
 export interface ExecCredential {

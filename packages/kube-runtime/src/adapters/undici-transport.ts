@@ -1,9 +1,10 @@
 import { abortFault, failedPrecondition, Fault, orAbort, unavailable, type Clock } from "@oaas/foundation";
+import type { TextSource } from "@oaas/foundation/files";
 import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import type { ClusterAccess } from "../client/access.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../client/transport.ts";
 import { createCredentials, type Identity } from "./credentials.ts";
-import { textSource, type TextSource } from "./file-source.ts";
+import { textSource } from "./text-source.ts";
 
 /** Connection settings. */
 export interface UndiciTransportOptions {

@@ -1,7 +1,6 @@
-import { Fault, type Clock } from "@oaas/foundation";
+import { Fault, type BreakerState, type Clock } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
-import type { BreakerState } from "./guard/circuit-breaker.ts";
 
 const BREAKER_VALUE = { closed: 0, "half-open": 1, open: 2 } as const satisfies Record<BreakerState, number>;
 

@@ -6,7 +6,16 @@ import {
   type DeployResponse,
 } from "@oaas/contracts/grpc";
 import type { FindingWire } from "@oaas/contracts/rest";
-import { Fault, invalidArgument, isFault, notFound, ROOT_PATH, unavailable, type Ambient } from "@oaas/foundation";
+import {
+  Fault,
+  invalidArgument,
+  isFault,
+  notFound,
+  ROOT_PATH,
+  unavailable,
+  type Ambient,
+  type BreakerState,
+} from "@oaas/foundation";
 import type { ClusterHealth, ClusterName, Topology, UnitId } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
@@ -18,7 +27,6 @@ import { queryHealth } from "./calls/query-health.ts";
 import { replaceUnit, SentDigests } from "./calls/replace-unit.ts";
 import { CrmConnection, type CrmServices } from "./connection/crm-connection.ts";
 import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
-import type { BreakerState } from "./guard/circuit-breaker.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";

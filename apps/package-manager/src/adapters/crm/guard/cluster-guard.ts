@@ -1,25 +1,23 @@
 import {
+  admit,
+  CLOSED,
+  effectiveState,
   Fault,
   orAbort,
+  recordOutcome,
   retry,
   Semaphore,
   startDeadline,
   unavailable,
   type Ambient,
-  type Deadline,
-} from "@oaas/foundation";
-import type { ClusterName } from "@oaas/models";
-import { BACKOFF } from "../../../backoff-policies.ts";
-import {
-  admit,
-  CLOSED,
-  effectiveState,
-  recordOutcome,
   type Breaker,
   type BreakerPolicy,
   type BreakerState,
   type CallOutcome,
-} from "./circuit-breaker.ts";
+  type Deadline,
+} from "@oaas/foundation";
+import type { ClusterName } from "@oaas/models";
+import { BACKOFF } from "../../../backoff-policies.ts";
 
 /** Limits of the calls to one cluster. */
 export interface GuardPolicy {

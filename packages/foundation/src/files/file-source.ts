@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import { failedPrecondition, type Clock } from "@oaas/foundation";
-import type { FileOrData } from "../client/access.ts";
+import { failedPrecondition } from "../faults/fault.ts";
+import type { Clock } from "../time/time.ts";
 
 /** A text that may change on disk. */
 export interface TextSource {
@@ -48,11 +48,4 @@ export function fileSource(file: string, clock: Clock): TextSource {
       lookedAt = Number.NEGATIVE_INFINITY;
     },
   };
-}
-
-/** Inline data (base64, as in a kubeconfig) never changes; a file may. */
-export function textSource(source: FileOrData, clock: Clock): TextSource {
-  if (source.file !== undefined) return fileSource(source.file, clock);
-  const text = Buffer.from(source.data, "base64").toString("utf8");
-  return { read: () => text, forget: () => undefined };
 }

@@ -1,5 +1,5 @@
 /**
- * The circuit breaker of one cluster, as a pure state machine.
+ * The circuit breaker of one peer, as a pure state machine.
  *
  * ```
  *            threshold failures in a row                timeout, or a health check
@@ -46,7 +46,7 @@ export function admit(breaker: Breaker, nowMs: number, call: "normal" | "probe",
   }
 }
 
-/** The outcome of a call: the cluster responded, it failed to respond, or the caller aborted before either. */
+/** The outcome of a call: the peer responded, it failed to respond, or the caller aborted before either. */
 export type CallOutcome = "answered" | "failed" | "unknown";
 
 /** The breaker after a call ended. */
