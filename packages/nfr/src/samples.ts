@@ -21,7 +21,9 @@ export const SIGNALS = [
   /** The share of CPU periods that were throttled, 0 to 1. */
   "cpu_throttled_ratio",
   "memory_bytes",
+  /** Restarts of the containers of all pods so far: it rises with a restart and falls when a pod is deleted. */
   "restarts",
+  /** Restarts of containers whose last end was an OOM kill: it rises with an OOM kill. */
   "oom_kills",
   /** The share of wanted replicas that were ready, 0 to 1. */
   "availability",
