@@ -103,43 +103,46 @@ class SeriesLimit {
   readonly #spec: MetricSpec<string>;
   readonly #strict: boolean;
   readonly #maxSeries: number;
-  readonly #known = new Set<string>();
+  readonly #names: readonly string[];
+  /** The labels of each series. */
+  readonly #known = new Map<string, Record<string, string>>();
 
   constructor(spec: MetricSpec<string>, options: { readonly strict: boolean; readonly maxSeries: number }) {
     this.#spec = spec;
+    this.#names = spec.labels ?? [];
     this.#strict = options.strict;
     this.#maxSeries = options.maxSeries;
   }
 
   has(labels: AnyLabels): boolean {
-    return this.#known.has(seriesKey(this.#declared(labels)));
+    return this.#known.has(this.#keyOf(labels));
   }
 
   /** Returns the labels to record a value under. */
-  admit(labels?: AnyLabels): Record<string, string> {
-    const declared = this.#declared(labels);
-    const key = seriesKey(declared);
-    if (this.#known.has(key)) return declared;
-    if (this.#known.size >= this.#maxSeries)
-      return Object.fromEntries(Object.keys(declared).map((name) => [name, "overflow"]));
-    this.#known.add(key);
+  admit(labels: AnyLabels = {}): Record<string, string> {
+    const key = this.#keyOf(labels);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#known.size >= this.#maxSeries) return this.#labelsBy(() => "overflow");
+    const declared = this.#labelsBy((name) => labels[name] ?? "");
+    this.#known.set(key, declared);
     return declared;
   }
 
   /** Returns the labels of a series to remove. */
-  release(labels?: AnyLabels): Record<string, string> {
-    const declared = this.#declared(labels);
-    this.#known.delete(seriesKey(declared));
-    return declared;
+  release(labels: AnyLabels = {}): Record<string, string> {
+    this.#known.delete(this.#keyOf(labels));
+    return this.#labelsBy((name) => labels[name] ?? "");
   }
 
-  #declared(labels: AnyLabels = {}): Record<string, string> {
+  /** The values of the declared labels as one text. */
+  #keyOf(labels: AnyLabels): string {
     const problem = this.#strict ? labelProblem(this.#spec, labels) : undefined;
     if (problem !== undefined) throw new TypeError(problem);
-    return Object.fromEntries((this.#spec.labels ?? []).map((name) => [name, labels[name] ?? ""]));
+    return JSON.stringify(this.#names.map((name) => labels[name] ?? ""));
   }
-}
 
-function seriesKey(labels: AnyLabels): string {
-  return JSON.stringify(Object.values(labels));
+  #labelsBy(valueOf: (name: string) => string): Record<string, string> {
+    return Object.fromEntries(this.#names.map((name) => [name, valueOf(name)]));
+  }
 }
