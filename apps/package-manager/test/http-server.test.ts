@@ -17,7 +17,8 @@ const SLOW = "slow";
 const get = (name: string) => `GET /api/v1/packages/${name} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
 interface Pending {
-  readonly incoming: RequestHead & RequestContent;
+  readonly head: RequestHead;
+  readonly content: RequestContent;
   readonly answer: (reply: HttpReply) => void;
 }
 
@@ -37,12 +38,11 @@ const pipeline = {
     startedAtMs: 0,
   }),
   serve: async (operation: Operation, { head }: Admission, content: RequestContent): Promise<HttpReply> => {
-    const incoming = { ...head, ...content };
-    const name = incoming.parameters["name"] ?? "";
+    const name = content.parameters["name"] ?? "";
     served.push(name);
-    if (name.startsWith(SLOW)) return new Promise((answer) => pending.push({ incoming, answer }));
+    if (name.startsWith(SLOW)) return new Promise((answer) => pending.push({ head, content, answer }));
     if (name === "large") return { status: 200, json: JSON.stringify("x".repeat(1_000_000)) };
-    return json({ id: operation.id, ...incoming.parameters });
+    return json({ id: operation.id, ...content.parameters });
   },
   refuse: (thrown: unknown, instance: string, correlationId: string) =>
     problemReply(thrown, { instance, correlationId }),
@@ -178,7 +178,7 @@ describe("requests of one connection", () => {
     await eventually(() => pending.length > 0);
     socket.write(get("4"));
     await eventually(() => {
-      for (const { incoming, answer } of pending.splice(0)) answer(json(incoming.parameters));
+      for (const { content, answer } of pending.splice(0)) answer(json(content.parameters));
       return namesIn(received()).length === 4;
     });
     expect(namesIn(received())).toEqual([`${SLOW}-1`, "2", `${SLOW}-3`, "4"]);
@@ -203,10 +203,10 @@ describe("clients that disconnect or stay silent", () => {
     const { socket } = await open();
     socket.write(get(SLOW));
     await eventually(() => pending.length === 1);
-    const [{ incoming, answer }] = pending as [Pending];
-    expect(incoming.signal.aborted).toBe(false);
+    const [{ content, answer }] = pending as [Pending];
+    expect(content.signal.aborted).toBe(false);
     socket.end();
-    await eventually(() => incoming.signal.aborted);
+    await eventually(() => content.signal.aborted);
     answer(json({}));
   });
 
@@ -214,8 +214,8 @@ describe("clients that disconnect or stay silent", () => {
     const { socket, received } = await open();
     socket.write(get(SLOW));
     await eventually(() => pending.length === 1);
-    const [{ incoming, answer }] = pending as [Pending];
-    const { signal } = incoming;
+    const [{ content, answer }] = pending as [Pending];
+    const { signal } = content;
     answer(json({}));
     await eventually(() => received().includes("{}"));
     socket.destroy();
@@ -262,10 +262,10 @@ test("joins the lines of a list header, and reads the first line of any other", 
   const lines = ['If-Match: "1"', 'if-match: "2", "3"', "if-matches: no", "X-One: a", "x-one: b"];
   socket.write(`GET /api/v1/packages/${SLOW} HTTP/1.1\r\nhost: x\r\n${lines.join("\r\n")}\r\n\r\n`);
   await eventually(() => pending.length === 1);
-  const [{ incoming, answer }] = pending as [Pending];
-  expect(incoming.list("if-match")).toBe('"1", "2", "3"');
-  expect(incoming.list("if-none-match")).toBeUndefined();
-  expect([incoming.header("if-match"), incoming.header("x-one")]).toEqual(['"1"', "a"]);
+  const [{ head, answer }] = pending as [Pending];
+  expect(head.list("if-match")).toBe('"1", "2", "3"');
+  expect(head.list("if-none-match")).toBeUndefined();
+  expect([head.header("if-match"), head.header("x-one")]).toEqual(['"1"', "a"]);
   answer(json({}));
 });
 

@@ -72,12 +72,12 @@ test("converts headers to a context and back", () => {
     traceparent: `00-${trace}-${span}-01`,
     tracestate: "a=1",
   };
-  const context = contextFromHeaders((name) => headers[name], ids);
+  const context = contextFromHeaders(ensureCorrelationId(headers["x-correlation-id"], ids), (name) => headers[name]);
   expect(context).toEqual({
     correlationId: "c1",
     span: { traceId: trace, spanId: span, sampled: true, traceState: "a=1" },
   });
   expect(headersFromContext(context)).toEqual(headers);
   expect(headersFromContext({})).toEqual({});
-  expect(contextFromHeaders(() => undefined, ids).correlationId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(ensureCorrelationId(undefined, ids)).toMatch(/^[0-9a-f-]{36}$/);
 });

@@ -20,12 +20,12 @@ export function ensureCorrelationId(text: string | undefined, ids: Ids): Correla
   return parseCorrelationId(text) ?? (ids.uuid() as CorrelationId);
 }
 
-/** Reads the context from request headers or metadata. Creates a correlation id if there is none. */
-export function contextFromHeaders(header: (name: string) => string | undefined, ids: Ids): WorkContext {
-  return {
-    correlationId: ensureCorrelationId(header(CORRELATION_HEADER), ids),
-    span: parseTraceparent(header(TRACEPARENT_HEADER), header(TRACESTATE_HEADER)),
-  };
+/** Returns the context of a request with this id; reads its trace from the headers or metadata. */
+export function contextFromHeaders(
+  correlationId: CorrelationId,
+  header: (name: string) => string | undefined,
+): WorkContext {
+  return { correlationId, span: parseTraceparent(header(TRACEPARENT_HEADER), header(TRACESTATE_HEADER)) };
 }
 
 /** Returns the headers or metadata that forward a context to another service. */

@@ -100,7 +100,7 @@ export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSi
   );
   const correlationId = ensureCorrelationId(header(METADATA_KEYS.correlationId), ambient.ids);
   return {
-    context: { ...contextFromHeaders(header, ambient.ids), correlationId },
+    context: contextFromHeaders(correlationId, header),
     call: {
       signal: deadline.signal,
       correlationId,

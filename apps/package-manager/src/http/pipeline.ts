@@ -8,7 +8,14 @@ import {
   type CrossSiteRules,
   type Fault,
 } from "@oaas/foundation";
-import { contextFromHeaders, type ContextStore, type Logger, type Meter, type WorkContext } from "@oaas/observability";
+import {
+  contextFromHeaders,
+  type ContextStore,
+  type CorrelationId,
+  type Logger,
+  type Meter,
+  type WorkContext,
+} from "@oaas/observability";
 import type { PeerCertificate } from "@oaas/rpc";
 import { actorOf, type AuditedAttempt, type AuditResult, type AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
@@ -24,10 +31,10 @@ import { withSentPaths } from "./request/request-aliases.ts";
 export interface RequestHead {
   readonly url: string;
   readonly address: string;
-  /** The verified client certificate, if there is one. */
-  readonly certificate: () => PeerCertificate | undefined;
-  readonly correlationId: string;
+  readonly correlationId: CorrelationId;
   readonly hasBody: boolean;
+  /** The verified client certificate, if there is one. */
+  certificate(): PeerCertificate | undefined;
   /** A header; the first one when it was sent several times. */
   header(name: string): string | undefined;
   /** A header that holds a list, all its lines joined (RFC 9110, 5.3). */
@@ -42,8 +49,6 @@ export interface RequestContent {
   /** Aborts when the client disconnects before the response. */
   readonly signal: AbortSignal;
 }
-
-type Incoming = RequestHead & RequestContent;
 
 /** A request whose caller may perform its operation. */
 export interface Admission {
@@ -119,15 +124,12 @@ export class Pipeline {
 
   /** Decides on the head of a request whether its body is read; else returns the response. Never rejects. */
   async admit(operation: Operation, head: RequestHead): Promise<Admission | { readonly reply: HttpReply }> {
-    const { ambient, context } = this.#options;
-    const header = (name: string): string | undefined =>
-      name === HEADERS.correlationId ? head.correlationId : head.header(name);
-    const own = contextFromHeaders(header, ambient.ids);
-    const startedAtMs = ambient.clock.monotonic();
+    const context = contextFromHeaders(head.correlationId, (name) => head.header(name));
+    const startedAtMs = this.#options.ambient.clock.monotonic();
     const known = { caller: ANONYMOUS };
     try {
-      await context.run(own, () => this.#assertAdmitted(operation, head, known));
-      return { head, caller: known.caller, context: own, startedAtMs };
+      await this.#assertAdmitted(operation, head, known);
+      return { head, caller: known.caller, context, startedAtMs };
     } catch (thrown) {
       const refused = this.refuse(thrown, head.url, head.correlationId);
       const reply = isChange(operation)
@@ -156,11 +158,10 @@ export class Pipeline {
     { head, caller, startedAtMs }: Admission,
     content: RequestContent,
   ): Promise<HttpReply> {
-    const incoming: Incoming = { ...head, ...content };
     const progress: Progress = { caller, isChange: isChange(operation), isRead: false };
-    const attempt = await this.#attempt(operation, incoming, progress);
+    const attempt = await this.#attempt(operation, head, content, progress);
     const whole = progress.isChange ? await this.#audit(operation, head, progress, attempt) : attempt.reply;
-    const reply = this.#applyPreconditions(operation, incoming, whole);
+    const reply = this.#applyPreconditions(operation, head, whole);
     this.#count(operation, reply, startedAtMs);
     return reply;
   }
@@ -192,12 +193,17 @@ export class Pipeline {
     this.#countRequest(id, status, (this.#options.ambient.clock.monotonic() - startedAtMs) / 1000);
   }
 
-  async #attempt(operation: Operation, incoming: Incoming, progress: Progress): Promise<Attempt> {
+  async #attempt(
+    operation: Operation,
+    head: RequestHead,
+    content: RequestContent,
+    progress: Progress,
+  ): Promise<Attempt> {
     try {
-      return { reply: await this.#handle(operation, incoming, progress) };
+      return { reply: await this.#handle(operation, head, content, progress) };
     } catch (thrown) {
-      const fault = progress.isRead ? withSentPaths(thrown, incoming) : thrown;
-      return this.refuse(fault, incoming.url, incoming.correlationId);
+      const fault = progress.isRead ? withSentPaths(thrown, head, content) : thrown;
+      return this.refuse(fault, head.url, head.correlationId);
     }
   }
 
@@ -205,7 +211,11 @@ export class Pipeline {
   async #assertAdmitted({ id, route }: Operation, head: RequestHead, known: { caller: Caller }): Promise<void> {
     this.#assertSameSite(route, head);
     if (route.role !== "public") {
-      const caller = await this.#options.authenticate({ ...head, authorization: head.header("authorization") });
+      const caller = await this.#options.authenticate({
+        address: head.address,
+        authorization: head.header("authorization"),
+        certificate: () => head.certificate(),
+      });
       known.caller = caller;
       this.#options.admit(caller);
       assertRole(caller, route.role, id);
@@ -219,31 +229,34 @@ export class Pipeline {
     if (problem) throw crossSiteError(problem, CROSS_SITE_SETTINGS[problem.header]);
   }
 
-  async #handle(operation: Operation, incoming: Incoming, progress: Progress): Promise<HttpReply> {
+  async #handle(
+    operation: Operation,
+    head: RequestHead,
+    content: RequestContent,
+    progress: Progress,
+  ): Promise<HttpReply> {
     const { id, route, handler } = operation;
     const { caller } = progress;
-    const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
+    const query = route.query && (readQuery(route.query, content.query) as CommonQuery);
     progress.isChange &&= query?.dry_run !== true;
-    const request = readRequest(route, incoming, caller, query);
+    const request = readRequest(route, head, content, caller, query);
     progress.isRead = true;
     if (progress.isChange)
-      progress.endChange = await this.#options.audit.begin(auditedAttempt(operation, incoming, caller));
-    const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
-    if (key === undefined) return handler(request);
-    const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller: callerId(caller), operation: id, url, body }, (idempotency) =>
-      handler({ ...request, idempotency }),
-    );
+      progress.endChange = await this.#options.audit.begin(auditedAttempt(operation, head, caller));
+    const key = route.idempotent && progress.isChange ? head.header(HEADERS.idempotencyKey) : undefined;
+    if (key === undefined) return await handler(request);
+    const keyed = { key, caller: callerId(caller), operation: id, url: head.url, body: content.body };
+    return this.#options.idempotency.once(keyed, (idempotency) => handler({ ...request, idempotency }));
   }
 
   /** Applies If-Match and If-None-Match to a read: 412 for another version, 304 for one that the client has. */
-  #applyPreconditions({ route }: Operation, incoming: Incoming, reply: HttpReply): HttpReply {
+  #applyPreconditions({ route }: Operation, head: RequestHead, reply: HttpReply): HttpReply {
     const etag = reply.headers?.[HEADERS.etag];
     if (etag === undefined || reply.status !== 200 || route.method !== "GET") return reply;
-    const ifMatch = incoming.list(HEADERS.ifMatch);
+    const ifMatch = head.list(HEADERS.ifMatch);
     const mismatch = ifMatch === undefined ? undefined : versionMismatch(ifMatch, etag);
-    if (mismatch !== undefined) return this.refuse(mismatch, incoming.url, incoming.correlationId).reply;
-    const ifNoneMatch = incoming.list(HEADERS.ifNoneMatch);
+    if (mismatch !== undefined) return this.refuse(mismatch, head.url, head.correlationId).reply;
+    const ifNoneMatch = head.list(HEADERS.ifNoneMatch);
     const known = ifNoneMatch === undefined ? undefined : matchingTag(ifNoneMatch, etag);
     return known === undefined ? reply : { status: 304, headers: { [HEADERS.etag]: known } };
   }
@@ -275,20 +288,25 @@ interface CommonQuery {
 
 function readRequest(
   route: Route,
-  incoming: Incoming,
+  head: RequestHead,
+  { parameters, body, signal }: RequestContent,
   caller: Caller,
   query: CommonQuery | undefined,
 ): HttpRequest<OwnOperation> {
-  const { correlationId, parameters } = incoming;
   const isRead = route.method === "GET";
   const request = {
     parameters,
     query,
-    body: route.body && readBody(route.body, incoming),
+    body: route.body && readBody(route.body, body, head),
     showsSecrets: mayReadSecrets(caller.role),
-    call: omitUndefined({ caller: callerLabel(caller), correlationId, signal: incoming.signal, reason: query?.reason }),
-    ifVersion: route.versioned && !isRead ? conditionOf(incoming) : undefined,
-    lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
+    call: omitUndefined({
+      caller: callerLabel(caller),
+      correlationId: head.correlationId,
+      signal,
+      reason: query?.reason,
+    }),
+    ifVersion: route.versioned && !isRead ? conditionOf(head) : undefined,
+    lastEventId: isRead ? head.header(HEADERS.lastEventId) : undefined,
     idempotency: undefined,
   };
   return request as unknown as HttpRequest<OwnOperation>;

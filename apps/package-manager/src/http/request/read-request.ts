@@ -3,9 +3,8 @@ import { documentFromYaml, readBy, HttpError } from "@oaas/contracts/rest";
 import { invalidArgument, parseJson, type Violation } from "@oaas/foundation";
 import type { z } from "zod";
 
-/** The parts of a request that its body is read from. */
-export interface BodySource {
-  readonly body: Buffer;
+/** The headers that say how a body is encoded. */
+export interface BodyHeaders {
   header(name: string): string | undefined;
 }
 
@@ -14,11 +13,11 @@ const YAML_TYPE = /^(application|text)\/(x-)?yaml$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads a body by its schema; throws all violations at once. */
-export function readBody(schema: z.ZodType, source: BodySource): unknown {
-  const encoding = source.header("content-encoding");
+export function readBody(schema: z.ZodType, body: Buffer, headers: BodyHeaders): unknown {
+  const encoding = headers.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
     throw unsupported({ message: `has the content encoding "${encoding}"`, fix: "send it without an encoding" });
-  const read = readBy(schema, parseDocument(source));
+  const read = readBy(schema, parseDocument(body, headers));
   if (!read.ok) throw invalidArgument("the body", read.error);
   return read.value;
 }
@@ -31,12 +30,12 @@ export function readQuery(schema: z.ZodType, query: ParsedUrlQuery): unknown {
 }
 
 /** Parses a body by its content type, before any schema. */
-export function parseDocument(source: BodySource): unknown {
-  const [type = ""] = (source.header("content-type") ?? "application/json").toLowerCase().split(";", 1);
+export function parseDocument(body: Buffer, headers: BodyHeaders): unknown {
+  const [type = ""] = (headers.header("content-type") ?? "application/json").toLowerCase().split(";", 1);
   const mediaType = type.trim();
   const isYaml = YAML_TYPE.test(mediaType);
   if (!isYaml && !JSON_TYPE.test(mediaType)) throw unsupportedMediaType(mediaType);
-  const text = decode(source.body);
+  const text = decode(body);
   if (isYaml) {
     const read = documentFromYaml(text);
     if (!read.ok) throw invalidArgument("the body", read.error);

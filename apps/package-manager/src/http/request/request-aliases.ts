@@ -1,6 +1,6 @@
 import type { ParsedUrlQuery } from "node:querystring";
 import { invalidArgumentMessage, isFault, type Violation } from "@oaas/foundation";
-import { parseDocument, type BodySource } from "./read-request.ts";
+import { parseDocument, type BodyHeaders } from "./read-request.ts";
 
 /*
  * Clusters have two names in requests: `env` is an alias of `cluster`, and `target_envs` of `target_clusters`. Use cases know the latter
@@ -10,7 +10,10 @@ import { parseDocument, type BodySource } from "./read-request.ts";
 const QUERY_PATH = "$.cluster";
 const BODY_PATH = /^\$(\.deployment)?\.target_clusters\[(\d+)\]$/;
 
-type Request = BodySource & { readonly query: ParsedUrlQuery };
+interface RequestContent {
+  readonly query: ParsedUrlQuery;
+  readonly body: Buffer;
+}
 
 type Sent = Targets & { readonly deployment?: Targets };
 
@@ -20,18 +23,18 @@ interface Targets {
 }
 
 /** The same fault, with the paths as the caller spelled them. */
-export function withSentPaths(thrown: unknown, request: Request): unknown {
+export function withSentPaths(thrown: unknown, headers: BodyHeaders, { query, body }: RequestContent): unknown {
   if (!isFault(thrown, "invalid-argument")) return thrown;
-  const document = parseOnce(request);
-  const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, request.query, document) }));
+  const document = parseOnce(body, headers);
+  const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, query, document) }));
   if (violations.every(({ path }, index) => path === thrown.violations[index]?.path)) return thrown;
   const message = invalidArgumentMessage(thrown.detail.subject ?? "the request", violations);
   return thrown.with({ detail: { ...thrown.detail, violations }, message });
 }
 
-function parseOnce(source: BodySource): () => Sent {
+function parseOnce(body: Buffer, headers: BodyHeaders): () => Sent {
   let document: Sent | undefined;
-  return () => (document ??= parseDocument(source) as Sent);
+  return () => (document ??= parseDocument(body, headers) as Sent);
 }
 
 function sentPath({ path }: Violation, query: ParsedUrlQuery, document: () => Sent): string {

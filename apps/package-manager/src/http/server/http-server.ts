@@ -12,7 +12,7 @@ import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { invalidHead, parserError, toHttpError } from "./framework-errors.ts";
-import { contentOf, headOf, originForm } from "./incoming.ts";
+import { contentOf, IncomingHead, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { claimDeclaredLength, readWholeBody } from "./read-body.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
@@ -154,15 +154,17 @@ export class HttpServer {
     const operation: Operation = { id: route.operationId, route, handler: handlerOf(route, handlers) };
     const isStream = route.response.mediaType === "text/event-stream";
     const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-      const admission = await pipeline.admit(operation, headOf(request));
+      const admission = await pipeline.admit(operation, new IncomingHead(request));
       if ("reply" in admission) return this.#send(admission.reply, reply);
       if (isStream) reply.raw.once("close", this.#streamLimit.open(callerId(admission.caller)));
       request.admission = admission;
       request.response = reply.raw;
       return undefined;
     };
-    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-      this.#send(await pipeline.serve(operation, request.admission, contentOf(request, reply)), reply);
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const content = await pipeline.serve(operation, request.admission, contentOf(request, reply));
+      return await this.#send(content, reply);
+    };
     const method = route.method === "GET" ? ["GET", "HEAD"] : route.method;
     for (const url of pathPatterns(route.path)) this.#fastify.route({ method, url, onRequest, handler });
   }
@@ -183,7 +185,7 @@ export class HttpServer {
     return this.#send(this.#options.pipeline.refuse(error, originForm(originalUrl), id).reply, reply);
   }
 
-  async #send(content: HttpReply, reply: FastifyReply): Promise<FastifyReply> {
+  #send(content: HttpReply, reply: FastifyReply): Promise<FastifyReply> {
     if (this.#isClosing) reply.header("connection", "close");
     return sendReply(content, reply, { timers: this.#options.timers, streams: this.#streams });
   }

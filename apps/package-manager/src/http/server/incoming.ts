@@ -1,5 +1,6 @@
-import type { ServerResponse } from "node:http";
-import { readHttpHead } from "@oaas/rpc";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CorrelationId } from "@oaas/observability";
+import { readHttpHead, type PeerCertificate } from "@oaas/rpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestContent, RequestHead } from "../pipeline.ts";
 import { parametersOf } from "./paths.ts";
@@ -7,17 +8,34 @@ import { parametersOf } from "./paths.ts";
 const NO_BODY = Buffer.alloc(0);
 
 /** The head of a request of Fastify as the pipeline reads it. */
-export function headOf({ raw, url, ip, id }: FastifyRequest): RequestHead {
-  const headers = raw.headersDistinct;
-  return {
-    url,
-    address: ip,
-    certificate: () => readHttpHead(raw).peer.certificate,
-    correlationId: id,
-    hasBody: raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0,
-    header: (name) => headers[name]?.[0],
-    list: (name) => headers[name]?.join(", "),
-  };
+export class IncomingHead implements RequestHead {
+  readonly url: string;
+  readonly address: string;
+  readonly correlationId: CorrelationId;
+  readonly #raw: IncomingMessage;
+
+  constructor({ raw, url, ip, id }: FastifyRequest) {
+    this.url = url;
+    this.address = ip;
+    this.correlationId = id as CorrelationId;
+    this.#raw = raw;
+  }
+
+  get hasBody(): boolean {
+    return this.header("transfer-encoding") !== undefined || Number(this.header("content-length") ?? 0) > 0;
+  }
+
+  certificate(): PeerCertificate | undefined {
+    return readHttpHead(this.#raw).peer.certificate;
+  }
+
+  header(name: string): string | undefined {
+    return this.#raw.headersDistinct[name]?.[0];
+  }
+
+  list(name: string): string | undefined {
+    return this.#raw.headersDistinct[name]?.join(", ");
+  }
 }
 
 /** The rest of a request, after its body was read. */
