@@ -48,7 +48,17 @@ export interface Urgency {
 }
 
 /** Why a class must not be changed now. */
-export type Blocker = "rolling-out" | "progressing" | "degraded" | "data-outdated" | "no-data" | "conflict" | "budget";
+export const BLOCKERS = [
+  "rolling-out",
+  "progressing",
+  "degraded",
+  "data-outdated",
+  "no-data",
+  "conflict",
+  "budget",
+] as const;
+
+export type Blocker = (typeof BLOCKERS)[number];
 
 /** One question to the policy: one dimension of one component at one time. */
 export interface PolicyInput {
@@ -99,22 +109,26 @@ export interface AppliedAction {
   readonly isVerified: boolean;
 }
 
-export type SkipReason =
-  | "off"
-  | "observe"
-  | "dimension-not-allowed"
-  | "no-recommendation"
-  | "recommendation-outdated"
-  | "within-tolerance"
-  | "stability"
-  | "cooldown"
-  | "verifying"
-  | "frozen"
-  | "paused"
-  | "leader-change"
-  | "direction-changes"
-  | "at-limit"
-  | Blocker;
+/** Why the policy holds. */
+export const SKIP_REASONS = [
+  "off",
+  "observe",
+  "dimension-not-allowed",
+  "no-recommendation",
+  "recommendation-outdated",
+  "within-tolerance",
+  "stability",
+  "cooldown",
+  "verifying",
+  "frozen",
+  "paused",
+  "leader-change",
+  "direction-changes",
+  "at-limit",
+  ...BLOCKERS,
+] as const;
+
+export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** One rule that was checked, with its numbers, in the order of checking. */
 export interface GateResult {

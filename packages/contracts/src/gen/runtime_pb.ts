@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file runtime.proto.
  */
 export const file_runtime: GenFile = /*@__PURE__*/
-  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUizwUKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBAUIKCghfbWVzc2FnZUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbkISChBfbGFzdF9hcHBsaWVkX2F0QgcKBV9vZGdtQgsKCV90ZW1wbGF0ZSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIpECCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudEIUChJfdGhyb3VnaHB1dF9zdGF0dXNCEQoPX2xhdGVuY3lfc3RhdHVzQhYKFF9hdmFpbGFiaWxpdHlfc3RhdHVzIqgBCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAFCCwoJX29ic2VydmVkIrEBChFOZnJSZWNvbW1lbmRhdGlvbhIRCgljb21wb25lbnQYASABKAkSEQoJZGltZW5zaW9uGAIgASgJEg4KBnRhcmdldBgDIAEoARISCgViYXNpcxgEIAEoCUgAiAEBEhcKCmNvbmZpZGVuY2UYBSABKAFIAYgBARIUCgdjdXJyZW50GAYgASgBSAKIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Io4CCgpPZGdtU3RhdHVzEg0KBXJlYWR5GAEgASgIEg8KB3NlcnZpY2UYAiABKAkSGAoQZGVzaXJlZF9yZXBsaWNhcxgDIAEoDRIWCg5yZWFkeV9yZXBsaWNhcxgEIAEoDRISCgpzaGFyZF90eXBlGAUgASgJEjcKC2NvbGxlY3Rpb25zGAYgAygLMiIub2Fhcy5ydW50aW1lLk9kZ21Db2xsZWN0aW9uU3RhdHVzEhQKDGNhcGFiaWxpdGllcxgHIAMoCRIOCgZyZWFzb24YCCABKAkSDwoHbWVzc2FnZRgJIAEoCRIZCgxsYXN0X2NoZWNrZWQYCiABKAlIAIgBAUIPCg1fbGFzdF9jaGVja2VkIpYBChRPZGdtQ29sbGVjdGlvblN0YXR1cxIMCgRuYW1lGAEgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgCIAEoDRIVCg1yZXBsaWNhX2NvdW50GAMgASgNEhQKDHJlYWR5X3NoYXJkcxgEIAEoDRIZCgxvYmplY3RfY291bnQYBSABKARIAIgBAUIPCg1fb2JqZWN0X2NvdW50IqoFChNDbGFzc1J1bnRpbWVTdW1tYXJ5EgoKAmlkGAEgASgJEhoKEmRlcGxveW1lbnRfdW5pdF9pZBgCIAEoCRIUCgxwYWNrYWdlX25hbWUYAyABKAkSEQoJY2xhc3Nfa2V5GAQgASgJEhoKEnRhcmdldF9lbnZpcm9ubWVudBgFIAEoCRIZCgxjbHVzdGVyX25hbWUYBiABKAlIAIgBARIwCgZzdGF0dXMYByABKAsyIC5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3RhdHVzEjgKDm5mcl9jb21wbGlhbmNlGAggASgLMhsub2Fhcy5ydW50aW1lLk5mckNvbXBsaWFuY2VIAYgBARI5Cg1yZXNvdXJjZV9yZWZzGAkgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEhIKCmNyZWF0ZWRfYXQYCiABKAkSEgoKdXBkYXRlZF9hdBgLIAEoCRIXCg9wYXJ0aXRpb25fY291bnQYDCABKA0SEQoJbmFtZXNwYWNlGGQgASgJEgwKBG5hbWUYZSABKAkSEgoKZ2VuZXJhdGlvbhhmIAEoAxIVCghyZXZpc2lvbhhnIAEoBEgCiAEBEhMKBmRpZ2VzdBhoIAEoCUgDiAEBEhsKDmRlcGxveW1lbnRfa2V5GGkgASgJSASIAQESFwoKbWFuYWdlZF9ieRhqIAEoCUgFiAEBEhsKDmNvcnJlbGF0aW9uX2lkGGsgASgJSAaIAQFCDwoNX2NsdXN0ZXJfbmFtZUIRCg9fbmZyX2NvbXBsaWFuY2VCCwoJX3JldmlzaW9uQgkKB19kaWdlc3RCEQoPX2RlcGxveW1lbnRfa2V5Qg0KC19tYW5hZ2VkX2J5QhEKD19jb3JyZWxhdGlvbl9pZCLkAgoQQ2xhc3NSdW50aW1lU3BlYxIeChFzZWxlY3RlZF90ZW1wbGF0ZRgBIAEoCUgAiAEBEg4KBmFkZG9ucxgCIAMoCRI2CgtvZGdtX2NvbmZpZxgDIAEoCzIcLm9hYXMucnVudGltZS5PZGdtQ29uZmlnU3BlY0gBiAEBEjoKCWZ1bmN0aW9ucxgEIAMoCzInLm9hYXMuZGVwbG95bWVudC5GdW5jdGlvbkRlcGxveW1lbnRTcGVjEkAKEG5mcl9yZXF1aXJlbWVudHMYBSABKAsyIS5vYWFzLnJ1bnRpbWUuTmZyUmVxdWlyZW1lbnRzU3BlY0gCiAEBEicKA25mchgGIAEoCzIVLm9hYXMucnVudGltZS5OZnJTcGVjSAOIAQFCFAoSX3NlbGVjdGVkX3RlbXBsYXRlQg4KDF9vZGdtX2NvbmZpZ0ITChFfbmZyX3JlcXVpcmVtZW50c0IGCgRfbmZyIuYCCg5PZGdtQ29uZmlnU3BlYxITCgtjb2xsZWN0aW9ucxgBIAMoCRIcCg9wYXJ0aXRpb25fY291bnQYAiABKA1IAIgBARIaCg1yZXBsaWNhX2NvdW50GAMgASgNSAGIAQESFwoKc2hhcmRfdHlwZRgEIAEoCUgCiAEBEjsKC2ludm9jYXRpb25zGAUgASgLMiEub2Fhcy5kZXBsb3ltZW50Lkludm9jYXRpb25Sb3V0ZXNIA4gBARI6CgdvcHRpb25zGAYgAygLMikub2Fhcy5ydW50aW1lLk9kZ21Db25maWdTcGVjLk9wdGlvbnNFbnRyeRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUISChBfcGFydGl0aW9uX2NvdW50QhAKDl9yZXBsaWNhX2NvdW50Qg0KC19zaGFyZF90eXBlQg4KDF9pbnZvY2F0aW9ucyLbAQoTTmZyUmVxdWlyZW1lbnRzU3BlYxIfChJtaW5fdGhyb3VnaHB1dF9ycHMYASABKA1IAIgBARIbCg5tYXhfbGF0ZW5jeV9tcxgCIAEoDUgBiAEBEh0KEGF2YWlsYWJpbGl0eV9wY3QYAyABKAJIAogBARIYCgtjb25zaXN0ZW5jeRgEIAEoCUgDiAEBQhUKE19taW5fdGhyb3VnaHB1dF9ycHNCEQoPX21heF9sYXRlbmN5X21zQhMKEV9hdmFpbGFiaWxpdHlfcGN0Qg4KDF9jb25zaXN0ZW5jeSJVCgdOZnJTcGVjEjoKC2VuZm9yY2VtZW50GAEgASgLMiAub2Fhcy5ydW50aW1lLk5mckVuZm9yY2VtZW50U3BlY0gAiAEBQg4KDF9lbmZvcmNlbWVudCJEChJOZnJFbmZvcmNlbWVudFNwZWMSEQoEbW9kZRgBIAEoCUgAiAEBEhIKCmRpbWVuc2lvbnMYAiADKAlCBwoFX21vZGUiLwoOUm91dGVyRW5kcG9pbnQSDwoHc2VydmljZRgBIAEoCRIMCgRwb3J0GAIgASgFIqUCCgxSdW50aW1lU3RhdGUSEwoLaW5zdGFuY2VfaWQYASABKAkSFQoNZGVwbG95bWVudF9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSPAoRY3VycmVudF9yZXNvdXJjZXMYBCABKAsyIS5vYWFzLmNvbW1vbi5SZXNvdXJjZVJlcXVpcmVtZW50cxIuCg5sYXN0X2hlYXJ0YmVhdBgFIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBI6CghtZXRhZGF0YRgGIAMoCzIoLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiLQoWR2V0UnVudGltZVN0YXRlUmVxdWVzdBITCgtpbnN0YW5jZV9pZBgBIAEoCSKuAQoXR2V0UnVudGltZVN0YXRlUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI2Cg1ydW50aW1lX3N0YXRlGAIgASgLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZUgAiAEBEhQKB21lc3NhZ2UYAyABKAlIAYgBAUIQCg5fcnVudGltZV9zdGF0ZUIKCghfbWVzc2FnZSJOChlVcGRhdGVSdW50aW1lU3RhdGVSZXF1ZXN0EjEKDXJ1bnRpbWVfc3RhdGUYASABKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlImcKGlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSFAoHbWVzc2FnZRgCIAEoCUgAiAEBQgoKCF9tZXNzYWdlImkKGkxpc3RBY3RpdmVJbnN0YW5jZXNSZXF1ZXN0EhoKDWRlcGxveW1lbnRfaWQYASABKAlIAIgBARINCgVsaW1pdBgCIAEoDRIOCgZvZmZzZXQYAyABKA1CEAoOX2RlcGxveW1lbnRfaWQirAEKG0xpc3RBY3RpdmVJbnN0YW5jZXNSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEi0KCWluc3RhbmNlcxgCIAMoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUSEwoLdG90YWxfY291bnQYAyABKA0SFAoHbWVzc2FnZRgEIAEoCUgAiAEBQgoKCF9tZXNzYWdlKncKE0RlcGxveW1lbnRDb25kaXRpb24SIAocREVQTE9ZTUVOVF9DT05ESVRJT05fVU5LTk9XThAAEgsKB1BFTkRJTkcQARINCglERVBMT1lJTkcQAhILCgdSVU5OSU5HEAMSCAoERE9XThAEEgsKB0RFTEVURUQQBSppCg9EZXBsb3ltZW50UGhhc2USHAoYREVQTE9ZTUVOVF9QSEFTRV9VTktOT1dOEAASGQoVUkVTT1VSQ0VfUFJPVklTSU9OSU5HEAESEQoNUEhBU0VfUlVOTklORxACEgoKBkZBSUxFRBADKugBCg5MaWZlY3ljbGVQaGFzZRIfChtMSUZFQ1lDTEVfUEhBU0VfVU5TUEVDSUZJRUQQABIbChdMSUZFQ1lDTEVfUEhBU0VfUEVORElORxABEhwKGExJRkVDWUNMRV9QSEFTRV9BUFBMWUlORxACEh8KG0xJRkVDWUNMRV9QSEFTRV9QUk9HUkVTU0lORxADEh0KGUxJRkVDWUNMRV9QSEFTRV9BVkFJTEFCTEUQBBIcChhMSUZFQ1lDTEVfUEhBU0VfREVHUkFERUQQBRIcChhMSUZFQ1lDTEVfUEhBU0VfREVMRVRJTkcQBjLFAgoOUnVudGltZVNlcnZpY2USXgoPR2V0UnVudGltZVN0YXRlEiQub2Fhcy5ydW50aW1lLkdldFJ1bnRpbWVTdGF0ZVJlcXVlc3QaJS5vYWFzLnJ1bnRpbWUuR2V0UnVudGltZVN0YXRlUmVzcG9uc2USZwoSVXBkYXRlUnVudGltZVN0YXRlEicub2Fhcy5ydW50aW1lLlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlcXVlc3QaKC5vYWFzLnJ1bnRpbWUuVXBkYXRlUnVudGltZVN0YXRlUmVzcG9uc2USagoTTGlzdEFjdGl2ZUluc3RhbmNlcxIoLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVxdWVzdBopLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVzcG9uc2ViBnByb3RvMw", [file_common, file_deployment_types]);
+  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUizwUKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBAUIKCghfbWVzc2FnZUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbkISChBfbGFzdF9hcHBsaWVkX2F0QgcKBV9vZGdtQgsKCV90ZW1wbGF0ZSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIscCCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudBIeChFlcnJvcl9yYXRlX3N0YXR1cxhlIAEoCUgDiAEBQhQKEl90aHJvdWdocHV0X3N0YXR1c0IRCg9fbGF0ZW5jeV9zdGF0dXNCFgoUX2F2YWlsYWJpbGl0eV9zdGF0dXNCFAoSX2Vycm9yX3JhdGVfc3RhdHVzItwCCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAESDgoGc3RhdHVzGAggASgJEhMKBnJlYXNvbhgJIAEoCUgBiAEBEg4KBndpbmRvdxgKIAEoCRINCgVzaW5jZRgLIAEoCRIeChFlcnJvcl9idWRnZXRfbGVmdBgMIAEoAUgCiAEBEi0KCmJ1cm5fcmF0ZXMYDSADKAsyGS5vYWFzLnJ1bnRpbWUuTmZyQnVyblJhdGVCCwoJX29ic2VydmVkQgkKB19yZWFzb25CFAoSX2Vycm9yX2J1ZGdldF9sZWZ0IoYBCgtOZnJCdXJuUmF0ZRITCgtsb25nX3dpbmRvdxgBIAEoCRIUCgxzaG9ydF93aW5kb3cYAiABKAkSFgoJbG9uZ19yYXRlGAMgASgBSACIAQESFwoKc2hvcnRfcmF0ZRgEIAEoAUgBiAEBQgwKCl9sb25nX3JhdGVCDQoLX3Nob3J0X3JhdGUi2gMKEU5mclJlY29tbWVuZGF0aW9uEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgBEhIKBWJhc2lzGAQgASgJSACIAQESFwoKY29uZmlkZW5jZRgFIAEoAUgBiAEBEhQKB2N1cnJlbnQYBiABKAFIAogBARIYCgtsb3dlcl9ib3VuZBgHIAEoAUgDiAEBEhgKC3VwcGVyX2JvdW5kGAggASgBSASIAQESMAoIZXZpZGVuY2UYCSABKAsyGS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2VIBYgBARIYCgtvYnNlcnZlZF9hdBgKIAEoCUgGiAEBEhgKC3ZhbGlkX3VudGlsGAsgASgJSAeIAQESNAoHYXBwbGllZBgMIAEoCzIeLm9hYXMucnVudGltZS5OZnJBcHBsaWVkQ2hhbmdlSAiIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Qg4KDF9sb3dlcl9ib3VuZEIOCgxfdXBwZXJfYm91bmRCCwoJX2V2aWRlbmNlQg4KDF9vYnNlcnZlZF9hdEIOCgxfdmFsaWRfdW50aWxCCgoIX2FwcGxpZWQisAEKC05mckV2aWRlbmNlEg4KBndpbmRvdxgBIAEoCRINCgVxdWVyeRgCIAEoCRI1CgZ2YWx1ZXMYAyADKAsyJS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2UuVmFsdWVzRW50cnkSEgoFZmxvb3IYBCABKAlIAIgBARotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQggKBl9mbG9vciLMAQoQTmZyQXBwbGllZENoYW5nZRIOCgZhY3Rpb24YASABKAkSDAoEbGFuZRgCIAEoCRIYCgtyZWNvbW1lbmRlZBgDIAEoAUgAiAEBEgwKBHBhdGgYBCABKAkSFwoKY2xhbXBlZF9ieRgFIAEoCUgBiAEBEhIKCmFwcGxpZWRfYXQYBiABKAkSFgoOcG9saWN5X3ZlcnNpb24YByABKAkSDgoGZGlnZXN0GAggASgJQg4KDF9yZWNvbW1lbmRlZEINCgtfY2xhbXBlZF9ieSKOAgoKT2RnbVN0YXR1cxINCgVyZWFkeRgBIAEoCBIPCgdzZXJ2aWNlGAIgASgJEhgKEGRlc2lyZWRfcmVwbGljYXMYAyABKA0SFgoOcmVhZHlfcmVwbGljYXMYBCABKA0SEgoKc2hhcmRfdHlwZRgFIAEoCRI3Cgtjb2xsZWN0aW9ucxgGIAMoCzIiLm9hYXMucnVudGltZS5PZGdtQ29sbGVjdGlvblN0YXR1cxIUCgxjYXBhYmlsaXRpZXMYByADKAkSDgoGcmVhc29uGAggASgJEg8KB21lc3NhZ2UYCSABKAkSGQoMbGFzdF9jaGVja2VkGAogASgJSACIAQFCDwoNX2xhc3RfY2hlY2tlZCKWAQoUT2RnbUNvbGxlY3Rpb25TdGF0dXMSDAoEbmFtZRgBIAEoCRIXCg9wYXJ0aXRpb25fY291bnQYAiABKA0SFQoNcmVwbGljYV9jb3VudBgDIAEoDRIUCgxyZWFkeV9zaGFyZHMYBCABKA0SGQoMb2JqZWN0X2NvdW50GAUgASgESACIAQFCDwoNX29iamVjdF9jb3VudCKqBQoTQ2xhc3NSdW50aW1lU3VtbWFyeRIKCgJpZBgBIAEoCRIaChJkZXBsb3ltZW50X3VuaXRfaWQYAiABKAkSFAoMcGFja2FnZV9uYW1lGAMgASgJEhEKCWNsYXNzX2tleRgEIAEoCRIaChJ0YXJnZXRfZW52aXJvbm1lbnQYBSABKAkSGQoMY2x1c3Rlcl9uYW1lGAYgASgJSACIAQESMAoGc3RhdHVzGAcgASgLMiAub2Fhcy5ydW50aW1lLkNsYXNzUnVudGltZVN0YXR1cxI4Cg5uZnJfY29tcGxpYW5jZRgIIAEoCzIbLm9hYXMucnVudGltZS5OZnJDb21wbGlhbmNlSAGIAQESOQoNcmVzb3VyY2VfcmVmcxgJIAMoCzIiLm9hYXMuZGVwbG95bWVudC5SZXNvdXJjZVJlZmVyZW5jZRISCgpjcmVhdGVkX2F0GAogASgJEhIKCnVwZGF0ZWRfYXQYCyABKAkSFwoPcGFydGl0aW9uX2NvdW50GAwgASgNEhEKCW5hbWVzcGFjZRhkIAEoCRIMCgRuYW1lGGUgASgJEhIKCmdlbmVyYXRpb24YZiABKAMSFQoIcmV2aXNpb24YZyABKARIAogBARITCgZkaWdlc3QYaCABKAlIA4gBARIbCg5kZXBsb3ltZW50X2tleRhpIAEoCUgEiAEBEhcKCm1hbmFnZWRfYnkYaiABKAlIBYgBARIbCg5jb3JyZWxhdGlvbl9pZBhrIAEoCUgGiAEBQg8KDV9jbHVzdGVyX25hbWVCEQoPX25mcl9jb21wbGlhbmNlQgsKCV9yZXZpc2lvbkIJCgdfZGlnZXN0QhEKD19kZXBsb3ltZW50X2tleUINCgtfbWFuYWdlZF9ieUIRCg9fY29ycmVsYXRpb25faWQi5AIKEENsYXNzUnVudGltZVNwZWMSHgoRc2VsZWN0ZWRfdGVtcGxhdGUYASABKAlIAIgBARIOCgZhZGRvbnMYAiADKAkSNgoLb2RnbV9jb25maWcYAyABKAsyHC5vYWFzLnJ1bnRpbWUuT2RnbUNvbmZpZ1NwZWNIAYgBARI6CglmdW5jdGlvbnMYBCADKAsyJy5vYWFzLmRlcGxveW1lbnQuRnVuY3Rpb25EZXBsb3ltZW50U3BlYxJAChBuZnJfcmVxdWlyZW1lbnRzGAUgASgLMiEub2Fhcy5ydW50aW1lLk5mclJlcXVpcmVtZW50c1NwZWNIAogBARInCgNuZnIYBiABKAsyFS5vYWFzLnJ1bnRpbWUuTmZyU3BlY0gDiAEBQhQKEl9zZWxlY3RlZF90ZW1wbGF0ZUIOCgxfb2RnbV9jb25maWdCEwoRX25mcl9yZXF1aXJlbWVudHNCBgoEX25mciLmAgoOT2RnbUNvbmZpZ1NwZWMSEwoLY29sbGVjdGlvbnMYASADKAkSHAoPcGFydGl0aW9uX2NvdW50GAIgASgNSACIAQESGgoNcmVwbGljYV9jb3VudBgDIAEoDUgBiAEBEhcKCnNoYXJkX3R5cGUYBCABKAlIAogBARI7CgtpbnZvY2F0aW9ucxgFIAEoCzIhLm9hYXMuZGVwbG95bWVudC5JbnZvY2F0aW9uUm91dGVzSAOIAQESOgoHb3B0aW9ucxgGIAMoCzIpLm9hYXMucnVudGltZS5PZGdtQ29uZmlnU3BlYy5PcHRpb25zRW50cnkaLgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCEgoQX3BhcnRpdGlvbl9jb3VudEIQCg5fcmVwbGljYV9jb3VudEINCgtfc2hhcmRfdHlwZUIOCgxfaW52b2NhdGlvbnMi2wEKE05mclJlcXVpcmVtZW50c1NwZWMSHwoSbWluX3Rocm91Z2hwdXRfcnBzGAEgASgNSACIAQESGwoObWF4X2xhdGVuY3lfbXMYAiABKA1IAYgBARIdChBhdmFpbGFiaWxpdHlfcGN0GAMgASgCSAKIAQESGAoLY29uc2lzdGVuY3kYBCABKAlIA4gBAUIVChNfbWluX3Rocm91Z2hwdXRfcnBzQhEKD19tYXhfbGF0ZW5jeV9tc0ITChFfYXZhaWxhYmlsaXR5X3BjdEIOCgxfY29uc2lzdGVuY3kiVQoHTmZyU3BlYxI6CgtlbmZvcmNlbWVudBgBIAEoCzIgLm9hYXMucnVudGltZS5OZnJFbmZvcmNlbWVudFNwZWNIAIgBAUIOCgxfZW5mb3JjZW1lbnQiRAoSTmZyRW5mb3JjZW1lbnRTcGVjEhEKBG1vZGUYASABKAlIAIgBARISCgpkaW1lbnNpb25zGAIgAygJQgcKBV9tb2RlIi8KDlJvdXRlckVuZHBvaW50Eg8KB3NlcnZpY2UYASABKAkSDAoEcG9ydBgCIAEoBSKlAgoMUnVudGltZVN0YXRlEhMKC2luc3RhbmNlX2lkGAEgASgJEhUKDWRlcGxveW1lbnRfaWQYAiABKAkSDgoGc3RhdHVzGAMgASgJEjwKEWN1cnJlbnRfcmVzb3VyY2VzGAQgASgLMiEub2Fhcy5jb21tb24uUmVzb3VyY2VSZXF1aXJlbWVudHMSLgoObGFzdF9oZWFydGJlYXQYBSABKAsyFi5vYWFzLmNvbW1vbi5UaW1lc3RhbXASOgoIbWV0YWRhdGEYBiADKAsyKC5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlLk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIi0KFkdldFJ1bnRpbWVTdGF0ZVJlcXVlc3QSEwoLaW5zdGFuY2VfaWQYASABKAkirgEKF0dldFJ1bnRpbWVTdGF0ZVJlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSNgoNcnVudGltZV9zdGF0ZRgCIAEoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGVIAIgBARIUCgdtZXNzYWdlGAMgASgJSAGIAQFCEAoOX3J1bnRpbWVfc3RhdGVCCgoIX21lc3NhZ2UiTgoZVXBkYXRlUnVudGltZVN0YXRlUmVxdWVzdBIxCg1ydW50aW1lX3N0YXRlGAEgASgLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZSJnChpVcGRhdGVSdW50aW1lU3RhdGVSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEhQKB21lc3NhZ2UYAiABKAlIAIgBAUIKCghfbWVzc2FnZSJpChpMaXN0QWN0aXZlSW5zdGFuY2VzUmVxdWVzdBIaCg1kZXBsb3ltZW50X2lkGAEgASgJSACIAQESDQoFbGltaXQYAiABKA0SDgoGb2Zmc2V0GAMgASgNQhAKDl9kZXBsb3ltZW50X2lkIqwBChtMaXN0QWN0aXZlSW5zdGFuY2VzUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRItCglpbnN0YW5jZXMYAiADKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlEhMKC3RvdGFsX2NvdW50GAMgASgNEhQKB21lc3NhZ2UYBCABKAlIAIgBAUIKCghfbWVzc2FnZSp3ChNEZXBsb3ltZW50Q29uZGl0aW9uEiAKHERFUExPWU1FTlRfQ09ORElUSU9OX1VOS05PV04QABILCgdQRU5ESU5HEAESDQoJREVQTE9ZSU5HEAISCwoHUlVOTklORxADEggKBERPV04QBBILCgdERUxFVEVEEAUqaQoPRGVwbG95bWVudFBoYXNlEhwKGERFUExPWU1FTlRfUEhBU0VfVU5LTk9XThAAEhkKFVJFU09VUkNFX1BST1ZJU0lPTklORxABEhEKDVBIQVNFX1JVTk5JTkcQAhIKCgZGQUlMRUQQAyroAQoOTGlmZWN5Y2xlUGhhc2USHwobTElGRUNZQ0xFX1BIQVNFX1VOU1BFQ0lGSUVEEAASGwoXTElGRUNZQ0xFX1BIQVNFX1BFTkRJTkcQARIcChhMSUZFQ1lDTEVfUEhBU0VfQVBQTFlJTkcQAhIfChtMSUZFQ1lDTEVfUEhBU0VfUFJPR1JFU1NJTkcQAxIdChlMSUZFQ1lDTEVfUEhBU0VfQVZBSUxBQkxFEAQSHAoYTElGRUNZQ0xFX1BIQVNFX0RFR1JBREVEEAUSHAoYTElGRUNZQ0xFX1BIQVNFX0RFTEVUSU5HEAYyxQIKDlJ1bnRpbWVTZXJ2aWNlEl4KD0dldFJ1bnRpbWVTdGF0ZRIkLm9hYXMucnVudGltZS5HZXRSdW50aW1lU3RhdGVSZXF1ZXN0GiUub2Fhcy5ydW50aW1lLkdldFJ1bnRpbWVTdGF0ZVJlc3BvbnNlEmcKElVwZGF0ZVJ1bnRpbWVTdGF0ZRInLm9hYXMucnVudGltZS5VcGRhdGVSdW50aW1lU3RhdGVSZXF1ZXN0Gigub2Fhcy5ydW50aW1lLlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlc3BvbnNlEmoKE0xpc3RBY3RpdmVJbnN0YW5jZXMSKC5vYWFzLnJ1bnRpbWUuTGlzdEFjdGl2ZUluc3RhbmNlc1JlcXVlc3QaKS5vYWFzLnJ1bnRpbWUuTGlzdEFjdGl2ZUluc3RhbmNlc1Jlc3BvbnNlYgZwcm90bzM", [file_common, file_deployment_types]);
 
 /**
  * The status of a class runtime.
@@ -289,6 +289,11 @@ export type NfrCompliance = Message<"oaas.runtime.NfrCompliance"> & {
    * @generated from field: repeated oaas.runtime.NfrMeasurement measurements = 100;
    */
   measurements: NfrMeasurement[];
+
+  /**
+   * @generated from field: optional string error_rate_status = 101;
+   */
+  errorRateStatus?: string | undefined;
 };
 
 /**
@@ -346,6 +351,46 @@ export type NfrMeasurement = Message<"oaas.runtime.NfrMeasurement"> & {
    * @generated from field: double confidence = 7;
    */
   confidence: number;
+
+  /**
+   * met, violated or unknown; empty when the peer does not report it.
+   *
+   * @generated from field: string status = 8;
+   */
+  status: string;
+
+  /**
+   * Why the status is unknown.
+   *
+   * @generated from field: optional string reason = 9;
+   */
+  reason?: string | undefined;
+
+  /**
+   * Window of the measurement, such as 10m.
+   *
+   * @generated from field: string window = 10;
+   */
+  window: string;
+
+  /**
+   * Time since which the status holds, RFC 3339 in UTC.
+   *
+   * @generated from field: string since = 11;
+   */
+  since: string;
+
+  /**
+   * Share of the error budget that is left; negative when overspent.
+   *
+   * @generated from field: optional double error_budget_left = 12;
+   */
+  errorBudgetLeft?: number | undefined;
+
+  /**
+   * @generated from field: repeated oaas.runtime.NfrBurnRate burn_rates = 13;
+   */
+  burnRates: NfrBurnRate[];
 };
 
 /**
@@ -354,6 +399,48 @@ export type NfrMeasurement = Message<"oaas.runtime.NfrMeasurement"> & {
  */
 export const NfrMeasurementSchema: GenMessage<NfrMeasurement> = /*@__PURE__*/
   messageDesc(file_runtime, 4);
+
+/**
+ * How fast the error budget is spent: 1 spends it exactly over the period of the objective.
+ *
+ * @generated from message oaas.runtime.NfrBurnRate
+ */
+export type NfrBurnRate = Message<"oaas.runtime.NfrBurnRate"> & {
+  /**
+   * Long window, such as 1h.
+   *
+   * @generated from field: string long_window = 1;
+   */
+  longWindow: string;
+
+  /**
+   * Short window, such as 5m.
+   *
+   * @generated from field: string short_window = 2;
+   */
+  shortWindow: string;
+
+  /**
+   * Absent with too few requests.
+   *
+   * @generated from field: optional double long_rate = 3;
+   */
+  longRate?: number | undefined;
+
+  /**
+   * Absent with too few requests.
+   *
+   * @generated from field: optional double short_rate = 4;
+   */
+  shortRate?: number | undefined;
+};
+
+/**
+ * Describes the message oaas.runtime.NfrBurnRate.
+ * Use `create(NfrBurnRateSchema)` to create a new message.
+ */
+export const NfrBurnRateSchema: GenMessage<NfrBurnRate> = /*@__PURE__*/
+  messageDesc(file_runtime, 5);
 
 /**
  * A change that would meet a requirement, or save resources without violating one.
@@ -398,6 +485,44 @@ export type NfrRecommendation = Message<"oaas.runtime.NfrRecommendation"> & {
    * @generated from field: optional double current = 6;
    */
   current?: number | undefined;
+
+  /**
+   * Lowest and highest value that the data supports.
+   *
+   * @generated from field: optional double lower_bound = 7;
+   */
+  lowerBound?: number | undefined;
+
+  /**
+   * @generated from field: optional double upper_bound = 8;
+   */
+  upperBound?: number | undefined;
+
+  /**
+   * @generated from field: optional oaas.runtime.NfrEvidence evidence = 9;
+   */
+  evidence?: NfrEvidence | undefined;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: optional string observed_at = 10;
+   */
+  observedAt?: string | undefined;
+
+  /**
+   * The recommendation is outdated after this time. RFC 3339, in UTC.
+   *
+   * @generated from field: optional string valid_until = 11;
+   */
+  validUntil?: string | undefined;
+
+  /**
+   * Set when the recommendation was applied.
+   *
+   * @generated from field: optional oaas.runtime.NfrAppliedChange applied = 12;
+   */
+  applied?: NfrAppliedChange | undefined;
 };
 
 /**
@@ -405,7 +530,117 @@ export type NfrRecommendation = Message<"oaas.runtime.NfrRecommendation"> & {
  * Use `create(NfrRecommendationSchema)` to create a new message.
  */
 export const NfrRecommendationSchema: GenMessage<NfrRecommendation> = /*@__PURE__*/
-  messageDesc(file_runtime, 5);
+  messageDesc(file_runtime, 6);
+
+/**
+ * The numbers behind a recommendation.
+ *
+ * @generated from message oaas.runtime.NfrEvidence
+ */
+export type NfrEvidence = Message<"oaas.runtime.NfrEvidence"> & {
+  /**
+   * Window of the samples, such as 10m.
+   *
+   * @generated from field: string window = 1;
+   */
+  window: string;
+
+  /**
+   * Query of the signal that set the target.
+   *
+   * @generated from field: string query = 2;
+   */
+  query: string;
+
+  /**
+   * Numbers that entered the computation, by name.
+   *
+   * @generated from field: map<string, double> values = 3;
+   */
+  values: { [key: string]: number };
+
+  /**
+   * Floor that set the target, such as min_scale.
+   *
+   * @generated from field: optional string floor = 4;
+   */
+  floor?: string | undefined;
+};
+
+/**
+ * Describes the message oaas.runtime.NfrEvidence.
+ * Use `create(NfrEvidenceSchema)` to create a new message.
+ */
+export const NfrEvidenceSchema: GenMessage<NfrEvidence> = /*@__PURE__*/
+  messageDesc(file_runtime, 7);
+
+/**
+ * How a recommendation was applied: the target is the applied value, current the value before.
+ *
+ * @generated from message oaas.runtime.NfrAppliedChange
+ */
+export type NfrAppliedChange = Message<"oaas.runtime.NfrAppliedChange"> & {
+  /**
+   * apply or revert.
+   *
+   * @generated from field: string action = 1;
+   */
+  action: string;
+
+  /**
+   * stable, emergency or verification.
+   *
+   * @generated from field: string lane = 2;
+   */
+  lane: string;
+
+  /**
+   * Recommended value; differs from the target when a limit cut the change.
+   *
+   * @generated from field: optional double recommended = 3;
+   */
+  recommended?: number | undefined;
+
+  /**
+   * Field that was changed.
+   *
+   * @generated from field: string path = 4;
+   */
+  path: string;
+
+  /**
+   * Limit that cut the change, such as max_scale.
+   *
+   * @generated from field: optional string clamped_by = 5;
+   */
+  clampedBy?: string | undefined;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string applied_at = 6;
+   */
+  appliedAt: string;
+
+  /**
+   * @generated from field: string policy_version = 7;
+   */
+  policyVersion: string;
+
+  /**
+   * Digest of the inputs of the decision.
+   *
+   * @generated from field: string digest = 8;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message oaas.runtime.NfrAppliedChange.
+ * Use `create(NfrAppliedChangeSchema)` to create a new message.
+ */
+export const NfrAppliedChangeSchema: GenMessage<NfrAppliedChange> = /*@__PURE__*/
+  messageDesc(file_runtime, 8);
 
 /**
  * The status of the class's state store.
@@ -475,7 +710,7 @@ export type OdgmStatus = Message<"oaas.runtime.OdgmStatus"> & {
  * Use `create(OdgmStatusSchema)` to create a new message.
  */
 export const OdgmStatusSchema: GenMessage<OdgmStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 6);
+  messageDesc(file_runtime, 9);
 
 /**
  * One collection, as reported by ODGM.
@@ -514,7 +749,7 @@ export type OdgmCollectionStatus = Message<"oaas.runtime.OdgmCollectionStatus"> 
  * Use `create(OdgmCollectionStatusSchema)` to create a new message.
  */
 export const OdgmCollectionStatusSchema: GenMessage<OdgmCollectionStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 7);
+  messageDesc(file_runtime, 10);
 
 /**
  * A class runtime and its status.
@@ -644,7 +879,7 @@ export type ClassRuntimeSummary = Message<"oaas.runtime.ClassRuntimeSummary"> & 
  * Use `create(ClassRuntimeSummarySchema)` to create a new message.
  */
 export const ClassRuntimeSummarySchema: GenMessage<ClassRuntimeSummary> = /*@__PURE__*/
-  messageDesc(file_runtime, 8);
+  messageDesc(file_runtime, 11);
 
 /**
  * The spec of the Kubernetes object. Not used in any RPC; kept because peers declare it.
@@ -688,7 +923,7 @@ export type ClassRuntimeSpec = Message<"oaas.runtime.ClassRuntimeSpec"> & {
  * Use `create(ClassRuntimeSpecSchema)` to create a new message.
  */
 export const ClassRuntimeSpecSchema: GenMessage<ClassRuntimeSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 9);
+  messageDesc(file_runtime, 12);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -732,7 +967,7 @@ export type OdgmConfigSpec = Message<"oaas.runtime.OdgmConfigSpec"> & {
  * Use `create(OdgmConfigSpecSchema)` to create a new message.
  */
 export const OdgmConfigSpecSchema: GenMessage<OdgmConfigSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 10);
+  messageDesc(file_runtime, 13);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -768,7 +1003,7 @@ export type NfrRequirementsSpec = Message<"oaas.runtime.NfrRequirementsSpec"> & 
  * Use `create(NfrRequirementsSpecSchema)` to create a new message.
  */
 export const NfrRequirementsSpecSchema: GenMessage<NfrRequirementsSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 11);
+  messageDesc(file_runtime, 14);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -787,7 +1022,7 @@ export type NfrSpec = Message<"oaas.runtime.NfrSpec"> & {
  * Use `create(NfrSpecSchema)` to create a new message.
  */
 export const NfrSpecSchema: GenMessage<NfrSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 12);
+  messageDesc(file_runtime, 15);
 
 /**
  * Part of ClassRuntimeSpec, with enums as strings.
@@ -811,7 +1046,7 @@ export type NfrEnforcementSpec = Message<"oaas.runtime.NfrEnforcementSpec"> & {
  * Use `create(NfrEnforcementSpecSchema)` to create a new message.
  */
 export const NfrEnforcementSpecSchema: GenMessage<NfrEnforcementSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 13);
+  messageDesc(file_runtime, 16);
 
 /**
  * Address of a data plane router.
@@ -835,7 +1070,7 @@ export type RouterEndpoint = Message<"oaas.runtime.RouterEndpoint"> & {
  * Use `create(RouterEndpointSchema)` to create a new message.
  */
 export const RouterEndpointSchema: GenMessage<RouterEndpoint> = /*@__PURE__*/
-  messageDesc(file_runtime, 14);
+  messageDesc(file_runtime, 17);
 
 /**
  * One running instance.
@@ -879,7 +1114,7 @@ export type RuntimeState = Message<"oaas.runtime.RuntimeState"> & {
  * Use `create(RuntimeStateSchema)` to create a new message.
  */
 export const RuntimeStateSchema: GenMessage<RuntimeState> = /*@__PURE__*/
-  messageDesc(file_runtime, 15);
+  messageDesc(file_runtime, 18);
 
 /**
  * The instance to read.
@@ -898,7 +1133,7 @@ export type GetRuntimeStateRequest = Message<"oaas.runtime.GetRuntimeStateReques
  * Use `create(GetRuntimeStateRequestSchema)` to create a new message.
  */
 export const GetRuntimeStateRequestSchema: GenMessage<GetRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 16);
+  messageDesc(file_runtime, 19);
 
 /**
  * The instance.
@@ -927,7 +1162,7 @@ export type GetRuntimeStateResponse = Message<"oaas.runtime.GetRuntimeStateRespo
  * Use `create(GetRuntimeStateResponseSchema)` to create a new message.
  */
 export const GetRuntimeStateResponseSchema: GenMessage<GetRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 17);
+  messageDesc(file_runtime, 20);
 
 /**
  * The instance to update.
@@ -946,7 +1181,7 @@ export type UpdateRuntimeStateRequest = Message<"oaas.runtime.UpdateRuntimeState
  * Use `create(UpdateRuntimeStateRequestSchema)` to create a new message.
  */
 export const UpdateRuntimeStateRequestSchema: GenMessage<UpdateRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 18);
+  messageDesc(file_runtime, 21);
 
 /**
  * The update was accepted.
@@ -970,7 +1205,7 @@ export type UpdateRuntimeStateResponse = Message<"oaas.runtime.UpdateRuntimeStat
  * Use `create(UpdateRuntimeStateResponseSchema)` to create a new message.
  */
 export const UpdateRuntimeStateResponseSchema: GenMessage<UpdateRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 19);
+  messageDesc(file_runtime, 22);
 
 /**
  * Filters of the list.
@@ -999,7 +1234,7 @@ export type ListActiveInstancesRequest = Message<"oaas.runtime.ListActiveInstanc
  * Use `create(ListActiveInstancesRequestSchema)` to create a new message.
  */
 export const ListActiveInstancesRequestSchema: GenMessage<ListActiveInstancesRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 20);
+  messageDesc(file_runtime, 23);
 
 /**
  * One page.
@@ -1033,7 +1268,7 @@ export type ListActiveInstancesResponse = Message<"oaas.runtime.ListActiveInstan
  * Use `create(ListActiveInstancesResponseSchema)` to create a new message.
  */
 export const ListActiveInstancesResponseSchema: GenMessage<ListActiveInstancesResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 21);
+  messageDesc(file_runtime, 24);
 
 /**
  * Condition, as known to earlier peers.

@@ -139,9 +139,44 @@ describe("summary", () => {
     },
     nfr_compliance: {
       overall_status: "Violated",
-      measurements: [{ requirement: "max_latency_ms", required: 10, observed: 20 }],
+      measurements: [
+        {
+          requirement: "max_latency_ms",
+          required: 10,
+          observed: 20,
+          status: "violated",
+          window: "10m",
+          since: "2026-01-01T00:00:30Z",
+          error_budget_left: -0.5,
+          burn_rates: [{ long: "1h", short: "5m", long_rate: 15 }],
+        },
+      ],
     },
-    nfr_recommendations: [{ component: "f", dimension: "replicas", target: 3 }],
+    nfr_recommendations: [
+      {
+        component: "f",
+        dimension: "replicas",
+        target: 3,
+        lower_bound: 2,
+        upper_bound: 5,
+        evidence: { window: "10m", query: "rate(x[1m])", values: { requests_per_second: 240 }, floor: "min_scale" },
+        valid_until: "2026-01-01T00:11:00Z",
+      },
+    ],
+    last_applied_recommendations: [
+      {
+        component: "f",
+        dimension: "replicas",
+        target: 2,
+        current: 1,
+        recommended: 3,
+        action: "apply",
+        lane: "emergency",
+        clamped_by: { value: 2, source: "max_scale" },
+        digest: "sha256:1",
+      },
+      { component: "function", dimension: "replicas", target: 3, basis: "enforcer" },
+    ],
   });
 
   test("includes all known fields", () => {
@@ -163,7 +198,19 @@ describe("summary", () => {
       digest: "d",
       managedBy: "pm-1",
       correlationId: "c-1",
-      nfrCompliance: { overallStatus: "Violated", measurements: [{ observed: 20 }] },
+      nfrCompliance: {
+        overallStatus: "Violated",
+        measurements: [
+          {
+            observed: 20,
+            status: "violated",
+            window: "10m",
+            since: "2026-01-01T00:00:30Z",
+            errorBudgetLeft: -0.5,
+            burnRates: [{ longWindow: "1h", shortWindow: "5m", longRate: 15 }],
+          },
+        ],
+      },
       status: {
         message: "Degraded (ImagePull): Function f: no image.",
         lastUpdated: "2026-01-01T00:01:00Z",
@@ -173,7 +220,23 @@ describe("summary", () => {
         conditions: [{ type: "Degraded", status: "True", reason: "ImagePull" }],
         functions: [{ functionKey: "f", port: 80, ready: false, desiredReplicas: 2 }],
         odgm: { ready: true, collections: [{ objectCount: 12n }] },
-        nfrRecommendations: [{ target: 3 }],
+        nfrRecommendations: [
+          {
+            target: 3,
+            lowerBound: 2,
+            upperBound: 5,
+            evidence: { window: "10m", query: "rate(x[1m])", values: { requests_per_second: 240 }, floor: "min_scale" },
+            validUntil: "2026-01-01T00:11:00Z",
+          },
+        ],
+        lastAppliedRecommendations: [
+          {
+            target: 2,
+            current: 1,
+            applied: { recommended: 3, lane: "emergency", clampedBy: "max_scale 2", digest: "sha256:1" },
+          },
+          { target: 3, basis: "enforcer" },
+        ],
       },
     });
   });

@@ -18,7 +18,8 @@ import type { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/mo
 import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts";
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
 import { omitUndefined } from "../omit-empty.ts";
-import { functionStatusToWire, nfrComplianceToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
+import { appliedToWire, nfrComplianceToWire, recommendationToWire } from "./nfr-to-wire.ts";
+import { functionStatusToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
 /** The summary of an object, for lists and watches. */
 export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary {
@@ -138,7 +139,7 @@ function statusToWire(object: ClassRuntime): WireStatus {
       observedGeneration: seen === undefined ? undefined : BigInt(seen),
       lifecyclePhase: lifecyclePhaseWords.toWire(lifecycle),
       nfrRecommendations: (status.nfr_recommendations ?? []).map(recommendationToWire),
-      lastAppliedRecommendations: (status.last_applied_recommendations ?? []).map(recommendationToWire),
+      lastAppliedRecommendations: (status.last_applied_recommendations ?? []).map(appliedToWire),
       lastAppliedAt: status.last_applied_at,
       odgm: status.odgm_cluster_status === undefined ? undefined : odgmStatusToWire(status.odgm_cluster_status),
       routers: status.routers ?? [],
@@ -158,11 +159,6 @@ function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[numb
     lastTransitionTime,
     observedGeneration: seen === undefined ? undefined : BigInt(seen),
   });
-}
-
-function recommendationToWire(one: NonNullable<ClassRuntimeStatus["nfr_recommendations"]>[number]) {
-  const { component, dimension, target, basis, confidence, current } = one;
-  return omitUndefined({ component, dimension, target, basis, confidence, current });
 }
 
 function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[] {

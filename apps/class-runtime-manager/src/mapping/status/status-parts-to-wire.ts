@@ -1,13 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import {
-  FunctionStatusSchema,
-  NfrComplianceSchema,
-  OdgmStatusSchema,
-  type FunctionStatus,
-  type NfrCompliance,
-  type OdgmStatus,
-} from "@oaas/contracts/grpc";
+import { FunctionStatusSchema, OdgmStatusSchema, type FunctionStatus, type OdgmStatus } from "@oaas/contracts/grpc";
 import { omitUndefined } from "../omit-empty.ts";
 
 export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
@@ -62,30 +55,6 @@ export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_clust
       reason: one.reason ?? "",
       message: one.message ?? "",
       lastChecked: one.last_checked,
-    }),
-  );
-}
-
-export function nfrComplianceToWire(one: NonNullable<ClassRuntimeStatus["nfr_compliance"]>): NfrCompliance {
-  return create(
-    NfrComplianceSchema,
-    omitUndefined({
-      overallStatus: one.overall_status,
-      throughputStatus: one.throughput_status,
-      latencyStatus: one.latency_status,
-      availabilityStatus: one.availability_status,
-      lastChecked: one.last_checked ?? "",
-      measurements: (one.measurements ?? []).map((measured) =>
-        omitUndefined({
-          requirement: measured.requirement,
-          component: measured.component ?? "",
-          required: measured.required,
-          observed: measured.observed,
-          unit: measured.unit ?? "",
-          windowSeconds: measured.window_seconds ?? 0,
-          confidence: measured.confidence ?? 0,
-        }),
-      ),
     }),
   );
 }

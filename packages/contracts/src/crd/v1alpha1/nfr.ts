@@ -1,6 +1,6 @@
 import { EnforcementDimension, EnforcementMode } from "@oaas/models";
 import { z } from "zod";
-import { setList } from "../collections.ts";
+import { mapOf, setList } from "../collections.ts";
 import { onlyOneOf, withRules } from "../rule.ts";
 import { count, timestamp, positive, fraction, text, word } from "./scalars.ts";
 
@@ -26,6 +26,7 @@ export const nfrRequirements = withRules(
 
 const DIMENSIONS = Object.values(EnforcementDimension);
 const dimension = z.enum(DIMENSIONS);
+const lane = z.enum(["stable", "emergency", "verification"]);
 
 /** Enforcement settings of a class. */
 export const enforcement = withRules(
@@ -47,19 +48,49 @@ export const enforcement = withRules(
 /** The deprecated location of enforcement. */
 export const nfr = z.object({ enforcement: enforcement.optional().describe("Enforcement settings.") });
 
-const recommendationFields = {
-  component: z.string().min(1).max(253).describe("function, odgm, or a function key."),
+const component = z.string().min(1).max(253).describe("function, odgm, or a function key.");
+
+/** The numbers behind a recommendation. */
+const evidence = z.object({
+  window: z.string().max(32).describe("Window of the samples, e.g. 10m."),
+  query: text.describe("Query of the signal that set the target."),
+  values: mapOf(z.number(), 64).describe("Numbers that entered the computation, by name."),
+  floor: z.string().max(253).optional().describe("Floor that set the target, e.g. min_scale; absent when none did."),
+});
+
+/** One recommendation of the analyzer. */
+export const recommendation = z.object({
+  component,
   dimension: dimension.describe("Resource to change."),
   target: z.number().describe("Target value: replicas, CPU in millicores, or memory in bytes."),
-  basis: text.optional().describe("Signal and window of the computation."),
+  lower_bound: z.number().optional().describe("Lowest value that the data supports."),
+  upper_bound: z.number().optional().describe("Highest value that the data supports."),
+  basis: text.optional().describe("Signal and window of the computation, in words."),
+  evidence: evidence.optional().describe("Signal and window of the computation, in numbers."),
   confidence: fraction.optional().describe("Confidence, 0 to 1."),
-};
-
-/** One recommendation of the analyzer, or one the enforcer applied. */
-export const recommendation = z.object({
-  ...recommendationFields,
   current: z.number().optional().describe("Value in effect when the recommendation was computed."),
   observed_at: timestamp.optional().describe("Time of the recommendation."),
+  valid_until: timestamp.optional().describe("Time after which the recommendation is outdated."),
+});
+
+/** One recommendation that the enforcer applied. */
+export const appliedRecommendation = recommendation.extend({
+  target: z.number().describe("Applied value: replicas, CPU in millicores, or memory in bytes."),
+  current: z.number().optional().describe("Value before the change."),
+  recommended: z.number().optional().describe("Recommended value; differs from target when a limit cut the change."),
+  action: z.enum(["apply", "revert"]).optional().describe("Whether the value was applied or reverted."),
+  lane: lane.optional().describe("Why it was applied then: stable, emergency or verification."),
+  path: z.string().max(512).optional().describe("Field that was changed, e.g. Deployment/web spec.replicas."),
+  clamped_by: z
+    .object({
+      value: z.number().describe("Value of the limit."),
+      source: z.string().max(253).describe("Origin of the limit, e.g. max_scale."),
+    })
+    .optional()
+    .describe("Limit that cut the change."),
+  applied_at: timestamp.optional().describe("Time of the change."),
+  policy_version: z.string().max(128).optional().describe("Version of the policy that decided."),
+  digest: z.string().max(128).optional().describe("Digest of the inputs of the decision, for oaas nfr verify."),
 });
 
 /**
@@ -84,36 +115,75 @@ export const nfrRecommendations = z
         }),
   );
 
+const measurement = z.object({
+  requirement: z.string().max(64).describe("Requirement field, e.g. max_latency_ms."),
+  component: z.string().max(253).optional().describe("Function key or odgm. Default: the class."),
+  status: z.enum(["met", "violated", "unknown"]).optional().describe("met, violated or unknown."),
+  reason: text.optional().describe("Why the status is unknown, e.g. too few requests."),
+  required: z.number().describe("Required value."),
+  observed: z.number().optional().describe("Measured value; absent without enough samples."),
+  unit: z.string().max(32).optional().describe("Unit of both values."),
+  window: z.string().max(32).optional().describe("Measurement window, e.g. 10m."),
+  window_seconds: count.optional().describe("Measurement window, in seconds."),
+  since: timestamp.optional().describe("Time since which the status holds."),
+  error_budget_left: z.number().optional().describe("Share of the error budget that is left; negative when overspent."),
+  burn_rates: z
+    .array(
+      z.object({
+        long: z.string().max(32).describe("Long window, e.g. 1h."),
+        short: z.string().max(32).describe("Short window, e.g. 5m."),
+        long_rate: z.number().optional().describe("Burn rate over the long window; absent with too few requests."),
+        short_rate: z.number().optional().describe("Burn rate over the short window; absent with too few requests."),
+      }),
+    )
+    .max(8)
+    .optional()
+    .describe("How fast the error budget is spent: 1 spends it exactly over the period of the objective."),
+  confidence: fraction.optional().describe("Confidence, 0 to 1."),
+});
+
 /** Compliance with each requirement, as last measured. */
 export const nfrCompliance = z.object({
   overall_status: z.string().max(64).describe("Compliant, Violated or Unknown: the worst of all requirements."),
   throughput_status: z.string().max(64).optional().describe("Throughput compliance."),
   latency_status: z.string().max(64).optional().describe("Latency compliance."),
   availability_status: z.string().max(64).optional().describe("Availability compliance."),
+  error_rate_status: z.string().max(64).optional().describe("Error rate compliance."),
   last_checked: timestamp.optional().describe("Time of the measurement."),
   measurements: z
-    .array(
-      z.object({
-        requirement: z.string().max(64).describe("Requirement field, e.g. max_latency_ms."),
-        component: z.string().max(253).optional().describe("Function key or odgm. Default: the class."),
-        required: z.number().describe("Required value."),
-        observed: z.number().optional().describe("Measured value; absent without enough samples."),
-        unit: z.string().max(32).optional().describe("Unit of both values."),
-        window_seconds: count.optional().describe("Measurement window, in seconds."),
-        confidence: fraction.optional().describe("Confidence, 0 to 1."),
-      }),
-    )
-    .max(16)
+    .array(measurement)
+    .max(512)
     .optional()
-    .describe("Measured values."),
+    .describe("Measured values of each requirement of each component."),
 });
 
 /** State of the enforcer for one dimension of one component, kept across restarts. */
 export const enforcementState = z.object({
-  component: recommendationFields.component,
-  dimension: recommendationFields.dimension,
-  candidate: z.number().optional().describe("Target that must remain stable before it is applied."),
-  candidate_since: timestamp.optional().describe("Time since which it is stable."),
-  last_applied: z.number().optional().describe("Last applied target."),
-  last_applied_at: timestamp.optional().describe("Time of the last change; start of the cooldown."),
+  component,
+  dimension: dimension.describe("Resource to change."),
+  targets: z
+    .array(
+      z.object({
+        at: timestamp.describe("Time of the recommendation."),
+        target: z.number().describe("Recommended value."),
+      }),
+    )
+    .max(128)
+    .optional()
+    .describe("Recommended values of the last windows, oldest first."),
+  last_action: z
+    .object({
+      at: timestamp.describe("Time of the change; start of the cooldown."),
+      from: z.number().describe("Value before the change."),
+      to: z.number().describe("Value after the change."),
+      lane: lane.describe("stable, emergency or verification."),
+      badness_before: z.number().optional().describe("How bad the worst requirement was before the change."),
+      verified: z.boolean().describe("Whether the result of the change was verified."),
+    })
+    .optional()
+    .describe("Last change."),
+  direction_changes: z.array(timestamp).max(64).optional().describe("Changes of direction in the last hour."),
+  frozen_until: timestamp.optional().describe("Nothing changes before this time."),
+  last_good: z.number().optional().describe("Value before the last change that made nothing worse."),
+  last_skip: z.string().max(64).optional().describe("Last reason not to act, e.g. cooldown."),
 });

@@ -1,7 +1,7 @@
 import { LifecyclePhase } from "@oaas/models";
 import { z } from "zod";
 import { keyedList } from "../collections.ts";
-import { enforcementState, nfrCompliance, nfrRecommendations, recommendation } from "./nfr.ts";
+import { appliedRecommendation, enforcementState, nfrCompliance, nfrRecommendations } from "./nfr.ts";
 import { odgmClusterStatus } from "./odgm.ts";
 import { count, timestamp, port, text } from "./scalars.ts";
 
@@ -14,7 +14,7 @@ export const condition = z.object({
     .min(1)
     .max(316)
     .describe(
-      "Available, Progressing, Degraded, OdgmReady and TelemetryConfigured; other writers may add their own types.",
+      "Available, Progressing, Degraded, OdgmReady, TelemetryConfigured and PrometheusDisabled; other writers may add their own types.",
     ),
   status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason, e.g. CrashLoop."),
@@ -116,7 +116,7 @@ export const classStatusFields = {
     .describe("Zenoh routers configured in its pods."),
   nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer. Not set yet."),
   nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements. Not set yet."),
-  last_applied_recommendations: keyedList(recommendation, ["component", "dimension"], 256)
+  last_applied_recommendations: keyedList(appliedRecommendation, ["component", "dimension"], 256)
     .optional()
     .describe("Last applied recommendations. Not set yet."),
   last_applied_at: timestamp.optional().describe("Time of the last applied recommendation. Not set yet."),
