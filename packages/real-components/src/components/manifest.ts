@@ -144,6 +144,20 @@ const DECLARED = [
     proof: { file: "knative-controller", args: ["--help"], contains: "-kubeconfig" },
   }),
   declare({
+    name: "vpa",
+    version: "1.8.1",
+    tier: "full",
+    purpose: "recommender of the vertical pod autoscaler, run on samples",
+    recipe: {
+      kind: "go-build",
+      module: "vpa",
+      binaries: { "vpa-recommend": "./recommend" },
+      ownSources: ["recommend"],
+    },
+    files: { "vpa-recommend": "bin/vpa-recommend" },
+    proof: { file: "vpa-recommend", args: ["--help"], contains: "usage: recommend" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
