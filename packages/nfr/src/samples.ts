@@ -38,5 +38,12 @@ export interface ComponentSamples {
   /** Each signal over all replicas. A signal that was not found is absent. */
   readonly signals: Readonly<Partial<Record<Signal, Series>>>;
   /** CPU and memory of each pod, for the sizes of containers. */
-  readonly pods: Readonly<Record<string, { readonly cpuMillicores?: Series; readonly memoryBytes?: Series }>>;
+  readonly pods: Readonly<Record<string, PodSamples>>;
+}
+
+export interface PodSamples {
+  readonly cpuMillicores?: Series;
+  readonly memoryBytes?: Series;
+  /** OOM kills so far, or in the window of the query; a kill counts when the number rises. */
+  readonly oomKills?: Series;
 }
