@@ -94,7 +94,9 @@ const variables = {
     watchers: env("OPRC_CRM_LIMITS_WATCHERS")
       .int({ min: 1 })
       .default(256)
-      .doc("Maximum of concurrent watch calls; further calls are rejected."),
+      .doc(
+        "Maximum of concurrent watch calls; further calls are rejected. One caller holds at most a quarter of them.",
+      ),
     connections: env("OPRC_CRM_LIMITS_CONNECTIONS")
       .int({ min: 1 })
       .default(1024)

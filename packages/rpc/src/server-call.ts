@@ -19,10 +19,9 @@ export interface AnyServerCall extends Pick<
   off(event: "cancelled", listener: () => void): unknown;
 }
 
-/** Target of a streaming response. `write` returns false when the caller must wait for "drain". */
+/** Target of a streaming response. `onSent` is called when the message has left the buffers of this process. */
 export interface ReplyStream {
-  write(message: Buffer): boolean;
-  once(event: "drain", listener: () => void): unknown;
+  write(message: Buffer, onSent?: () => void): unknown;
   end(): void;
 }
 

@@ -87,6 +87,8 @@ const KEEPALIVE = {
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const MAX_REQUEST_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 const MAX_CALLS_PER_CALLER = 1_000;
+/** Bytes of replies that a stream buffers for a slow reader before it waits. */
+const MAX_UNSENT_BYTES = 64 * 1024;
 
 /**
  * Serves gRPC calls with promises and faults.
@@ -391,6 +393,8 @@ async function sendReplies(
   call: Call,
 ): Promise<void> {
   const iterator = replies[Symbol.asyncIterator]();
+  let unsentBytes = 0;
+  let resume: (() => void) | undefined;
   try {
     for (
       let next = await orAbort(iterator.next(), call.signal);
@@ -398,17 +402,20 @@ async function sendReplies(
       next = await orAbort(iterator.next(), call.signal)
     ) {
       const reply = encodeReply(method, next.value as MessageInitShape<typeof method.output>);
-      // Wait for a slow reader instead of buffering.
-      if (!out.write(reply)) await orAbort(drained(out), call.signal);
+      unsentBytes += reply.length;
+      out.write(reply, () => {
+        unsentBytes -= reply.length;
+        if (unsentBytes < MAX_UNSENT_BYTES) resume?.();
+      });
+      // Wait for a slow reader. The stream itself would buffer a number of replies of any size.
+      if (unsentBytes >= MAX_UNSENT_BYTES) {
+        await orAbort(new Promise<void>((resolve) => (resume = resolve)), call.signal);
+      }
     }
   } finally {
     void iterator.return?.(undefined);
   }
   out.end();
-}
-
-function drained(out: ReplyStream): Promise<void> {
-  return new Promise((resolve) => void out.once("drain", resolve));
 }
 
 /** Emits an error instead of destroying the stream: grpc-js sends the status in its error handler. */

@@ -34,17 +34,27 @@ export async function untilIdle(file: string): Promise<void> {
 
 /** Runs `attack` and measures its effect on the process. */
 export async function measureImpact(pid: number, file: string, attack: () => Promise<void>): Promise<Impact> {
-  // Resets the peak (proc(5)).
-  writeFileSync(`/proc/${pid}/clear_refs`, "5");
-  const before = residentBytes(pid, "VmRSS");
   const seen = readFileSync(file, "utf8").length;
-  await attack();
-  await setTimeout(PROBE_LAG_MS);
+  const [memoryBytes = 0] = await measureMemory([pid], async () => {
+    await attack();
+    await setTimeout(PROBE_LAG_MS);
+  });
   const turns = readFileSync(file, "utf8")
     .slice(seen)
     .split("\n")
     .map((line) => Number(line.split(" ")[1] ?? 0) / 1000);
-  return { longestTurnMs: Math.max(0, ...turns), memoryBytes: residentBytes(pid, "VmHWM") - before };
+  return { longestTurnMs: Math.max(0, ...turns), memoryBytes };
+}
+
+/** Runs `attack` and returns the growth of resident memory at its peak for each process, in bytes. */
+export async function measureMemory(pids: readonly number[], attack: () => Promise<void>): Promise<number[]> {
+  const before = pids.map((pid) => {
+    // Resets the peak (proc(5)).
+    writeFileSync(`/proc/${pid}/clear_refs`, "5");
+    return residentBytes(pid, "VmRSS");
+  });
+  await attack();
+  return pids.map((pid, index) => residentBytes(pid, "VmHWM") - (before[index] ?? 0));
 }
 
 function residentBytes(pid: number, field: "VmRSS" | "VmHWM"): number {

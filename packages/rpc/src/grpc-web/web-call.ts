@@ -47,7 +47,6 @@ export class WebCall extends EventEmitter implements ForeignCall {
     const timeoutMs = parseGrpcTimeout(String(request.headers[METADATA_KEYS.timeout] ?? ""));
     this.#deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
     response.on("error", () => undefined);
-    response.on("drain", () => void this.emit("drain"));
     response.on("close", () => {
       this.emit("ended");
       if (this.#ended) return;
@@ -110,8 +109,9 @@ export class WebCall extends EventEmitter implements ForeignCall {
     return message.value;
   }
 
-  write(message: Buffer): boolean {
-    return this.#options.response.write(encodeFrame(this.#options.encoding, messageFrame(message)));
+  write(message: Buffer, onSent?: () => void): void {
+    const { response, encoding } = this.#options;
+    response.write(encodeFrame(encoding, messageFrame(message)), onSent);
   }
 
   end(): void {

@@ -1,12 +1,5 @@
 import { DeploymentService, DeployOutcome, StatusCode, type DeleteDeploymentRequest } from "@oaas/contracts/grpc";
-import {
-  failedPrecondition,
-  isFault,
-  KeyedQueue,
-  resourceExhausted,
-  unavailable,
-  type Ambient,
-} from "@oaas/foundation";
+import { failedPrecondition, isFault, KeyedQueue, unavailable, type Ambient } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { explanationToWire } from "../../explain/explanation-to-wire.ts";
@@ -23,6 +16,7 @@ import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/port
 import type { Explainer } from "./explainer.ts";
 import type { ServeCheck } from "./serve-check.ts";
 import { watchClasses } from "../listing/watch-classes.ts";
+import { WatchLimit } from "../listing/watch-limit.ts";
 
 /** Dependencies of DeploymentService. */
 export interface DeploymentServiceDeps {
@@ -36,7 +30,7 @@ export interface DeploymentServiceDeps {
   readonly explainer: Explainer;
   readonly logger: Logger;
   readonly metrics: CrmMetrics;
-  /** Limit of concurrent watch calls. Default 256. */
+  /** Limit of concurrent watch calls, see `WatchLimit`. Default 256. */
   readonly maxWatchers?: number;
   readonly bookmarkMs?: number;
 }
@@ -60,7 +54,7 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
     namespace: namespace === undefined || namespace === "" ? deps.namespaces.fallback : namespace,
     target,
   });
-  let watchers = 0;
+  const watches = new WatchLimit(deps.maxWatchers ?? 256);
   return bindService(DeploymentService, {
     deploy: async (request, call) => {
       const deploymentId = request.deploymentUnit?.id ?? "";
@@ -89,15 +83,11 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
     }),
     watchClassRuntimes: async function* (request, call) {
       rejectIfUnsynced(deps.directory);
-      const limit = deps.maxWatchers ?? 256;
-      if (watchers >= limit) {
-        throw resourceExhausted("watchers", `the limit of ${limit} watch calls is reached; try again later`);
-      }
-      watchers += 1;
+      const end = watches.enter(call.caller);
       try {
         yield* watchClasses(request, call, reading);
       } finally {
-        watchers -= 1;
+        end();
       }
     },
     explainClassRuntime: async (request, call) => {

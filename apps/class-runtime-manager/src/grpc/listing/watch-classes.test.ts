@@ -34,10 +34,10 @@ function setUp(over: Partial<DeploymentServiceDeps> = {}) {
     ...over,
   });
   const handler = service.handlers.get(DeploymentService.method.watchClassRuntimes);
-  const watch = () => {
+  const watch = (caller = "pm") => {
     const abort = new AbortController();
     const request = create(WatchClassRuntimesRequestSchema, { deploymentId: "x" });
-    const events = handler?.(request, { signal: abort.signal } as Call) as AsyncGenerator<Event>;
+    const events = handler?.(request, { signal: abort.signal, caller } as Call) as AsyncGenerator<Event>;
     const next = async (): Promise<Event> => (await events.next()).value as Event;
     return { next, stop: () => abort.abort(), ended: () => events.next() };
   };
@@ -65,6 +65,22 @@ test("rejects watch calls above the limit until one ends", async () => {
   first.stop();
   expect((await first.ended()).done).toBe(true);
   expect((await watch().next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
+});
+
+test("limits the watch calls of one caller to a quarter, so that others can watch", async () => {
+  const { watch } = setUp({ maxWatchers: 8 });
+  const started = async (caller: string) => {
+    const watcher = watch(caller);
+    expect((await watcher.next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
+    return watcher;
+  };
+  const [first] = [await started("a"), await started("a")];
+  await expect(watch("a").next()).rejects.toThrow("a has 2 watch calls, a quarter of OPRC_CRM_LIMITS_WATCHERS");
+  await started("b");
+  await first.next();
+  first.stop();
+  await first.ended();
+  await started("a");
 });
 
 test("sends bookmarks on an idle stream, also while other objects change", async () => {
