@@ -27,7 +27,7 @@ export const generator: Generator = {
 
 const SERVICES = [DeploymentService, CrmInfoService, TopologyService, HealthService, PackageService];
 
-const routeOf = ({ verbs, path }: PlainRoute): string => verbs.map((verb) => `\`${verb} ${path}\``).join(", ");
+const routeCells = ({ verbs, path }: PlainRoute): string[] => [verbs.join(", "), `\`${path}\``];
 
 function accessPage(): string {
   const operations = restOperations().filter(({ isOffered }) => isOffered);
@@ -41,12 +41,12 @@ function accessPage(): string {
     service.methods.map((method) => [service.name, method.name, rpcRequirement(method)]),
   );
   const metrics = METRICS_ROUTES.map((route) => [
-    routeOf(route),
+    ...routeCells(route),
     route.requires,
     ...CREDENTIALS.map((credential) => expectedAccess("public", credential)),
   ]);
   const page = STACK_ROUTES.map((route) => [
-    routeOf(route),
+    ...routeCells(route),
     route.requires,
     ...STACK_CREDENTIALS.map((credential) => expectedStackAccess(route, credential)),
   ]);
@@ -66,18 +66,18 @@ ${table(["Operation", "Route", "Role", ...CREDENTIALS], rows)}
 
 ## Metrics port of the package manager
 
-The listener of \`METRICS_PORT\` has no authentication and ignores credentials. It listens on loopback unless
-\`METRICS_HOST\` names another address, and rejects requests of foreign web pages there. Other paths and verbs are
-answered with 404.
+The listener of \`METRICS_PORT\` has no authentication and ignores credentials. It listens on loopback, where it
+rejects requests of foreign web pages, unless \`METRICS_HOST\` names another address. Other paths and verbs are answered
+with 404.
 
-${table(["Route", "Role", ...CREDENTIALS], metrics)}
+${table(["Verbs", "Path", "Role", ...CREDENTIALS], metrics)}
 
 ## Status page of the local stack
 
 The page listens on loopback and rejects requests of foreign web pages, also with the secret. \`secret\`: the secret in
 the stack's state file, which only its owner can read. Other verbs are answered with 405, other paths with 404.
 
-${table(["Route", "Requires", ...STACK_CREDENTIALS], page)}
+${table(["Verbs", "Path", "Requires", ...STACK_CREDENTIALS], page)}
 
 ## gRPC
 
