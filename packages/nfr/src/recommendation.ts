@@ -13,6 +13,8 @@ export interface Basis {
   readonly values: Readonly<Record<string, number>>;
   /** The floor that set the target, such as `min_scale`, when one did. */
   readonly floor?: string;
+  /** The limit that cut the target, such as `max_scale`, when one did. */
+  readonly ceiling?: string;
 }
 
 /** The recommended value of one dimension of a component. `lowerBound <= target <= upperBound`. */

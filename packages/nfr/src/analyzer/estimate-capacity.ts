@@ -1,0 +1,201 @@
+import { loadOf, type CapacityCurve, type CapacityEstimate, type CapacityPoint } from "./capacity.ts";
+import type { AnalyzerSettings } from "./settings.ts";
+
+/** The question to a curve. */
+export interface CapacityQuestion {
+  readonly nowMs: number;
+  /** Absent without a latency requirement. */
+  readonly maxLatencyMs?: number;
+  /** CPU that a replica may use: its request times the target share. */
+  readonly usableCpuMillicores: number;
+  /** CPU per request in this window, until the curve knows it. */
+  readonly windowCost?: number;
+  readonly settings: AnalyzerSettings;
+}
+
+/** Fewer observations of a load are not evidence. */
+const MIN_COUNT = 3;
+
+/** Latency that is too high over this range of loads does not depend on the load. */
+const INDEPENDENT_SPAN = 4;
+
+/** Between a good and a bad load that differ by more than this, the capacity is a guess. */
+const NARROW_BRACKET = 1.5;
+
+/** CPU of a replica as `idle + perRps * requests per second`. */
+interface CpuCost {
+  readonly idle: number;
+  readonly perRps: number;
+}
+
+/** The largest good and the smallest bad load. */
+interface LatencyLimits {
+  readonly sustained?: number;
+  readonly saturated?: number;
+  /** How far latency is above its requirement at the smallest bad load. */
+  readonly excess: number;
+  readonly isIndependent: boolean;
+}
+
+/** The capacity of one replica, with the uncertainty of what was observed. */
+export function estimateCapacity(curve: CapacityCurve, question: CapacityQuestion): CapacityEstimate {
+  const evident = curve.points.filter(({ count }) => count >= MIN_COUNT);
+  const limits = findLatencyLimits(evident, question.maxLatencyMs);
+  const cost = fitCpuCost(evident) ?? windowCpuCost(question);
+  const byCpu = cost === undefined ? undefined : loadAtCpu(cost, question.usableCpuMillicores);
+  const point = chooseCapacity(limits, byCpu, question.settings);
+  const confidence = estimateConfidence(evident, point, question);
+  return {
+    ...widen(point, confidence),
+    source: point.source,
+    rpsPerReplica: point.rps,
+    ...(cost === undefined ? {} : { rpsPerCore: 1000 / cost.perRps }),
+    ...(limits.sustained === undefined ? {} : { sustainedRps: limits.sustained }),
+    ...(limits.saturated === undefined ? {} : { saturatedRps: limits.saturated }),
+    isLatencyIndependent: limits.isIndependent,
+    confidence,
+  };
+}
+
+/**
+ * Divides the loads into good and bad ones at the place with the fewest contradicting observations: latency grows with
+ * load, and exceptions are noise.
+ */
+function findLatencyLimits(points: readonly CapacityPoint[], maxLatencyMs: number | undefined): LatencyLimits {
+  const known = points.filter(({ latencyMs }) => latencyMs !== undefined);
+  const first = known[0];
+  const last = known.at(-1);
+  if (first === undefined || last === undefined) return { excess: 1, isIndependent: false };
+  if (maxLatencyMs === undefined) return { sustained: loadOf(last.range), excess: 1, isIndependent: false };
+  const split = splitByLatency(known, maxLatencyMs);
+  const good = known[split - 1];
+  const bad = known[split];
+  const isIndependent = good === undefined && loadOf(last.range) >= INDEPENDENT_SPAN * loadOf(first.range);
+  return {
+    ...(good === undefined ? {} : { sustained: loadOf(good.range) }),
+    ...(bad === undefined || isIndependent ? {} : { saturated: loadOf(bad.range) }),
+    excess: Math.max(1, (bad?.latencyMs ?? 0) / maxLatencyMs),
+    isIndependent,
+  };
+}
+
+/** The number of good points; the smaller one when two divisions are equally good. */
+function splitByLatency(points: readonly CapacityPoint[], maxLatencyMs: number): number {
+  let contradictions = 0;
+  for (const { latencyMs, count } of points) if ((latencyMs ?? 0) <= maxLatencyMs) contradictions += count;
+  let best = 0;
+  let fewest = contradictions;
+  for (let i = 0; i < points.length; i += 1) {
+    const { latencyMs, count } = points[i] ?? { count: 0 };
+    contradictions += (latencyMs ?? 0) <= maxLatencyMs ? -count : count;
+    if (contradictions < fewest) {
+      fewest = contradictions;
+      best = i + 1;
+    }
+  }
+  return best;
+}
+
+/** Weighted least squares over the points; proportional to the load when the loads are too similar. */
+function fitCpuCost(points: readonly CapacityPoint[]): CpuCost | undefined {
+  let n = 0;
+  let x = 0;
+  let y = 0;
+  let xx = 0;
+  let xy = 0;
+  for (const { range, count, cpuMillicores } of points) {
+    if (cpuMillicores === undefined) continue;
+    const load = loadOf(range);
+    n += count;
+    x += count * load;
+    y += count * cpuMillicores;
+    xx += count * load * load;
+    xy += count * load * cpuMillicores;
+  }
+  if (n === 0 || y <= 0 || xx <= 0) return undefined;
+  const spread = n * xx - x * x;
+  const slope = spread > 0.05 * n * xx ? (n * xy - x * y) / spread : 0;
+  const idle = (y - slope * x) / n;
+  if (slope > 0 && idle >= 0) return { idle, perRps: slope };
+  return { idle: 0, perRps: xy / xx };
+}
+
+function windowCpuCost({ windowCost }: CapacityQuestion): CpuCost | undefined {
+  return windowCost === undefined || !(windowCost > 0) ? undefined : { idle: 0, perRps: windowCost };
+}
+
+function loadAtCpu({ idle, perRps }: CpuCost, usableCpu: number): number | undefined {
+  const load = (usableCpu - idle) / perRps;
+  return Number.isFinite(load) && load > 0 ? load : undefined;
+}
+
+interface ChosenCapacity {
+  readonly source: CapacityEstimate["source"];
+  readonly rps: number;
+  readonly lower: number;
+  readonly upper: number;
+  /** How much of the capacity was observed, 0 to 1. */
+  readonly coverage: number;
+}
+
+function chooseCapacity(limits: LatencyLimits, byCpu: number | undefined, settings: AnalyzerSettings): ChosenCapacity {
+  const { sustained, saturated } = limits;
+  if (saturated !== undefined) return chooseBelowSaturation(limits, saturated, byCpu, settings);
+  const seen = sustained ?? 0;
+  if (byCpu !== undefined) {
+    const rps = Math.max(seen, byCpu);
+    const coverage = seen / rps;
+    const source = coverage >= 0.5 ? "measured" : "cpu";
+    return { source, rps, lower: seen > 0 ? seen : rps / 2, upper: rps * 1.5, coverage: Math.max(coverage, 0.2) };
+  }
+  const assumed = settings.assumedRpsPerReplica;
+  if (seen >= assumed) return { source: "measured", rps: seen, lower: seen, upper: seen * 2, coverage: 0.7 };
+  return { source: "assumed", rps: assumed, lower: seen > 0 ? seen : assumed / 4, upper: assumed * 2, coverage: 0.2 };
+}
+
+function chooseBelowSaturation(
+  { sustained, excess }: LatencyLimits,
+  saturated: number,
+  byCpu: number | undefined,
+  settings: AnalyzerSettings,
+): ChosenCapacity {
+  if (sustained === undefined) {
+    const factor = Math.min(excess, settings.maxLatencyFactor);
+    const rps = Math.min(saturated / factor, byCpu ?? saturated);
+    return { source: "measured", rps, lower: rps / 2, upper: saturated, coverage: 0.5 };
+  }
+  const isNarrow = saturated <= NARROW_BRACKET * sustained;
+  const between = Math.min(Math.max(byCpu ?? Math.sqrt(sustained * saturated), sustained), saturated);
+  return {
+    source: "measured",
+    rps: isNarrow ? sustained : between,
+    lower: sustained,
+    upper: saturated,
+    coverage: isNarrow ? 1 : 0.7,
+  };
+}
+
+/** From the number of observations, how much of the capacity they cover, and the age of the newest one. */
+function estimateConfidence(
+  points: readonly CapacityPoint[],
+  { coverage }: ChosenCapacity,
+  { nowMs, settings }: CapacityQuestion,
+): number {
+  let count = 0;
+  let newest = 0;
+  for (const point of points) {
+    count += point.count;
+    newest = Math.max(newest, point.lastMs);
+  }
+  if (count === 0) return 0;
+  const age = 2 ** (-Math.max(0, nowMs - newest) / settings.modelHalfLifeMs);
+  return Math.round((count / (count + 10)) * coverage * age * 20) / 20;
+}
+
+/** Uncertainty widens the bounds to half and double at no confidence. */
+function widen({ rps, lower, upper }: ChosenCapacity, confidence: number): { lower: number; upper: number } {
+  return {
+    lower: Math.min(rps, lower * (0.5 + 0.5 * confidence)),
+    upper: Math.max(rps, upper * (2 - confidence)),
+  };
+}

@@ -1,0 +1,15 @@
+export { max, mean, movingAverage, quantile, type Window } from "./aggregates.ts";
+export { analyze, durableState } from "./analyze.ts";
+export type {
+  Analysis,
+  AnalysisInput,
+  AnalyzerState,
+  ComponentScale,
+  RequestSeries,
+  RequirementTargets,
+  Verdict,
+} from "./analysis.ts";
+export type { CapacityCurve, CapacityEstimate, CapacityPoint, CapacitySource } from "./capacity.ts";
+export type { Finding, FindingReason } from "./finding.ts";
+export { DEFAULT_ANALYZER_SETTINGS, type AnalyzerSettings } from "./settings.ts";
+export { rateOfCounter } from "./window.ts";

@@ -1,0 +1,173 @@
+import { SIGNALS, type Signal } from "../samples.ts";
+import { mean, movingAverage, type Window } from "./aggregates.ts";
+import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
+import type { Findings } from "./findings.ts";
+import { cleanSeries, integrateRate, valueAt } from "./window.ts";
+
+/** What the window says about a component. A number that is not known is absent. */
+export interface Measurements {
+  readonly windows: Readonly<Partial<Record<Signal, Window>>>;
+  readonly latencySignal: Signal;
+  /** Requests in the window; absent when the rate is unknown. */
+  readonly requests?: number;
+  /** Failed requests in the window. */
+  readonly errors?: number;
+  readonly rps?: number;
+  /** The moving average of the rate, with what is needed to drain the queue. */
+  readonly demand?: number;
+  /** The mean percentile, weighted by requests; absent below the minimum of requests. */
+  readonly latencyMs?: number;
+  readonly cpuMillicores?: number;
+  readonly queueLength?: number;
+  readonly readyReplicas: number;
+  /** When the number of replicas last changed, or a replica restarted. */
+  readonly changedMs?: number;
+  /** The share of the window that has samples, 0 to 1. */
+  readonly coverage: number;
+  readonly dataAgeMs?: number;
+}
+
+/** The signal of the latency percentile that is required. */
+export function latencySignalOf({ latencyPercentile }: RequirementTargets): Signal {
+  if (latencyPercentile === 50) return "latency_p50_ms";
+  return latencyPercentile === 95 ? "latency_p95_ms" : "latency_p99_ms";
+}
+
+/** Cleans all signals and aggregates them. */
+export function measureComponent(input: AnalysisInput, findings: Findings): Measurements {
+  const { settings, nowMs, scale, requirements } = input;
+  const windows = cleanWindows(input, findings);
+  const dataAgeMs = ageOfNewest(windows, nowMs);
+  const usable = keepUsable(windows, input, findings);
+  const { requests_per_second: rates, ready_replicas: ready } = usable;
+  const latencySignal = latencySignalOf(requirements);
+  const requests = sumOf(rates, settings.stepMs);
+  const queueLength = mean(usable.queue_length?.values ?? []);
+  const changedMs = reportChanges(usable, input, findings);
+  const longest = Math.max(rates?.times.length ?? 0, usable.cpu_millicores?.times.length ?? 0);
+  return {
+    windows: usable,
+    latencySignal,
+    ...optional("requests", requests),
+    ...optional("errors", sumOf(usable.errors_per_second, settings.stepMs)),
+    ...optional("rps", mean(rates?.values ?? [])),
+    ...optional("demand", estimateDemand(rates, queueLength, input)),
+    ...optional("latencyMs", weightedLatency(usable[latencySignal], rates, requests, input)),
+    ...optional("cpuMillicores", smooth(usable.cpu_millicores, input)),
+    ...optional("queueLength", queueLength),
+    readyReplicas: ready?.values.at(-1) ?? scale.current,
+    ...optional("changedMs", changedMs),
+    coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
+    ...optional("dataAgeMs", dataAgeMs),
+  };
+}
+
+/** An object with the property, or without it when the value is absent. */
+export function optional<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+type Windows = Partial<Record<Signal, Window>>;
+
+function cleanWindows({ samples, settings, nowMs }: AnalysisInput, findings: Findings): Windows {
+  const { windowMs, stepMs } = settings;
+  const windows: Windows = {};
+  for (const signal of SIGNALS) {
+    const series = samples.signals[signal];
+    if (series === undefined || series.length === 0) continue;
+    const window = cleanSeries(series, signal, { nowMs, windowMs, stepMs }, findings);
+    if (window.times.length > 0) windows[signal] = window;
+  }
+  return windows;
+}
+
+function ageOfNewest(windows: Windows, nowMs: number): number | undefined {
+  let newest: number | undefined;
+  for (const signal of SIGNALS) {
+    const last = windows[signal]?.times.at(-1);
+    if (last !== undefined && (newest === undefined || last > newest)) newest = last;
+  }
+  return newest === undefined ? undefined : nowMs - newest;
+}
+
+/** Signals with enough samples that are recent. */
+function keepUsable(windows: Windows, { settings, nowMs }: AnalysisInput, findings: Findings): Windows {
+  const usable: Windows = {};
+  for (const signal of SIGNALS) {
+    const window = windows[signal];
+    if (window === undefined) continue;
+    const count = window.times.length;
+    const ageMs = nowMs - (window.times.at(-1) ?? 0);
+    if (ageMs > settings.maxDataAgeMs) {
+      findings.add("data-outdated", `the newest sample is ${Math.round(ageMs / 1000)} s old`, signal);
+    } else if (count < settings.minSamples) {
+      findings.add("too-few-samples", `${count} of at least ${settings.minSamples} samples`, signal);
+    } else usable[signal] = window;
+  }
+  return usable;
+}
+
+function sumOf(rates: Window | undefined, stepMs: number): number | undefined {
+  return rates === undefined ? undefined : integrateRate(rates, stepMs);
+}
+
+function smooth(window: Window | undefined, { settings }: AnalysisInput): number | undefined {
+  return window === undefined ? undefined : movingAverage(window, settings.smoothingHalfLifeMs);
+}
+
+function estimateDemand(
+  rates: Window | undefined,
+  queueLength: number | undefined,
+  input: AnalysisInput,
+): number | undefined {
+  const rps = smooth(rates, input);
+  return rps === undefined ? undefined : rps + ((queueLength ?? 0) * 1000) / input.settings.drainMs;
+}
+
+function weightedLatency(
+  latency: Window | undefined,
+  rates: Window | undefined,
+  requests: number | undefined,
+  { settings }: AnalysisInput,
+): number | undefined {
+  if (latency === undefined || rates === undefined || (requests ?? 0) < settings.minRequests) return undefined;
+  let sum = 0;
+  let weight = 0;
+  for (let i = 0; i < latency.times.length; i += 1) {
+    const rate = valueAt(rates, latency.times[i] ?? 0, settings.stepMs) ?? 0;
+    sum += rate * (latency.values[i] ?? 0);
+    weight += rate;
+  }
+  return weight > 0 ? sum / weight : undefined;
+}
+
+/** Names restarts, OOM kills, cold starts and throttling, and returns the time of the last change of replicas. */
+function reportChanges(windows: Windows, { nowMs }: AnalysisInput, findings: Findings): number | undefined {
+  const started = lastChange(windows.ready_replicas, (before, after) => after > before);
+  const restarted = lastChange(windows.restarts, (before, after) => after > before);
+  const killed = lastChange(windows.oom_kills, (before, after) => after > before);
+  const ago = (atMs: number): string => `${Math.round((nowMs - atMs) / 1000)} s ago`;
+  if (started !== undefined) findings.add("cold-start", `replicas started ${ago(started)}`, "ready_replicas");
+  if (restarted !== undefined) findings.add("restarts", `a container restarted ${ago(restarted)}`, "restarts");
+  if (killed !== undefined) findings.add("oom-kills", `a container ran out of memory ${ago(killed)}`, "oom_kills");
+  const throttled = mean(windows.cpu_throttled_ratio?.values ?? []) ?? 0;
+  if (throttled >= THROTTLED_RATIO) {
+    const detail = `CPU was throttled in ${Math.round(throttled * 100)} % of the periods`;
+    findings.add("cpu-throttled", detail, "cpu_throttled_ratio");
+  }
+  const changed = lastChange(windows.ready_replicas, (before, after) => after !== before);
+  return changed === undefined || restarted === undefined ? (changed ?? restarted) : Math.max(changed, restarted);
+}
+
+/** A quarter of the periods is noticeable in the latency. */
+const THROTTLED_RATIO = 0.25;
+
+function lastChange(
+  window: Window | undefined,
+  isChange: (before: number, after: number) => boolean,
+): number | undefined {
+  if (window === undefined) return undefined;
+  const { times, values } = window;
+  for (let i = values.length - 1; i > 0; i -= 1) if (isChange(values[i - 1] ?? 0, values[i] ?? 0)) return times[i];
+  return undefined;
+}

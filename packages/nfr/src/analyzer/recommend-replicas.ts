@@ -1,0 +1,196 @@
+import type { Recommendation } from "../recommendation.ts";
+import type { Signal } from "../samples.ts";
+import { roundTo } from "./aggregates.ts";
+import type { AnalysisInput } from "./analysis.ts";
+import { formatDuration } from "./assess-requirements.ts";
+import { loadOf, type CapacityCurve, type CapacityEstimate } from "./capacity.ts";
+import type { Findings } from "./findings.ts";
+import { optional, type Measurements } from "./measure.ts";
+
+/** A number of replicas that one rule needs. */
+interface Need {
+  readonly rule: string;
+  readonly replicas: number;
+  readonly signal: Signal;
+  /** Whether the number follows the load: it is not whole, and lowered with hysteresis only. */
+  readonly isLoad: boolean;
+  /** A floor that does not come from a measurement, by the name of its field. */
+  readonly floor?: string;
+  readonly confidence: number;
+}
+
+/** What a recommendation of replicas is computed from. */
+export interface ReplicaTask {
+  readonly input: AnalysisInput;
+  readonly measured: Measurements;
+  readonly capacity: CapacityEstimate;
+  readonly curve: CapacityCurve;
+  /** Not below this target, because history was lost. */
+  readonly heldTarget?: number;
+  readonly findings: Findings;
+}
+
+/** The confidence in a number that was extrapolated from CPU, or from one latency violation. */
+const RULE_CONFIDENCE = 0.6;
+
+/** The confidence in the assumed capacity. */
+const ASSUMED_CONFIDENCE = 0.3;
+
+/**
+ * The largest number that any rule needs, within the limits of the user; undefined when neither load nor CPU is known.
+ *
+ * The result never falls when the load rises, and equals the previous target when the load changes by less than the
+ * hysteresis.
+ */
+export function recommendReplicas(task: ReplicaTask): Recommendation | undefined {
+  const { input, measured, capacity } = task;
+  const { settings, scale, nowMs } = input;
+  if (measured.demand === undefined && measured.cpuMillicores === undefined) return undefined;
+  const needs = [...loadNeeds(task, capacity.rpsPerReplica), ...floorNeeds(task), ...latencyNeeds(task)];
+  const deciding = needs.reduce((most, need) => (wholeNeed(need, input) > wholeNeed(most, input) ? need : most));
+  const wanted = wholeNeed(deciding, input);
+  const most = scale.max ?? Number.POSITIVE_INFINITY;
+  const target = Math.min(wanted, most);
+  const floors = wholeMaximum([...floorNeeds(task)], input);
+  const lower = Math.max(floors, wholeMaximum(loadNeeds(task, capacity.upper), input));
+  const upper = Math.max(target, wholeMaximum(loadNeeds(task, capacity.lower), input));
+  return {
+    component: input.component,
+    dimension: "replicas",
+    target,
+    lowerBound: Math.min(lower, target),
+    upperBound: Math.max(target, Math.min(upper, most)),
+    basis: {
+      window: formatDuration(settings.windowMs),
+      query: input.queries?.[deciding.signal] ?? deciding.signal,
+      values: collectValues(task, needs),
+      ...optional("floor", deciding.floor),
+      ...optional("ceiling", wanted > most ? "max_scale" : undefined),
+    },
+    confidence: Math.round(deciding.confidence * measured.coverage * 20) / 20,
+    current: scale.current,
+    observedAtMs: nowMs,
+    validUntilMs: nowMs + settings.validMs,
+  };
+}
+
+function loadNeeds({ input, measured, capacity }: ReplicaTask, rpsPerReplica: number): Need[] {
+  const { settings, requirements, scale } = input;
+  const needs: Need[] = [];
+  const confidence = { measured: capacity.confidence, cpu: RULE_CONFIDENCE, assumed: ASSUMED_CONFIDENCE }[
+    capacity.source
+  ];
+  const fromCapacity = { signal: "requests_per_second", isLoad: true, confidence } as const;
+  if (requirements.minThroughputRps !== undefined) {
+    const replicas = requirements.minThroughputRps / rpsPerReplica;
+    needs.push({ rule: "throughput", replicas, floor: "min_throughput_rps", ...fromCapacity });
+  }
+  if (measured.demand !== undefined) {
+    // A capacity that is extrapolated from CPU has its headroom in the CPU target.
+    const headroom = capacity.source === "cpu" ? 0 : settings.headroom;
+    needs.push({ rule: "demand", replicas: (measured.demand * (1 + headroom)) / rpsPerReplica, ...fromCapacity });
+  }
+  const isCpuStated = scale.cpuRequestMillicores !== undefined;
+  if (measured.cpuMillicores !== undefined && (isCpuStated || !isConfident(capacity, input))) {
+    const replicas = measured.cpuMillicores / usableCpu(input);
+    needs.push({ rule: "cpu", replicas, signal: "cpu_millicores", isLoad: true, confidence: RULE_CONFIDENCE });
+  }
+  return needs;
+}
+
+/** CPU that one replica may use. */
+export function usableCpu({ scale, settings }: AnalysisInput): number {
+  return (scale.cpuRequestMillicores ?? settings.assumedCpuMillicores) * (scale.cpuTarget ?? settings.cpuTarget);
+}
+
+function isConfident({ source, confidence }: CapacityEstimate, { settings }: AnalysisInput): boolean {
+  return source === "measured" && confidence >= settings.minConfidence;
+}
+
+function floorNeeds({ input, measured, heldTarget }: ReplicaTask): Need[] {
+  const { scale, requirements, settings, state } = input;
+  const certain = { signal: "ready_replicas", isLoad: false, confidence: 1 } as const;
+  const least = Math.max(scale.min ?? 0, scale.canScaleToZero === true ? 0 : 1);
+  const needs: Need[] = [{ rule: "minimum", replicas: least, floor: "min_scale", ...certain }];
+  if (requirements.availability !== undefined) {
+    const replicas = replicasForAvailability(requirements.availability, settings.assumedReplicaAvailability);
+    needs.push({ rule: "availability", replicas, floor: "availability", ...certain });
+  }
+  if (heldTarget !== undefined) {
+    needs.push({ rule: "history", replicas: heldTarget, floor: "history-lost", ...certain, confidence: 0.1 });
+  }
+  if (measured.coverage < 0.5 && state?.target !== undefined) {
+    needs.push({ rule: "coverage", replicas: state.target, floor: "incomplete-data", ...certain, confidence: 0.1 });
+  }
+  return needs;
+}
+
+/** The smallest number of independent replicas of which one is up with the required probability. */
+export function replicasForAvailability(required: number, ofOneReplica: number): number {
+  const allowed = Math.max(1 - required, 1e-9);
+  return Math.max(1, Math.ceil(Math.log(allowed) / Math.log(1 - ofOneReplica) - 1e-9));
+}
+
+/** While latency is violated: more replicas, or at least the current ones until the last change shows its effect. */
+function latencyNeeds({ input, measured, capacity, curve, findings }: ReplicaTask): Need[] {
+  const { requirements, scale, settings, nowMs } = input;
+  const { latencyMs, latencySignal, readyReplicas, changedMs } = measured;
+  const { maxLatencyMs } = requirements;
+  if (latencyMs === undefined || maxLatencyMs === undefined || latencyMs <= maxLatencyMs) return [];
+  const need = { signal: latencySignal, isLoad: false, confidence: RULE_CONFIDENCE };
+  if (capacity.isLatencyIndependent || wasMetAtHigherLoad(curve, measured, input)) {
+    const detail = `latency is ${roundTo(latencyMs, 3)} ms at a load at which replicas are not the cause`;
+    findings.add("latency-independent-of-load", detail, latencySignal);
+    return [{ rule: "latency", replicas: scale.current, ...need }];
+  }
+  const isSettled = changedMs === undefined || nowMs - changedMs > settings.settlingMs + settings.rateWindowMs;
+  if (!isSettled || readyReplicas < scale.current) return [{ rule: "latency", replicas: scale.current, ...need }];
+  const factor = Math.min(latencyMs / maxLatencyMs, settings.maxLatencyFactor);
+  const replicas = Math.max(scale.current + 1, Math.ceil(scale.current * factor));
+  return [{ rule: "latency", replicas, ...need }];
+}
+
+/** Whether the requirement was met recently at twice the present load per replica: then the load is not the reason. */
+function wasMetAtHigherLoad(
+  { points }: CapacityCurve,
+  { rps, readyReplicas }: Measurements,
+  { requirements, settings, nowMs }: AnalysisInput,
+): boolean {
+  if (rps === undefined || readyReplicas <= 0) return false;
+  const load = rps / readyReplicas;
+  return points.some(
+    ({ range, latencyMs, count, lastMs }) =>
+      latencyMs !== undefined &&
+      latencyMs <= (requirements.maxLatencyMs ?? 0) &&
+      count >= 3 &&
+      loadOf(range) >= 2 * load &&
+      nowMs - lastMs < settings.modelHalfLifeMs,
+  );
+}
+
+/** Whole replicas. A need that follows the load lowers the previous target only when it saves more than the hysteresis. */
+function wholeNeed({ replicas, isLoad }: Need, { state, settings }: AnalysisInput): number {
+  if (!isLoad) return Math.ceil(replicas);
+  // Products such as 3 * 1.2 / 1.2 must not round up.
+  const whole = Math.ceil(replicas - 1e-9);
+  const previous = state?.target;
+  if (previous === undefined || whole >= previous) return whole;
+  return Math.min(previous, Math.ceil(replicas * (1 + settings.hysteresis) - 1e-9));
+}
+
+function wholeMaximum(needs: readonly Need[], input: AnalysisInput): number {
+  let most = 0;
+  for (const need of needs) most = Math.max(most, wholeNeed(need, input));
+  return most;
+}
+
+function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
+  const values: Record<string, number> = { rps_per_replica: roundTo(capacity.rpsPerReplica, 3) };
+  const { demand, cpuMillicores, latencyMs, readyReplicas } = measured;
+  if (demand !== undefined) values["requests_per_second"] = roundTo(demand, 3);
+  if (cpuMillicores !== undefined) values["cpu_millicores"] = roundTo(cpuMillicores, 3);
+  if (latencyMs !== undefined) values[measured.latencySignal] = roundTo(latencyMs, 3);
+  values["ready_replicas"] = readyReplicas;
+  for (const { rule, replicas } of needs) values[`${rule}_replicas`] = roundTo(replicas, 3);
+  return values;
+}

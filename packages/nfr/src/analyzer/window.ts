@@ -1,0 +1,128 @@
+import type { Sample, Series, Signal } from "../samples.ts";
+import type { Window } from "./aggregates.ts";
+import type { Findings } from "./findings.ts";
+
+/** The range and step of the samples, and now. */
+export interface WindowBounds {
+  readonly nowMs: number;
+  readonly windowMs: number;
+  readonly stepMs: number;
+}
+
+const EMPTY: Window = { times: [], values: [] };
+
+/**
+ * Cleans the samples of the window (now - windowMs, now]: drops invalid values and samples from the future, sorts, and
+ * keeps the larger of two samples with one time. Everything dropped is named in the findings.
+ */
+export function cleanSeries(
+  series: Series | undefined,
+  signal: Signal,
+  bounds: WindowBounds,
+  findings: Findings,
+): Window {
+  if (series === undefined || series.length === 0) return EMPTY;
+  const kept = keepValid(series, signal, bounds, findings);
+  if (!isAscending(kept)) {
+    kept.sort((a, b) => a.atMs - b.atMs);
+    findings.add("unordered-samples", "samples are not in the order of time", signal);
+  }
+  const window = mergeDuplicates(kept, signal, findings);
+  reportGaps(window, signal, bounds.stepMs, findings);
+  return window;
+}
+
+function keepValid(series: Series, signal: Signal, { nowMs, windowMs }: WindowBounds, findings: Findings): Sample[] {
+  const kept: Sample[] = [];
+  let invalid = 0;
+  let future = 0;
+  for (const sample of series) {
+    const { atMs, value } = sample;
+    if (!Number.isFinite(atMs) || !Number.isFinite(value) || value < 0) invalid += 1;
+    else if (atMs > nowMs) future += 1;
+    else if (atMs > nowMs - windowMs) kept.push(sample);
+  }
+  if (invalid > 0) {
+    findings.add("invalid-values", `${invalid} of ${series.length} samples are not finite or negative`, signal);
+  }
+  if (future > 0) findings.add("future-samples", `${future} of ${series.length} samples are from the future`, signal);
+  return kept;
+}
+
+function isAscending(samples: readonly Sample[]): boolean {
+  let previous = Number.NEGATIVE_INFINITY;
+  for (const { atMs } of samples) {
+    if (atMs < previous) return false;
+    previous = atMs;
+  }
+  return true;
+}
+
+function mergeDuplicates(samples: readonly Sample[], signal: Signal, findings: Findings): Window {
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const { atMs, value } of samples) {
+    const last = times.length - 1;
+    if (last >= 0 && times[last] === atMs) values[last] = Math.max(values[last] ?? value, value);
+    else {
+      times.push(atMs);
+      values.push(value);
+    }
+  }
+  const duplicates = samples.length - times.length;
+  if (duplicates > 0) findings.add("duplicate-samples", `${duplicates} samples have the time of another`, signal);
+  return { times, values };
+}
+
+function reportGaps({ times }: Window, signal: Signal, stepMs: number, findings: Findings): void {
+  let missing = 0;
+  for (let i = 1; i < times.length; i += 1) {
+    missing += Math.max(0, Math.round(((times[i] ?? 0) - (times[i - 1] ?? 0)) / stepMs) - 1);
+  }
+  if (missing > 0) findings.add("gap", `${missing} of ${times.length + missing} samples are missing`, signal);
+}
+
+/** The value of a window at a time: the newest sample that is at most one and a half steps old. */
+export function valueAt({ times, values }: Window, atMs: number, stepMs: number): number | undefined {
+  for (let i = times.length - 1; i >= 0; i -= 1) {
+    const time = times[i] ?? 0;
+    if (time > atMs) continue;
+    return atMs - time <= 1.5 * stepMs ? values[i] : undefined;
+  }
+  return undefined;
+}
+
+/** The amount that a rate adds up to, such as requests from requests per second. A sample covers at most one step. */
+export function integrateRate({ times, values }: Window, stepMs: number, afterMs = Number.NEGATIVE_INFINITY): number {
+  let total = 0;
+  for (let i = times.length - 1; i >= 0; i -= 1) {
+    const time = times[i] ?? 0;
+    if (time <= afterMs) break;
+    total += ((values[i] ?? 0) * coveredMs(time, times[i - 1], stepMs)) / 1000;
+  }
+  return total;
+}
+
+/** The time that a sample stands for: since the previous one, at most one step. */
+export function coveredMs(atMs: number, previousMs: number | undefined, stepMs: number): number {
+  return previousMs === undefined ? stepMs : Math.min(stepMs, atMs - previousMs);
+}
+
+/**
+ * Rates per second of a counter, for recorded data. A value below the previous one is a reset: the counter began again at
+ * zero. The first sample has no rate.
+ */
+export function rateOfCounter(counter: Series): { readonly rates: Series; readonly resets: number } {
+  const rates: Sample[] = [];
+  let resets = 0;
+  for (let i = 1; i < counter.length; i += 1) {
+    const before = counter[i - 1];
+    const now = counter[i];
+    if (before === undefined || now === undefined || now.atMs <= before.atMs) continue;
+    const isReset = now.value < before.value;
+    if (isReset) resets += 1;
+    const increase = isReset ? now.value : now.value - before.value;
+    rates.push({ atMs: now.atMs, value: (increase * 1000) / (now.atMs - before.atMs) });
+  }
+  return { rates, resets };
+}
