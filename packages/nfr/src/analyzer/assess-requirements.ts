@@ -94,8 +94,8 @@ function assessThroughput({ input, measured }: Context): Assessment | undefined 
 const OVERLOAD_ERROR_RATE = 0.05;
 
 function describeUnserved(requirements: RequirementTargets, measured: Measurements): string | undefined {
-  const { queueLength = 0, readyReplicas, latencyMs } = measured;
-  if (queueLength >= Math.max(1, readyReplicas)) return `${roundTo(queueLength, 3)} requests wait`;
+  const { waiting = 0, readyReplicas, latencyMs } = measured;
+  if (waiting >= Math.max(1, readyReplicas)) return `${roundTo(waiting, 3)} requests wait`;
   const errorRate = errorRateOf(measured);
   if (errorRate !== undefined && errorRate > Math.max(requirements.maxErrorRate ?? 0, OVERLOAD_ERROR_RATE)) {
     return `${roundTo(errorRate * 100, 3)} % of the requests fail`;

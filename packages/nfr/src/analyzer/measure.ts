@@ -18,7 +18,8 @@ export interface Measurements {
   /** The mean percentile, weighted by requests; absent below the minimum of requests. */
   readonly latencyMs?: number;
   readonly cpuMillicores?: number;
-  readonly queueLength?: number;
+  /** Requests in the system beyond those that the latency requirement allows at this rate. */
+  readonly waiting?: number;
   readonly readyReplicas: number;
   /** When the number of replicas last changed, or a replica restarted. */
   readonly changedMs?: number;
@@ -42,7 +43,8 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
   const { requests_per_second: rates, ready_replicas: ready } = usable;
   const latencySignal = latencySignalOf(requirements);
   const requests = sumOf(rates, settings.stepMs);
-  const queueLength = mean(usable.queue_length?.values ?? []);
+  const rps = mean(rates?.values ?? []);
+  const waiting = countWaiting(mean(usable.queue_length?.values ?? []), rps, requirements.maxLatencyMs);
   const changedMs = reportChanges(usable, input, findings);
   const longest = Math.max(rates?.times.length ?? 0, usable.cpu_millicores?.times.length ?? 0);
   return {
@@ -50,11 +52,11 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
     latencySignal,
     ...optional("requests", requests),
     ...optional("errors", sumOf(usable.errors_per_second, settings.stepMs)),
-    ...optional("rps", mean(rates?.values ?? [])),
-    ...optional("demand", estimateDemand(rates, queueLength, input)),
+    ...optional("rps", rps),
+    ...optional("demand", estimateDemand(rates, waiting, input)),
     ...optional("latencyMs", weightedLatency(usable[latencySignal], rates, requests, input)),
     ...optional("cpuMillicores", smooth(usable.cpu_millicores, input)),
-    ...optional("queueLength", queueLength),
+    ...optional("waiting", waiting),
     readyReplicas: ready?.values.at(-1) ?? scale.current,
     ...optional("changedMs", changedMs),
     coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
@@ -117,11 +119,24 @@ function smooth(window: Window | undefined, { settings }: AnalysisInput): number
 
 function estimateDemand(
   rates: Window | undefined,
-  queueLength: number | undefined,
+  waiting: number | undefined,
   input: AnalysisInput,
 ): number | undefined {
   const rps = smooth(rates, input);
-  return rps === undefined ? undefined : rps + ((queueLength ?? 0) * 1000) / input.settings.drainMs;
+  return rps === undefined ? undefined : rps + ((waiting ?? 0) * 1000) / input.settings.drainMs;
+}
+
+/** The latency that separates requests in progress from waiting ones when the class requires none. */
+const ASSUMED_LATENCY_MS = 1000;
+
+/** By Little's law: queue lengths include requests in progress, which are the rate times the latency. */
+function countWaiting(
+  queueLength: number | undefined,
+  rps: number | undefined,
+  maxLatencyMs = ASSUMED_LATENCY_MS,
+): number | undefined {
+  if (queueLength === undefined || rps === undefined) return undefined;
+  return Math.max(0, queueLength - (rps * maxLatencyMs) / 1000);
 }
 
 function weightedLatency(

@@ -60,7 +60,7 @@ export const DEFAULT_ANALYZER_SETTINGS: AnalyzerSettings = {
   version: "1",
   windowMs: 10 * MINUTE,
   stepMs: 30 * SECOND,
-  rateWindowMs: MINUTE,
+  rateWindowMs: 2 * MINUTE,
   minSamples: 3,
   minRequests: 30,
   maxDataAgeMs: 3 * MINUTE,
