@@ -14,7 +14,7 @@ export type FindingReason =
   | "gap"
   /** Samples with a time after now were dropped. */
   | "future-samples"
-  /** NaN, infinite or negative values were dropped. */
+  /** NaN, infinite, negative or implausibly large values were dropped. */
   | "invalid-values"
   | "unordered-samples"
   | "duplicate-samples"

@@ -44,7 +44,7 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
   const latencySignal = latencySignalOf(requirements);
   const requests = sumOf(rates, settings.stepMs);
   const rps = mean(rates?.values ?? []);
-  const waiting = countWaiting(mean(usable.queue_length?.values ?? []), rps, requirements.maxLatencyMs);
+  const waiting = countWaiting(mean(usable.queue_length?.values ?? []), smooth(rates, input), input);
   const changedMs = reportChanges(usable, input, findings);
   const longest = Math.max(rates?.times.length ?? 0, usable.cpu_millicores?.times.length ?? 0);
   return {
@@ -133,10 +133,12 @@ const ASSUMED_LATENCY_MS = 1000;
 function countWaiting(
   queueLength: number | undefined,
   rps: number | undefined,
-  maxLatencyMs = ASSUMED_LATENCY_MS,
+  { requirements, settings }: AnalysisInput,
 ): number | undefined {
   if (queueLength === undefined || rps === undefined) return undefined;
-  return Math.max(0, queueLength - (rps * maxLatencyMs) / 1000);
+  // At most the time to drain the queue, so that more requests never mean less demand.
+  const latencyMs = Math.min(requirements.maxLatencyMs ?? ASSUMED_LATENCY_MS, settings.drainMs);
+  return Math.max(0, queueLength - (rps * latencyMs) / 1000);
 }
 
 function weightedLatency(

@@ -46,13 +46,13 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
   const { input, measured, capacity } = task;
   const { settings, scale, nowMs } = input;
   if (measured.demand === undefined && measured.cpuMillicores === undefined) return undefined;
-  const needs = [...loadNeeds(task, capacity.rpsPerReplica), ...floorNeeds(task), ...latencyNeeds(task)];
+  const floors = floorNeeds(task);
+  const needs = [...floors, ...loadNeeds(task, capacity.rpsPerReplica), ...latencyNeeds(task)];
   const deciding = needs.reduce((most, need) => (wholeNeed(need, input) > wholeNeed(most, input) ? need : most));
   const wanted = wholeNeed(deciding, input);
   const most = scale.max ?? Number.POSITIVE_INFINITY;
   const target = Math.min(wanted, most);
-  const floors = wholeMaximum([...floorNeeds(task)], input);
-  const lower = Math.max(floors, wholeMaximum(loadNeeds(task, capacity.upper), input));
+  const lower = wholeMaximum([...floors, ...loadNeeds(task, capacity.upper)], input);
   const upper = Math.max(target, wholeMaximum(loadNeeds(task, capacity.lower), input));
   return {
     component: input.component,
@@ -171,11 +171,15 @@ function wasMetAtHigherLoad(
 /** Whole replicas. A need that follows the load lowers the previous target only when it saves more than the hysteresis. */
 function wholeNeed({ replicas, isLoad }: Need, { state, settings }: AnalysisInput): number {
   if (!isLoad) return Math.ceil(replicas);
-  // Products such as 3 * 1.2 / 1.2 must not round up.
-  const whole = Math.ceil(replicas - 1e-9);
+  const whole = roundUp(replicas);
   const previous = state?.target;
   if (previous === undefined || whole >= previous) return whole;
-  return Math.min(previous, Math.ceil(replicas * (1 + settings.hysteresis) - 1e-9));
+  return Math.min(previous, roundUp(replicas * (1 + settings.hysteresis)));
+}
+
+/** Products such as 3 * 1.2 / 1.2 do not round up. */
+function roundUp(replicas: number): number {
+  return Math.max(0, Math.ceil(replicas - 1e-9));
 }
 
 function wholeMaximum(needs: readonly Need[], input: AnalysisInput): number {

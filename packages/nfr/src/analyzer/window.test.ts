@@ -18,11 +18,11 @@ describe("cleanSeries", () => {
   it.each([
     { name: "keeps good samples", series: [at(30, 1), at(60, 2)], times: [30, 60], values: [1, 2], reasons: [] },
     {
-      name: "drops NaN, infinite and negative values",
-      series: [at(30, Number.NaN), at(60, Number.POSITIVE_INFINITY), at(90, -1), at(120, 4)],
+      name: "drops NaN, infinite, negative and implausible values",
+      series: [at(30, Number.NaN), at(60, Number.POSITIVE_INFINITY), at(90, -1), at(100, 1e16), at(120, 4)],
       times: [120],
       values: [4],
-      reasons: ["invalid-values: 3 of 4 samples are not finite or negative"],
+      reasons: ["invalid-values: 4 of 5 samples are not finite, negative or implausible"],
     },
     {
       name: "drops samples from the future",

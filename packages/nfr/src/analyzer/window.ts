@@ -9,6 +9,9 @@ export interface WindowBounds {
   readonly stepMs: number;
 }
 
+/** A petabyte; no signal has larger values, and sums of them stay exact enough. */
+const MAX_VALUE = 1e15;
+
 const EMPTY: Window = { times: [], values: [] };
 
 /**
@@ -38,12 +41,16 @@ function keepValid(series: Series, signal: Signal, { nowMs, windowMs }: WindowBo
   let future = 0;
   for (const sample of series) {
     const { atMs, value } = sample;
-    if (!Number.isFinite(atMs) || !Number.isFinite(value) || value < 0) invalid += 1;
+    if (!Number.isFinite(atMs) || !(value >= 0 && value <= MAX_VALUE)) invalid += 1;
     else if (atMs > nowMs) future += 1;
     else if (atMs > nowMs - windowMs) kept.push(sample);
   }
   if (invalid > 0) {
-    findings.add("invalid-values", `${invalid} of ${series.length} samples are not finite or negative`, signal);
+    findings.add(
+      "invalid-values",
+      `${invalid} of ${series.length} samples are not finite, negative or implausible`,
+      signal,
+    );
   }
   if (future > 0) findings.add("future-samples", `${future} of ${series.length} samples are from the future`, signal);
   return kept;
@@ -100,7 +107,8 @@ export function integrateRate({ times, values }: Window, stepMs: number, afterMs
     if (time <= afterMs) break;
     total += ((values[i] ?? 0) * coveredMs(time, times[i - 1], stepMs)) / 1000;
   }
-  return total;
+  // 20 samples of 1.5 requests are 30.
+  return Math.round(total * 1e6) / 1e6;
 }
 
 /** The time that a sample stands for: since the previous one, at most one step. */
