@@ -116,5 +116,5 @@ export const bench: Bench = {
 /** In its own process: V8 allocates differently after a forced garbage collection, which would slow down every request. */
 async function measureMemory(): Promise<ProcessFigures> {
   await using pm = await startMeasuredPm(SEEDED);
-  return pm.figures({ heap: true });
+  return await pm.figures({ heap: true });
 }
