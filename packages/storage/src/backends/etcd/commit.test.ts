@@ -4,7 +4,7 @@ import { absent, present, sameIncarnation } from "../../port/transaction.ts";
 import { conflictFault, conflictOf, outcomeUnknown } from "../../port/store-faults.ts";
 import type { Committed, Entry, Transaction } from "../../port/key-value-store.ts";
 import { commitOnce, guardsItself } from "./commit.ts";
-import { Unanswered } from "./connection.ts";
+import { Unanswered } from "./connection/connection.ts";
 
 const lost = (): Unanswered => new Unanswered(unavailable("etcd", "the line broke"));
 const entry = (value: string, modRevision: number, createRevision = modRevision): Entry => ({

@@ -9,7 +9,7 @@ import {
   type Transaction,
   type Write,
 } from "../../port/key-value-store.ts";
-import { Unanswered } from "./connection.ts";
+import { Unanswered } from "./connection/connection.ts";
 
 /** Store operations for a commit. */
 export interface CommitActions {

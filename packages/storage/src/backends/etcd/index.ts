@@ -20,7 +20,7 @@ import type {
 } from "../../port/key-value-store.ts";
 import type { LeaseRenewer } from "../../leases/lease-renewer.ts";
 import { commitOnce } from "./commit.ts";
-import { EtcdConnection, methodOf, type CallRules } from "./connection.ts";
+import { EtcdConnection, methodOf, type CallRules } from "./connection/connection.ts";
 import { KeySpace } from "./keys.ts";
 import { grantEtcdLease } from "./lease.ts";
 import type { EtcdStoreOptions } from "./options.ts";

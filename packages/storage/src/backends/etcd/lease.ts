@@ -8,7 +8,7 @@ import {
 } from "../../gen/etcd_pb.ts";
 import type { LeaseId, LeaseRequest } from "../../port/key-value-store.ts";
 import { LeaseRenewer } from "../../leases/lease-renewer.ts";
-import { methodOf, type CallRules, type EtcdConnection } from "./connection.ts";
+import { methodOf, type CallRules, type EtcdConnection } from "./connection/connection.ts";
 
 const GRANT = methodOf(LeaseService.method.leaseGrant);
 const REVOKE = methodOf(LeaseService.method.leaseRevoke);

@@ -11,7 +11,7 @@ import {
 import { rangeOf } from "../../port/key-order.ts";
 import { closedFault, compactedFault } from "../../port/store-faults.ts";
 import type { ChangeEvent, WatchBatch, WatchQuery } from "../../port/key-value-store.ts";
-import { methodOf, type EtcdConnection } from "./connection.ts";
+import { methodOf, type EtcdConnection } from "./connection/connection.ts";
 import type { KeySpace } from "./keys.ts";
 import type { EtcdIncident } from "./options.ts";
 

@@ -1,12 +1,12 @@
 import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import { abortFault, backoffDelay, deadlineExceeded, sleep, type Fault } from "@oaas/foundation";
-import { Auth, AuthenticateRequestSchema } from "../../gen/etcd_pb.ts";
-import { closedFault } from "../../port/store-faults.ts";
+import { Auth, AuthenticateRequestSchema } from "../../../gen/etcd_pb.ts";
+import { closedFault } from "../../../port/store-faults.ts";
 import { Channel, type CallHeaders } from "./channel.ts";
 import { CredentialFiles } from "./credentials.ts";
 import { parseEndpoints } from "./endpoints.ts";
 import { judge, type Verdict } from "./etcd-faults.ts";
-import type { EtcdStoreOptions } from "./options.ts";
+import type { EtcdStoreOptions } from "../options.ts";
 
 /** Path and codecs of a method. */
 export interface Method<I extends DescMessage, O extends DescMessage> {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { failedPrecondition, type Clock, type Fault } from "@oaas/foundation";
-import type { EtcdTlsOptions } from "./options.ts";
+import type { EtcdTlsOptions } from "../options.ts";
 
 /** Minimum interval between checks of the files. */
 const LOOK_EVERY_MS = 1000;

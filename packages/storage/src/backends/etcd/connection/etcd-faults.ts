@@ -7,7 +7,7 @@ import {
   ROOT_PATH,
   unavailable,
 } from "@oaas/foundation";
-import { compactedFault, fullFault, leaseLostFault } from "../../port/store-faults.ts";
+import { compactedFault, fullFault, leaseLostFault } from "../../../port/store-faults.ts";
 import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 
 /** Classification of a failed call. */
