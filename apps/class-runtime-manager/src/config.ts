@@ -388,9 +388,9 @@ function imageWarnings({ features, templates }: CrmConfig): readonly string[] {
 function accessWarnings(config: CrmConfig): readonly string[] {
   const host = listenHost(config);
   if (!hasCredentials(config)) {
-    const why = config.security.authMode === "off" ? " by OPRC_CRM_SECURITY_AUTH_MODE" : "";
+    const cause = config.security.authMode === "off" ? " by OPRC_CRM_SECURITY_AUTH_MODE" : "";
     const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE or OPRC_CRM_SECURITY_MTLS=true";
-    return [`authentication is off${why}: every client that reaches ${host} can deploy; ${fix}`];
+    return [`authentication is off${cause}: every client that reaches ${host} can deploy; ${fix}`];
   }
   if (config.security.certFile !== undefined || isLoopbackHost(host)) return [];
   return [`tokens are sent without encryption to ${host}; set OPRC_CRM_SECURITY_TLS_CERT_FILE and its key`];
@@ -405,13 +405,13 @@ function checkTls({ security }: CrmConfig): Violation[] {
     ["OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE", clientCaFile],
   ] as const;
   const required = mtls ? files : certFile === undefined && keyFile === undefined ? [] : files.slice(0, 2);
-  const why = mtls
+  const reason = mtls
     ? "is required while OPRC_CRM_SECURITY_MTLS is on, the default in profile full"
     : "is required: TLS needs certificate and key";
   const fix = mtls ? "set the file, or set OPRC_CRM_SECURITY_MTLS=false" : "set both files or neither";
   const missing = required
     .filter(([, file]) => file === undefined)
-    .map(([name]) => ({ path: `$.${name}`, message: why, fix }));
+    .map(([name]) => ({ path: `$.${name}`, message: reason, fix }));
   const namesPath = "$.OPRC_CRM_SECURITY_TLS_CLIENT_NAMES";
   if (mtls && clientNames === undefined) {
     const message = "is required: it lists the client certificates that are accepted";

@@ -213,6 +213,6 @@ function listen(server: TcpServer, { host, port }: OnePortOptions): Promise<void
 
 /** Returns the fault of a server that cannot listen. */
 export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): Fault {
-  const why = error.code === "EADDRINUSE" ? "the address is in use; choose another port" : error.message;
-  return failedPrecondition(`${host}:${port}`, `cannot listen on ${host}:${port}: ${why}`, { cause: error });
+  const reason = error.code === "EADDRINUSE" ? "the address is in use; choose another port" : error.message;
+  return failedPrecondition(`${host}:${port}`, `cannot listen on ${host}:${port}: ${reason}`, { cause: error });
 }

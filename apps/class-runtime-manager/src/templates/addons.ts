@@ -37,14 +37,14 @@ export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDON
   );
   for (const addon of selected) {
     const { id } = addon;
-    const why = addon.unavailableReason(input);
-    if (why === undefined) continue;
+    const reason = addon.unavailableReason(input);
+    if (reason === undefined) continue;
     return err({
       kind: "addon-disabled",
-      message: `the class needs addon "${id}", but ${why}`,
+      message: `the class needs addon "${id}", but ${reason}`,
       known: known.map((one) => one.id),
       addon: id,
-      violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not available: ${why}` }],
+      violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not available: ${reason}` }],
     });
   }
   return ok(selected);

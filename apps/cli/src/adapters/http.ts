@@ -58,7 +58,7 @@ function openRequest(
 }
 
 function setTimeouts(request: ClientRequest, isStream: boolean): void {
-  const abort = (why: string) => () => request.destroy(new Error(why));
+  const abort = (message: string) => () => request.destroy(new Error(message));
   request.once("socket", (socket) => {
     const connected = (): void => {
       socket.removeAllListeners("timeout");

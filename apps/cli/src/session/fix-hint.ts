@@ -41,8 +41,8 @@ function connectionHint({ cause }: Fault, where: string): string {
     return `the certificate of ${where} is not trusted (${code}); set NODE_EXTRA_CA_CERTS to its CA certificate file`;
   if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${where} does not speak TLS; is its address http://?`;
   if (code.startsWith("HPE_")) return `${where} does not speak HTTP; is its address https://?`;
-  const why = code === "ECONNREFUSED" || message === "" ? "" : `: ${message}`;
-  return `cannot connect to ${where}${why}; start the local stack (npm start), or check with: oaas doctor`;
+  const reason = code === "ECONNREFUSED" || message === "" ? "" : `: ${message}`;
+  return `cannot connect to ${where}${reason}; start the local stack (npm start), or check with: oaas doctor`;
 }
 
 /** The expiry of a JWT in milliseconds; undefined for other tokens. */

@@ -36,9 +36,9 @@ export async function obtain(component: Component, options: ObtainOptions = {}):
   try {
     return { ...base, ...(await ensurePresent(component, options)) };
   } catch (error) {
-    const why = error instanceof ObtainError ? error : explainSystemError(error);
-    if (why === undefined) throw error;
-    return { ...base, state: "missing", reason: why.message, remedy: why.remedy };
+    const cause = error instanceof ObtainError ? error : explainSystemError(error);
+    if (cause === undefined) throw error;
+    return { ...base, state: "missing", reason: cause.message, remedy: cause.remedy };
   }
 }
 

@@ -23,8 +23,9 @@ export async function eventually<T>(
     const result = await attempt(probe);
     if (result.done) return result.value;
     if (performance.now() >= endsAt) {
-      const why = result.thrown === undefined ? "" : `; last: ${(result.thrown as Error).message ?? result.thrown}`;
-      throw unavailable(what, `${what} was not reached within ${timeoutMs} ms${why}`, { cause: result.thrown });
+      const lastError =
+        result.thrown === undefined ? "" : `; last: ${(result.thrown as Error).message ?? result.thrown}`;
+      throw unavailable(what, `${what} was not reached within ${timeoutMs} ms${lastError}`, { cause: result.thrown });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -69,6 +69,6 @@ function refusalFault({ kind, message, addon, violations }: Refusal): Fault {
 
 /** The fault of a class that exceeds the quotas of its environment. */
 function quotaFault(environment: string, exceeded: readonly Violation[]): Fault {
-  const why = exceeded.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`)).join("; ");
-  return failedPrecondition(`the quotas of environment "${environment}"`, why);
+  const reasons = exceeded.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`));
+  return failedPrecondition(`the quotas of environment "${environment}"`, reasons.join("; "));
 }

@@ -137,14 +137,14 @@ function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly 
     ({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"),
   );
   // During back-off only the event has the reason of the failure.
-  const why = related.find(
+  const cause = related.find(
     ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
   );
-  const [words, verdict] = classifyPullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
+  const [words, verdict] = classifyPullFailure(`${waiting.reason} ${waiting.message ?? ""} ${cause?.message ?? ""}`);
   const image = container.image === undefined || container.image === "" ? "" : ` ${container.image}`;
   return finding("ImagePull", refOf(pod), `cannot pull image${image} for container ${container.name}: ${words}`, {
     verdict,
-    ...(why === undefined ? {} : { count: why.count }),
+    ...(cause === undefined ? {} : { count: cause.count }),
     events: related,
   });
 }
@@ -206,8 +206,8 @@ function exitText(termination: NonNullable<ContainerStatus["state"]>["terminated
   if (termination === undefined) return "";
   const { exitCode = 0, signal, reason = "", message = "" } = termination;
   const how = signal === undefined || signal === 0 ? `exit code ${exitCode}` : `signal ${signal}`;
-  const why = message.trim() || (reason === "Error" ? "" : reason);
-  return ` with ${how}${why === "" ? "" : `: ${lastLine(why)}`}`;
+  const cause = message.trim() || (reason === "Error" ? "" : reason);
+  return ` with ${how}${cause === "" ? "" : `: ${lastLine(cause)}`}`;
 }
 
 function lastLine(text: string): string {

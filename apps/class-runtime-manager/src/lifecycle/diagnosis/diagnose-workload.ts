@@ -145,12 +145,12 @@ function checkProgressDeadline(
   if (!Number.isFinite(startedMs)) return {};
   const atMs = startedMs + deadlineMs;
   if (nowMs < atMs) return { atMs };
-  const why = [...causes].sort(compareFindings)[0]?.message;
+  const cause = [...causes].sort(compareFindings)[0]?.message;
   return {
     finding: finding(
       "ProgressDeadline",
       refOf(workload),
-      `has not become ready within its progress deadline${why === undefined ? "" : `; a pod ${why}`}`,
+      `has not become ready within its progress deadline${cause === undefined ? "" : `; a pod ${cause}`}`,
     ),
   };
 }

@@ -82,8 +82,8 @@ export function summaryText(object: ClassRuntime): string {
   const { reason = "", message = "" } = object.status ?? {};
   const word = PHASE_TEXT[phaseOf(object)];
   if (word === "Available") return word;
-  const why = reason === "" ? "" : ` (${reason})`;
-  return message === "" ? `${word}${why}` : `${word}${why}: ${message}`;
+  const reasonText = reason === "" ? "" : ` (${reason})`;
+  return message === "" ? `${word}${reasonText}` : `${word}${reasonText}: ${message}`;
 }
 
 /**

@@ -68,8 +68,8 @@ function byName(
   if (template === undefined) return err(refusal("missing", context, `${whose} "${name}" does not exist`, field));
   const { eligible, because } = scoreRow(input, template);
   if (eligible) return ok(selection(context, template, basis));
-  const why = `${whose} "${name}" cannot run the class in this cluster: ${because.join("; ")}`;
-  return err(refusal("not-eligible", context, why, field));
+  const message = `${whose} "${name}" cannot run the class in this cluster: ${because.join("; ")}`;
+  return err(refusal("not-eligible", context, message, field));
 }
 
 function byScore(context: SelectionContext): Result<Selection, Refusal> {

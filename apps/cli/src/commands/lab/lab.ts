@@ -92,11 +92,11 @@ export class Lab {
     const { clock } = this.#options.environment;
     const startedAt = clock.monotonic();
     for (;;) {
-      const why = await condition().catch((thrown: unknown) => Fault.from(thrown).message);
+      const reason = await condition().catch((thrown: unknown) => Fault.from(thrown).message);
       const ms = Math.round(clock.monotonic() - startedAt);
-      if (why === undefined) return this.#options.report.check({ what, ok: true, ms, found: "" });
+      if (reason === undefined) return this.#options.report.check({ what, ok: true, ms, found: "" });
       if (ms > patienceMs) {
-        this.#options.report.check({ what, ok: false, ms, found: why });
+        this.#options.report.check({ what, ok: false, ms, found: reason });
         throw new CheckFailed(what);
       }
       await this.pause(POLL_MS);
