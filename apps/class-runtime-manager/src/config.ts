@@ -70,7 +70,9 @@ const variables = {
       .bool()
       .default(false)
       .defaultIn({ full: true })
-      .doc("Creates ServiceMonitors and PodMonitors where the Prometheus operator is installed."),
+      .doc(
+        "Creates ServiceMonitors or PodMonitors where the Prometheus operator is installed, else annotates Services for scraping.",
+      ),
     leaderElection: env("OPRC_CRM_FEATURES_LEADER_ELECTION")
       .bool()
       .default(true)
@@ -124,7 +126,9 @@ const variables = {
     scrapeKind: env("OPRC_CRM_PROM_SCRAPE_KIND")
       .oneOf(["auto", "service", "pod"])
       .default("auto")
-      .doc("Kind of the monitors; auto creates none for Knative workloads, which Knative monitors itself."),
+      .doc(
+        "Kind of the monitors. auto: ServiceMonitors where they are served, else PodMonitors, and none for Knative workloads, which Knative monitors itself.",
+      ),
   },
   otel: {
     enabled: env("OPRC_CRM_OTEL_ENABLED")

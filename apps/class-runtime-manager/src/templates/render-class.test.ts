@@ -150,27 +150,63 @@ describe("objects around a function", () => {
     expect(priority({ environment: { name: "e", spec: { kind: "cloud", priorityClassName: "own" } } })).toBe("own");
   });
 
-  test.each<{ case: string; cluster: PartialInput["cluster"]; want: string | undefined }>([
-    { case: "off", cluster: {}, want: undefined },
-    { case: "a ServiceMonitor", cluster: { features: { prometheus: true } }, want: "ServiceMonitor order-svcmon" },
-    {
-      case: "a PodMonitor when only that kind is served",
-      cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false } },
-      want: "PodMonitor order-podmon",
-    },
-    {
-      case: "a PodMonitor when configured",
-      cluster: { features: { prometheus: true }, monitors: { scrapeKind: "pod", matchLabels: {} } },
-      want: "PodMonitor order-podmon",
-    },
-    {
-      case: "none without the operator",
-      cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false, podMonitor: false } },
-      want: undefined,
-    },
-  ])("monitor: $case", ({ cluster = {}, want }) => {
-    const found = render({ spec: { functions }, cluster }).children.find(({ kind }) => kind.endsWith("Monitor"));
-    expect(found && `${found.kind} ${found.metadata.name}`).toBe(want);
+  describe("metrics", () => {
+    interface Revision {
+      readonly spec: { readonly template: { readonly metadata: { readonly annotations: object } } };
+    }
+    const on = { features: { prometheus: true } };
+    const withoutKinds = { ...on, capabilities: { serviceMonitor: false, podMonitor: false } };
+    const scrapedBy = (rendered: Rendered) =>
+      rendered.children
+        .filter(({ metadata }) => metadata.annotations?.["prometheus.io/scrape"] === "true")
+        .map(({ kind, metadata }) => `${kind}/${metadata.name} ${metadata.annotations?.["prometheus.io/port"]}`);
+    const monitors = (rendered: Rendered) =>
+      rendered.children.filter(({ kind }) => kind.endsWith("Monitor")).map(({ metadata }) => metadata.name);
+
+    test("has a monitor for functions and one for the state store", () => {
+      const rendered = render({ spec: { functions, state_spec: {} }, cluster: on });
+      expect(monitors(rendered)).toEqual(["order-odgm-svcmon", "order-svcmon"]);
+      expect(rendered.monitoring).toEqual({ state: "monitored", kind: "ServiceMonitor" });
+      expect(scrapedBy(rendered)).toEqual([]);
+    });
+
+    test("annotates one Service of each workload without the operator", () => {
+      const rendered = render({
+        spec: { functions, state_spec: {}, selected_template: "statefulset" },
+        cluster: withoutKinds,
+      });
+      expect(monitors(rendered)).toEqual([]);
+      expect(scrapedBy(rendered)).toEqual(["Service/order 80", "Service/order-odgm-svc 8080"]);
+      expect(rendered.monitoring).toMatchObject({ state: "missing-kinds" });
+    });
+
+    test("does not restart pods when the operator is installed or removed", () => {
+      const templates = ["dev", "edge", "full", "statefulset", "daemonset", "knative"];
+      for (const selected_template of templates) {
+        const pods = [on, withoutKinds].map((cluster) =>
+          render({ spec: { functions, state_spec: {}, selected_template }, cluster }).children.flatMap(
+            ({ spec }) => (spec as { template?: unknown } | undefined)?.template ?? [],
+          ),
+        );
+        expect(pods[0]).toEqual(pods[1]);
+      }
+    });
+
+    test("annotates the revision of a Knative function only when metrics are enabled", () => {
+      const annotations = (cluster: NonNullable<PartialInput["cluster"]>) => {
+        const rendered = render({ spec: { functions, selected_template: "knative" }, cluster });
+        const { spec } = find(rendered, "Service") as unknown as Revision;
+        return spec.template.metadata.annotations;
+      };
+      expect(annotations(on)).toMatchObject({ "prometheus.io/scrape": "true", "prometheus.io/port": "8080" });
+      expect(annotations({})).not.toHaveProperty("prometheus.io/scrape");
+    });
+
+    test("has no monitor for functions without a Service", () => {
+      const rendered = render({ spec: { functions, selected_template: "job" }, cluster: on });
+      expect(monitors(rendered)).toEqual([]);
+      expect(rendered.monitoring).toBeUndefined();
+    });
   });
 
   test("renders the wait container when the template and the wait image are set", () => {

@@ -3,7 +3,7 @@ import type { RenderedAddon } from "../rendering/addon.ts";
 import { selectAddons } from "./addons.ts";
 import { planClass, type ClassPlan, type FunctionPlan, type PlanOptions } from "../rendering/plan/class-plan.ts";
 import { functionEnv } from "../rendering/manifests/env.ts";
-import { renderMonitor } from "../rendering/manifests/monitor.ts";
+import { monitoringState, renderMonitors, type ScrapedWorkloads } from "../rendering/manifests/monitor.ts";
 import { telemetryState } from "../rendering/manifests/telemetry-env.ts";
 import type { Policy } from "../rendering/plan/policy.ts";
 import type { Manifest, Rendered, RenderedFunction } from "../rendering/model/rendered.ts";
@@ -86,10 +86,10 @@ export function assembleClass(
   const functions = plan.functions.map((fn): FunctionChildren =>
     fn.runtime === "workload" ? make(prepared.contextOf(fn)) : { children: [], rendered: withoutWorkload(fn) },
   );
-  const onKnative = functions.some(({ rendered }) => rendered.replicasOwner === "knative");
-  const watched = renderMonitor(input, onKnative);
-  const telemetry = telemetryState(input);
   const odgm = parts.find((part) => part.odgm !== undefined)?.odgm;
+  const scraped = scrapedWorkloads(functions, odgm !== undefined);
+  const monitoring = monitoringState(input, scraped);
+  const telemetry = telemetryState(input);
   return {
     template: policy.id,
     ...(extra.revision === undefined ? {} : { revision: extra.revision }),
@@ -97,14 +97,23 @@ export function assembleClass(
       ...parts.flatMap((part) => part.children),
       ...functions.flatMap(({ children }) => children),
       ...(extra.children ?? []),
-      ...(watched === undefined ? [] : [watched]),
+      ...renderMonitors(input, scraped),
     ]),
     functions: functions.map(({ rendered }) => rendered),
     ...(odgm === undefined ? {} : { odgm }),
     ...(input.cluster.routers.length === 0 ? {} : { routers: input.cluster.routers }),
     ...(telemetry === undefined ? {} : { telemetry }),
+    ...(monitoring === undefined ? {} : { monitoring }),
     warnings: parts.flatMap(({ warnings }) => warnings),
   };
+}
+
+/** Jobs and modules have no Service, and serve no metrics of their own. */
+function scrapedWorkloads(functions: readonly FunctionChildren[], odgm: boolean): ScrapedWorkloads {
+  const serving = functions.filter(({ rendered }) => rendered.service !== "");
+  if (serving.length === 0) return { odgm };
+  const onKnative = serving.some(({ rendered }) => rendered.replicasOwner === "knative");
+  return { functions: onKnative ? "knative" : "pods", odgm };
 }
 
 function withoutWorkload(fn: FunctionPlan): RenderedFunction {

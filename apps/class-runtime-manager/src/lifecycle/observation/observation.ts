@@ -49,6 +49,12 @@ export interface Expected {
   readonly routers?: readonly { readonly service: string; readonly port: number }[] | undefined;
   /** Whether its pods export telemetry; absent when telemetry is not enabled for the class. */
   readonly telemetry?: "configured" | "no-endpoint" | undefined;
+  /** Whether its metrics are collected, or why not; absent when they need not be. */
+  readonly monitoring?:
+    | { readonly state: "monitored"; readonly kind: string }
+    | { readonly state: "missing-kinds"; readonly kinds: readonly string[] }
+    | { readonly state: "disabled" }
+    | undefined;
 }
 
 /** A failure of the reconcile itself, before or while it writes children. */

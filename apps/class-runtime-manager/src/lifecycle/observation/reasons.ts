@@ -204,6 +204,18 @@ export const REASONS = {
   NoFault: { effect: "calm", verdict: "transient", action: "" },
   TelemetryEnabled: { effect: "calm", verdict: "transient", action: "" },
   TelemetryDisabled: { effect: "calm", verdict: "transient", action: "" },
+  MonitorsCreated: { effect: "calm", verdict: "transient", action: "" },
+  MissingCRDs: {
+    effect: "calm",
+    verdict: "permanent",
+    action:
+      "Install the CRDs of the Prometheus operator, or let Prometheus scrape by annotations (docs/guides/collect-metrics.md).",
+  },
+  FeatureDisabled: {
+    effect: "calm",
+    verdict: "permanent",
+    action: "Set OPRC_CRM_FEATURES_PROMETHEUS=true of the class runtime manager, or enforcement mode observe.",
+  },
   NoEndpoint: {
     effect: "calm",
     verdict: "permanent",

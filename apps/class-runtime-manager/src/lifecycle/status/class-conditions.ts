@@ -7,6 +7,8 @@ import {
   markOdgmNotReady,
   markOdgmReady,
   markProgressing,
+  markPrometheusDisabled,
+  markPrometheusEnabled,
   markNotDegraded,
   markNotProgressing,
   markTelemetryNotConfigured,
@@ -30,6 +32,7 @@ export function classConditions(
     ...runningConditions(observation, assessment, phase),
     ...odgmConditions(observation, assessment),
     ...telemetryConditions(observation),
+    ...monitoringConditions(observation),
   ];
 }
 
@@ -94,6 +97,25 @@ function telemetryConditions({ expected }: Observation): ConditionUpdate[] {
       return [
         markTelemetryNotConfigured("NoEndpoint", "Telemetry is enabled, but no OpenTelemetry endpoint is configured."),
       ];
+  }
+}
+
+function monitoringConditions({ expected }: Observation): ConditionUpdate[] {
+  const monitoring = expected?.monitoring;
+  switch (monitoring?.state) {
+    case undefined:
+      return [];
+    case "monitored":
+      return [markPrometheusEnabled(`A ${monitoring.kind} selects the pods of the class.`)];
+    case "missing-kinds": {
+      const kinds = monitoring.kinds.join(" or ");
+      const message = `The cluster does not serve ${kinds} of the Prometheus operator (monitoring.coreos.com/v1). Services have scrape annotations instead.`;
+      return [markPrometheusDisabled("MissingCRDs", message)];
+    }
+    case "disabled": {
+      const message = "The class enforces its requirements, but metrics are disabled (OPRC_CRM_FEATURES_PROMETHEUS).";
+      return [markPrometheusDisabled("FeatureDisabled", message)];
+    }
   }
 }
 

@@ -5,7 +5,14 @@ import type { Reason } from "../observation/reasons.ts";
 export type StatusCondition = NonNullable<ClassRuntimeStatus["conditions"]>[number];
 
 /** Types in display order. */
-const ORDER = ["Available", "Progressing", "Degraded", "OdgmReady", "TelemetryConfigured"] as const;
+const ORDER = [
+  "Available",
+  "Progressing",
+  "Degraded",
+  "OdgmReady",
+  "TelemetryConfigured",
+  "PrometheusDisabled",
+] as const;
 
 /** A condition type that the lifecycle sets. */
 export type ConditionType = (typeof ORDER)[number];
@@ -48,6 +55,11 @@ export const markTelemetryConfigured = (): ConditionUpdate =>
   conditionUpdate("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");
 /** Telemetry is enabled, but pods do not have the OpenTelemetry variables. */
 export const markTelemetryNotConfigured = conditionUpdate("TelemetryConfigured", "False");
+/** Metrics of the class are not collected through the Prometheus operator. */
+export const markPrometheusDisabled = conditionUpdate("PrometheusDisabled", "True");
+/** Metrics of the class are collected through the Prometheus operator. */
+export const markPrometheusEnabled = (message: string): ConditionUpdate =>
+  conditionUpdate("PrometheusDisabled", "False")("MonitorsCreated", message);
 /** Only the lifecycle sets these types; it removes those that it does not claim. */
 const OWN_TYPES: ReadonlySet<string> = new Set(ORDER);
 

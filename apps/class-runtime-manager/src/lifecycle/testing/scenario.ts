@@ -166,6 +166,9 @@ function perform(world: SimulatedCluster, words: readonly string[]): void {
     case "telemetry":
       world.telemetry = first === "off" ? undefined : (first as NonNullable<SimulatedCluster["telemetry"]>);
       return;
+    case "monitoring":
+      world.monitoring = monitoringOf(first, second);
+      return;
     case "generation":
       world.generation = Number(first);
       return;
@@ -362,4 +365,10 @@ function addEvent(
     eventTime: world.now,
     series: { count: Number(named["count"] ?? 1), lastObservedTime: world.now },
   });
+}
+
+function monitoringOf(state: string, kind: string): SimulatedCluster["monitoring"] {
+  if (state === "off") return undefined;
+  if (state === "disabled") return { state };
+  return state === "missing-kinds" ? { state, kinds: [kind] } : { state: "monitored", kind };
 }

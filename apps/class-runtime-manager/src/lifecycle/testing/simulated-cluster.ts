@@ -32,6 +32,7 @@ export class SimulatedCluster {
   deleting = false;
   template: Expected["template"] | undefined = { name: "dev", basis: "score" };
   telemetry: Expected["telemetry"];
+  monitoring: Expected["monitoring"];
   reading: OdgmReading | undefined;
   problems: Problem[] = [];
   odgm: Expected["odgm"];
@@ -132,6 +133,7 @@ export class SimulatedCluster {
             functions: [...this.functions.values()],
             odgm: this.odgm,
             telemetry: this.telemetry,
+            monitoring: this.monitoring,
           };
     return {
       subject: {

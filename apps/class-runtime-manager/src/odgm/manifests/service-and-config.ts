@@ -1,6 +1,7 @@
 import { canonicalJson } from "@oaas/foundation";
 import { createManifest } from "../../rendering/manifests/manifest.ts";
-import type { Labels } from "../../rendering/manifests/labels.ts";
+import { HEADLESS_LABEL, type Labels } from "../../rendering/manifests/labels.ts";
+import { isScrapedByAnnotation, scrapeAnnotations } from "../../rendering/manifests/monitor.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
@@ -8,7 +9,13 @@ import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/od
 export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
   return createManifest(
     classPlan.input,
-    { apiVersion: "v1", kind: "Service", name: names.service, labels },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      name: names.service,
+      labels,
+      annotations: isScrapedByAnnotation(classPlan.input.cluster) ? scrapeAnnotations(ODGM_PORT) : undefined,
+    },
     {
       spec: {
         type: "ClusterIP",
@@ -27,7 +34,7 @@ export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels
 export function renderOdgmPodsService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
   return createManifest(
     classPlan.input,
-    { apiVersion: "v1", kind: "Service", name: names.pods, labels },
+    { apiVersion: "v1", kind: "Service", name: names.pods, labels: { ...labels, [HEADLESS_LABEL]: "true" } },
     {
       spec: {
         clusterIP: "None",

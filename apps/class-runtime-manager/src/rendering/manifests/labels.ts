@@ -7,7 +7,13 @@ export const OWNER_LABEL = "oaas.io/owner";
 export const COMPONENT_LABEL = "oaas.io/component";
 /** The function key, shortened to fit a label; the annotation holds the full key. */
 export const FUNCTION_LABEL = "oaas.io/function";
+/** The deployment id, shortened to fit a label. */
+export const DEPLOYMENT_LABEL = "oaas.io/deployment-id";
+/** `package.Class`, shortened to fit a label. */
+export const CLASS_LABEL = "oaas.io/class";
 export const FUNCTION_KEY_ANNOTATION = "oaas.io/function-key";
+/** On headless Services: their pods are scraped through another Service. */
+export const HEADLESS_LABEL = "oaas.io/headless";
 /** Template that rendered a child. Set on the object only, so that a new template does not restart pods. */
 export const TEMPLATE_ANNOTATION = "oaas.io/template";
 
@@ -31,9 +37,9 @@ export function componentLabels(input: RenderInput, app: string, component: stri
     ...selectorLabels(input, app),
     [COMPONENT_LABEL]: component,
     "app.kubernetes.io/managed-by": "oprc-crm",
-    "oaas.io/deployment-id": labelValue(spec.origin?.deployment_id ?? owner.name),
+    [DEPLOYMENT_LABEL]: labelValue(spec.origin?.deployment_id ?? owner.name),
     ...(functionKey === undefined ? {} : { [FUNCTION_LABEL]: labelValue(functionKey) }),
-    ...(spec.package_class_key === undefined ? {} : { "oaas.io/class": labelValue(spec.package_class_key) }),
+    ...(spec.package_class_key === undefined ? {} : { [CLASS_LABEL]: labelValue(spec.package_class_key) }),
     ...(environment === undefined ? {} : { "oaas.io/environment": labelValue(environment.name) }),
   };
 }

@@ -53,6 +53,15 @@ export interface RenderedOdgm {
   }[];
 }
 
+/**
+ * Whether the metrics of a class are collected by monitors of the Prometheus operator, or why not: the cluster serves
+ * none of the kinds, or metrics are disabled although the class needs them.
+ */
+export type MonitoringState =
+  | { readonly state: "monitored"; readonly kind: string }
+  | { readonly state: "missing-kinds"; readonly kinds: readonly string[] }
+  | { readonly state: "disabled" };
+
 /** A rendered class. */
 export interface Rendered {
   /** Id of the template. */
@@ -66,6 +75,7 @@ export interface Rendered {
   /** Zenoh routers that its pods are configured to use; absent when the namespace has none. */
   readonly routers?: readonly Router[];
   readonly telemetry?: TelemetryState;
+  readonly monitoring?: MonitoringState;
   /** Accepted settings that do not work as stated; they never cause a rejection. */
   readonly warnings: readonly Violation[];
 }

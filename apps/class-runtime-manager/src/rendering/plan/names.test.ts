@@ -31,7 +31,8 @@ describe("keeps the names of existing clusters", () => {
 
   test("names the objects of the state store", () => {
     expect(odgmNames("order")).toMatchObject({ workload: "order-odgm", service: "order-odgm-svc" });
-    expect(monitorNames("order")).toEqual({ service: "order-svcmon", pod: "order-podmon" });
+    expect(monitorNames("order", "function")).toEqual({ service: "order-svcmon", pod: "order-podmon" });
+    expect(monitorNames("order", "odgm")).toEqual({ service: "order-odgm-svcmon", pod: "order-odgm-podmon" });
   });
 });
 
@@ -97,7 +98,8 @@ test("generates valid names for all other children", () => {
   fc.assert(
     fc.property(classNames, (name) => {
       const [fn = ""] = functionNames(name, ["a"]);
-      const names = [baseName(name), ...Object.values(odgmNames(name)), ...Object.values(monitorNames(name))];
+      const monitors = (["function", "odgm"] as const).flatMap((one) => Object.values(monitorNames(name, one)));
+      const names = [baseName(name), ...Object.values(odgmNames(name)), ...monitors];
       for (const one of [...names, podsServiceName(fn), jobName(fn, "0123456789"), statefulSetName(fn)]) {
         expect(isValidName("dns-1035-label", one), one).toBe(true);
       }

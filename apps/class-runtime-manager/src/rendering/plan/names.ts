@@ -104,8 +104,8 @@ export function odgmNames(objectName: string) {
   };
 }
 
-/** Names of the ServiceMonitor and PodMonitor of a class. */
-export function monitorNames(objectName: string) {
-  const base = baseName(objectName);
+/** Names of the ServiceMonitor and PodMonitor of the functions of a class, or of its state store. */
+export function monitorNames(objectName: string, component: "function" | "odgm") {
+  const base = component === "odgm" ? odgmNames(objectName).workload : baseName(objectName);
   return { service: withSuffix(base, "svcmon"), pod: withSuffix(base, "podmon") };
 }

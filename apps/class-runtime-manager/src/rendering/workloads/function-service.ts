@@ -1,6 +1,7 @@
 import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels } from "../manifests/labels.ts";
 import { createManifest } from "../manifests/manifest.ts";
+import { isScrapedByAnnotation, scrapeAnnotations } from "../manifests/monitor.ts";
 import type { Manifest } from "../model/rendered.ts";
 
 /** The cluster-internal Service of a function: port 80, independent of the container port. */
@@ -12,7 +13,10 @@ export function renderFunctionService({ input }: ClassPlan, fn: FunctionPlan): M
       kind: "Service",
       name: fn.name,
       labels: componentLabels(input, fn.name, "function", fn.key),
-      annotations: { [FUNCTION_KEY_ANNOTATION]: fn.key },
+      annotations: {
+        [FUNCTION_KEY_ANNOTATION]: fn.key,
+        ...(isScrapedByAnnotation(input.cluster) ? scrapeAnnotations(fn.port) : {}),
+      },
     },
     {
       spec: {

@@ -1,6 +1,7 @@
 import { componentLabels, selectorLabels } from "../manifests/labels.ts";
 import { envList } from "../manifests/env.ts";
 import { omitEmpty } from "../manifests/manifest.ts";
+import { scrapeAnnotations } from "../manifests/monitor.ts";
 import { knativeMaxScale } from "../plan/scale.ts";
 import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts";
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
@@ -34,12 +35,6 @@ export const knativeRenderer: WorkloadRenderer = {
       metadata: {
         ...base.metadata,
         labels: { ...base.metadata.labels, "networking.knative.dev/visibility": "cluster-local" },
-        annotations: {
-          ...base.metadata.annotations,
-          "prometheus.io/scrape": "true",
-          "prometheus.io/port": String(fn.port),
-          "prometheus.io/path": "/metrics",
-        },
       },
     };
     const labels = componentLabels(input, fn.name, "function", fn.key);
@@ -79,6 +74,8 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
         ...(fn.scale.stated || fn.scale.min > 0 ? { "autoscaling.knative.dev/minScale": String(fn.scale.min) } : {}),
         ...(mostPods === undefined ? {} : { "autoscaling.knative.dev/maxScale": String(mostPods) }),
         ...(http2 ? { "networking.knative.dev/http2": "true" } : {}),
+        // Independent of the kinds that the cluster serves: another annotation is another revision.
+        ...(input.cluster.features.prometheus ? scrapeAnnotations(fn.port) : {}),
       }),
     },
     spec: {

@@ -1,5 +1,5 @@
 import { isAutoscaled } from "../manifests/autoscaler.ts";
-import { componentLabels, selectorLabels } from "../manifests/labels.ts";
+import { componentLabels, HEADLESS_LABEL, selectorLabels } from "../manifests/labels.ts";
 import { createManifest } from "../manifests/manifest.ts";
 import { podsServiceName, statefulSetName } from "../plan/names.ts";
 import { alwaysOnReplicas } from "../plan/scale.ts";
@@ -50,7 +50,7 @@ function podsService({ plan: { input }, fn }: WorkloadContext): Manifest {
       apiVersion: "v1",
       kind: "Service",
       name: podsServiceName(fn.name),
-      labels: componentLabels(input, fn.name, "function", fn.key),
+      labels: { ...componentLabels(input, fn.name, "function", fn.key), [HEADLESS_LABEL]: "true" },
     },
     {
       spec: {
