@@ -14,10 +14,14 @@ export interface PolicySettings {
   readonly cooldownMs: number;
   /** The largest change of one stable action, as a share of the current value. */
   readonly maxDelta: number;
+  /** A target above the current value by at most this share is not worth an increase. */
   readonly upTolerance: number;
   readonly downTolerance: number;
+  /** An increase goes to the smallest target of this window, a decrease to the largest one of its window. */
   readonly upWindowMs: number;
   readonly downWindowMs: number;
+  /** A longer time without a target interrupts every window. */
+  readonly maxGapMs: number;
   readonly emergencyBurnRate: number;
   readonly emergencyRatio: number;
   readonly emergencyRatioMs: number;
@@ -27,6 +31,9 @@ export interface PolicySettings {
   readonly maxDirectionChangesPerHour: number;
   /** How long the result of an action is watched. */
   readonly verificationMs: number;
+  /** An action is reverted when a requirement is violated by this share more than before. */
+  readonly verificationTolerance: number;
+  /** How long nothing but the emergency lane acts after an action was reverted. */
   readonly freezeMs: number;
   readonly maxReplicas: number;
 }
@@ -81,7 +88,7 @@ export interface PolicyInput {
   readonly isFrozen: boolean;
   /** When this process became the leader. */
   readonly leaderSinceMs: number;
-  /** How bad the worst requirement is now, larger is worse, to verify the last action; absent when unknown. */
+  /** The worst requirement relative to its target, above 1 when violated, to verify the last action; absent when unknown. */
   readonly badness?: number;
   readonly state: PolicyState;
 }
@@ -91,11 +98,15 @@ export interface PolicyState {
   /** Targets of the last windows, oldest first, bounded. */
   readonly targets: readonly { readonly atMs: number; readonly target: number }[];
   readonly lastAction?: AppliedAction;
+  /** The last action of the emergency lane; nothing decreases until a stable window has passed. */
+  readonly lastEmergencyMs?: number;
   /** Times of changes of direction in the last hour. */
   readonly directionChangesMs: readonly number[];
   readonly frozenUntilMs?: number;
-  /** The value before the last action that made nothing worse. */
+  /** The last value that was verified. */
   readonly lastGood?: number;
+  /** The last reverted action; it is not repeated until the target moves further. */
+  readonly rejected?: RejectedAction;
   /** The last reason not to act, so that only a change of it becomes an event. */
   readonly lastSkip?: SkipReason;
 }
@@ -105,8 +116,18 @@ export interface AppliedAction {
   readonly from: number;
   readonly to: number;
   readonly lane: Lane;
+  /** The target that the action followed. */
+  readonly target: number;
   readonly badnessBefore?: number;
   readonly isVerified: boolean;
+}
+
+/** An action that made a requirement worse. */
+export interface RejectedAction {
+  readonly from: number;
+  readonly to: number;
+  /** The target that the action followed. */
+  readonly target: number;
 }
 
 /** Why the policy holds. */
@@ -117,14 +138,18 @@ export const SKIP_REASONS = [
   "no-recommendation",
   "recommendation-outdated",
   "within-tolerance",
+  "within-bounds",
+  "at-maximum",
+  "at-minimum",
   "stability",
   "cooldown",
   "verifying",
   "frozen",
   "paused",
+  "rejected",
   "leader-change",
+  "after-emergency",
   "direction-changes",
-  "at-limit",
   ...BLOCKERS,
 ] as const;
 
@@ -138,22 +163,28 @@ export interface GateResult {
   readonly detail: string;
 }
 
+/** A change of the value. */
+export interface Proposal {
+  readonly lane: Lane;
+  readonly from: number;
+  readonly to: number;
+  /** The limit that cut the change, when one did. */
+  readonly clampedBy?: Limit;
+}
+
 /** The answer of the policy. */
 export type PolicyDecision = {
   readonly gates: readonly GateResult[];
+  /** The state after the decision. When an action fails, `rememberTarget` has the state without it. */
   readonly next: PolicyState;
 } & (
-  | {
-      readonly action: "apply" | "revert";
-      readonly lane: Lane;
-      readonly from: number;
-      readonly to: number;
-      /** The limit that cut the change, when one did. */
-      readonly clampedBy?: Limit;
-    }
+  | ({ readonly action: "apply" | "revert" } & Proposal)
   | {
       readonly action: "hold";
       readonly reason: SkipReason;
-      /** When the answer may change by time alone. */ readonly retryAtMs?: number;
+      /** When the answer may change by time alone. */
+      readonly retryAtMs?: number;
+      /** The change that waits, when there is one. */
+      readonly proposal?: Proposal;
     }
 );

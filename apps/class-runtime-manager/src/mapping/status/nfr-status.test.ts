@@ -94,12 +94,22 @@ const policyState: fc.Arbitrary<PolicyState> = fc
     targets: fc.array(fc.record({ atMs, target: value }), { maxLength: 20 }),
     lastAction: maybe(
       fc
-        .record({ atMs, from: value, to: value, lane, badnessBefore: maybe(value), isVerified: fc.boolean() })
+        .record({
+          atMs,
+          from: value,
+          to: value,
+          lane,
+          target: value,
+          badnessBefore: maybe(value),
+          isVerified: fc.boolean(),
+        })
         .map(omitUndefined),
     ),
     directionChangesMs: fc.array(atMs, { maxLength: 4 }),
+    lastEmergencyMs: maybe(atMs),
     frozenUntilMs: maybe(atMs),
     lastGood: maybe(value),
+    rejected: maybe(fc.record({ from: value, to: value, target: value })),
     lastSkip: maybe(fc.constantFrom(...SKIP_REASONS)),
   })
   .map(omitUndefined);

@@ -177,13 +177,23 @@ export const enforcementState = z.object({
       from: z.number().describe("Value before the change."),
       to: z.number().describe("Value after the change."),
       lane: lane.describe("stable, emergency or verification."),
+      target: z.number().optional().describe("Recommended value that the change followed."),
       badness_before: z.number().optional().describe("How bad the worst requirement was before the change."),
       verified: z.boolean().describe("Whether the result of the change was verified."),
     })
     .optional()
     .describe("Last change."),
+  last_emergency: timestamp.optional().describe("Last change of the emergency lane."),
   direction_changes: z.array(timestamp).max(64).optional().describe("Changes of direction in the last hour."),
-  frozen_until: timestamp.optional().describe("Nothing changes before this time."),
-  last_good: z.number().optional().describe("Value before the last change that made nothing worse."),
+  frozen_until: timestamp.optional().describe("Nothing but the emergency lane acts before this time."),
+  last_good: z.number().optional().describe("Last value that made nothing worse."),
+  rejected: z
+    .object({
+      from: z.number().describe("Value before the change, in effect again."),
+      to: z.number().describe("Value that made a requirement worse."),
+      target: z.number().describe("Recommended value that the change followed."),
+    })
+    .optional()
+    .describe("Last reverted change; it is not repeated until the recommendation moves further."),
   last_skip: z.string().max(64).optional().describe("Last reason not to act, e.g. cooldown."),
 });
