@@ -14,7 +14,7 @@ import {
 } from "./access/authenticator.ts";
 import { callerId, UNKNOWN_CALLER, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
-import { RateLimiter } from "./access/rate-limit.ts";
+import { RateLimiter } from "./access/limits/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
 import { respondWithPort } from "./adapters/http-fallback.ts";
 import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";

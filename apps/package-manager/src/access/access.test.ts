@@ -9,7 +9,7 @@ import {
 } from "./authenticator.ts";
 import { assertReporter, assertRole, callerId, callerLabel } from "./caller.ts";
 import { DEFAULT_ROLE_MAPPING, OidcCallers, type OidcOptions } from "./oidc.ts";
-import { RateLimiter } from "./rate-limit.ts";
+import { RateLimiter } from "./limits/rate-limit.ts";
 import { readTokens } from "./token-file.ts";
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");

@@ -10,13 +10,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { callerId } from "../../access/caller.ts";
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
-import { BodyBudget } from "./body-budget.ts";
+import { BodyBudget } from "../../access/limits/body-budget.ts";
 import { invalidHead, parserError, toHttpError } from "./framework-errors.ts";
 import { contentOf, IncomingHead, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { claimDeclaredLength, readWholeBody } from "./read-body.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
-import { StreamLimit } from "./stream-limit.ts";
+import { StreamLimit } from "../../access/limits/stream-limit.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import type { BodyClaim } from "./body-budget.ts";
+import type { BodyClaim } from "../../access/limits/body-budget.ts";
 import { tooLarge } from "./framework-errors.ts";
 
 export interface BodyLimits {
