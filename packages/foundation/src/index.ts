@@ -2,7 +2,7 @@
  * Building blocks of every other package, without input or output; this entry runs in a browser.
  *
  * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
- * retries), concurrency (semaphore, keyed queue, notifier, circuit breaker), json (canonical JSON), documents (limits of
+ * retries), concurrency (semaphore, keyed queue and limit, notifier, circuit breaker), json (canonical JSON), documents (limits of
  * documents from outside), http (requests of foreign web pages), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
  * `yaml` (YAML within limits).
@@ -45,7 +45,6 @@ export { FAULT_CODES, type FaultCode, type FaultCodeEntry } from "./faults/fault
 export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time/time.ts";
 export { randomInt, type Ambient, type Ids, type Random } from "./time/ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./time/deadline.ts";
-export { Notifier as Bell } from "./concurrency/notifier.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./time/backoff.ts";
 export { canonicalJson, equalJson, equalMembers } from "./json/canonical-json.ts";
 export { findDocumentProblem, REQUEST_LIMITS, type DocumentLimits } from "./documents/document-limits.ts";
@@ -65,6 +64,7 @@ export {
   type BreakerState,
   type CallOutcome,
 } from "./concurrency/circuit-breaker.ts";
+export { KeyedLimit } from "./concurrency/keyed-limit.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";
 export {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import type { Timers } from "@oaas/foundation";
+import { KeyedLimit, resourceExhausted, type Timers } from "@oaas/foundation";
 import { plainAddress } from "./server-call.ts";
 
 /** Limits of a port, so that no client can exhaust the process. */
@@ -30,29 +30,43 @@ export const PORT_LIMITS: PortLimits = {
 
 /** Counts the open connections of each address. */
 export class ConnectionLimit {
-  readonly #limits: PortLimits;
-  readonly #byAddress = new Map<string, number>();
+  readonly #maxOpen: number;
+  readonly #byAddress: KeyedLimit;
   #open = 0;
 
-  constructor(limits: PortLimits) {
-    this.#limits = limits;
+  constructor({ connections, connectionsPerAddress }: PortLimits) {
+    this.#maxOpen = connections;
+    this.#byAddress = new KeyedLimit(connectionsPerAddress);
   }
 
   /** Counts a connection until it closes. Returns the exceeded limit, if any; then it is not counted. */
   enter(socket: Socket): "connections" | "address" | undefined {
-    const address = plainAddress(socket.remoteAddress ?? "");
-    const ofAddress = this.#byAddress.get(address) ?? 0;
-    if (this.#open >= this.#limits.connections) return "connections";
-    if (ofAddress >= this.#limits.connectionsPerAddress) return "address";
+    if (this.#open >= this.#maxOpen) return "connections";
+    const leave = this.#byAddress.enter(plainAddress(socket.remoteAddress ?? ""));
+    if (leave === undefined) return "address";
     this.#open += 1;
-    this.#byAddress.set(address, ofAddress + 1);
     socket.once("close", () => {
       this.#open -= 1;
-      const left = (this.#byAddress.get(address) ?? 1) - 1;
-      if (left === 0) this.#byAddress.delete(address);
-      else this.#byAddress.set(address, left);
+      leave();
     });
     return undefined;
+  }
+}
+
+/** Limits the running calls of each caller. */
+export class CallerLimit {
+  readonly #calls: KeyedLimit;
+
+  constructor(limit: number) {
+    this.#calls = new KeyedLimit(limit);
+  }
+
+  /** Counts a call until the returned function is called. Throws resource-exhausted at the limit. */
+  enter(caller: string): () => void {
+    const end = this.#calls.enter(caller);
+    if (end) return end;
+    const message = `${caller} has ${this.#calls.limit} running calls, the limit per caller; try again later`;
+    throw resourceExhausted("running calls per caller", message);
   }
 }
 

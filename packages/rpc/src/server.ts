@@ -32,9 +32,8 @@ import {
   type Meter,
 } from "@oaas/observability";
 import type { Call, CallHead } from "./call.ts";
-import { CallerLimit } from "./caller-limit.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
-import { ByteLimit } from "./port-limits.ts";
+import { ByteLimit, CallerLimit } from "./port-limits.ts";
 import { findMessageProblem } from "./message-limits.ts";
 import {
   openCall,

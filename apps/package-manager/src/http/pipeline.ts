@@ -95,8 +95,11 @@ interface Attempt {
   readonly fault?: Fault | undefined;
 }
 
-/** What is known of a request while it is served. */
-interface Progress {
+/** An admitted request while it is served. */
+interface ServedRequest {
+  readonly operation: Operation;
+  readonly head: RequestHead;
+  readonly content: RequestContent;
   readonly caller: Caller;
   /** Whether the audit trail records it. */
   isChange: boolean;
@@ -158,21 +161,16 @@ export class Pipeline {
     { head, caller, startedAtMs }: Admission,
     content: RequestContent,
   ): Promise<HttpReply> {
-    const progress: Progress = { caller, isChange: isChange(operation), isRead: false };
-    const attempt = await this.#attempt(operation, head, content, progress);
-    const whole = progress.isChange ? await this.#audit(operation, head, progress, attempt) : attempt.reply;
+    const request: ServedRequest = { operation, head, content, caller, isChange: isChange(operation), isRead: false };
+    const attempt = await this.#attempt(request);
+    const whole = request.isChange ? await this.#audit(request, attempt) : attempt.reply;
     const reply = this.#applyPreconditions(operation, head, whole);
     this.#count(operation, reply, startedAtMs);
     return reply;
   }
 
   /** Records the end of a change, or an attempt that was refused before it. */
-  async #audit(
-    operation: Operation,
-    head: RequestHead,
-    { caller, endChange }: Progress,
-    { reply, fault }: Attempt,
-  ): Promise<HttpReply> {
+  async #audit({ operation, head, caller, endChange }: ServedRequest, { reply, fault }: Attempt): Promise<HttpReply> {
     if (endChange === undefined)
       return this.#auditRefusal(auditedAttempt(operation, head, caller), head, { reply, fault });
     endChange({ status: reply.status, reason: fault?.message, target: createdTarget(operation, reply) });
@@ -193,16 +191,12 @@ export class Pipeline {
     this.#countRequest(id, status, (this.#options.ambient.clock.monotonic() - startedAtMs) / 1000);
   }
 
-  async #attempt(
-    operation: Operation,
-    head: RequestHead,
-    content: RequestContent,
-    progress: Progress,
-  ): Promise<Attempt> {
+  async #attempt(request: ServedRequest): Promise<Attempt> {
     try {
-      return { reply: await this.#handle(operation, head, content, progress) };
+      return { reply: await this.#handle(request) };
     } catch (thrown) {
-      const fault = progress.isRead ? withSentPaths(thrown, head, content) : thrown;
+      const { head, content } = request;
+      const fault = request.isRead ? withSentPaths(thrown, head, content) : thrown;
       return this.refuse(fault, head.url, head.correlationId);
     }
   }
@@ -229,21 +223,15 @@ export class Pipeline {
     if (problem) throw crossSiteError(problem, CROSS_SITE_SETTINGS[problem.header]);
   }
 
-  async #handle(
-    operation: Operation,
-    head: RequestHead,
-    content: RequestContent,
-    progress: Progress,
-  ): Promise<HttpReply> {
+  async #handle(served: ServedRequest): Promise<HttpReply> {
+    const { operation, head, content, caller } = served;
     const { id, route, handler } = operation;
-    const { caller } = progress;
     const query = route.query && (readQuery(route.query, content.query) as CommonQuery);
-    progress.isChange &&= query?.dry_run !== true;
-    const request = readRequest(route, head, content, caller, query);
-    progress.isRead = true;
-    if (progress.isChange)
-      progress.endChange = await this.#options.audit.begin(auditedAttempt(operation, head, caller));
-    const key = route.idempotent && progress.isChange ? head.header(HEADERS.idempotencyKey) : undefined;
+    served.isChange &&= query?.dry_run !== true;
+    const request = readRequest(served, query);
+    served.isRead = true;
+    if (served.isChange) served.endChange = await this.#options.audit.begin(auditedAttempt(operation, head, caller));
+    const key = route.idempotent && served.isChange ? head.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return await handler(request);
     const keyed = { key, caller: callerId(caller), operation: id, url: head.url, body: content.body };
     return this.#options.idempotency.once(keyed, (idempotency) => handler({ ...request, idempotency }));
@@ -287,24 +275,18 @@ interface CommonQuery {
 }
 
 function readRequest(
-  route: Route,
-  head: RequestHead,
-  { parameters, body, signal }: RequestContent,
-  caller: Caller,
+  { operation: { route }, head, content, caller }: ServedRequest,
   query: CommonQuery | undefined,
 ): HttpRequest<OwnOperation> {
+  const { parameters, body, signal } = content;
+  const { correlationId } = head;
   const isRead = route.method === "GET";
   const request = {
     parameters,
     query,
     body: route.body && readBody(route.body, body, head),
     showsSecrets: mayReadSecrets(caller.role),
-    call: omitUndefined({
-      caller: callerLabel(caller),
-      correlationId: head.correlationId,
-      signal,
-      reason: query?.reason,
-    }),
+    call: omitUndefined({ caller: callerLabel(caller), correlationId, signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(head) : undefined,
     lastEventId: isRead ? head.header(HEADERS.lastEventId) : undefined,
     idempotency: undefined,
