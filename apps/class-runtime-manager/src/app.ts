@@ -11,7 +11,7 @@ import { configWarnings, type CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
-import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
+import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./controller/kinds/class-kind.ts";
 import type { Leadership } from "./grpc/access/leadership.ts";
 import { createAuditLog } from "./grpc/access/audit.ts";
 import { authorizeCall, authorizeRole, isChange, type Credentials } from "./grpc/access/authorize.ts";
@@ -23,6 +23,10 @@ import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
+import { connectPrometheus } from "./adapters/prometheus.ts";
+import { Analyzer } from "./nfr/analysis/analyzer.ts";
+import { analyzerSettings } from "./nfr/analysis/settings.ts";
+import { ClassSource } from "./nfr/analysis/class-source.ts";
 import { OdgmHealth } from "./odgm-health/odgm-health.ts";
 import { PmReporter, reportingMetrics } from "./reporting/pm-reporter.ts";
 import { crmMetrics } from "./telemetry.ts";
@@ -86,14 +90,17 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const clients = createClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
-  const crm = createControllers(setup, clients, reporterTask);
+  const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
+  const crm = createControllers(setup, clients, [reporterTask, analyzerTask]);
   const classes = createClasses(setup, clients.client, crm);
   const services = createServices(setup, clients.client, crm, classes);
   const secrets = startSecrets(setup);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
+  const measuring = createMeasuring(setup, crm, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
     reporting?.close();
+    await measuring?.close();
     await clients.client.close();
     await clients.leaseClient?.close();
   };
@@ -139,7 +146,7 @@ function createClients({ ambient, logger, meter, transport, leaseTransport }: Ap
 function createControllers(
   { config, ports, namespaces }: Setup,
   clients: Clients,
-  reporterTask: LedTask,
+  tasks: readonly LedTask[],
 ): ClassManager {
   const { ambient, identity, logger, meter } = ports;
   const { leaderElection } = config;
@@ -155,7 +162,7 @@ function createControllers(
     facts: configuredFacts(config),
     identity,
     concurrency: config.limits.concurrency,
-    tasks: [reporterTask],
+    tasks,
     ...(config.odgmHealth.enabled ? { odgmHealth: createOdgmHealth(config, ports) } : {}),
     ...(config.features.leaderElection ? { election } : {}),
     logger,
@@ -277,6 +284,41 @@ function createReporting(
     drainMs: pm.drainMs,
   });
   return { reporter, close: () => sink.close() };
+}
+
+/** Undefined without a Prometheus URL. */
+function createMeasuring(
+  { config, ports: { ambient, logger, meter }, namespaces }: Setup,
+  crm: ClassManager,
+  secrets: WatchedSecrets,
+): { readonly analyzer: Analyzer; close(): Promise<void> } | undefined {
+  const { prometheus, analyzer: settings, limits } = config;
+  const provider = connectPrometheus(prometheus, ambient, () => secrets.current());
+  if (provider === undefined) return undefined;
+  const { children, pods, actingClient: client } = crm;
+  const options = { client, children, pods, maxReplicas: limits.maxReplicas };
+  const records = crm.informers.view(DEPLOYMENT_RECORDS, watchedNamespaces(namespaces), {}, { isOptional: true });
+  const sources = [
+    new ClassSource(CLASS_RUNTIME_KIND, crm.classRuntimes, options),
+    new ClassSource(DEPLOYMENT_RECORD_KIND, records, options),
+  ];
+  const { rangeMs, stepMs, rateWindowMs, queries } = prometheus;
+  const analyzer = new Analyzer({
+    provider,
+    ambient,
+    logger,
+    meter,
+    everyMs: settings.everyMs,
+    rangeMs,
+    stepMs,
+    rateWindowMs,
+    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
+    overrides: queries,
+    settings: analyzerSettings(config),
+    classes: () => sources.flatMap((source) => [...source.list()]),
+    recordEvent: (event) => crm.events.record(event),
+  });
+  return { analyzer, close: () => provider.close() };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

@@ -225,6 +225,75 @@ describe("rejected settings", () => {
   });
 });
 
+const PROM = "http://prometheus.monitoring:9090";
+
+test("reads the settings of measurements with the defaults of the design documents", () => {
+  expect(configOf({ OPRC_CRM_PROM_URL: PROM })).toMatchObject({
+    prometheus: {
+      url: PROM,
+      provider: "prometheus-operator",
+      queryTimeoutMs: 5_000,
+      rangeMs: 600_000,
+      stepMs: 30_000,
+      rateWindowMs: 120_000,
+      queries: {},
+    },
+    analyzer: { everyMs: 30_000, assumedCpuMillicores: 500 },
+  });
+  const queries = { queue_length: "jobs{namespace=~$namespaces}" };
+  const env = {
+    OPRC_CRM_PROM_URL: "https://mimir/prometheus",
+    OPRC_CRM_PROM_PROVIDER: "otel",
+    OPRC_CRM_PROM_RANGE: "1h",
+    OPRC_CRM_PROM_STEP: "60",
+    OPRC_CRM_PROM_QUERIES: JSON.stringify(queries),
+    OPRC_CRM_PROM_USERNAME: "crm",
+    OPRC_CRM_PROM_PASSWORD: "secret",
+    OPRC_CRM_PROM_TENANT: "team-a",
+    OPRC_CRM_PROM_TLS_CA_FILE: "ca.pem",
+  };
+  expect(configOf(env).prometheus).toMatchObject({ provider: "otel", rangeMs: 3_600_000, stepMs: 60_000, queries });
+});
+
+test.each([
+  { env: { OPRC_CRM_PROM_URL: "http://me:pw@prom:9090" }, path: "URL", message: /credentials/ },
+  { env: { OPRC_CRM_PROM_URL: `${PROM}/graph` }, path: "URL", message: /page/ },
+  { env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_PROVIDER: "influx" }, path: "PROVIDER", message: /otel/ },
+  { env: { OPRC_CRM_PROM_TOKEN: "t" }, path: "TOKEN", message: /no effect \| set OPRC_CRM_PROM_URL/ },
+  {
+    env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_TLS_CA_FILE: "ca.pem" },
+    path: "TLS_CA_FILE",
+    message: /without TLS/,
+  },
+  {
+    env: { OPRC_CRM_PROM_URL: "https://p", OPRC_CRM_PROM_TLS_CERT_FILE: "c.pem" },
+    path: "TLS_KEY_FILE",
+    message: /key/,
+  },
+  { env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_PASSWORD: "p" }, path: "USERNAME", message: /user/ },
+  {
+    env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_TOKEN: "t", OPRC_CRM_PROM_USERNAME: "u" },
+    path: "TOKEN",
+    message: /excludes/,
+  },
+  { env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_RANGE: "1m" }, path: "STEP", message: /3 to 240 steps/ },
+  {
+    env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_RANGE: "1d", OPRC_CRM_PROM_STEP: "1s" },
+    path: "STEP",
+    message: /3 to 240 steps/,
+  },
+  { env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_QUERIES: '{"rps":"x"}' }, path: "QUERIES", message: /not a signal/ },
+  {
+    env: { OPRC_CRM_PROM_URL: PROM, OPRC_CRM_PROM_QUERIES: '{"restarts":"sum(x)"}' },
+    path: "QUERIES",
+    message: /namespaces/,
+  },
+])("rejects measurement settings: $env", ({ env, path, message }) => {
+  const [problem] = violationsOf(env);
+  expect(problem).toContain(`OPRC_CRM_PROM_${path}`);
+  expect(problem).toMatch(message);
+});
+
 test.each(["OPRC_CRM_LOG", "SERVICE_LOG", "RUST_LOG", "LOG_LEVEL"])("reads the log level from %s", (name) => {
   expect(configOf({ [name]: "warn" }).log.level).toBe("warn");
 });
@@ -248,7 +317,6 @@ test("accepts the settings of an older chart and lists those without effect", ()
   expect(config.place.isEdge).toBe(true);
   expect(unusedSettings(crmConfig, { env }).map(({ name }) => name)).toEqual([
     "OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS",
-    "OPRC_CRM_PROM_URL",
     "OPRC_CRM_FEATURES_FSM",
     "OPRC_ZENOH_PEERS",
   ]);

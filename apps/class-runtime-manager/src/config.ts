@@ -2,7 +2,8 @@ import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 import { parseImageReference } from "@oaas/models";
-import { bearerTokens, namespaceScope, ROLES, webOrigin } from "./setting-kinds.ts";
+import { findBaseUrlProblem } from "@oaas/prometheus-client";
+import { bearerTokens, namespaceScope, queryOverridesFromJson, ROLES, webOrigin } from "./setting-kinds.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
@@ -129,6 +130,76 @@ const variables = {
       .doc(
         "Kind of the monitors. auto: ServiceMonitors where they are served, else PodMonitors, and none for Knative workloads, which Knative monitors itself.",
       ),
+    url: env("OPRC_CRM_PROM_URL")
+      .url()
+      .optional()
+      .doc(
+        "Base URL of a Prometheus API (Prometheus, Thanos, Mimir, VictoriaMetrics), with its path prefix. Requirements are measured there. Default: nothing is measured.",
+      )
+      .example("http://prometheus.monitoring:9090"),
+    provider: env("OPRC_CRM_PROM_PROVIDER")
+      .oneOf(["prometheus-operator", "prometheus", "otel"])
+      .default("prometheus-operator")
+      .doc(
+        "Names of metrics and labels: those of Prometheus, cAdvisor and kube-state-metrics (prometheus-operator, prometheus), or of the OpenTelemetry conventions (otel).",
+      ),
+    queryTimeoutMs: env("OPRC_CRM_PROM_QUERY_TIMEOUT_SECS")
+      .duration({ bare: "s", min: "100ms" })
+      .default("5s")
+      .doc("Timeout of one query, with its retry."),
+    rangeMs: env("OPRC_CRM_PROM_RANGE")
+      .duration({ bare: "s", min: "10s" })
+      .default("10m")
+      .doc("Range of the samples that requirements and recommendations are computed from."),
+    stepMs: env("OPRC_CRM_PROM_STEP")
+      .duration({ bare: "s", min: "1s" })
+      .default("30s")
+      .doc("Step of the samples; at least three steps fit into the range."),
+    rateWindowMs: env("OPRC_CRM_PROM_RATE_WINDOW")
+      .duration({ bare: "s", min: "1s" })
+      .default("2m")
+      .doc("Window of rates in the queries: at least twice, better four times the scrape interval."),
+    queries: env("OPRC_CRM_PROM_QUERIES")
+      .json("queries by signal", queryOverridesFromJson)
+      .default({})
+      .doc(
+        "Queries that replace the built-in ones, by signal, with the placeholders $namespaces and $window. Each series names its component by namespace with oaas_owner and function, deployment_id, deployment, statefulset or pod.",
+      )
+      .example('{"queue_length":"sum by (namespace, oaas_owner) (jobs{namespace=~$namespaces})"}'),
+    token: env("OPRC_CRM_PROM_TOKEN")
+      .string()
+      .secret()
+      .optional()
+      .doc("Bearer token for the Prometheus API. A token file is reloaded when it changes."),
+    username: env("OPRC_CRM_PROM_USERNAME").string().optional().doc("User of basic authentication."),
+    password: env("OPRC_CRM_PROM_PASSWORD")
+      .string()
+      .secret()
+      .optional()
+      .doc("Password of that user. A password file is reloaded when it changes."),
+    tenant: env("OPRC_CRM_PROM_TENANT")
+      .string()
+      .optional()
+      .doc("Tenant, sent as X-Scope-OrgID, as Mimir and Cortex expect."),
+    caFile: env("OPRC_CRM_PROM_TLS_CA_FILE")
+      .path()
+      .optional()
+      .doc("Certificate authorities of the Prometheus API, PEM. Default: the public ones."),
+    certFile: env("OPRC_CRM_PROM_TLS_CERT_FILE")
+      .path()
+      .optional()
+      .doc("Client certificate for the Prometheus API, PEM. The files are reloaded when they change."),
+    keyFile: env("OPRC_CRM_PROM_TLS_KEY_FILE").path().optional().doc("Private key of that certificate, PEM."),
+  },
+  analyzer: {
+    everyMs: env("OPRC_CRM_ANALYZER_INTERVAL_SECS")
+      .duration({ bare: "s", min: "1s" })
+      .default("30s")
+      .doc("Interval of the measurements. Each asks one query per signal, regardless of the number of classes."),
+    assumedCpuMillicores: env("OPRC_CRM_REQ_CPU_PER_POD_M")
+      .int({ min: 1 })
+      .default(500)
+      .doc("CPU of one replica in millicores, for recommendations while its container states no request."),
   },
   otel: {
     enabled: env("OPRC_CRM_OTEL_ENABLED")
@@ -306,16 +377,9 @@ export const crmConfig = defineConfig({
       "OPRC_CRM_ENFORCEMENT_STABILITY_SECS",
       "OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA",
     ],
-    "Requirements are not measured; no metrics are queried.": [
-      "OPRC_CRM_ANALYZER_INTERVAL_SECS",
-      "OPRC_CRM_REQ_CPU_PER_POD_M",
+    "Recommended memory has the margins of the recommender.": [
       "OPRC_CRM_MEMORY_HEADROOM",
       "OPRC_CRM_MEMORY_LIMIT_FACTOR",
-      "OPRC_CRM_PROM_URL",
-      "OPRC_CRM_PROM_PROVIDER",
-      "OPRC_CRM_PROM_QUERY_TIMEOUT_SECS",
-      "OPRC_CRM_PROM_RANGE",
-      "OPRC_CRM_PROM_STEP",
     ],
     "The lifecycle controller is always on.": ["OPRC_CRM_FEATURES_FSM"],
     "Topology comes from Kubernetes; no Zenoh session is opened.": [
@@ -325,7 +389,7 @@ export const crmConfig = defineConfig({
     ],
     "The manager does not emit traces.": TRACING_VARIABLES,
   },
-  checks: [checkAccess, checkTls, checkLease, checkPm],
+  checks: [checkAccess, checkTls, checkLease, checkPm, checkPrometheus],
 });
 
 /** Whether callers must authenticate. */
@@ -448,6 +512,51 @@ function checkPm({ pm }: CrmConfig): Violation[] {
   const missing = certFile === undefined ? "OPRC_CRM_PM_TLS_CERT_FILE" : "OPRC_CRM_PM_TLS_KEY_FILE";
   return [{ path: `$.${missing}`, message: "is required: a certificate needs its key", fix: "set both or neither" }];
 }
+
+/** Rejects a URL, range or credentials that cannot work, so that a mistake is not an outage of measurements. */
+function checkPrometheus({ prometheus }: CrmConfig): Violation[] {
+  const { url, rangeMs, stepMs, token, username, password, tenant, caFile, certFile, keyFile } = prometheus;
+  const problem = url === undefined ? undefined : findBaseUrlProblem(url);
+  const path = (name: string): string => `$.OPRC_CRM_PROM_${name}`;
+  const ofServer = { TOKEN: token, USERNAME: username, PASSWORD: password, TENANT: tenant };
+  const ofTls = { TLS_CA_FILE: caFile, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+  const set = (values: object): string[] =>
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const withoutUrl = url === undefined ? set({ ...ofServer, ...ofTls }) : [];
+  const withoutTls = url?.startsWith("http:") ? set(ofTls) : [];
+  const incomplete = (
+    [
+      [certFile, keyFile, "TLS_KEY_FILE", "is required: a certificate needs its key"],
+      [keyFile, certFile, "TLS_CERT_FILE", "is required: a key needs its certificate"],
+      [password, username, "USERNAME", "is required: a password needs its user"],
+    ] as const
+  ).filter(([one, other]) => one !== undefined && other === undefined);
+  return [
+    ...(problem === undefined ? [] : [{ ...problem, path: path("URL") }]),
+    ...withoutUrl.map((name) => ({ path: path(name), message: "has no effect", fix: "set OPRC_CRM_PROM_URL" })),
+    ...withoutTls.map((name) => {
+      const fix = "set OPRC_CRM_PROM_URL to an https:// URL";
+      return { path: path(name), message: "has no effect without TLS", fix };
+    }),
+    ...incomplete.map(([, , name, message]) => ({ path: path(name), message, fix: "set both or neither" })),
+    ...(token !== undefined && username !== undefined
+      ? [{ path: path("TOKEN"), message: "excludes OPRC_CRM_PROM_USERNAME", fix: "unset one of them" }]
+      : []),
+    ...(rangeMs < stepMs * MIN_STEPS || rangeMs > stepMs * MAX_STEPS
+      ? [
+          {
+            path: path("STEP"),
+            message: `does not fit OPRC_CRM_PROM_RANGE: the range must have ${MIN_STEPS} to ${MAX_STEPS} steps`,
+            fix: "set for example a range of 10m and a step of 30s",
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Fewer samples give no verdict; more only cost memory. */
+const MIN_STEPS = 3;
+const MAX_STEPS = 240;
 
 function checkLease({ leaderElection }: CrmConfig): Violation[] {
   const { lease, leaseMs } = leaderElection;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { invalid, type Kind } from "@oaas/config";
-import { ok } from "@oaas/foundation";
+import { err, ok, type Result, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
+import { findOverrideProblems, type QueryOverrides } from "@oaas/nfr/queries";
 
 /** The served namespaces. */
 export interface NamespaceScope {
@@ -80,3 +81,9 @@ export const webOrigin: Kind<string> = {
   show: (origin) => origin,
   fromDefault: (origin) => origin,
 };
+
+/** Queries by signal, checked as far as possible without the server. */
+export function queryOverridesFromJson(value: unknown): Result<QueryOverrides, readonly Violation[]> {
+  const problems = findOverrideProblems(value);
+  return problems.length > 0 ? err(problems) : ok(value as QueryOverrides);
+}

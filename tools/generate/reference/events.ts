@@ -6,6 +6,7 @@ import {
   REASONS,
   type Reason,
 } from "../../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
+import { complianceEvents, observationEvent } from "../../../apps/class-runtime-manager/src/nfr/status/nfr-events.ts";
 import type { Generator } from "../generator.ts";
 import { table } from "./markdown.ts";
 
@@ -65,6 +66,36 @@ export function eventRows(): string[][] {
   });
 }
 
+/** The events of the analyzer, computed by its own code. */
+function measurementRows(): string[][] {
+  const regarding = { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" };
+  const verdict = {
+    component: "add",
+    requirement: "latency",
+    target: 1,
+    window: "10m",
+    sinceMs: 0,
+    burnRates: [],
+  } as const;
+  const [violated, met] = [{ ...verdict, status: "violated" } as const, { ...verdict, status: "met" } as const];
+  const rows = [
+    { when: "a requirement became violated", event: complianceEvents([{ from: met, to: violated }], regarding)[0] },
+    {
+      when: "a violated requirement is met again",
+      event: complianceEvents([{ from: violated, to: met }], regarding)[0],
+    },
+    {
+      when: "its requirements are measured",
+      event: observationEvent({ status: "True", reason: "MetricsObserved", message: "" }, regarding),
+    },
+    {
+      when: "its requirements are no longer measured; the note says why and since when",
+      event: observationEvent({ status: "Unknown", reason: "NoSeries", message: "" }, regarding),
+    },
+  ];
+  return rows.map(({ when, event }) => [`\`${event?.reason}\``, event?.type ?? "", event?.action ?? "", when]);
+}
+
 function eventsReference(): string {
   const faults = (Object.keys(REASONS) as Reason[]).filter(isFaultReason);
   return [
@@ -78,7 +109,7 @@ function eventsReference(): string {
     "## Kubernetes Events of a class\n",
     "Written by the class runtime manager about the `ClassRuntime` or `DeploymentRecord`, by `oaas.io/oprc-crm`, with the correlation id as an annotation. One Event is",
     "written per change; repeated Events within a short time are aggregated into a series.\n",
-    table(["Reason", "Type", "Action", "When"], eventRows()),
+    table(["Reason", "Type", "Action", "When"], [...eventRows(), ...measurementRows()]),
     "",
     `A class with a fault emits a warning named after the reason, with the suggested action in its note: ${faults.map((reason) => `[${reason}](reasons.md#${reason.toLowerCase()})`).join(", ")}.`,
     "",

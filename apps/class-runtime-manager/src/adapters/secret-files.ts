@@ -8,6 +8,9 @@ export interface Secrets {
   readonly tokens: readonly AccessToken[];
   /** The token sent to the package manager. */
   readonly pmToken: string | undefined;
+  /** The token sent to Prometheus. */
+  readonly promToken: string | undefined;
+  readonly promPassword: string | undefined;
 }
 
 /** Secrets that are reloaded until `close`. */
@@ -40,9 +43,14 @@ export function watchSecrets({ config, reread, timers, changed, failed }: WatchS
     try {
       const loaded = secretsOf(reread());
       const tokens = loaded.tokens.length > 0 ? loaded.tokens : secrets.tokens;
-      const next = { tokens, pmToken: loaded.pmToken ?? secrets.pmToken };
+      const next = {
+        tokens,
+        pmToken: loaded.pmToken ?? secrets.pmToken,
+        promToken: loaded.promToken ?? secrets.promToken,
+        promPassword: loaded.promPassword ?? secrets.promPassword,
+      };
       hasFailed = false;
-      if (JSON.stringify(next.tokens) !== JSON.stringify(secrets.tokens) || next.pmToken !== secrets.pmToken) {
+      if (JSON.stringify(next) !== JSON.stringify(secrets)) {
         secrets = next;
         changed();
       }
@@ -56,6 +64,11 @@ export function watchSecrets({ config, reread, timers, changed, failed }: WatchS
   return { current: () => secrets, close: () => timer.cancel() };
 }
 
-function secretsOf({ security, pm }: CrmConfig): Secrets {
-  return { tokens: security.tokens ?? [], pmToken: pm.token };
+function secretsOf({ security, pm, prometheus }: CrmConfig): Secrets {
+  return {
+    tokens: security.tokens ?? [],
+    pmToken: pm.token,
+    promToken: prometheus.token,
+    promPassword: prometheus.password,
+  };
 }

@@ -72,6 +72,8 @@ export interface ClassManager {
   readonly facts: FactsReader;
   readonly templateSources: TemplateSources;
   readonly quotas: Quotas;
+  /** Its writes are sent only while this process is the leader. */
+  readonly actingClient: KubeClient;
   /** Observes a class, for explanations. */
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
@@ -194,6 +196,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     facts,
     templateSources,
     quotas,
+    actingClient,
     observe,
   };
 }

@@ -14,7 +14,7 @@ export const condition = z.object({
     .min(1)
     .max(316)
     .describe(
-      "Available, Progressing, Degraded, OdgmReady, TelemetryConfigured and PrometheusDisabled; other writers may add their own types.",
+      "Available, Progressing, Degraded, OdgmReady, TelemetryConfigured, PrometheusDisabled and NfrObserved; other writers may add their own types.",
     ),
   status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason, e.g. CrashLoop."),
@@ -114,8 +114,8 @@ export const classStatusFields = {
     .max(64)
     .optional()
     .describe("Zenoh routers configured in its pods."),
-  nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer. Not set yet."),
-  nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements. Not set yet."),
+  nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer."),
+  nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements, as last measured."),
   last_applied_recommendations: keyedList(appliedRecommendation, ["component", "dimension"], 256)
     .optional()
     .describe("Last applied recommendations. Not set yet."),

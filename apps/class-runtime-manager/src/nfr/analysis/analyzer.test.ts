@@ -1,0 +1,306 @@
+import { classRuntime, type ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { unavailable } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { EventInput } from "@oaas/kube-runtime";
+import { SIGNALS, type Signal } from "@oaas/nfr";
+import { DEFAULT_ANALYZER_SETTINGS } from "@oaas/nfr/analyzer";
+import { NOOP_LOGGER } from "@oaas/observability";
+import { createRecordingMeter } from "@oaas/observability/testing";
+import { describe, expect, it } from "vitest";
+import { measuredComponents } from "../components/measured-component.ts";
+import { scriptedPrometheus, type Script, type ScriptedSeries } from "../testing/scripted-prometheus.ts";
+import { Analyzer, type AnalyzedClass, type MeasuredClass } from "./analyzer.ts";
+
+const STEP_MS = 30_000;
+const RANGE_MS = 600_000;
+const WINDOW_MS = 120_000;
+
+/** A class with one function, whose status is what was written. */
+class FakeClass {
+  readonly name: string;
+  writes: ClassRuntimeStatus[] = [];
+  status: ClassRuntimeStatus = {};
+  isDeleted = false;
+  isMeasured = true;
+  readonly #requirements: object;
+
+  constructor(
+    name: string,
+    requirements: object = { min_throughput_rps: 50, max_latency_ms: 200, availability: 0.99 },
+  ) {
+    this.name = name;
+    this.#requirements = requirements;
+  }
+
+  measured(): MeasuredClass {
+    const metadata = { name: this.name, namespace: "ns", uid: `uid-${this.name}`, generation: 3, resourceVersion: "1" };
+    const apiVersion = "oaas.io/v1alpha1";
+    const functions = [{ function_key: "f", provision_config: { container_image: "example.test/fn:1" } }];
+    const spec = { functions, nfr_requirements: this.#requirements };
+    const parsed = classRuntime.parse({ apiVersion, kind: "ClassRuntime", metadata, spec });
+    const deployment = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: {
+        name: this.name,
+        labels: { "oaas.io/component": "function", "oaas.io/function": "f" },
+        annotations: { "oaas.io/function-key": "f" },
+      },
+      spec: { replicas: 2, template: { spec: { containers: [{ image: "example.test/fn:1" }] } } },
+    };
+    return {
+      object: { apiVersion, kind: "ClassRuntime", metadata },
+      class: parsed,
+      status: this.status,
+      isMeasured: this.isMeasured,
+      components: this.isMeasured
+        ? measuredComponents({ class: parsed, uid: metadata.uid, children: [deployment], pods: [], maxReplicas: 20 })
+        : [],
+      writeStatus: async (status) => {
+        if (this.isDeleted) return false;
+        this.writes.push(status);
+        this.status = status;
+        return true;
+      },
+    };
+  }
+
+  condition() {
+    return this.status.conditions?.find(({ type }) => type === "NfrObserved");
+  }
+}
+
+const owner = (name: string) => ({ namespace: "ns", oaas_owner: name, function: "f" });
+const constant = (labels: Record<string, string>, value: number): ScriptedSeries => ({ labels, valueAt: () => value });
+
+/** A class with two pods that serves 100 requests per second in 80 ms. */
+function healthyScript(names: readonly string[], over: Partial<Record<Signal, number>> = {}): Script {
+  const values = { requests_per_second: 100, latency_p50_ms: 20, latency_p95_ms: 60, latency_p99_ms: 80, errors_per_second: 0, queue_length: 0, ...over }; // prettier-ignore
+  const byOwner = Object.entries(values).map(([signal, value]) => [
+    signal,
+    names.map((name) => constant(owner(name), value)),
+  ]);
+  const byPod = (value: number) =>
+    names.flatMap((name) =>
+      ["x2x4z", "b5c6d"].map((id) => constant({ namespace: "ns", pod: `${name}-7d4b9c6f5d-${id}` }, value)),
+    );
+  const byDeployment = (value: number) => names.map((name) => constant({ namespace: "ns", deployment: name }, value));
+  const slow = names.flatMap((name) => [
+    constant({ ...owner(name), le: "0.2" }, 100),
+    constant({ ...owner(name), le: "+Inf" }, 100),
+  ]);
+  return {
+    ...(Object.fromEntries(byOwner) as Script),
+    slow_requests_per_second: slow,
+    cpu_millicores: byPod(120),
+    cpu_throttled_ratio: byPod(0),
+    memory_bytes: byPod(1e8),
+    restarts: byPod(0),
+    oom_kills: byPod(0),
+    availability: byDeployment(1),
+    ready_replicas: byDeployment(2),
+  };
+}
+
+function setup(classes: readonly FakeClass[], script: Script) {
+  const ambient = virtualAmbient(3);
+  const provider = scriptedPrometheus(script, { namespaces: ["ns"], windowMs: WINDOW_MS });
+  const meter = createRecordingMeter();
+  const events: EventInput[] = [];
+  const analyzed: AnalyzedClass[] = [];
+  const listed = [...classes];
+  const create = () =>
+    new Analyzer({
+      provider,
+      ambient,
+      logger: NOOP_LOGGER,
+      meter,
+      everyMs: STEP_MS,
+      rangeMs: RANGE_MS,
+      stepMs: STEP_MS,
+      rateWindowMs: WINDOW_MS,
+      scheme: "prometheus",
+      overrides: {},
+      settings: { ...DEFAULT_ANALYZER_SETTINGS, rateWindowMs: WINDOW_MS },
+      classes: () => listed.map((one) => one.measured()),
+      recordEvent: (event) => events.push(event),
+      onAnalyzed: async (one) => void analyzed.push(one),
+    });
+  /** Runs an analyzer for some time, as the leader. */
+  const lead = async (ms: number): Promise<void> => {
+    const term = new AbortController();
+    const done = create().run(term.signal);
+    await ambient.time.advance(ms);
+    term.abort();
+    await ambient.time.advance(0);
+    await done;
+  };
+  const start = () => {
+    const term = new AbortController();
+    const done = create().run(term.signal);
+    return { advance: (ms: number) => ambient.time.advance(ms), stop: async () => (term.abort(), await done) };
+  };
+  return { ambient, provider, meter, events, analyzed, listed, lead, start };
+}
+
+const MINUTE = 60_000;
+
+describe("Analyzer", () => {
+  it("writes recommendations, compliance and NfrObserved once, and nothing while nothing changes", async () => {
+    const web = new FakeClass("web");
+    const { lead, events } = setup([web], healthyScript(["web"]));
+    await lead(2 * 60 * MINUTE);
+    expect(web.condition()).toMatchObject({ status: "True", reason: "MetricsObserved", observedGeneration: 3 });
+    expect(web.status.nfr_recommendations?.map(({ component, dimension }) => `${component}/${dimension}`)).toContain(
+      "f/replicas",
+    );
+    expect(web.status.nfr_compliance).toMatchObject({ overall_status: "Compliant" });
+    expect(web.writes).toHaveLength(1);
+    expect(events.map(({ reason }) => reason)).toEqual(["NFRObserved"]);
+  });
+
+  it("costs zero writes for a class without requests", async () => {
+    const idle = new FakeClass("idle");
+    const { lead } = setup([idle], healthyScript(["idle"], { requests_per_second: 0, latency_p99_ms: 0, latency_p95_ms: 0, latency_p50_ms: 0 })); // prettier-ignore
+    await lead(10 * MINUTE);
+    const before = idle.writes.length;
+    const later = setup([idle], healthyScript(["idle"], { requests_per_second: 0 }));
+    await later.ambient.time.advance(10 * MINUTE);
+    await later.lead(3 * 60 * MINUTE);
+    expect(idle.writes.length - before).toBe(0);
+  });
+
+  it.each([1, 60])("asks one query per signal and tick for %d classes", async (count) => {
+    const names = Array.from({ length: count }, (_, index) => `class-${index}`);
+    const { provider, start } = setup(names.map((name) => new FakeClass(name)), healthyScript(names)); // prettier-ignore
+    const running = start();
+    await running.advance(1_000);
+    const first = provider.asked.length;
+    await running.advance(STEP_MS);
+    await running.stop();
+    const tick = provider.asked.slice(first);
+    expect(tick.map(({ signal }) => signal).toSorted()).toEqual([...SIGNALS].toSorted());
+    // The first tick also reads the history of requests.
+    expect(first).toBeLessThanOrEqual(SIGNALS.length + 3);
+  });
+
+  it("fetches only what is new, and what it missed during an outage", async () => {
+    const { provider, start } = setup([new FakeClass("web")], healthyScript(["web"]));
+    const running = start();
+    const spans = () => provider.asked.filter(({ signal }) => signal === "cpu_millicores").map(({ startMs, endMs }) => endMs - startMs); // prettier-ignore
+    await running.advance(2 * STEP_MS + 1_000);
+    expect(spans()).toEqual([RANGE_MS, 3 * STEP_MS, 3 * STEP_MS]);
+    provider.outage = unavailable("prometheus", "down");
+    await running.advance(4 * STEP_MS);
+    provider.outage = undefined;
+    await running.advance(STEP_MS);
+    expect(spans().at(-1)).toBe(7 * STEP_MS);
+    await running.stop();
+  });
+
+  it("keeps the last state during an outage, and says why and since when", async () => {
+    const web = new FakeClass("web");
+    const { provider, start, ambient, events, meter } = setup([web], healthyScript(["web"]));
+    const running = start();
+    await running.advance(5 * MINUTE);
+    const targets = () => web.status.nfr_recommendations?.map(({ dimension, target }) => [dimension, target]);
+    const recommended = targets();
+    const lastData = ambient.clock.now() - (ambient.clock.now() % STEP_MS);
+    provider.outage = unavailable("prometheus", "cannot reach http://prometheus:9090 (ECONNREFUSED)");
+    await running.advance(2 * MINUTE);
+    expect(web.condition()?.status).toBe("True");
+    await running.advance(58 * MINUTE);
+    expect(web.condition()).toMatchObject({ status: "Unknown", reason: "PrometheusUnavailable" });
+    expect(web.condition()?.message).toContain("cannot reach http://prometheus:9090 (ECONNREFUSED)");
+    expect(web.condition()?.message).toContain(new Date(lastData).toISOString());
+    expect(targets()).toEqual(recommended);
+    expect(recommended).not.toHaveLength(0);
+    expect(web.status.nfr_compliance).toMatchObject({ overall_status: "Unknown" });
+    expect(meter.value("crm_nfr_classes", { observed: "Unknown" })).toBe(1);
+    const afterOutage = web.writes.length;
+    expect(afterOutage).toBeLessThanOrEqual(4);
+    provider.outage = undefined;
+    await running.advance(15 * MINUTE);
+    expect(web.condition()).toMatchObject({ status: "True" });
+    await running.stop();
+    expect(events.map(({ reason }) => reason)).toEqual(["NFRObserved", "NFRNotObserved", "NFRObserved"]);
+  });
+
+  it.each([
+    ["a partial answer", { isPartial: true, warnings: ["store 10.0.0.7 is down"] }, /store 10\.0\.0\.7 is down/],
+    ["an answer without series", { series: [] }, /no series of this class/],
+  ] as const)("treats %s as unknown", async (_, changes, message) => {
+    const web = new FakeClass("web");
+    const { provider, lead, analyzed } = setup([web], healthyScript(["web"]));
+    provider.changes = changes;
+    await lead(5 * MINUTE);
+    expect(web.condition()).toMatchObject({ status: "Unknown", message: expect.stringMatching(message) });
+    expect(web.status.nfr_compliance).toMatchObject({ overall_status: "Unknown" });
+    expect(analyzed.at(-1)?.components[0]?.recommendations).toEqual([]);
+    expect(web.writes.length).toBe(1);
+  });
+
+  it("reports a violation once, with an event and a metric, and its end", async () => {
+    const web = new FakeClass("web");
+    const script = healthyScript(["web"]);
+    const { provider, start, events, meter } = setup([web], script);
+    const running = start();
+    await running.advance(5 * MINUTE);
+    provider.script = healthyScript(["web"], { latency_p99_ms: 900 });
+    await running.advance(20 * MINUTE);
+    expect(web.status.nfr_compliance).toMatchObject({ latency_status: "Violated", overall_status: "Violated" });
+    const violated = events.filter(({ reason }) => reason === "NFRViolated");
+    expect(violated).toHaveLength(1);
+    expect(violated[0]).toMatchObject({ type: "Warning", note: expect.stringMatching(/latency of f is violated: measured \d+, target 200, over 10m/) }); // prettier-ignore
+    expect(meter.value("crm_nfr_violations_total", { requirement: "latency" })).toBe(1);
+    provider.script = script;
+    await running.advance(20 * MINUTE);
+    await running.stop();
+    expect(events.map(({ reason }) => reason)).toEqual(["NFRObserved", "NFRViolated", "NFRMet"]);
+  });
+
+  it("keeps the start of a verdict and the target across a change of leader", async () => {
+    const web = new FakeClass("web");
+    const { lead } = setup([web], healthyScript(["web"]));
+    await lead(30 * MINUTE);
+    const before = structuredClone(web.status);
+    const writes = web.writes.length;
+    await lead(10 * MINUTE);
+    const since = (status: ClassRuntimeStatus) => status.nfr_compliance?.measurements?.map((one) => one.since);
+    expect(since(web.status)).toEqual(since(before));
+    const target = (status: ClassRuntimeStatus) =>
+      status.nfr_recommendations?.find(({ dimension }) => dimension === "replicas")?.target ?? 0;
+    expect(target(web.status)).toBeGreaterThanOrEqual(target(before));
+    expect(web.writes.length - writes).toBeLessThanOrEqual(2);
+  });
+
+  it("ignores a class that is deleted in the middle of a tick, and measures the others", async () => {
+    const [gone, web] = [new FakeClass("gone"), new FakeClass("web")];
+    gone.isDeleted = true;
+    const { lead, events, listed } = setup([gone, web], healthyScript(["gone", "web"]));
+    await lead(MINUTE);
+    expect(events.map(({ regarding }) => regarding.name)).toEqual(["web"]);
+    listed.shift();
+    await lead(MINUTE);
+    expect(web.condition()).toMatchObject({ status: "True" });
+  });
+
+  it("removes its fields from a class that turns measurements off", async () => {
+    const web = new FakeClass("web");
+    const { lead, provider } = setup([web], healthyScript(["web"]));
+    await lead(MINUTE);
+    web.isMeasured = false;
+    const asked = provider.asked.length;
+    await lead(5 * MINUTE);
+    expect(web.status).toEqual({});
+    expect(provider.asked).toHaveLength(asked);
+  });
+
+  it("asks for the health of the server instead of all signals while its circuit breaker is open", async () => {
+    const { lead, provider } = setup([new FakeClass("web")], healthyScript(["web"]));
+    provider.breaker = "open";
+    provider.outage = unavailable("prometheus", "down");
+    await lead(5 * MINUTE);
+    expect(provider.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,255 @@
+import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { Fault, sleep, type Ambient } from "@oaas/foundation";
+import { refOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { EventInput, LedTask } from "@oaas/kube-runtime";
+import { SIGNALS, type Recommendation } from "@oaas/nfr";
+import {
+  analyze,
+  type Analysis,
+  type AnalyzerSettings,
+  type AnalyzerState,
+  type RequestSeries,
+} from "@oaas/nfr/analyzer";
+import type { Logger, Meter } from "@oaas/observability";
+import type { MeasuredComponent } from "../components/measured-component.ts";
+import { complianceEvents, observationEvent } from "../status/nfr-events.ts";
+import { nextNfrStatus, withWrittenStart, writtenRecommendations, type NfrStatusUpdate } from "../status/nfr-status.ts";
+import { NFR_OBSERVED, observedState, type ObservedState } from "../status/observed-condition.ts";
+import { SignalReader, type ReadOutcome, type SignalReaderOptions } from "./signal-reader.ts";
+import { analyzerMetrics, type AnalyzerMetrics } from "./telemetry.ts";
+
+/** A class to measure, as it is in the caches now. */
+export interface MeasuredClass {
+  readonly object: Stored<KubeObject>;
+  readonly class: ClassRuntime;
+  readonly status: ClassRuntimeStatus | undefined;
+  /** False when the class turns measurements off. */
+  readonly isMeasured: boolean;
+  readonly components: readonly MeasuredComponent[];
+  /** Writes the status fields of the analyzer. Returns false when the object was changed or deleted meanwhile. */
+  writeStatus(status: ClassRuntimeStatus, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The result of one tick for one class, for the enforcer. */
+export interface AnalyzedClass {
+  readonly measured: MeasuredClass;
+  readonly observed: ObservedState;
+  readonly components: readonly AnalyzedComponent[];
+}
+
+export interface AnalyzedComponent {
+  readonly measured: MeasuredComponent;
+  readonly analysis: Analysis;
+  /** All dimensions. */
+  readonly recommendations: readonly Recommendation[];
+}
+
+export interface AnalyzerOptions extends Pick<
+  SignalReaderOptions,
+  "provider" | "ambient" | "logger" | "rangeMs" | "stepMs" | "rateWindowMs" | "scheme" | "overrides"
+> {
+  readonly meter: Meter;
+  readonly everyMs: number;
+  readonly settings: AnalyzerSettings;
+  /** The classes to measure. */
+  readonly classes: () => Iterable<MeasuredClass>;
+  readonly recordEvent: (event: EventInput) => void;
+  /** Called for each class after its status. A failure is logged. */
+  readonly onAnalyzed?: (analyzed: AnalyzedClass, signal: AbortSignal) => Promise<void>;
+}
+
+/** Classes that are analyzed before other work gets a turn. */
+const CLASSES_PER_TURN = 20;
+
+/**
+ * Measures the requirements of all classes while this process is the leader, independent of reconciles.
+ *
+ * ```
+ *   every tick:  caches ─▶ components ─▶ one query per signal ─▶ samples ─▶ analyze each component ─▶ status on change
+ * ```
+ *
+ * *Guarantees*: the number of queries does not depend on the number of classes; an outage of Prometheus delays nothing
+ * else and keeps the last recommendations; a status is written only when it changes meaningfully; a tick never overlaps
+ * the next one.
+ */
+export class Analyzer implements LedTask {
+  readonly name = "nfr-analyzer";
+  readonly #options: AnalyzerOptions;
+  readonly #ambient: Ambient;
+  readonly #logger: Logger;
+  readonly #metrics: AnalyzerMetrics;
+  readonly #reader: SignalReader;
+  /** By key of the component. */
+  readonly #states = new Map<string, AnalyzerState>();
+  /** Time of the newest sample of each class, by uid. */
+  readonly #lastData = new Map<string, number>();
+  #history: ReadonlyMap<string, RequestSeries> | undefined;
+
+  constructor(options: AnalyzerOptions) {
+    this.#options = options;
+    this.#ambient = options.ambient;
+    this.#logger = options.logger;
+    this.#metrics = analyzerMetrics(options.meter);
+    this.#reader = new SignalReader({ ...options, metrics: this.#metrics });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, timers } = this.#ambient;
+    // Another process may have been the leader: what this one remembers is outdated.
+    this.#reader.clear();
+    this.#states.clear();
+    this.#lastData.clear();
+    this.#history = undefined;
+    while (!signal.aborted) {
+      const startedMs = clock.monotonic();
+      await this.tick(signal).catch((thrown: unknown) => {
+        if (!signal.aborted) this.#logger.error("measure requirements failed", { fault: Fault.from(thrown) });
+      });
+      const spentMs = clock.monotonic() - startedMs;
+      await sleep(timers, Math.max(0, this.#options.everyMs - spentMs), signal).catch(() => undefined);
+    }
+  }
+
+  /** Measures all classes once. */
+  async tick(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ambient;
+    const startedMs = clock.monotonic();
+    const all = [...this.#options.classes()];
+    const classes = all.filter(({ isMeasured }) => isMeasured);
+    for (const one of all) if (!one.isMeasured) await this.#withdraw(one, signal);
+    const targets = classes.flatMap(({ components }) => components.map(({ target }) => target));
+    retainKeys(this.#states, new Set(targets.map(({ key }) => key)));
+    retainKeys(this.#lastData, new Set(classes.map(({ object }) => object.metadata.uid)));
+    const outcome = await this.#reader.read(targets, signal);
+    if (this.#history === undefined && targets.length > 0 && outcome.failures.size === 0) {
+      this.#history = await this.#reader.readHistory(targets, signal);
+    }
+    const counts = { True: 0, Unknown: 0 };
+    for (const [position, one] of classes.entries()) {
+      if (signal.aborted) return;
+      if (position % CLASSES_PER_TURN === 0 && position > 0) await sleep(this.#ambient.timers, 0, signal);
+      const observed = await this.#measure(one, outcome, signal).catch((thrown: unknown) => {
+        const { namespace, name } = one.object.metadata;
+        this.#logger.error("measure class failed", { namespace, name, fault: Fault.from(thrown) });
+      });
+      counts[observed?.status ?? "Unknown"] += 1;
+    }
+    // The history is part of the states now.
+    if (this.#history !== undefined) this.#history = new Map();
+    for (const status of ["True", "Unknown"] as const) this.#metrics.classes.set(counts[status], { observed: status });
+    const newestMs = Math.max(...this.#lastData.values());
+    if (Number.isFinite(newestMs)) this.#metrics.dataAge.set((clock.now() - newestMs) / 1000);
+    this.#metrics.tickDuration.observe((clock.monotonic() - startedMs) / 1000);
+  }
+
+  /** Removes the status fields of a class that is no longer measured. */
+  async #withdraw(one: MeasuredClass, signal: AbortSignal): Promise<void> {
+    const { object, status } = one;
+    if (!status?.conditions?.some(({ type }) => type === NFR_OBSERVED)) return;
+    const { namespace, name } = object.metadata;
+    await one.writeStatus({}, signal).catch((thrown: unknown) => {
+      this.#logger.warn("withdraw recommendations failed", { namespace, name, fault: Fault.from(thrown) });
+    });
+  }
+
+  async #measure(one: MeasuredClass, outcome: ReadOutcome, signal: AbortSignal): Promise<ObservedState> {
+    const nowMs = this.#ambient.clock.now();
+    const components = one.components.map((component) => this.#analyze(component, one, nowMs));
+    const lastDataMs = this.#updateLastData(one, components, nowMs);
+    const observed = observedState({
+      ...(lastDataMs === undefined ? {} : { lastDataMs }),
+      maxDataAgeMs: this.#options.settings.maxDataAgeMs,
+      nowMs,
+      failures: [...outcome.failures].map(([name, { fault, lastReadMs }]) => ({
+        signal: name,
+        message: fault.message,
+        ...(lastReadMs === undefined ? {} : { lastReadMs }),
+      })),
+      signals: SIGNALS.length,
+    });
+    await this.#report({ measured: one, observed, components }, nowMs, signal);
+    return observed;
+  }
+
+  #updateLastData({ object }: MeasuredClass, components: readonly AnalyzedComponent[], nowMs: number) {
+    const { uid } = object.metadata;
+    const ages = components.flatMap(({ analysis: { dataAgeMs } }) => (dataAgeMs === undefined ? [] : [dataAgeMs]));
+    if (ages.length > 0) this.#lastData.set(uid, nowMs - Math.min(...ages));
+    return this.#lastData.get(uid);
+  }
+
+  #analyze(measured: MeasuredComponent, { status }: MeasuredClass, nowMs: number): AnalyzedComponent {
+    const { component, target, requirements, scale, revision } = measured;
+    const { key } = target;
+    const state = this.#states.get(key);
+    const history = this.#history?.get(key);
+    const previousTarget = state === undefined ? writtenReplicas(status, component) : undefined;
+    const analysis = analyze({
+      nowMs,
+      component,
+      requirements,
+      scale,
+      samples: this.#reader.samplesOf(key),
+      ...(history === undefined ? {} : { history }),
+      revision,
+      ...(state === undefined ? {} : { state }),
+      ...(previousTarget === undefined ? {} : { previousTarget }),
+      settings: this.#options.settings,
+    });
+    const compliance = state === undefined ? withWrittenStart(analysis.compliance, status) : analysis.compliance;
+    this.#states.set(key, stateWithStart(analysis.state, compliance));
+    return { measured, analysis: { ...analysis, compliance }, recommendations: analysis.recommendations };
+  }
+
+  async #report(analyzed: AnalyzedClass, nowMs: number, signal: AbortSignal): Promise<void> {
+    const { measured, components, observed } = analyzed;
+    const { metadata } = measured.object;
+    try {
+      const update = nextNfrStatus(
+        measured.status,
+        {
+          recommendations: components.flatMap(({ recommendations }) => recommendations),
+          compliance: components.flatMap(({ analysis }) => analysis.compliance),
+          observed,
+          components: new Set(components.map(({ measured: { component } }) => component)),
+        },
+        { nowMs, generation: metadata.generation ?? 0 },
+      );
+      if (update.status !== undefined && (await measured.writeStatus(update.status, signal))) {
+        this.#announce(analyzed, update);
+      }
+      await this.#options.onAnalyzed?.(analyzed, signal);
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const { namespace, name } = metadata;
+      this.#logger.warn("report requirements failed", { namespace, name, fault: Fault.from(thrown) });
+    }
+  }
+
+  /** Events and metrics of what changed, once it is written. */
+  #announce({ measured, observed }: AnalyzedClass, update: NfrStatusUpdate): void {
+    const regarding = refOf(measured.object);
+    for (const event of complianceEvents(update.transitions, regarding)) this.#options.recordEvent(event);
+    for (const { to } of update.transitions) {
+      if (to.status === "violated") this.#metrics.violations.add(1, { requirement: to.requirement });
+    }
+    if (update.isObservationChanged) this.#options.recordEvent(observationEvent(observed, regarding));
+  }
+}
+
+function retainKeys(map: Map<string, unknown>, keys: ReadonlySet<string>): void {
+  for (const key of map.keys()) if (!keys.has(key)) map.delete(key);
+}
+
+/** The last written target of replicas. */
+function writtenReplicas(status: ClassRuntimeStatus | undefined, component: string): number | undefined {
+  const written = writtenRecommendations(status).find(
+    (one) => one.component === component && one.dimension === "replicas",
+  );
+  return written?.target;
+}
+
+function stateWithStart(state: AnalyzerState, compliance: Analysis["compliance"]): AnalyzerState {
+  const starts = compliance.map(({ requirement, status, sinceMs }) => [requirement, { status, sinceMs }] as const);
+  return { ...state, verdicts: Object.fromEntries(starts) };
+}

@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { loadConfig } from "@oaas/config";
+import { realAmbient } from "@oaas/foundation/real";
+import { describeWith, eventually, startPrometheus, type PrometheusUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectPrometheus } from "../src/adapters/prometheus.ts";
+import { crmConfig } from "../src/config.ts";
+import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
+
+const STEP_MS = 2_000;
+const MINUTE = 60_000;
+
+/** Writes samples of a class that serves 40 requests per second in 100 to 500 ms, for the last minutes. */
+async function writeLoad(prometheus: PrometheusUnderTest, fromMs: number, toMs: number): Promise<void> {
+  const times = Array.from({ length: Math.floor((toMs - fromMs) / 1_000) }, (_, index) => fromMs + index * 1_000);
+  const counter = (name: string, labels: Record<string, string>, perSecond: number) => ({
+    labels: { __name__: name, namespace: "default", ...labels },
+    samples: times.map((atMs) => ({ atMs, value: ((atMs - toMs) / 1_000 + 100_000) * perSecond })),
+  });
+  const gauge = (name: string, labels: Record<string, string>, value: number) => ({
+    labels: { __name__: name, namespace: "default", ...labels },
+    samples: times.map((atMs) => ({ atMs, value })),
+  });
+  const web = { oaas_owner: "web", function: "f" };
+  const duration = "http_request_duration_seconds_bucket";
+  // Another class whose name begins like ours, and a pod that belongs to neither.
+  const pods = { "web-7d4b9c6f5d-x2x4z": 0.2, "web-admin-7d4b9c6f5d-x2x4z": 8 };
+  await prometheus.write([
+    counter("http_requests_total", { ...web, code: "200" }, 40),
+    counter(duration, { ...web, le: "0.1" }, 10),
+    counter(duration, { ...web, le: "0.5" }, 40),
+    counter(duration, { ...web, le: "+Inf" }, 40),
+    ...Object.entries(pods).flatMap(([pod, cores]) => [
+      counter("container_cpu_usage_seconds_total", { pod, container: "app" }, cores),
+      gauge("container_memory_working_set_bytes", { pod, container: "app" }, 100e6),
+    ]),
+    gauge("kube_deployment_status_replicas_ready", { deployment: "web" }, 1),
+    gauge("kube_deployment_spec_replicas", { deployment: "web" }, 1),
+  ]);
+}
+
+describeWith(["kubernetes", "prometheus"], "measurements with a real Prometheus", () => {
+  let fixture: ControllerFixture;
+  let prometheus: PrometheusUnderTest;
+  let manager: ManagerProcess;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "crm-measurements-"));
+    [fixture, prometheus] = await Promise.all([ControllerFixture.start(), startPrometheus()]);
+    manager = await startManagerProcess(fixture.cluster.kubeconfig, folder, {
+      OPRC_CRM_K8S_NAMESPACE: "default",
+      OPRC_CRM_PROM_URL: prometheus.url,
+      OPRC_CRM_ANALYZER_INTERVAL_SECS: "1s",
+      OPRC_CRM_PROM_STEP: `${STEP_MS}ms`,
+      OPRC_CRM_PROM_RANGE: "1m",
+      OPRC_CRM_PROM_RATE_WINDOW: "10s",
+    });
+  });
+  afterAll(async () => {
+    await manager?.stop();
+    await prometheus?.close();
+    await fixture?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const observed = async () =>
+    (await fixture.status("default", "web"))?.conditions?.find(({ type }) => type === "NfrObserved");
+  /** The status once NfrObserved has the status; samples are written up to now meanwhile. */
+  const waitForObserved = (wanted: string) =>
+    eventually(
+      async () => {
+        const condition = await observed();
+        if (condition?.status === wanted) return condition;
+        throw new Error(`NfrObserved: ${JSON.stringify(condition)}`);
+      },
+      { timeoutMs: 90_000, what: `NfrObserved to be ${wanted}` },
+    );
+
+  it("writes recommendations and compliance, and says when it is blind", async () => {
+    const requirements = { min_throughput_rps: 30, max_latency_ms: 200 };
+    await fixture.apply("default", classManifest("web", { nfr_requirements: requirements }));
+    expect(await waitForObserved("Unknown")).toMatchObject({ reason: "NoSeries" });
+
+    const stopFeeding = new AbortController();
+    const feeding = (async () => {
+      let writtenTo = Date.now() - 3 * MINUTE;
+      while (!stopFeeding.signal.aborted) {
+        const now = Date.now() - 500;
+        await writeLoad(prometheus, writtenTo, now);
+        writtenTo += Math.floor((now - writtenTo) / 1_000) * 1_000;
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    })();
+    await waitForObserved("True");
+    const status = await fixture.waitForStatus("default", "web", "verdicts", ({ nfr_compliance: compliance }) =>
+      ["Violated"].includes(compliance?.latency_status ?? ""),
+    );
+    expect(status.nfr_compliance).toMatchObject({ overall_status: "Violated", throughput_status: "Compliant" });
+    const latency = status.nfr_compliance?.measurements?.find(({ requirement }) => requirement === "max_latency_ms");
+    expect(latency).toMatchObject({ component: "f", status: "violated", required: 200 });
+    expect(latency?.observed).toBeGreaterThan(400);
+    const replicas = status.nfr_recommendations?.find(({ dimension }) => dimension === "replicas");
+    expect(replicas).toMatchObject({ component: "f", current: 1 });
+    // The CPU of web-admin would need many more.
+    expect(replicas?.evidence?.values["cpu_millicores"] ?? 200).toBeLessThan(1_000);
+
+    // The lifecycle and the analyzer write different fields.
+    const managed = await fixture.kubectl("get crt web -n default -o json --show-managed-fields");
+    const fields = (JSON.parse(managed) as { metadata: { managedFields: { manager: string; fieldsV1: object }[] } })
+      .metadata.managedFields;
+    const ofAnalyzer = JSON.stringify(fields.find(({ manager: name }) => name === "oprc-crm-analyzer")?.fieldsV1);
+    expect(ofAnalyzer).toContain("f:nfr_compliance");
+    expect(ofAnalyzer).not.toContain("f:phase");
+    const events = await fixture.kubectl("get events -n default -o jsonpath={.items[*].reason}");
+    expect(events).toContain("NFRViolated");
+    const metrics = await (await fetch(`http://127.0.0.1:${manager.port}/metrics`)).text();
+    expect(metrics).toMatch(/crm_nfr_violations_total\{requirement="latency"\} 1/);
+
+    stopFeeding.abort();
+    await feeding;
+    await prometheus.close();
+    const blind = await waitForObserved("Unknown");
+    expect(blind).toMatchObject({ reason: "PrometheusUnavailable" });
+    expect(blind.message).toMatch(/cannot reach http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\); last data at 20/);
+    const after = await fixture.status("default", "web");
+    expect(after?.nfr_recommendations?.find(({ dimension }) => dimension === "replicas")).toMatchObject({
+      component: "f",
+    });
+    expect(after?.nfr_compliance).toMatchObject({ overall_status: "Unknown" });
+    expect(after?.phase).toBe("available");
+  });
+});
+
+describe("connectPrometheus", () => {
+  const seen: IncomingHttpHeaders[] = [];
+  let server: Server;
+  let url: string;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      seen.push(request.headers);
+      if (request.headers["x-scope-orgid"] === "slow") return;
+      response.end('{"status":"success","data":{"resultType":"vector","result":[]}}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const connect = (env: Record<string, string>) => {
+    const { prometheus } = loadConfig(crmConfig, { env });
+    const { token: promToken, password: promPassword } = prometheus;
+    return connectPrometheus(prometheus, realAmbient, () => ({
+      tokens: [],
+      pmToken: undefined,
+      promToken,
+      promPassword,
+    }));
+  };
+
+  it("is off without a URL", () => {
+    expect(connect({})).toBeUndefined();
+  });
+
+  it.each([
+    [{ OPRC_CRM_PROM_TOKEN: "t0k" }, { authorization: "Bearer t0k" }],
+    [{ OPRC_CRM_PROM_USERNAME: "u", OPRC_CRM_PROM_PASSWORD: "p" }, { authorization: "Basic dTpw" }],
+    [{ OPRC_CRM_PROM_TENANT: "team-a" }, { "x-scope-orgid": "team-a" }],
+  ])("sends %j", async (env, headers) => {
+    const client = connect({ OPRC_CRM_PROM_URL: url, ...env });
+    expect(await client?.healthCheck()).toMatchObject({ isHealthy: true });
+    expect(seen.at(-1)).toMatchObject(headers);
+    await client?.close();
+  });
+
+  it("gives up after the configured timeout", async () => {
+    const client = connect({
+      OPRC_CRM_PROM_URL: url,
+      OPRC_CRM_PROM_TENANT: "slow",
+      OPRC_CRM_PROM_QUERY_TIMEOUT_SECS: "200ms",
+    });
+    expect(await client?.healthCheck()).toMatchObject({ isHealthy: false, reason: expect.stringContaining("200 ms") });
+    await client?.close();
+  });
+});
