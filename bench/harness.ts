@@ -23,5 +23,7 @@ export interface BenchReport {
 /** A benchmark: `bench/<name>.bench.ts` exports one as `bench`. */
 export interface Bench {
   readonly name: string;
-  run(log: (line: string) => void): Promise<BenchReport>;
+  /** Flags with a value that it accepts, without dashes, and what each does. */
+  readonly flags?: Readonly<Record<string, string>>;
+  run(log: (line: string) => void, values: Readonly<Record<string, string>>): Promise<BenchReport>;
 }

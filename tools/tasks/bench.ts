@@ -5,12 +5,24 @@ import type { Bench, BenchReport } from "../../bench/harness.ts";
 import { ensureComponents } from "../components.ts";
 import { ROOT } from "./root.ts";
 
-/** `npm run bench [name…]`: runs the benchmarks, writes their results, and fails if a ratio is below its floor. */
-export async function bench(names: readonly string[]): Promise<number> {
+/** `npm run bench [name…] [--flag value…]`: runs the benchmarks, writes their results, and fails if a ratio is below its floor. */
+export async function bench(words: readonly string[]): Promise<number> {
   const benches = await loadBenches();
+  const { names, values } = readWords(words);
   const unknown = names.filter((name) => !benches.some((known) => known.name === name));
   if (unknown.length > 0) {
     console.error(`Unknown benchmark ${unknown.join(", ")}. Available: ${benches.map((b) => b.name).join(", ")}`);
+    return 2;
+  }
+  const flags = benches
+    .filter(({ name }) => names.includes(name))
+    .flatMap((known) => Object.entries(known.flags ?? {}));
+  const refused = Object.keys(values).filter((name) => !flags.some(([flag]) => flag === name));
+  if (refused.length > 0) {
+    const available = flags.map(([flag, help]) => `\n  --${flag} VALUE  ${help}`).join("");
+    console.error(
+      `Unknown flag ${refused.map((name) => `--${name}`).join(", ")}.${available && ` Available:${available}`}`,
+    );
     return 2;
   }
   await ensureComponents("bench", console.log);
@@ -18,13 +30,29 @@ export async function bench(names: readonly string[]): Promise<number> {
   for (const known of benches) {
     if (names.length > 0 && !names.includes(known.name)) continue;
     console.log(`\n── ${known.name} ──`);
-    const report = await known.run((line) => console.log(`  ${line}`));
+    const report = await known.run((line) => console.log(`  ${line}`), values);
     console.log(textOf(report));
     writeResult(known.name, report);
     below += report.ratios.filter((ratio) => ratio.floor !== undefined && ratio.value < ratio.floor).length;
   }
   if (below > 0) console.error(`${below} ratio(s) below their floor`);
   return below === 0 ? 0 : 1;
+}
+
+/** Names, and flags as `--flag value` or `--flag=value`. */
+function readWords(words: readonly string[]): {
+  readonly names: readonly string[];
+  readonly values: Readonly<Record<string, string>>;
+} {
+  const names: string[] = [];
+  const values: Record<string, string> = {};
+  const rest = words.values();
+  for (const word of rest) {
+    const [, flag, value] = /^--([^=]+)(?:=(.*))?$/.exec(word) ?? [];
+    if (flag === undefined) names.push(word);
+    else values[flag] = value ?? rest.next().value ?? "";
+  }
+  return { names, values };
 }
 
 async function loadBenches(): Promise<Bench[]> {

@@ -1,0 +1,55 @@
+import { writeFileSync } from "node:fs";
+import { dominatorsOf, runTrace, totalsOf, type Competitor, type Row } from "./autoscalers/league.ts";
+import { ours } from "./autoscalers/competitors/ours.ts";
+import { generateTraces } from "./autoscalers/traces/generate-traces.ts";
+import { readTraces } from "./autoscalers/traces/read-traces.ts";
+import type { Bench, Measurement } from "./harness.ts";
+import { scaled } from "./kube/scale.ts";
+
+const OURS = "oaas";
+const COMPETITORS: readonly Competitor[] = [{ name: OURS, create: (workload) => ours(workload) }];
+const GENERATED = scaled(200);
+
+/**
+ * Compares autoscalers on one simulated function: violated minutes, replica hours and changes on generated load, and
+ * on recorded load when a folder of traces is given.
+ */
+export const bench: Bench = {
+  name: "autoscalers",
+  flags: {
+    traces: "folder with recorded traces (CSV)",
+    json: "file that receives one row per trace and competitor",
+  },
+  async run(log, { traces, json }) {
+    const curves = [...(traces === undefined ? [] : readTraces(traces)), ...generateTraces(GENERATED)];
+    const rows: Row[] = [];
+    for (const [index, curve] of curves.entries()) {
+      rows.push(...runTrace(curve, COMPETITORS));
+      if ((index + 1) % 20 === 0) log(`${index + 1} of ${curves.length} traces`);
+    }
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(rows, undefined, 1)}\n`);
+    const dominators = dominatorsOf(OURS, rows);
+    for (const [trace, names] of dominators) log(`${trace}: better in both ${names.join(", ")}`);
+    return {
+      title: `Autoscalers on ${curves.length} traces of a day`,
+      measurements: totalsOf(rows).flatMap(({ competitor, ...total }): Measurement[] => [
+        { name: `${competitor}: violated minutes`, value: total.violatedMinutes, unit: "min" },
+        { name: `${competitor}: replica hours`, value: total.replicaHours, unit: "h" },
+        { name: `${competitor}: changes`, value: total.changesPerHour, unit: "per hour" },
+        { name: `${competitor}: changes of direction`, value: total.directionChangesPerHour, unit: "per hour" },
+        { name: `${competitor}: under-provisioned time`, value: 100 * total.underProvisionedTime, unit: "%" },
+        { name: `${competitor}: over-provisioned time`, value: 100 * total.overProvisionedTime, unit: "%" },
+        { name: `${competitor}: instability`, value: 100 * total.instability, unit: "%" },
+        { name: `${competitor}: traces on which it is dominated`, value: total.dominated, unit: "traces" },
+      ]),
+      ratios: [
+        {
+          name: "traces on which oaas is not dominated / all",
+          value: 1 - dominators.size / curves.length,
+          floor: 0.95,
+          explains: "no other autoscaler is better in violated minutes and replica hours",
+        },
+      ],
+    };
+  },
+};
