@@ -90,8 +90,8 @@ export const bench: Bench = {
         { name: "resident memory", value: rssBytes / MIB, unit: "MiB" },
       ],
       ratios: [
-        against("GET package", 0.3),
-        against("GET deployment", 0.3),
+        against("GET package", 0.4),
+        against("GET deployment", 0.4),
         // A write also stores an audit entry before the change, writes two chained audit lines, and validates the document.
         against("POST package", 0.03),
         against("page of 100", 0.5),

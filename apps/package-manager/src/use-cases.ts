@@ -1,4 +1,4 @@
-import type { AuditEntry, FindingWire } from "@oaas/contracts/rest";
+import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
   ClassDefinition,
   ClassDeployment,
@@ -221,20 +221,6 @@ export interface Deployments {
   diff(key: DeploymentKey, from?: number, to?: number): Promise<Diff>;
   /** Unit ids by cluster; empty for an unknown key. */
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
-}
-
-export interface Explanation {
-  readonly key: DeploymentKey;
-  readonly summary: string;
-  readonly verdict: "healthy" | "transient" | "permanent";
-  readonly suggestedAction: string;
-  readonly clusters: readonly {
-    readonly cluster: ClusterName;
-    readonly unitId: UnitId;
-    readonly finding?: FindingWire;
-    readonly error?: string;
-  }[];
-  readonly observedAt: string;
 }
 
 /** The state of the clusters, as they report it. */

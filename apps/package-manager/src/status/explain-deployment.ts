@@ -1,7 +1,6 @@
-import type { FindingWire } from "@oaas/contracts/rest";
+import type { Explanation, FindingWire } from "@oaas/contracts/rest";
 import type { ClusterName, DeploymentKey, UnitId, OperationStatus } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
-import type { Explanation } from "../use-cases.ts";
 
 /** The explanation of a unit by one cluster. */
 export interface ClusterFinding {

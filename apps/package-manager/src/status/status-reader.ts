@@ -1,3 +1,4 @@
+import type { Explanation } from "@oaas/contracts/rest";
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type {
   ClassDefinition,
@@ -15,7 +16,7 @@ import { placementEntries, type DeploymentRecord, type Placement } from "../reco
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
-import type { Call, Explanation, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
+import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
 import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";

@@ -58,9 +58,9 @@ export {
 export {
   deploymentStatusToWire,
   deploymentStatusView,
-  unitStatusView,
+  unitStatusToWire,
 } from "./resources/deployment/deployment-status.ts";
-export { explanationView, type FindingWire } from "./resources/deployment/explanation.ts";
+export { explanationToWire, type Explanation, type FindingWire } from "./resources/deployment/explanation.ts";
 export {
   deploymentRevisionToWire,
   deploymentRevisionView,

@@ -3,6 +3,7 @@ import {
   clusterHealthToWire,
   HEADERS,
   omitUndefined,
+  unitStatusToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
 import { notFound } from "@oaas/foundation";
@@ -12,7 +13,6 @@ import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
 import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
-import { unitStatusToWire } from "../presenters/wire-views.ts";
 import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
 import { pageHeaders } from "./replies.ts";
 

@@ -1,11 +1,16 @@
-import { deploymentRevisionToWire, deploymentStatusToWire, HEADERS, omitUndefined } from "@oaas/contracts/rest";
+import {
+  deploymentRevisionToWire,
+  deploymentStatusToWire,
+  explanationToWire,
+  HEADERS,
+  omitUndefined,
+} from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey, DeploymentRevision } from "@oaas/models";
 import { maskDeployment } from "../../masking/mask-settings.ts";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
-import { explanationToWire } from "../presenters/wire-views.ts";
 import { deploymentJson, maskedDeploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";

@@ -3,6 +3,7 @@ import {
   DeploymentCondition,
   LifecyclePhase,
   RuntimePhase,
+  type ClassRuntime,
   type ClusterDeploymentStatus,
   type ClusterName,
   type DeploymentKey,
@@ -37,6 +38,16 @@ export const unitStatusView = view({
   message: field("Human-readable message.", z.string().nullable()),
   last_updated: field("Time of the cluster's last report.", z.string()),
 });
+
+export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.output<typeof unitStatusView> {
+  return {
+    id,
+    status: pascalCase(status?.condition ?? "unknown"),
+    phase: pascalCase(status?.phase ?? "unknown"),
+    message: status?.message ?? null,
+    last_updated: status?.lastUpdated ?? updatedAt,
+  };
+}
 
 const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
   cluster: required("cluster", "Cluster name.", string<ClusterName>()),

@@ -1,3 +1,4 @@
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { z } from "zod";
 import { field, view } from "../../reading/fields.ts";
 import { resourceReferenceView } from "../cluster/class-runtime.ts";
@@ -54,3 +55,26 @@ export const explanationView = view({
   clusters: field("Findings per cluster, from the class down to pod events.", z.array(clusterFindingView)),
   observed_at: field("Time of the observation.", z.string()),
 });
+
+/** Why a deployment is not ready. */
+export interface Explanation {
+  readonly key: DeploymentKey;
+  readonly summary: string;
+  readonly verdict: (typeof VERDICTS)[number];
+  readonly suggestedAction: string;
+  readonly clusters: readonly {
+    readonly cluster: ClusterName;
+    readonly unitId: UnitId;
+    readonly finding?: FindingWire;
+    readonly error?: string;
+  }[];
+  readonly observedAt: string;
+}
+
+export function explanationToWire(explanation: Explanation): z.output<typeof explanationView> {
+  const { key, summary, verdict, suggestedAction, observedAt } = explanation;
+  const clusters = explanation.clusters.map(({ cluster, unitId, finding = null, error = null }) => {
+    return { cluster, unit_id: unitId, finding, error };
+  });
+  return { key, summary, verdict, suggested_action: suggestedAction, clusters, observed_at: observedAt };
+}
