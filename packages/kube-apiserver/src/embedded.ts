@@ -14,6 +14,8 @@ import {
 import type { ClusterObjects, ServerController } from "./controllers/cluster-objects.ts";
 import { discoveryPages } from "./discovery/discovery-pages.ts";
 import { builtInKinds } from "./kinds/built-in/built-in-kinds.ts";
+import { METRICS_KINDS } from "./metrics-api/metrics-kinds.ts";
+import { metricsPages } from "./metrics-api/metrics-pages.ts";
 import { openApiPages } from "./openapi/openapi-pages.ts";
 import { ApiServer } from "./server.ts";
 import type { Journal } from "./store/journal.ts";
@@ -64,6 +66,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     ...(users === undefined ? { withoutCredentials: ADMINISTRATOR } : { users }),
   });
   let simulation: WorkloadSimulation | undefined;
+  const usage = options.simulation?.usage;
   const controllers = (objects: ClusterObjects): readonly ServerController[] => {
     const ports = { objects, clock, timers, ...(onProblem === undefined ? {} : { onProblem }) };
     if (options.simulation !== undefined) simulation = workloadSimulation(ports, options.simulation);
@@ -83,7 +86,11 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     timers,
     ids,
     kinds: builtInKinds(),
-    pages: (kinds) => [discoveryPages(kinds), openApiPages(kinds)],
+    pages: (kinds) => [
+      discoveryPages(kinds, usage === undefined ? [] : METRICS_KINDS),
+      openApiPages(kinds),
+      ...(usage === undefined ? [] : [metricsPages({ objects: () => server.objects, usage, clock })]),
+    ],
     controllers,
     createVirtualResources: () => access.virtualResources,
     prepare: ensureBootstrapRoles,

@@ -19,6 +19,7 @@ import { autoscalerController } from "./scaling/autoscaler-controller.ts";
 import { budgetController } from "./scaling/budget.ts";
 import { quotaController } from "./scaling/quota-controller.ts";
 import { schedulerController } from "./scheduler/scheduler-controller.ts";
+import type { UsageSource } from "./usage/pod-usage.ts";
 import { claimController, volumeController } from "./volumes/claims.ts";
 import { deploymentController, replicaSetController } from "./workloads/replica-controllers.ts";
 import { daemonSetController, jobController, statefulSetController } from "./workloads/set-controllers.ts";
@@ -40,6 +41,11 @@ export interface SimulationOptions {
   readonly failures?: readonly FailureRule[];
   /** Whether Knative Services are simulated where their kinds are installed. Default yes. */
   readonly knative?: boolean;
+  /**
+   * The usage of pods: the cluster then has a metrics API, and autoscalers act on it. Annotations of pods
+   * (`kwok.x-k8s.io/usage-cpu`, `usage-memory`) take precedence. Default: none, as without a metrics server.
+   */
+  readonly usage?: UsageSource;
   /** The domain of Knative routes. Default svc.cluster.local, as in Knative. */
   readonly knativeDomain?: string;
 }
@@ -137,7 +143,7 @@ function controllers(
     evictionController(),
     serviceController(),
     budgetController(),
-    autoscalerController(),
+    autoscalerController(options.usage),
     quotaController(),
   ];
 }

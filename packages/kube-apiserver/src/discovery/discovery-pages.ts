@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { KIND_DATA } from "../kinds/built-in/kind-data.ts";
 import { statusResponse } from "../request/response/responses.ts";
 import { unknownPath } from "../request/response/status-errors.ts";
@@ -12,11 +13,12 @@ import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const NO_CACHE = { "cache-control": "no-cache, private", vary: "Accept" };
 
-/** Discovery: `/api`, `/apis` and below, plain or aggregated. */
-export function discoveryPages(kinds: KindRegistry): PathHandler {
+/** Discovery: `/api`, `/apis` and below, plain or aggregated. `others` are kinds that are not in the registry. */
+export function discoveryPages(kinds: KindRegistry, others: readonly Kind[] = []): PathHandler {
   let cached: { readonly edition: number; readonly groups: readonly Group[] } | undefined;
   const groups = (): readonly Group[] => {
-    if (cached?.edition !== kinds.edition) cached = { edition: kinds.edition, groups: listGroups(kinds.all()) };
+    if (cached?.edition !== kinds.edition)
+      cached = { edition: kinds.edition, groups: listGroups([...kinds.all(), ...others]) };
     return cached.groups;
   };
   return {

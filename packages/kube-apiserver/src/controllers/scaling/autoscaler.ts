@@ -4,7 +4,14 @@ import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts
 import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Workload } from "../objects/typed.ts";
-import { computeMetric, omitMetric, type MetricSpec } from "./autoscaler-metric.ts";
+import { proposeReplicas, type MetricSpec, type ResourceMetrics } from "./autoscaler-metric.ts";
+import {
+  normalizeReplicas,
+  stabilizationWindowMs,
+  type Behavior,
+  type Recommendation,
+  type ScaleEvent,
+} from "./scaling-behavior.ts";
 
 export interface Autoscaler extends KubeObject {
   readonly spec: {
@@ -12,7 +19,7 @@ export interface Autoscaler extends KubeObject {
     readonly minReplicas?: number;
     readonly maxReplicas: number;
     readonly metrics?: readonly MetricSpec[];
-    readonly behavior?: { readonly scaleDown?: { readonly stabilizationWindowSeconds?: number } };
+    readonly behavior?: Behavior;
   };
   readonly status?: AutoscalerStatus;
 }
@@ -25,16 +32,13 @@ export interface AutoscalerStatus {
   readonly conditions?: readonly Condition[];
 }
 
-/** Past recommendations: scaling down follows the highest of the window. */
-export interface Recommendation {
-  readonly atMs: number;
-  readonly replicas: number;
-}
-
 export interface AutoscalerState {
   readonly autoscaler: Stored<Autoscaler>;
   readonly target: { readonly kind: Resource; readonly object: Stored<Workload> } | undefined;
   readonly recommendations: readonly Recommendation[];
+  readonly scaleEvents?: readonly ScaleEvent[];
+  /** Absent in a cluster without a metrics API. */
+  readonly measured?: ResourceMetrics;
   readonly now: number;
 }
 
@@ -42,13 +46,14 @@ export interface AutoscalerDecision {
   readonly decision: Decision;
   /** Recommendation to record. */
   readonly recommended?: number;
+  /** Change of the scale to record. */
+  readonly change?: number;
 }
 
-const TOLERANCE = 0.1;
-const SYNC_MS = 15_000;
-const DOWN_WINDOW_SECONDS = 300;
+/** The period of the real controller. */
+export const SYNC_MS = 15_000;
 
-/** Follows the metric of its annotations, with the arithmetic of the real controller. */
+/** Follows the metrics of its annotations or of the metrics API, with the arithmetic of the real controller. */
 export function decideAutoscaler(state: AutoscalerState): AutoscalerDecision {
   const { autoscaler, target } = state;
   if (!target) return { decision: report(state, { conditions: [createUnableCondition(autoscaler)] }) };
@@ -89,101 +94,68 @@ function createUnableCondition({ spec }: Autoscaler): Claim {
 }
 
 function followMetric(state: AutoscalerState, current: number): AutoscalerDecision {
-  const { autoscaler } = state;
-  const metric = computeMetric(autoscaler, current);
-  if (!metric) return { decision: report(state, { conditions: [ABLE, omitMetric(autoscaler)], isFailed: true }) };
-  const ratio = metric.value / metric.target;
-  const recommended = Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(current * ratio);
-  const stable = stabilizeReplicas(state, recommended);
-  const boundedReplicas = boundReplicas(autoscaler, current, stable);
-  const ready: Claim =
-    stable > recommended
-      ? createAbleCondition(
-          "ScaleDownStabilized",
-          "recent recommendations were higher than current one, applying the highest recent recommendation",
-        )
-      : createAbleCondition("ReadyForNewScale", "recommended size matches current size");
+  const { autoscaler, now, recommendations, scaleEvents = [] } = state;
+  const { minReplicas: min = 1, maxReplicas: max, behavior } = autoscaler.spec;
+  const proposed = proposeReplicas(autoscaler, current, state.measured);
+  if ("claim" in proposed) {
+    const failed = { conditions: [ABLE, proposed.claim], failure: proposed.summary };
+    return { decision: report(state, failed, syncMs(state)) };
+  }
+  const recommended = proposed.replicas;
+  const result = normalizeReplicas({
+    behavior,
+    current,
+    desired: recommended,
+    min,
+    max,
+    recommendations,
+    scaleEvents,
+    now,
+  });
+  const able = result.stabilization ?? { reason: "ReadyForNewScale", message: "recommended size matches current size" };
   const active: Claim = {
     type: "ScalingActive",
     status: "True",
     reason: "ValidMetricFound",
-    message: `the HPA was able to successfully calculate a replica count from ${metric.text}`,
+    message: `the HPA was able to successfully calculate a replica count from ${proposed.text}`,
   };
-  const changes = { metrics: [metric.status], conditions: [ready, active, boundedReplicas.claim] };
-  if (boundedReplicas.replicas === current) {
-    const waitMs = stable > recommended ? windowEndsInMs(state) : undefined;
-    return { decision: report(state, { ...changes, desired: current }, waitMs), recommended };
+  const { isLimited, ...limit } = result.limit;
+  const limited: Claim = { type: "ScalingLimited", status: isLimited ? "True" : "False", ...limit };
+  const conditions = [createAbleCondition(able.reason, able.message), active, limited];
+  const changes = { metrics: proposed.statuses, conditions };
+  if (result.replicas === current) {
+    const waitMs = result.stabilization || isLimited ? windowEndsInMs(state) : undefined;
+    return { decision: report(state, { ...changes, desired: current }, syncMs(state) ?? waitMs), recommended };
   }
-  const direction = boundedReplicas.replicas > current ? `${metric.text} above target` : "All metrics below target";
-  return { ...createScaleSteps(state, boundedReplicas.replicas, direction, changes), recommended };
+  const direction = result.replicas > current ? `${proposed.text} above target` : "All metrics below target";
+  const change = result.replicas - current;
+  return { ...createScaleSteps(state, result.replicas, direction, changes), recommended, change };
+}
+
+/** Usage changes without a change of an object, so that it is read again; annotations do not. */
+function syncMs({ measured }: AutoscalerState): number | undefined {
+  return measured && SYNC_MS;
 }
 
 function createAbleCondition(reason: string, message: string): Claim {
   return { type: "AbleToScale", status: "True", reason, message };
 }
 
-function stabilizeReplicas({ autoscaler, recommendations, now }: AutoscalerState, recommended: number): number {
-  const windowMs = (autoscaler.spec.behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWN_WINDOW_SECONDS) * 1000;
-  const recent = recommendations.filter(({ atMs }) => now - atMs < windowMs).map(({ replicas }) => replicas);
-  return Math.max(recommended, ...recent);
-}
-
-function windowEndsInMs({ autoscaler, recommendations, now }: AutoscalerState): number | undefined {
-  const windowMs = (autoscaler.spec.behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWN_WINDOW_SECONDS) * 1000;
+/** When the next recommendation or change of the scale leaves its window. */
+function windowEndsInMs({ autoscaler, recommendations, scaleEvents = [], now }: AutoscalerState): number | undefined {
+  const windowMs = stabilizationWindowMs(autoscaler.spec.behavior);
   const ends = recommendations.map(({ atMs }) => atMs + windowMs - now).filter((wait) => wait > 0);
-  return ends.length === 0 ? undefined : Math.min(...ends);
-}
-
-/** Scales up by at most double or four at a time, within the limits of the spec. */
-function boundReplicas(
-  { spec }: Autoscaler,
-  current: number,
-  desired: number,
-): { readonly replicas: number; readonly claim: Claim } {
-  const { minReplicas = 1, maxReplicas } = spec;
-  const rate = Math.max(current * 2, current + 4);
-  const createLimitedCondition = (reason: string, message: string): Claim => ({
-    type: "ScalingLimited",
-    status: "True",
-    reason,
-    message,
-  });
-  if (desired > Math.min(rate, maxReplicas)) {
-    return rate < maxReplicas
-      ? {
-          replicas: rate,
-          claim: createLimitedCondition(
-            "ScaleUpLimit",
-            "the desired replica count is increasing faster than the maximum scale rate",
-          ),
-        }
-      : {
-          replicas: maxReplicas,
-          claim: createLimitedCondition(
-            "TooManyReplicas",
-            "the desired replica count is more than the maximum replica count",
-          ),
-        };
-  }
-  if (desired < minReplicas) {
-    const claim = createLimitedCondition(
-      "TooFewReplicas",
-      "the desired replica count is less than the minimum replica count",
-    );
-    return { replicas: minReplicas, claim };
-  }
-  const message = "the desired count is within the acceptable range";
-  return {
-    replicas: desired,
-    claim: { type: "ScalingLimited", status: "False", reason: "DesiredWithinRange", message },
-  };
+  const isRateLimited = autoscaler.spec.behavior !== undefined && scaleEvents.length > 0;
+  const waits = isRateLimited ? [...ends, SYNC_MS] : ends;
+  return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
 interface Changes {
   readonly conditions: readonly Claim[];
   readonly metrics?: readonly object[];
   readonly desired?: number;
-  readonly isFailed?: boolean;
+  /** The message of the Event when metrics cannot be computed. */
+  readonly failure?: string;
   readonly isScaled?: boolean;
 }
 
@@ -230,15 +202,13 @@ function report(state: AutoscalerState, changes: Changes, waitMs?: number): Deci
 }
 
 /** Reported when it begins, not in every pass. */
-function failureEvents(autoscaler: Stored<Autoscaler>, { isFailed, conditions }: Changes): Step[] {
+function failureEvents(autoscaler: Stored<Autoscaler>, { failure, conditions }: Changes): Step[] {
   const failed = conditions.find(({ type, status }) => type === "ScalingActive" && status === "False");
   const isKnown = conditionIn(autoscaler.status?.conditions, "ScalingActive")?.message === failed?.message;
-  if (isFailed !== true || !failed || isKnown) return [];
-  const cause = (failed.message ?? "").replace("the HPA was unable to compute the replica count: ", "");
-  const name = autoscaler.spec.metrics?.[0]?.resource?.name ?? "cpu";
-  const all = `invalid metrics (1 invalid out of 1), first error is: failed to get ${name} resource metric value: ${cause}`;
+  if (failure === undefined || !failed || isKnown) return [];
+  const message = (failed.message ?? "").replace("the HPA was unable to compute the replica count: ", "");
   return [
-    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedGetResourceMetric", message: cause }),
-    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedComputeMetricsReplicas", message: all }),
+    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedGetResourceMetric", message }),
+    recordEvent({ about: autoscaler, type: "Warning", reason: "FailedComputeMetricsReplicas", message: failure }),
   ];
 }

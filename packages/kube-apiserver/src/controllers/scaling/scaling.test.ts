@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Stored } from "@oaas/kube-core";
 import { DEPLOYMENTS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
-import { decideAutoscaler, type Autoscaler, type Recommendation } from "./autoscaler.ts";
+import { decideAutoscaler, type Autoscaler } from "./autoscaler.ts";
+import type { Behavior, Recommendation } from "./scaling-behavior.ts";
 import { decideEviction, recordDisruption } from "./disruption.ts";
 
 const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
@@ -10,7 +11,7 @@ const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utili
 function decided(
   current: number,
   metric: string | undefined,
-  more: { min?: number; max?: number; recent?: readonly Recommendation[]; load?: boolean } = {},
+  more: { min?: number; max?: number; recent?: readonly Recommendation[]; load?: boolean; behavior?: Behavior } = {},
 ): string {
   const annotations: Record<string, string> =
     metric === undefined ? {} : { [`simulation.kube.local/${more.load ? "load" : "metric"}`]: metric };
@@ -23,6 +24,7 @@ function decided(
       minReplicas: more.min ?? 1,
       maxReplicas: more.max ?? 10,
       metrics: CPU,
+      ...(more.behavior ? { behavior: more.behavior } : {}),
     },
   };
   const object: Stored<Workload> = {
@@ -80,9 +82,27 @@ describe("an autoscaler", () => {
       expected: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
     },
     {
-      case: "at most double or four more",
-      is: decided(2, "5000", { max: 100 }),
+      case: "without a behavior at most double, or four",
+      is: decided(1, "5000", { max: 100 }),
+      expected: "1 → 4 SucceededRescale ValidMetricFound ScaleUpLimit",
+    },
+    {
+      case: "with a behavior at most double or four more",
+      is: decided(2, "5000", { max: 100, behavior: {} }),
       expected: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
+    },
+    {
+      case: "at most what its policies allow",
+      is: decided(2, "5000", {
+        max: 100,
+        behavior: { scaleUp: { policies: [{ type: "Pods", value: 1, periodSeconds: 60 }] } },
+      }),
+      expected: "2 → 3 SucceededRescale ValidMetricFound ScaleUpLimit",
+    },
+    {
+      case: "never down when disabled",
+      is: decided(4, "5", { behavior: { scaleDown: { selectPolicy: "Disabled" } } }),
+      expected: "stays 4 ReadyForNewScale ValidMetricFound ScaleDownLimit",
     },
     {
       case: "at least minReplicas",
@@ -91,8 +111,8 @@ describe("an autoscaler", () => {
     },
     {
       case: "a load is divided by the pods",
-      is: decided(2, "300", { load: true }),
-      expected: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
+      is: decided(3, "300", { load: true }),
+      expected: "3 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       case: "a load that fits",
