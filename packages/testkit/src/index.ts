@@ -18,6 +18,7 @@ export {
   type IssuedCertificate,
   makeRunFolder,
   onFreePorts,
+  probe,
   type ProcessOptions,
   type RunFolder,
   runCommand,
@@ -37,6 +38,7 @@ export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } fro
 export type { AuditedRequest } from "./kubernetes/audit.ts";
 export { describeOnTarget, type TargetSuite } from "./kubernetes/describe-on-target.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
+export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";
 export {

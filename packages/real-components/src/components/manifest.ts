@@ -158,6 +158,15 @@ const DECLARED = [
     proof: { file: "vpa-recommend", args: ["--help"], contains: "usage: recommend" },
   }),
   declare({
+    name: "kpa",
+    version: "0.50.0",
+    tier: "full",
+    purpose: "autoscaler of Knative, run on observed concurrency",
+    recipe: { kind: "go-build", module: "kpa", binaries: { "kpa-scale": "./scale" }, ownSources: ["scale"] },
+    files: { "kpa-scale": "bin/kpa-scale" },
+    proof: { file: "kpa-scale", args: ["--help"], contains: "usage: scale" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",

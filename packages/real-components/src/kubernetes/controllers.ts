@@ -5,7 +5,11 @@ import type { ApiServer } from "./api-server.ts";
 import { startInFolder } from "./cluster-folder.ts";
 
 /** Starts the controller manager and waits until it has created the default service account. */
-export function startControllerManager(api: ApiServer, folder: string): Promise<RunningProcess> {
+export function startControllerManager(
+  api: ApiServer,
+  folder: string,
+  extraArgs: readonly string[] = [],
+): Promise<RunningProcess> {
   const account = "/api/v1/namespaces/default/serviceaccounts/default";
   return startInFolder(folder, {
     program: "kube-controller-manager",
@@ -19,6 +23,7 @@ export function startControllerManager(api: ApiServer, folder: string): Promise<
       // The default of 20 requests per second protects other clients; here it only slows down tests.
       "--kube-api-qps=500",
       "--kube-api-burst=1000",
+      ...extraArgs,
     ],
     isReady: async () => (await api.get(account)).status === 200,
   });

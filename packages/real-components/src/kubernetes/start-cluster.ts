@@ -11,6 +11,8 @@ import { addNodes, startKwok } from "./kwok.ts";
 /** The optional parts of a cluster. */
 export interface ClusterParts {
   readonly controllerManager?: boolean;
+  /** Additional arguments of the controller manager. */
+  readonly controllerManagerArgs?: readonly string[];
   readonly scheduler?: boolean;
   /** Number of simulated nodes. Their pods become ready at once, except for images tagged `missing` or `crashing`. */
   readonly kwokNodes?: number;
@@ -109,7 +111,7 @@ async function startClients({ options, api, kubectl, started, onProgress }: Clie
   const { folder } = options;
   onProgress("controllers and nodes");
   const wanted = [
-    ...(options.controllerManager ? [startControllerManager(api, folder)] : []),
+    ...(options.controllerManager ? [startControllerManager(api, folder, options.controllerManagerArgs)] : []),
     ...(options.scheduler ? [startScheduler(api, folder)] : []),
     ...(options.kwokNodes ? [startKwok(api, folder)] : []),
   ];
