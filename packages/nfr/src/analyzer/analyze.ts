@@ -1,12 +1,14 @@
 import type { Requirement } from "../compliance.ts";
+import type { Signal } from "../samples.ts";
 import type { Analysis, AnalysisInput, AnalyzerState, RequestSeries, Verdict } from "./analysis.ts";
 import type { Window } from "./aggregates.ts";
 import { assessRequirements, type AssessedRequirement } from "./assess-requirements.ts";
-import type { CapacityEstimate } from "./capacity.ts";
+import { usableRps, type CapacityEstimate } from "./capacity.ts";
 import { estimateCapacity } from "./estimate-capacity.ts";
 import { Findings } from "./findings.ts";
 import { EMPTY_CURVE, learnCapacity, reviseCurve } from "./learn-capacity.ts";
-import { measureComponent, optional, type Measurements } from "./measure.ts";
+import { measureComponent, type Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 import { observeLoad } from "./observe-load.ts";
 import { recommendReplicas, usableCpu } from "./recommend-replicas.ts";
 import { addRequests, type RequestCounts, type RequestHistory } from "./request-history.ts";
@@ -36,7 +38,7 @@ export function analyze(input: AnalysisInput): Analysis {
     ...optional("heldTarget", hold?.target),
   });
   const urgency = assessUrgency(input, measured, assessed, capacity);
-  reportMissing(measured, findings);
+  reportMissing(input, measured, findings);
   const badness = worstRatio(assessed);
   const target = replicas?.target ?? input.state?.target;
   return {
@@ -74,26 +76,27 @@ function reviseState({ state, requirements, revision }: AnalysisInput, findings:
 
 function estimateFor(input: AnalysisInput, measured: Measurements, curve: AnalyzerState["curve"]): CapacityEstimate {
   const { nowMs, requirements, settings } = input;
-  const { cpuMillicores, demand } = measured;
-  const cost = cpuMillicores === undefined || demand === undefined || demand <= 0 ? undefined : cpuMillicores / demand;
   const question = {
     nowMs,
     settings,
     usableCpuMillicores: usableCpu(input),
     ...optional("maxLatencyMs", requirements.maxLatencyMs),
-    ...optional("windowCost", cost),
+    ...optional("window", loadOfReplica(measured, settings.minRequests)),
   };
   const learnt = estimateCapacity(curve, question);
   if (learnt.source !== "measured" || learnt.confidence >= settings.minConfidence) return learnt;
   // A capacity without enough confidence may lower the assumed one, but never raise it.
   const fallback = estimateCapacity(EMPTY_CURVE, question);
-  if (learnt.rpsPerReplica <= fallback.rpsPerReplica) return learnt;
-  return {
-    ...learnt,
-    source: fallback.source,
-    rpsPerReplica: fallback.rpsPerReplica,
-    lower: Math.min(learnt.lower, fallback.lower),
-  };
+  if (usableRps(learnt, settings.headroom) <= usableRps(fallback, settings.headroom)) return learnt;
+  const { source, rpsPerReplica, hasHeadroom } = fallback;
+  return { ...learnt, source, rpsPerReplica, hasHeadroom, lower: Math.min(learnt.lower, fallback.lower) };
+}
+
+/** Load and CPU of one replica, when there are enough requests to relate them. */
+function loadOfReplica({ requests = 0, rps, cpuMillicores, readyReplicas }: Measurements, minRequests: number) {
+  if (rps === undefined || cpuMillicores === undefined || requests < minRequests || readyReplicas <= 0)
+    return undefined;
+  return { rps: rps / readyReplicas, cpuMillicores: cpuMillicores / readyReplicas };
 }
 
 function learnNew(input: AnalysisInput, measured: Measurements, curve: AnalyzerState["curve"]): AnalyzerState["curve"] {
@@ -136,28 +139,44 @@ function updateRequests(input: AnalysisInput, { windows }: Measurements, finding
 const THREE_DAYS = 3 * 24 * 3_600_000;
 
 function cleanHistory({ nowMs }: AnalysisInput, history: RequestSeries, findings: Findings) {
-  const stepMs = leastStep(history.requests_per_second ?? []);
-  const bounds = { nowMs, windowMs: THREE_DAYS, stepMs };
+  // Gaps of the past are not worth a finding.
+  const bounds = { nowMs, windowMs: THREE_DAYS, stepMs: Number.POSITIVE_INFINITY };
   const clean = (signal: keyof RequestSeries) => cleanSeries(history[signal], signal, bounds, findings);
+  const requests = clean("requests_per_second");
   return {
-    stepMs,
-    requests: clean("requests_per_second"),
+    stepMs: leastStep(requests.times),
+    requests,
     errors: clean("errors_per_second"),
     slow: clean("slow_requests_per_second"),
   };
 }
 
-function leastStep(series: readonly { readonly atMs: number }[]): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 1; i < series.length; i += 1) {
-    const step = (series[i]?.atMs ?? 0) - (series[i - 1]?.atMs ?? 0);
-    if (step > 0 && step < least) least = step;
-  }
-  return Number.isFinite(least) ? least : 60_000;
+/** The step of a history, at most an hour. */
+function leastStep(times: readonly number[]): number {
+  let least = 3_600_000;
+  for (let i = 1; i < times.length; i += 1) least = Math.min(least, (times[i] ?? 0) - (times[i - 1] ?? 0));
+  return least;
 }
 
-function reportMissing(measured: Measurements, findings: Findings): void {
-  if (measured.dataAgeMs === undefined) findings.add("no-data", "no signal has a sample in the window");
+/** Names the signals that a requirement needs and that have no usable samples, and a window with too few requests. */
+function reportMissing({ requirements, settings }: AnalysisInput, measured: Measurements, findings: Findings): void {
+  if (measured.dataAgeMs === undefined) {
+    findings.add("no-data", "no signal has a sample in the window");
+    return;
+  }
+  const needed: Signal[] = ["requests_per_second"];
+  if (requirements.maxLatencyMs !== undefined) needed.push(measured.latencySignal);
+  if (requirements.availability !== undefined || requirements.maxErrorRate !== undefined) {
+    needed.push("errors_per_second");
+  }
+  for (const signal of needed) {
+    if (measured.windows[signal] === undefined) findings.add("signal-missing", `${signal} has no samples`, signal);
+  }
+  const { requests } = measured;
+  if (requests !== undefined && requests < settings.minRequests) {
+    const detail = `${Math.floor(requests)} of ${settings.minRequests} requests: no latency and error verdicts`;
+    findings.add("too-few-requests", detail, "requests_per_second");
+  }
 }
 
 function worstRatio(assessed: readonly AssessedRequirement[]): number | undefined {

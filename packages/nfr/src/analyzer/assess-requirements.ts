@@ -2,7 +2,8 @@ import { REQUIREMENTS, type Compliance, type ComplianceStatus, type Requirement 
 import { roundTo } from "./aggregates.ts";
 import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
 import { computeBurnRates, type BudgetUse } from "./burn-rates.ts";
-import { optional, type Measurements } from "./measure.ts";
+import type { Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 import type { RequestHistory } from "./request-history.ts";
 
 /** The verdict on one requirement. */

@@ -1,6 +1,7 @@
 import { BURN_RATE_WINDOWS, type BurnRate } from "../compliance.ts";
 import { roundTo } from "./aggregates.ts";
-import { optional, type Measurements } from "./measure.ts";
+import type { Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 import { countRequests, type RequestCounts } from "./request-history.ts";
 import type { AnalyzerSettings } from "./settings.ts";
 import { integrateRate } from "./window.ts";

@@ -38,6 +38,7 @@ describe("estimateCapacity", () => {
       rpsPerReplica: 1000,
       lower: 125,
       upper: 4000,
+      hasHeadroom: false,
       isLatencyIndependent: false,
       confidence: 0,
     });
@@ -45,7 +46,7 @@ describe("estimateCapacity", () => {
 
   it("extrapolates from the CPU per request of the window", () => {
     // 350 m / 10 m per request per second = 35
-    const estimate = estimateCapacity(EMPTY_CURVE, { ...QUESTION, windowCost: 10 });
+    const estimate = estimateCapacity(EMPTY_CURVE, { ...QUESTION, window: { rps: 10, cpuMillicores: 100 } });
     expect(estimate).toMatchObject({ source: "cpu", rpsPerReplica: 35, rpsPerCore: 100, confidence: 0 });
   });
 
@@ -56,7 +57,9 @@ describe("estimateCapacity", () => {
     // (350 - 20) / 10
     expect(estimate.rpsPerReplica).toBeCloseTo(33, 6);
     expect(estimate.rpsPerCore).toBeCloseTo(100, 6);
-    expect(estimate.source).toBe("cpu");
+    // Half of it was seen: 1.1^30 = 17.4.
+    expect(estimate).toMatchObject({ source: "measured", hasHeadroom: true });
+    expect(estimateCapacity(curveOf(...points.slice(0, 2)), QUESTION)).toMatchObject({ source: "cpu" });
   });
 
   it("takes CPU as proportional to the load when all loads are similar", () => {

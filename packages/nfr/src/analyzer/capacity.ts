@@ -36,6 +36,8 @@ export interface CapacityEstimate {
   readonly rpsPerReplica: number;
   readonly lower: number;
   readonly upper: number;
+  /** Whether `rpsPerReplica` is below what a replica can serve, because CPU stays at its target share. */
+  readonly hasHeadroom: boolean;
   /** Requests per second of one core, without the CPU of an idle replica. */
   readonly rpsPerCore?: number;
   /** The largest load at which the latency requirement was met. */
@@ -62,4 +64,9 @@ export function rangeOf(rpsPerReplica: number): number {
 /** The smallest load of a range. */
 export function loadOf(range: number): number {
   return RANGE_FACTOR ** range;
+}
+
+/** The load that one replica should have: its capacity without the headroom for spikes. */
+export function usableRps({ rpsPerReplica, hasHeadroom }: CapacityEstimate, headroom: number): number {
+  return hasHeadroom ? rpsPerReplica : rpsPerReplica / (1 + headroom);
 }

@@ -1,4 +1,5 @@
 import { loadOf, type CapacityCurve, type CapacityEstimate, type CapacityPoint } from "./capacity.ts";
+import { optional } from "./optional.ts";
 import type { AnalyzerSettings } from "./settings.ts";
 
 /** The question to a curve. */
@@ -8,8 +9,8 @@ export interface CapacityQuestion {
   readonly maxLatencyMs?: number;
   /** CPU that a replica may use: its request times the target share. */
   readonly usableCpuMillicores: number;
-  /** CPU per request in this window, until the curve knows it. */
-  readonly windowCost?: number;
+  /** Load and CPU of one replica in this window, until the curve knows them. */
+  readonly window?: { readonly rps: number; readonly cpuMillicores: number };
   readonly settings: AnalyzerSettings;
 }
 
@@ -21,6 +22,9 @@ const INDEPENDENT_SPAN = 4;
 
 /** Between a good and a bad load that differ by more than this, the capacity is a guess. */
 const NARROW_BRACKET = 1.5;
+
+/** CPU below this share of what a replica may use is mostly that of an idle replica: it says nothing about requests. */
+const MIN_CPU_SHARE = 0.2;
 
 /** CPU of a replica as `idle + perRps * requests per second`. */
 interface CpuCost {
@@ -41,17 +45,25 @@ interface LatencyLimits {
 export function estimateCapacity(curve: CapacityCurve, question: CapacityQuestion): CapacityEstimate {
   const evident = curve.points.filter(({ count }) => count >= MIN_COUNT);
   const limits = findLatencyLimits(evident, question.maxLatencyMs);
-  const cost = fitCpuCost(evident) ?? windowCpuCost(question);
-  const byCpu = cost === undefined ? undefined : loadAtCpu(cost, question.usableCpuMillicores);
-  const point = chooseCapacity(limits, byCpu, question.settings);
+  const cost = evident.length === 0 ? windowCpuCost(question) : fitCpuCost(evident, question);
+  const largest = evident.at(-1);
+  const point = chooseCapacity(
+    {
+      limits,
+      seenRps: largest === undefined ? 0 : loadOf(largest.range),
+      ...optional("byCpu", cost === undefined ? undefined : loadAtCpu(cost, question.usableCpuMillicores)),
+    },
+    question.settings,
+  );
   const confidence = estimateConfidence(evident, point, question);
   return {
     ...widen(point, confidence),
     source: point.source,
     rpsPerReplica: point.rps,
-    ...(cost === undefined ? {} : { rpsPerCore: 1000 / cost.perRps }),
-    ...(limits.sustained === undefined ? {} : { sustainedRps: limits.sustained }),
-    ...(limits.saturated === undefined ? {} : { saturatedRps: limits.saturated }),
+    hasHeadroom: point.hasHeadroom === true,
+    ...optional("rpsPerCore", cost === undefined ? undefined : 1000 / cost.perRps),
+    ...optional("sustainedRps", limits.sustained),
+    ...optional("saturatedRps", limits.saturated),
     isLatencyIndependent: limits.isIndependent,
     confidence,
   };
@@ -65,8 +77,9 @@ function findLatencyLimits(points: readonly CapacityPoint[], maxLatencyMs: numbe
   const known = points.filter(({ latencyMs }) => latencyMs !== undefined);
   const first = known[0];
   const last = known.at(-1);
-  if (first === undefined || last === undefined) return { excess: 1, isIndependent: false };
-  if (maxLatencyMs === undefined) return { sustained: loadOf(last.range), excess: 1, isIndependent: false };
+  if (maxLatencyMs === undefined || first === undefined || last === undefined) {
+    return { excess: 1, isIndependent: false };
+  }
   const split = splitByLatency(known, maxLatencyMs);
   const good = known[split - 1];
   const bad = known[split];
@@ -97,12 +110,13 @@ function splitByLatency(points: readonly CapacityPoint[], maxLatencyMs: number):
 }
 
 /** Weighted least squares over the points; proportional to the load when the loads are too similar. */
-function fitCpuCost(points: readonly CapacityPoint[]): CpuCost | undefined {
+function fitCpuCost(points: readonly CapacityPoint[], { usableCpuMillicores }: CapacityQuestion): CpuCost | undefined {
   let n = 0;
   let x = 0;
   let y = 0;
   let xx = 0;
   let xy = 0;
+  let most = 0;
   for (const { range, count, cpuMillicores } of points) {
     if (cpuMillicores === undefined) continue;
     const load = loadOf(range);
@@ -111,8 +125,9 @@ function fitCpuCost(points: readonly CapacityPoint[]): CpuCost | undefined {
     y += count * cpuMillicores;
     xx += count * load * load;
     xy += count * load * cpuMillicores;
+    most = Math.max(most, cpuMillicores);
   }
-  if (n === 0 || y <= 0 || xx <= 0) return undefined;
+  if (n === 0 || most < MIN_CPU_SHARE * usableCpuMillicores) return undefined;
   const spread = n * xx - x * x;
   const slope = spread > 0.05 * n * xx ? (n * xy - x * y) / spread : 0;
   const idle = (y - slope * x) / n;
@@ -120,8 +135,10 @@ function fitCpuCost(points: readonly CapacityPoint[]): CpuCost | undefined {
   return { idle: 0, perRps: xy / xx };
 }
 
-function windowCpuCost({ windowCost }: CapacityQuestion): CpuCost | undefined {
-  return windowCost === undefined || !(windowCost > 0) ? undefined : { idle: 0, perRps: windowCost };
+function windowCpuCost({ window, usableCpuMillicores }: CapacityQuestion): CpuCost | undefined {
+  if (window === undefined || window.cpuMillicores < MIN_CPU_SHARE * usableCpuMillicores) return undefined;
+  const perRps = window.cpuMillicores / window.rps;
+  return Number.isFinite(perRps) && perRps > 0 ? { idle: 0, perRps } : undefined;
 }
 
 function loadAtCpu({ idle, perRps }: CpuCost, usableCpu: number): number | undefined {
@@ -134,23 +151,42 @@ interface ChosenCapacity {
   readonly rps: number;
   readonly lower: number;
   readonly upper: number;
+  readonly hasHeadroom?: boolean;
   /** How much of the capacity was observed, 0 to 1. */
   readonly coverage: number;
 }
 
-function chooseCapacity(limits: LatencyLimits, byCpu: number | undefined, settings: AnalyzerSettings): ChosenCapacity {
+/** What is known about the limits of one replica. */
+interface KnownLimits {
+  readonly limits: LatencyLimits;
+  /** The load at which CPU reaches its target. */
+  readonly byCpu?: number;
+  /** The largest load that was seen. */
+  readonly seenRps: number;
+}
+
+function chooseCapacity({ limits, byCpu, seenRps }: KnownLimits, settings: AnalyzerSettings): ChosenCapacity {
   const { sustained, saturated } = limits;
-  if (saturated !== undefined) return chooseBelowSaturation(limits, saturated, byCpu, settings);
-  const seen = sustained ?? 0;
-  if (byCpu !== undefined) {
-    const rps = Math.max(seen, byCpu);
-    const coverage = seen / rps;
-    const source = coverage >= 0.5 ? "measured" : "cpu";
-    return { source, rps, lower: seen > 0 ? seen : rps / 2, upper: rps * 1.5, coverage: Math.max(coverage, 0.2) };
-  }
   const assumed = settings.assumedRpsPerReplica;
-  if (seen >= assumed) return { source: "measured", rps: seen, lower: seen, upper: seen * 2, coverage: 0.7 };
-  return { source: "assumed", rps: assumed, lower: seen > 0 ? seen : assumed / 4, upper: assumed * 2, coverage: 0.2 };
+  if (saturated !== undefined) return chooseBelowSaturation(limits, saturated, byCpu, settings);
+  const proven = sustained ?? 0;
+  if (byCpu !== undefined) {
+    const rps = Math.max(proven, byCpu);
+    const coverage = Math.min(1, seenRps / rps);
+    const chosen = {
+      rps,
+      lower: proven > 0 ? proven : rps / 2,
+      upper: rps * 1.5,
+      coverage: Math.max(coverage, 0.2),
+      hasHeadroom: byCpu > proven,
+    };
+    if (coverage >= 0.5) return { ...chosen, source: "measured" };
+    // An extrapolation may lower the assumed capacity, but not raise it.
+    if (rps * (1 + settings.headroom) <= assumed) return { ...chosen, source: "cpu" };
+  }
+  if (proven >= assumed) return { source: "measured", rps: proven, lower: proven, upper: proven * 2, coverage: 0.7 };
+  const lower = proven > 0 ? proven : assumed / 4;
+  return { source: "assumed", rps: assumed, lower, upper: assumed * 2, coverage: 0.2 };
 }
 
 function chooseBelowSaturation(

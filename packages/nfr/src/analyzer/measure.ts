@@ -2,6 +2,7 @@ import { SIGNALS, type Signal } from "../samples.ts";
 import { mean, movingAverage, type Window } from "./aggregates.ts";
 import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
 import type { Findings } from "./findings.ts";
+import { optional } from "./optional.ts";
 import { cleanSeries, integrateRate, valueAt } from "./window.ts";
 
 /** What the window says about a component. A number that is not known is absent. */
@@ -62,11 +63,6 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
     coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
     ...optional("dataAgeMs", dataAgeMs),
   };
-}
-
-/** An object with the property, or without it when the value is absent. */
-export function optional<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 }
 
 type Windows = Partial<Record<Signal, Window>>;

@@ -1,6 +1,7 @@
 import type { AnalysisInput } from "./analysis.ts";
 import type { Observation } from "./learn-capacity.ts";
-import { optional, type Measurements } from "./measure.ts";
+import type { Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 import { valueAt } from "./window.ts";
 
 /** The steps that say something about the capacity: enough requests, known replicas, nothing started shortly before. */

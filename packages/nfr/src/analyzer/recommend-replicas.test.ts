@@ -67,11 +67,23 @@ const ROWS: readonly Row[] = [
     floor: "min_throughput_rps",
   },
   {
-    why: "the required throughput at the CPU per request: 500 rps * (50 m / 5 rps) / 350 m = 14.3",
-    values: { requests_per_second: 5, cpu_millicores: 50 },
+    why: "the required throughput at the CPU per request: 500 rps * (100 m / 10 rps) / 350 m = 14.3",
+    values: { requests_per_second: 10, cpu_millicores: 100 },
     given: { requirements: { minThroughputRps: 500 } },
     target: 15,
     floor: "min_throughput_rps",
+  },
+  {
+    why: "the CPU of an idle replica says nothing about requests: 20 m is less than 20 % of 350 m",
+    values: { requests_per_second: 0.1, cpu_millicores: 20 },
+    given: { requirements: { minThroughputRps: 500 } },
+    target: 1,
+  },
+  {
+    why: "cheap requests do not raise the assumed capacity before they were seen: 2500 / 1000",
+    values: { requests_per_second: 500, cpu_millicores: 100 },
+    given: { requirements: { minThroughputRps: 2500 } },
+    target: 3,
   },
   {
     why: "the measured capacity with 20 % headroom: 300 * 1.2 / 97.02 = 3.71",

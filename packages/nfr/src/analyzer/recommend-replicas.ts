@@ -5,7 +5,8 @@ import type { AnalysisInput } from "./analysis.ts";
 import { formatDuration } from "./assess-requirements.ts";
 import { loadOf, type CapacityCurve, type CapacityEstimate } from "./capacity.ts";
 import type { Findings } from "./findings.ts";
-import { optional, type Measurements } from "./measure.ts";
+import type { Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 
 /** A number of replicas that one rule needs. */
 interface Need {
@@ -30,6 +31,9 @@ export interface ReplicaTask {
   readonly findings: Findings;
 }
 
+/** No component has more, whatever the data says. */
+const MAX_REPLICAS = 1_000_000;
+
 /** The confidence in a number that was extrapolated from CPU, or from one latency violation. */
 const RULE_CONFIDENCE = 0.6;
 
@@ -50,7 +54,7 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
   const needs = [...floors, ...loadNeeds(task, capacity.rpsPerReplica), ...latencyNeeds(task)];
   const deciding = needs.reduce((most, need) => (wholeNeed(need, input) > wholeNeed(most, input) ? need : most));
   const wanted = wholeNeed(deciding, input);
-  const most = scale.max ?? Number.POSITIVE_INFINITY;
+  const most = scale.max ?? MAX_REPLICAS;
   const target = Math.min(wanted, most);
   const lower = wholeMaximum([...floors, ...loadNeeds(task, capacity.upper)], input);
   const upper = Math.max(target, wholeMaximum(loadNeeds(task, capacity.lower), input));
@@ -86,8 +90,7 @@ function loadNeeds({ input, measured, capacity }: ReplicaTask, rpsPerReplica: nu
     needs.push({ rule: "throughput", replicas, floor: "min_throughput_rps", ...fromCapacity });
   }
   if (measured.demand !== undefined) {
-    // A capacity that is extrapolated from CPU has its headroom in the CPU target.
-    const headroom = capacity.source === "cpu" ? 0 : settings.headroom;
+    const headroom = capacity.hasHeadroom ? 0 : settings.headroom;
     needs.push({ rule: "demand", replicas: (measured.demand * (1 + headroom)) / rpsPerReplica, ...fromCapacity });
   }
   const isCpuStated = scale.cpuRequestMillicores !== undefined;

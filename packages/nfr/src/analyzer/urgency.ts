@@ -4,7 +4,8 @@ import { roundTo } from "./aggregates.ts";
 import type { AnalysisInput } from "./analysis.ts";
 import type { AssessedRequirement } from "./assess-requirements.ts";
 import type { CapacityEstimate } from "./capacity.ts";
-import { optional, type Measurements } from "./measure.ts";
+import type { Measurements } from "./measure.ts";
+import { optional } from "./optional.ts";
 
 /** How urgent a change is, from the budget that burns fastest and the worst ratio to a requirement. */
 export function assessUrgency(

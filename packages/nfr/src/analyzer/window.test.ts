@@ -105,13 +105,13 @@ describe("valueAt", () => {
 
 describe("rateOfCounter", () => {
   it("counts from zero after a reset", () => {
-    const { rates, resets } = rateOfCounter([at(0, 100), at(30, 160), at(60, 15), at(90, 15)]);
+    const { rates, findings } = rateOfCounter([at(0, 100), at(30, 160), at(60, 15), at(90, 15)]);
     expect(rates).toEqual([at(30, 2), at(60, 0.5), at(90, 0)]);
-    expect(resets).toBe(1);
+    expect(findings).toEqual([{ reason: "counter-reset", signals: [], detail: "the counter began again 1 times" }]);
   });
 
   it("has no rate for a repeated time or one sample", () => {
-    expect(rateOfCounter([at(0, 5)])).toEqual({ rates: [], resets: 0 });
-    expect(rateOfCounter([at(30, 5), at(30, 6)])).toEqual({ rates: [], resets: 0 });
+    expect(rateOfCounter([at(0, 5)])).toEqual({ rates: [], findings: [] });
+    expect(rateOfCounter([at(30, 5), at(30, 6)])).toEqual({ rates: [], findings: [] });
   });
 });

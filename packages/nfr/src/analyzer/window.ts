@@ -1,6 +1,7 @@
 import type { Sample, Series, Signal } from "../samples.ts";
 import type { Window } from "./aggregates.ts";
-import type { Findings } from "./findings.ts";
+import type { Finding } from "./finding.ts";
+import { Findings } from "./findings.ts";
 
 /** The range and step of the samples, and now. */
 export interface WindowBounds {
@@ -120,7 +121,7 @@ export function coveredMs(atMs: number, previousMs: number | undefined, stepMs: 
  * Rates per second of a counter, for recorded data. A value below the previous one is a reset: the counter began again at
  * zero. The first sample has no rate.
  */
-export function rateOfCounter(counter: Series): { readonly rates: Series; readonly resets: number } {
+export function rateOfCounter(counter: Series): { readonly rates: Series; readonly findings: readonly Finding[] } {
   const rates: Sample[] = [];
   let resets = 0;
   for (let i = 1; i < counter.length; i += 1) {
@@ -132,5 +133,7 @@ export function rateOfCounter(counter: Series): { readonly rates: Series; readon
     const increase = isReset ? now.value : now.value - before.value;
     rates.push({ atMs: now.atMs, value: (increase * 1000) / (now.atMs - before.atMs) });
   }
-  return { rates, resets };
+  const findings = new Findings();
+  if (resets > 0) findings.add("counter-reset", `the counter began again ${resets} times`);
+  return { rates, findings: findings.list() };
 }
