@@ -76,9 +76,7 @@ const signals = fc.record(
 type Values = Partial<Record<Signal, readonly number[]>>;
 
 const samplesOf = (values: Values, endMs = NOW): ComponentSamples => ({
-  signals: Object.fromEntries(
-    Object.entries(values).map(([signal, list]) => [signal, seriesOf(list, endMs)]),
-  ) as ComponentSamples["signals"],
+  signals: Object.fromEntries(Object.entries(values).map(([signal, list]) => [signal, seriesOf(list, endMs)])),
   pods: {},
 });
 
@@ -204,7 +202,7 @@ describe("analyze", () => {
     const all = fc.record(Object.fromEntries(SIGNALS.map((signal) => [signal, perStep(invalid)])));
     fc.assert(
       fc.property(input, all, ({ input: given }, values) => {
-        const result = analyze({ ...given, samples: samplesOf(values as Values) });
+        const result = analyze({ ...given, samples: samplesOf(values) });
         expect(result.recommendations).toEqual([]);
         expect(result.compliance.every(({ status }) => status === "unknown")).toBe(true);
         expect(result.badness).toBeUndefined();
@@ -249,7 +247,7 @@ describe("analyze", () => {
     });
     fc.assert(
       fc.property(values, requirements, (given, required) => {
-        const fine = samplesOf(given as Values);
+        const fine = samplesOf(given);
         const coarse: ComponentSamples = {
           pods: {},
           signals: Object.fromEntries(

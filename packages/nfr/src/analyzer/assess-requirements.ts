@@ -112,7 +112,7 @@ function assessLatency({ input, measured, requests }: Context): Assessment | und
   if (target === undefined) return undefined;
   const allowed = 1 - latencyPercentile / 100;
   const budget = computeBurnRates(
-    { allowed, kind: "slow", ...optional("counts", requests.slow) },
+    { allowed, kind: "slow", counts: requests.slow },
     measured,
     input.nowMs,
     input.settings,
@@ -154,8 +154,7 @@ function assessErrorRate({ input, measured, requests }: Context): Assessment | u
 }
 
 function computeErrorBudget({ input, measured, requests }: Context, allowed: number): BudgetUse {
-  const budget = { allowed, kind: "errors" as const, ...optional("counts", requests.errors) };
-  return computeBurnRates(budget, measured, input.nowMs, input.settings);
+  return computeBurnRates({ allowed, kind: "errors", counts: requests.errors }, measured, input.nowMs, input.settings);
 }
 
 function hasEnoughRequests({ requests }: Measurements, { settings }: AnalysisInput): boolean {

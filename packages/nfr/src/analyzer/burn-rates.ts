@@ -24,13 +24,13 @@ export interface Budget {
   /** The allowed share of bad requests, above 0. */
   readonly allowed: number;
   readonly kind: "errors" | "slow";
-  readonly counts?: RequestCounts;
+  readonly counts: RequestCounts | undefined;
 }
 
 /** An error budget over the last three days, or the known part of them. */
 export interface BudgetUse {
   readonly burnRates: readonly BurnRate[];
-  readonly errorBudgetLeft?: number;
+  readonly errorBudgetLeft: number | undefined;
 }
 
 /** The burn rates of all windows. The shortest window comes from the samples, the others from the request history. */
@@ -45,14 +45,19 @@ export function computeBurnRates(
     if (counts === undefined || counts.total < settings.minRequests) return undefined;
     return roundTo(Math.min(1, counts.bad / counts.total) / budget.allowed, 3);
   };
-  const burnRates = BURN_RATE_WINDOWS.map(({ long, short }) => ({
-    long,
-    short,
-    ...optional("longRate", rateOf(long)),
-    ...optional("shortRate", rateOf(short)),
-  }));
+  const burnRates = BURN_RATE_WINDOWS.map(({ long, short }) => toBurnRate(long, short, rateOf(long), rateOf(short)));
   const spent = burnRates.at(-1)?.longRate;
-  return { burnRates, ...optional("errorBudgetLeft", spent === undefined ? undefined : roundTo(1 - spent, 3)) };
+  return { burnRates, errorBudgetLeft: spent === undefined ? undefined : roundTo(1 - spent, 3) };
+}
+
+function toBurnRate(
+  long: string,
+  short: string,
+  longRate: number | undefined,
+  shortRate: number | undefined,
+): BurnRate {
+  if (longRate !== undefined && shortRate !== undefined) return { long, short, longRate, shortRate };
+  return { long, short, ...optional("longRate", longRate), ...optional("shortRate", shortRate) };
 }
 
 function countLong({ counts }: Budget, nowMs: number, window: keyof typeof WINDOW_MS) {

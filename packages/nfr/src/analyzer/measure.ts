@@ -2,31 +2,30 @@ import { SIGNALS, type Signal } from "../samples.ts";
 import { mean, movingAverage, type Window } from "./aggregates.ts";
 import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
 import type { Findings } from "./findings.ts";
-import { optional } from "./optional.ts";
 import { cleanSeries, integrateRate, valueAt } from "./window.ts";
 
-/** What the window says about a component. A number that is not known is absent. */
+/** What the window says about a component. A number that is not known is undefined. */
 export interface Measurements {
   readonly windows: Readonly<Partial<Record<Signal, Window>>>;
   readonly latencySignal: Signal;
-  /** Requests in the window; absent when the rate is unknown. */
-  readonly requests?: number;
+  /** Requests in the window; undefined when the rate is unknown. */
+  readonly requests: number | undefined;
   /** Failed requests in the window. */
-  readonly errors?: number;
-  readonly rps?: number;
+  readonly errors: number | undefined;
+  readonly rps: number | undefined;
   /** The moving average of the rate, with what is needed to drain the queue. */
-  readonly demand?: number;
-  /** The mean percentile, weighted by requests; absent below the minimum of requests. */
-  readonly latencyMs?: number;
-  readonly cpuMillicores?: number;
+  readonly demand: number | undefined;
+  /** The mean percentile, weighted by requests; undefined below the minimum of requests. */
+  readonly latencyMs: number | undefined;
+  readonly cpuMillicores: number | undefined;
   /** Requests in the system beyond those that the latency requirement allows at this rate. */
-  readonly waiting?: number;
+  readonly waiting: number | undefined;
   readonly readyReplicas: number;
   /** When the number of replicas last changed, or a replica restarted. */
-  readonly changedMs?: number;
+  readonly changedMs: number | undefined;
   /** The share of the window that has samples, 0 to 1. */
   readonly coverage: number;
-  readonly dataAgeMs?: number;
+  readonly dataAgeMs: number | undefined;
 }
 
 /** The signal of the latency percentile that is required. */
@@ -51,17 +50,17 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
   return {
     windows: usable,
     latencySignal,
-    ...optional("requests", requests),
-    ...optional("errors", sumOf(usable.errors_per_second, settings.stepMs)),
-    ...optional("rps", rps),
-    ...optional("demand", estimateDemand(rates, waiting, input)),
-    ...optional("latencyMs", weightedLatency(usable[latencySignal], rates, requests, input)),
-    ...optional("cpuMillicores", smooth(usable.cpu_millicores, input)),
-    ...optional("waiting", waiting),
+    requests,
+    errors: sumOf(usable.errors_per_second, settings.stepMs),
+    rps,
+    demand: estimateDemand(rates, waiting, input),
+    latencyMs: weightedLatency(usable[latencySignal], rates, requests, input),
+    cpuMillicores: smooth(usable.cpu_millicores, input),
+    waiting,
     readyReplicas: ready?.values.at(-1) ?? scale.current,
-    ...optional("changedMs", changedMs),
+    changedMs,
     coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
-    ...optional("dataAgeMs", dataAgeMs),
+    dataAgeMs,
   };
 }
 

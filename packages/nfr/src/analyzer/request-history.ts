@@ -73,10 +73,10 @@ export function countRequests(counts: RequestCounts, nowMs: number, windowMs: nu
   // The newest bucket is partial; the oldest one counts when more than half of it is in the window.
   const first = Math.round((nowMs - windowMs) / bucketMs);
   const newest = bucketOf(nowMs, bucketMs);
+  const oldest = last - (total.length - 1);
   const sums = { total: 0, bad: 0 };
-  for (let i = 0; i < total.length; i += 1) {
-    const bucket = last - (total.length - 1 - i);
-    if (bucket < first || bucket > newest) continue;
+  const end = Math.min(total.length, newest - oldest + 1);
+  for (let i = Math.max(0, first - oldest); i < end; i += 1) {
     sums.total += total[i] ?? 0;
     sums.bad += bad[i] ?? 0;
   }
@@ -109,8 +109,8 @@ function addToBuckets(open: OpenBuckets, bucket: number, total: number, bad: num
     open.bad.unshift(...Array.from({ length: missing }, () => 0));
   }
   const index = open.total.length - 1 - (open.last - bucket);
-  open.total[index] = (open.total[index] ?? 0) + total;
-  open.bad[index] = (open.bad[index] ?? 0) + bad;
+  open.total[index] = roundCount((open.total[index] ?? 0) + total);
+  open.bad[index] = roundCount((open.bad[index] ?? 0) + bad);
 }
 
 function appendBuckets(open: OpenBuckets, count: number): void {
@@ -132,7 +132,7 @@ function appendBuckets(open: OpenBuckets, count: number): void {
 }
 
 function closeBuckets({ last, total, bad }: OpenBuckets): Buckets {
-  return { last: last ?? 0, total: total.map(roundCount), bad: bad.map(roundCount) };
+  return { last: last ?? 0, total, bad };
 }
 
 /** Hundredths of a request keep the stored numbers short. */

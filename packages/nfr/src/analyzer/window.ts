@@ -26,60 +26,57 @@ export function cleanSeries(
   findings: Findings,
 ): Window {
   if (series === undefined || series.length === 0) return EMPTY;
-  const kept = keepValid(series, signal, bounds, findings);
-  if (!isAscending(kept)) {
-    kept.sort((a, b) => a.atMs - b.atMs);
-    findings.add("unordered-samples", "samples are not in the order of time", signal);
-  }
-  const window = mergeDuplicates(kept, signal, findings);
+  const { times, values, isAscending } = keepValid(series, signal, bounds, findings);
+  const window = isAscending ? { times, values } : sortSamples(times, values, signal, findings);
   reportGaps(window, signal, bounds.stepMs, findings);
   return window;
 }
 
-function keepValid(series: Series, signal: Signal, { nowMs, windowMs }: WindowBounds, findings: Findings): Sample[] {
-  const kept: Sample[] = [];
-  let invalid = 0;
-  let future = 0;
-  for (const sample of series) {
-    const { atMs, value } = sample;
-    if (!Number.isFinite(atMs) || !(value >= 0 && value <= MAX_VALUE)) invalid += 1;
-    else if (atMs > nowMs) future += 1;
-    else if (atMs > nowMs - windowMs) kept.push(sample);
-  }
-  if (invalid > 0) {
-    findings.add(
-      "invalid-values",
-      `${invalid} of ${series.length} samples are not finite, negative or implausible`,
-      signal,
-    );
-  }
-  if (future > 0) findings.add("future-samples", `${future} of ${series.length} samples are from the future`, signal);
-  return kept;
-}
-
-function isAscending(samples: readonly Sample[]): boolean {
-  let previous = Number.NEGATIVE_INFINITY;
-  for (const { atMs } of samples) {
-    if (atMs < previous) return false;
-    previous = atMs;
-  }
-  return true;
-}
-
-function mergeDuplicates(samples: readonly Sample[], signal: Signal, findings: Findings): Window {
+function keepValid(series: Series, signal: Signal, { nowMs, windowMs }: WindowBounds, findings: Findings) {
   const times: number[] = [];
   const values: number[] = [];
-  for (const { atMs, value } of samples) {
-    const last = times.length - 1;
-    if (last >= 0 && times[last] === atMs) values[last] = Math.max(values[last] ?? value, value);
-    else {
+  const startMs = nowMs - windowMs;
+  let invalid = 0;
+  let future = 0;
+  let isAscending = true;
+  let previous = startMs;
+  for (const { atMs, value } of series) {
+    if (!Number.isFinite(atMs) || !(value >= 0 && value <= MAX_VALUE)) invalid += 1;
+    else if (atMs > nowMs) future += 1;
+    else if (atMs > startMs) {
+      isAscending &&= atMs > previous;
+      previous = atMs;
       times.push(atMs);
       values.push(value);
     }
   }
-  const duplicates = samples.length - times.length;
+  if (invalid > 0) {
+    const detail = `${invalid} of ${series.length} samples are not finite, negative or implausible`;
+    findings.add("invalid-values", detail, signal);
+  }
+  if (future > 0) findings.add("future-samples", `${future} of ${series.length} samples are from the future`, signal);
+  return { times, values, isAscending };
+}
+
+/** Sorts by time, and keeps the larger of two samples with one time. */
+function sortSamples(times: readonly number[], values: readonly number[], signal: Signal, findings: Findings): Window {
+  const order = [...times.keys()].sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
+  const sorted: { readonly times: number[]; readonly values: number[] } = { times: [], values: [] };
+  for (const index of order) {
+    const last = sorted.times.length - 1;
+    const value = values[index] ?? 0;
+    if (sorted.times[last] === times[index]) sorted.values[last] = Math.max(sorted.values[last] ?? value, value);
+    else {
+      sorted.times.push(times[index] ?? 0);
+      sorted.values.push(value);
+    }
+  }
+  if (order.some((index, position) => index !== position)) {
+    findings.add("unordered-samples", "samples are not in the order of time", signal);
+  }
+  const duplicates = times.length - sorted.times.length;
   if (duplicates > 0) findings.add("duplicate-samples", `${duplicates} samples have the time of another`, signal);
-  return { times, values };
+  return sorted;
 }
 
 function reportGaps({ times }: Window, signal: Signal, stepMs: number, findings: Findings): void {
