@@ -151,9 +151,12 @@ describe("Analyzer", () => {
     const { lead, events } = setup([web], healthyScript(["web"]));
     await lead(2 * 60 * MINUTE);
     expect(web.condition()).toMatchObject({ status: "True", reason: "MetricsObserved", observedGeneration: 3 });
-    expect(web.status.nfr_recommendations?.map(({ component, dimension }) => `${component}/${dimension}`)).toContain(
-      "f/replicas",
-    );
+    const recommended = web.status.nfr_recommendations?.map(({ component, dimension }) => `${component}/${dimension}`);
+    expect(recommended).toEqual(["f/cpu", "f/memory", "f/replicas"]);
+    const cpu = web.status.nfr_recommendations?.find(({ dimension }) => dimension === "cpu")?.target ?? 0;
+    // 120 millicores per pod and a margin of 15 %, in buckets of 5 %.
+    expect(cpu).toBeGreaterThan(120 * 1.1);
+    expect(cpu).toBeLessThan(120 * 1.25);
     expect(web.status.nfr_compliance).toMatchObject({ overall_status: "Compliant" });
     expect(web.writes).toHaveLength(1);
     expect(events.map(({ reason }) => reason)).toEqual(["NFRObserved"]);

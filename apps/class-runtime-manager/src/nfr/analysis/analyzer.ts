@@ -2,7 +2,7 @@ import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
 import { refOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { EventInput, LedTask } from "@oaas/kube-runtime";
-import { SIGNALS, type Recommendation } from "@oaas/nfr";
+import { SIGNALS, type ComponentSamples, type Dimension, type Recommendation } from "@oaas/nfr";
 import {
   analyze,
   type Analysis,
@@ -10,6 +10,7 @@ import {
   type AnalyzerState,
   type RequestSeries,
 } from "@oaas/nfr/analyzer";
+import { ResourceModel, type ResourceTargets } from "@oaas/nfr/resources";
 import type { Logger, Meter } from "@oaas/observability";
 import type { MeasuredComponent } from "../components/measured-component.ts";
 import { complianceEvents, observationEvent } from "../status/nfr-events.ts";
@@ -81,6 +82,7 @@ export class Analyzer implements LedTask {
   readonly #reader: SignalReader;
   /** By key of the component. */
   readonly #states = new Map<string, AnalyzerState>();
+  readonly #resources = new Map<string, ResourceModel>();
   /** Time of the newest sample of each class, by uid. */
   readonly #lastData = new Map<string, number>();
   #history: ReadonlyMap<string, RequestSeries> | undefined;
@@ -98,6 +100,7 @@ export class Analyzer implements LedTask {
     // Another process may have been the leader: what this one remembers is outdated.
     this.#reader.clear();
     this.#states.clear();
+    this.#resources.clear();
     this.#lastData.clear();
     this.#history = undefined;
     while (!signal.aborted) {
@@ -118,7 +121,9 @@ export class Analyzer implements LedTask {
     const classes = all.filter(({ isMeasured }) => isMeasured);
     for (const one of all) if (!one.isMeasured) await this.#withdraw(one, signal);
     const targets = classes.flatMap(({ components }) => components.map(({ target }) => target));
-    retainKeys(this.#states, new Set(targets.map(({ key }) => key)));
+    const keys = new Set(targets.map(({ key }) => key));
+    retainKeys(this.#states, keys);
+    retainKeys(this.#resources, keys);
     retainKeys(this.#lastData, new Set(classes.map(({ object }) => object.metadata.uid)));
     const outcome = await this.#reader.read(targets, signal);
     if (this.#history === undefined && targets.length > 0 && outcome.failures.size === 0) {
@@ -183,13 +188,14 @@ export class Analyzer implements LedTask {
     const { key } = target;
     const state = this.#states.get(key);
     const history = this.#history?.get(key);
-    const previousTarget = state === undefined ? writtenReplicas(status, component) : undefined;
+    const samples = this.#reader.samplesOf(key);
+    const previousTarget = state === undefined ? writtenTarget(status, component, "replicas") : undefined;
     const analysis = analyze({
       nowMs,
       component,
       requirements,
       scale,
-      samples: this.#reader.samplesOf(key),
+      samples,
       ...(history === undefined ? {} : { history }),
       revision,
       ...(state === undefined ? {} : { state }),
@@ -198,7 +204,36 @@ export class Analyzer implements LedTask {
     });
     const compliance = state === undefined ? withWrittenStart(analysis.compliance, status) : analysis.compliance;
     this.#states.set(key, stateWithStart(analysis.state, compliance));
-    return { measured, analysis: { ...analysis, compliance }, recommendations: analysis.recommendations };
+    const sizes = this.#recommendSizes(measured, samples.pods, status);
+    // Outdated samples recommend nothing new.
+    const isFresh = (analysis.dataAgeMs ?? Number.POSITIVE_INFINITY) <= this.#options.settings.maxDataAgeMs;
+    const recommendations = [...analysis.recommendations, ...(isFresh ? sizes : [])];
+    return { measured, analysis: { ...analysis, compliance }, recommendations };
+  }
+
+  /** CPU and memory of a container. After a start the written targets are floors until enough is measured again. */
+  #recommendSizes(
+    { component, target: { key }, container, limits }: MeasuredComponent,
+    pods: ComponentSamples["pods"],
+    status: ClassRuntimeStatus | undefined,
+  ): readonly Recommendation[] {
+    const model = this.#resources.get(key) ?? ResourceModel.restore(undefined, writtenSizes(status, component));
+    this.#resources.set(key, model);
+    const { cpuRequest, memoryRequest } = container;
+    model.observe(pods, {
+      ...(memoryRequest === undefined ? {} : { requestBytes: memoryRequest }),
+      ...(limits.memory === undefined ? {} : { limitBytes: limits.memory }),
+    });
+    return model.recommend({
+      component,
+      validForMs: this.#options.settings.validMs,
+      queries: { cpu: "cpu_millicores", memory: "memory_bytes" },
+      current: {
+        ...(cpuRequest === undefined ? {} : { cpu: cpuRequest }),
+        ...(memoryRequest === undefined ? {} : { memory: memoryRequest }),
+      },
+      limits,
+    });
   }
 
   async #report(analyzed: AnalyzedClass, nowMs: number, signal: AbortSignal): Promise<void> {
@@ -241,12 +276,19 @@ function retainKeys(map: Map<string, unknown>, keys: ReadonlySet<string>): void 
   for (const key of map.keys()) if (!keys.has(key)) map.delete(key);
 }
 
-/** The last written target of replicas. */
-function writtenReplicas(status: ClassRuntimeStatus | undefined, component: string): number | undefined {
-  const written = writtenRecommendations(status).find(
-    (one) => one.component === component && one.dimension === "replicas",
-  );
-  return written?.target;
+/** The last written target of a dimension. */
+function writtenTarget(
+  status: ClassRuntimeStatus | undefined,
+  component: string,
+  dimension: Dimension,
+): number | undefined {
+  const written = writtenRecommendations(status);
+  return written.find((one) => one.component === component && one.dimension === dimension)?.target;
+}
+
+function writtenSizes(status: ClassRuntimeStatus | undefined, component: string): ResourceTargets {
+  const [cpu, memory] = (["cpu", "memory"] as const).map((dimension) => writtenTarget(status, component, dimension));
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }
 
 function stateWithStart(state: AnalyzerState, compliance: Analysis["compliance"]): AnalyzerState {

@@ -1,4 +1,4 @@
-import { Fault, unavailable, type Ambient } from "@oaas/foundation";
+import { Fault, sleep, unavailable, type Ambient } from "@oaas/foundation";
 import { SIGNALS, type Series, type Signal } from "@oaas/nfr";
 import type { RequestSeries } from "@oaas/nfr/analyzer";
 import {
@@ -141,6 +141,8 @@ export class SignalReader {
       const result = await provider.queryRange({ expression, ...range }, { signal });
       metrics.queryDuration.observe((ambient.clock.monotonic() - startedMs) / 1000, { signal: name });
       if (result.isPartial) throw partialAnswer(result);
+      // Parsing and assigning the series of a thousand classes each take long enough for one turn of the event loop.
+      await sleep(ambient.timers, 0, signal);
       this.#reportOddities(name, result);
       count += result.series.length;
       for (const [key, value] of assignSeries(index, name, result.series).signals) all.set(key, value);

@@ -18,7 +18,10 @@ export interface MeasuredComponent {
   readonly target: ComponentTarget;
   readonly requirements: RequirementTargets;
   readonly scale: ComponentScale;
+  /** In effect. */
   readonly container: ContainerAmounts;
+  /** Stated by the user. Defaults of templates are not limits: they are what a recommendation replaces. */
+  readonly limits: { readonly cpu?: number; readonly memory?: number };
   /** Changes with the image and the resources of the container. */
   readonly revision: string;
 }
@@ -120,6 +123,7 @@ function measuredComponent(
     requirements,
     scale: scaleOf(sources, component, live, pods.length),
     container: amountsOf(container),
+    limits: statedLimits(sources.class, component),
     revision: JSON.stringify([container?.image, container?.resources]),
   };
 }
@@ -167,6 +171,14 @@ function scaleOf(
     ...(cpuRequest === undefined ? {} : { cpuRequestMillicores: cpuRequest }),
     ...(cpuTarget === undefined ? {} : { cpuTarget }),
   };
+}
+
+function statedLimits({ spec }: ClassRuntime, component: string): MeasuredComponent["limits"] {
+  const fn = spec.functions?.find(({ function_key: key }) => key === component);
+  const stated = [fn?.provision_config, fn === undefined ? undefined : spec.resource_allocation];
+  const cpu = amountOf(stated.find((one) => one?.cpu_limit !== undefined)?.cpu_limit, 1000n);
+  const memory = amountOf(stated.find((one) => one?.memory_limit !== undefined)?.memory_limit, 1n);
+  return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }
 
 function amountsOf(container: Container | undefined): ContainerAmounts {

@@ -1,10 +1,19 @@
-import type { ComponentSamples, Series, Signal } from "@oaas/nfr";
+import type { ComponentSamples, PodSamples, Series, Signal } from "@oaas/nfr";
 import type { AssignedSignal } from "@oaas/nfr/queries";
+
+/** The signals that are kept for each pod. */
+const POD_SIGNALS = {
+  cpu_millicores: "cpuMillicores",
+  memory_bytes: "memoryBytes",
+  oom_kills: "oomKills",
+} as const satisfies Partial<Record<Signal, keyof PodSamples>>;
+
+type PodSignal = keyof typeof POD_SIGNALS;
 
 interface Stored {
   readonly signals: Map<Signal, Series>;
-  readonly cpu: Map<string, Series>;
-  readonly memory: Map<string, Series>;
+  /** By signal and pod. */
+  readonly pods: ReadonlyMap<PodSignal, Map<string, Series>>;
 }
 
 /** The times of one fetch. */
@@ -25,14 +34,13 @@ export class SampleStore {
   /** Adds the fetched samples of one signal. Components without samples in the fetched range have a gap there. */
   add(signal: Signal, fetched: ReadonlyMap<string, AssignedSignal>, range: FetchedRange): void {
     for (const key of fetched.keys()) {
-      if (!this.#components.has(key))
-        this.#components.set(key, { signals: new Map(), cpu: new Map(), memory: new Map() });
+      if (!this.#components.has(key)) this.#components.set(key, emptyStore());
     }
     for (const [key, stored] of this.#components) {
       const fresh = fetched.get(key);
       put(stored.signals, signal, fresh?.total, range);
-      if (signal === "cpu_millicores") putPods(stored.cpu, fresh, range);
-      if (signal === "memory_bytes") putPods(stored.memory, fresh, range);
+      const pods = stored.pods.get(signal as PodSignal);
+      if (pods !== undefined) putPods(pods, fresh, range);
     }
   }
 
@@ -40,9 +48,10 @@ export class SampleStore {
   samplesOf(key: string): ComponentSamples {
     const stored = this.#components.get(key);
     if (stored === undefined) return { signals: {}, pods: {} };
-    const pods: Record<string, { cpuMillicores?: Series; memoryBytes?: Series }> = {};
-    for (const [pod, cpuMillicores] of stored.cpu) pods[pod] = { cpuMillicores };
-    for (const [pod, memoryBytes] of stored.memory) pods[pod] = { ...pods[pod], memoryBytes };
+    const pods: Record<string, PodSamples> = {};
+    for (const [signal, byPod] of stored.pods) {
+      for (const [pod, series] of byPod) pods[pod] = { ...pods[pod], [POD_SIGNALS[signal]]: series };
+    }
     return { signals: Object.fromEntries(stored.signals), pods };
   }
 
@@ -54,6 +63,13 @@ export class SampleStore {
   clear(): void {
     this.#components.clear();
   }
+}
+
+function emptyStore(): Stored {
+  return {
+    signals: new Map(),
+    pods: new Map((Object.keys(POD_SIGNALS) as PodSignal[]).map((signal) => [signal, new Map<string, Series>()])),
+  };
 }
 
 function putPods(into: Map<string, Series>, fresh: AssignedSignal | undefined, range: FetchedRange): void {

@@ -8,7 +8,10 @@ import { BURN_RATE_WINDOWS, type BurnRate, type Compliance, type Recommendation 
 /** CPU and memory follow the load all the time; replicas are whole numbers. */
 const AMOUNT_TOLERANCE = 0.1;
 const BOUND_TOLERANCE = 0.25;
-const CONFIDENCE_TOLERANCE = 0.2;
+/** Bounds narrow with the confidence, so that they are written when it reaches the next of these levels. */
+const CONFIDENCE_LEVELS = [0.25, 0.5, 0.75, 1];
+/** Keeps a confidence near a level from alternating. */
+const CONFIDENCE_SLACK = 0.05;
 const MEASURED_TOLERANCE = 0.25;
 const BUDGET_TOLERANCE = 0.1;
 /** An unchanged recommendation is written again after this time, with new numbers. */
@@ -19,16 +22,24 @@ const BURN_STEPS = [1, 3, 6, 14.4];
 
 /** Whether a recommendation is not worth a write over the written one. */
 export function isSameRecommendation(written: Recommendation, next: Recommendation): boolean {
-  const isCount = next.dimension === "replicas";
+  const isSameValue =
+    next.dimension === "replicas"
+      ? written.target === next.target &&
+        isNear(written.lowerBound, next.lowerBound, BOUND_TOLERANCE, 1) &&
+        isNear(written.upperBound, next.upperBound, BOUND_TOLERANCE, 1)
+      : isNear(written.target, next.target, AMOUNT_TOLERANCE);
   return (
-    (isCount ? written.target === next.target : isNear(written.target, next.target, AMOUNT_TOLERANCE)) &&
-    isNear(written.lowerBound, next.lowerBound, BOUND_TOLERANCE, isCount ? 1 : 0) &&
-    isNear(written.upperBound, next.upperBound, BOUND_TOLERANCE, isCount ? 1 : 0) &&
-    Math.abs(written.confidence - next.confidence) <= CONFIDENCE_TOLERANCE &&
+    isSameValue &&
+    isSameLevel(written.confidence, next.confidence) &&
     written.current === next.current &&
     written.basis.floor === next.basis.floor &&
     next.observedAtMs - written.observedAtMs < REFRESH_AFTER_MS
   );
+}
+
+function isSameLevel(written: number, next: number): boolean {
+  const levelOf = (confidence: number): number => CONFIDENCE_LEVELS.filter((level) => confidence >= level).length;
+  return levelOf(written) === levelOf(next) || Math.abs(written - next) <= CONFIDENCE_SLACK;
 }
 
 /** How much a measurement changed: a new status counts at once, new numbers only once in a while. */
