@@ -10,6 +10,7 @@ const QUICK_CONTROLLERS = [
   "journey",
   "many-classes",
   "namespaces",
+  "nfr-status",
   "ownership",
   "quota",
   "template-roll-out",
