@@ -9,6 +9,7 @@ const QUICK_CONTROLLERS = [
   "grpc-kubernetes",
   "journey",
   "many-classes",
+  "monitors",
   "namespaces",
   "nfr-status",
   "ownership",

@@ -41,6 +41,7 @@ export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-
 export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";
+export { addMonitorKinds, removeMonitorKinds } from "./prometheus/monitor-kinds.ts";
 export {
   startPrometheus,
   type PrometheusOptions,

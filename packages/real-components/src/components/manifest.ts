@@ -122,6 +122,25 @@ const DECLARED = [
     files: { "knative-manifests": "files/config" },
   }),
   declare({
+    name: "prometheus-operator-crds",
+    version: "0.94.1",
+    tier: "test",
+    purpose: "CRDs of the Prometheus operator",
+    recipe: {
+      kind: "go-files",
+      module: "prometheus-operator",
+      moduleFiles: [
+        {
+          module: "github.com/prometheus-operator/prometheus-operator",
+          files: ["servicemonitors", "podmonitors", "prometheusrules"].map(
+            (kind) => `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+          ),
+        },
+      ],
+    },
+    files: { "prometheus-operator-crds": "files/example/prometheus-operator-crd" },
+  }),
+  declare({
     name: "knative",
     version: "0.50.0",
     tier: "full",

@@ -1,0 +1,133 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import type { KubeObject } from "@oaas/kube-core";
+import { addMonitorKinds, describeOnTarget, eventually, removeMonitorKinds } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
+
+const NAMESPACE = "classes";
+const SCRAPED = { scrapeKind: "auto", matchLabels: { release: "prometheus" } } as const;
+const withMetrics = { ...FACTS, features: { ...FACTS.features, prometheus: true }, monitors: SCRAPED };
+
+const functionNamed = (key: string) => ({
+  function_key: key,
+  provision_config: { container_image: "example.test/fn:1", port: 8080 },
+});
+
+type Status = NonNullable<ClassRuntime["status"]>;
+
+const disabledIn = (status: Status) => status.conditions?.find(({ type }) => type === "PrometheusDisabled");
+const monitorRefs = (status: Status) =>
+  (status.resource_refs ?? []).filter(({ kind }) => kind.endsWith("Monitor")).map(({ name }) => name);
+
+describeOnTarget("monitors", { needs: ["kubectl", "prometheus-operator-crds"] }, () => {
+  let fixture: ControllerFixture;
+
+  beforeAll(async () => {
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    // So rarely that only the watch of the definitions can find a kind.
+    await fixture.startController({ namespaces: [NAMESPACE], facts: withMetrics, kindDiscoveryMs: 3_600_000 });
+  });
+  afterAll(async () => {
+    await fixture.close();
+  });
+
+  const scraped = async (): Promise<readonly unknown[]> => {
+    const { items } = JSON.parse(await fixture.kubectl(`get services -n ${NAMESPACE} -o json`)) as {
+      items: readonly KubeObject[];
+    };
+    return items
+      .filter(({ metadata }) => metadata.annotations?.["prometheus.io/scrape"] === "true")
+      .map(({ metadata }) => metadata.name);
+  };
+  const generations = (): Promise<string> =>
+    fixture.kubectl([
+      ...`get deployments,statefulsets -n ${NAMESPACE} -o`.split(" "),
+      "jsonpath={range .items[*]}{.metadata.name}:{.metadata.generation} {end}",
+    ]);
+
+  test("annotates Services and reports the missing kinds without the operator", async () => {
+    const functions = [functionNamed("a"), functionNamed("b")];
+    await fixture.apply(
+      NAMESPACE,
+      classManifest("order", { functions, state_spec: {}, selected_template: "statefulset" }),
+    );
+    const status = await fixture.waitForStatus(NAMESPACE, "order", "available", ({ phase }) => phase === "available");
+    expect(disabledIn(status)).toMatchObject({ status: "True", reason: "MissingCRDs" });
+    expect(monitorRefs(status)).toEqual([]);
+    expect(await scraped()).toEqual(["order-fn-0", "order-fn-1", "order-odgm-svc"]);
+  });
+
+  test("creates valid monitors when the operator is installed, without restarting pods", async () => {
+    const before = await generations();
+    await addMonitorKinds(fixture.cluster.kubectl);
+    const status = await fixture.waitForStatus(
+      NAMESPACE,
+      "order",
+      "monitors",
+      (one) => disabledIn(one)?.status === "False" && one.phase === "available",
+    );
+    expect(disabledIn(status)).toMatchObject({ reason: "MonitorsCreated" });
+    expect(monitorRefs(status)).toEqual(["order-odgm-svcmon", "order-svcmon"]);
+    expect(await scraped()).toEqual([]);
+    expect(await generations()).toBe(before);
+    const monitor = await fixture.get<KubeObject>(NAMESPACE, "servicemonitor", "order-svcmon");
+    expect(monitor?.metadata.labels).toMatchObject({ release: "prometheus" });
+    expect(monitor?.metadata.ownerReferences).toMatchObject([{ kind: "ClassRuntime", name: "order" }]);
+  });
+
+  test("selects one Service of each workload", async () => {
+    const monitor = await fixture.get<Monitor>(NAMESPACE, "servicemonitor", "order-svcmon");
+    const { matchLabels = {}, matchExpressions = [] } = monitor?.spec.selector ?? {};
+    const selector = [
+      ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
+      ...matchExpressions.map(({ key }) => `!${key}`),
+    ].join(",");
+    const names = await fixture.kubectl(["get", "services", "-n", NAMESPACE, "-l", selector, "-o", "name"]);
+    expect(names.trim().split("\n")).toEqual(["service/order-fn-0", "service/order-fn-1"]);
+  });
+
+  test("writes nothing while nothing changes", async () => {
+    const version = async () =>
+      (await fixture.get<KubeObject>(NAMESPACE, "servicemonitor", "order-svcmon"))?.metadata.resourceVersion;
+    const before = await version();
+    await fixture.kubectl(`annotate crt order -n ${NAMESPACE} example.test/touched=yes`);
+    await fixture.waitForPhase(NAMESPACE, "order", "available");
+    expect(await version()).toBe(before);
+  });
+
+  test("prunes the monitor of functions that are removed", async () => {
+    await fixture.apply(NAMESPACE, classManifest("order", { functions: [], state_spec: {} }));
+    await eventually(
+      async () =>
+        expect(await fixture.listOwned(NAMESPACE, "servicemonitors", "order")).toEqual([
+          "servicemonitor.monitoring.coreos.com/order-odgm-svcmon",
+        ]),
+      { timeoutMs: 60_000, what: "the monitor to be pruned" },
+    );
+  });
+
+  test("reports kinds that are removed, and annotates Services again", async () => {
+    await removeMonitorKinds(fixture.cluster.kubectl);
+    const status = await fixture.waitForStatus(
+      NAMESPACE,
+      "order",
+      "the loss of the kinds",
+      (one) => disabledIn(one)?.status === "True",
+    );
+    expect(disabledIn(status)).toMatchObject({ reason: "MissingCRDs" });
+    await eventually(async () => expect(await scraped()).toEqual(["order-odgm-svc"]), {
+      timeoutMs: 60_000,
+      what: "the annotations",
+    });
+  });
+});
+
+interface Monitor extends KubeObject {
+  readonly spec: {
+    readonly selector: {
+      readonly matchLabels: Readonly<Record<string, string>>;
+      readonly matchExpressions: readonly { readonly key: string }[];
+    };
+  };
+}
