@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { dominatorsOf, runTrace, totalsOf, type Competitor, type Row } from "./autoscalers/league.ts";
+import { hpa } from "./autoscalers/competitors/hpa.ts";
+import { kpa } from "./autoscalers/competitors/kpa.ts";
 import { ours } from "./autoscalers/competitors/ours.ts";
 import { generateTraces } from "./autoscalers/traces/generate-traces.ts";
 import { readTraces } from "./autoscalers/traces/read-traces.ts";
@@ -7,7 +9,11 @@ import type { Bench, Measurement } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 
 const OURS = "oaas";
-const COMPETITORS: readonly Competitor[] = [{ name: OURS, create: (workload) => ours(workload) }];
+const COMPETITORS: readonly Competitor[] = [
+  { name: OURS, create: (workload) => ours(workload) },
+  { name: "HPA", create: (workload) => hpa(workload) },
+  { name: "KPA", create: kpa },
+];
 const GENERATED = scaled(200);
 
 /**
