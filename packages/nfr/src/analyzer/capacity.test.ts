@@ -39,6 +39,7 @@ describe("estimateCapacity", () => {
       lower: 125,
       upper: 4000,
       hasHeadroom: false,
+      latencyLimitMs: 100,
       isLatencyIndependent: false,
       confidence: 0,
     });
@@ -109,9 +110,16 @@ describe("estimateCapacity", () => {
     // 1.1^16 = 4.6 times the load, and too slow everywhere.
     const curve = curveOf(point(30, { latencyMs: 150 }), point(38, { latencyMs: 160 }), point(46, { latencyMs: 155 }));
     const estimate = estimateCapacity(curve, QUESTION);
-    expect(estimate.isLatencyIndependent).toBe(true);
+    expect(estimate).toMatchObject({ isLatencyIndependent: true, source: "assumed", rpsPerReplica: 1000 });
+    // Twice the best latency limits the load instead.
+    expect(estimate.latencyLimitMs).toBe(300);
     expect(estimate.saturatedRps).toBeUndefined();
-    expect(estimate).toMatchObject({ source: "assumed", rpsPerReplica: 1000 });
+    const overloaded = curveOf(...curve.points, point(50, { latencyMs: 400 }));
+    expect(estimateCapacity(overloaded, QUESTION)).toMatchObject({
+      isLatencyIndependent: true,
+      sustainedRps: loadOf(46),
+      saturatedRps: loadOf(50),
+    });
   });
 
   it("keeps its value with age, loses confidence and widens its bounds", () => {

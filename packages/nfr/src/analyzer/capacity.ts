@@ -40,10 +40,12 @@ export interface CapacityEstimate {
   readonly hasHeadroom: boolean;
   /** Requests per second of one core, without the CPU of an idle replica. */
   readonly rpsPerCore?: number;
-  /** The largest load at which the latency requirement was met. */
+  /** The largest load at which latency was within its limit. */
   readonly sustainedRps?: number;
   /** The smallest load at which it was not. */
   readonly saturatedRps?: number;
+  /** The latency that a replica must meet: the requirement, or twice the best latency when it is not met at any load. */
+  readonly latencyLimitMs?: number;
   /** Latency is above its requirement at every load. */
   readonly isLatencyIndependent: boolean;
   /** 0 to 1. */

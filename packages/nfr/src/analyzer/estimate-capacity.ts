@@ -38,6 +38,8 @@ interface LatencyLimits {
   readonly saturated?: number;
   /** How far latency is above its requirement at the smallest bad load. */
   readonly excess: number;
+  /** The latency that separates good from bad loads. */
+  readonly limitMs?: number;
   readonly isIndependent: boolean;
 }
 
@@ -64,6 +66,7 @@ export function estimateCapacity(curve: CapacityCurve, question: CapacityQuestio
     ...optional("rpsPerCore", cost === undefined ? undefined : 1000 / cost.perRps),
     ...optional("sustainedRps", limits.sustained),
     ...optional("saturatedRps", limits.saturated),
+    ...optional("latencyLimitMs", limits.limitMs),
     isLatencyIndependent: limits.isIndependent,
     confidence,
   };
@@ -71,24 +74,28 @@ export function estimateCapacity(curve: CapacityCurve, question: CapacityQuestio
 
 /**
  * Divides the loads into good and bad ones at the place with the fewest contradicting observations: latency grows with
- * load, and exceptions are noise.
+ * load, and exceptions are noise. A requirement that is not met at any load is replaced by twice the best latency.
  */
 function findLatencyLimits(points: readonly CapacityPoint[], maxLatencyMs: number | undefined): LatencyLimits {
+  if (maxLatencyMs === undefined) return { excess: 1, isIndependent: false };
   const known = points.filter(({ latencyMs }) => latencyMs !== undefined);
-  const first = known[0];
-  const last = known.at(-1);
-  if (maxLatencyMs === undefined || first === undefined || last === undefined) {
-    return { excess: 1, isIndependent: false };
-  }
-  const split = splitByLatency(known, maxLatencyMs);
-  const good = known[split - 1];
-  const bad = known[split];
-  const isIndependent = good === undefined && loadOf(last.range) >= INDEPENDENT_SPAN * loadOf(first.range);
+  const limits = limitsAt(known, maxLatencyMs);
+  const span = loadOf((known.at(-1)?.range ?? 0) - (known[0]?.range ?? 0));
+  if (limits.sustained !== undefined || span < INDEPENDENT_SPAN) return limits;
+  const best = known.reduce((least, { latencyMs }) => Math.min(least, latencyMs ?? least), Number.POSITIVE_INFINITY);
+  return { ...limitsAt(known, Math.max(maxLatencyMs, 2 * best)), isIndependent: true };
+}
+
+function limitsAt(points: readonly CapacityPoint[], limitMs: number): LatencyLimits {
+  const split = splitByLatency(points, limitMs);
+  const good = points[split - 1];
+  const bad = points[split];
   return {
-    ...(good === undefined ? {} : { sustained: loadOf(good.range) }),
-    ...(bad === undefined || isIndependent ? {} : { saturated: loadOf(bad.range) }),
-    excess: Math.max(1, (bad?.latencyMs ?? 0) / maxLatencyMs),
-    isIndependent,
+    ...optional("sustained", good === undefined ? undefined : loadOf(good.range)),
+    ...optional("saturated", bad === undefined ? undefined : loadOf(bad.range)),
+    excess: Math.max(1, (bad?.latencyMs ?? 0) / limitMs),
+    limitMs,
+    isIndependent: false,
   };
 }
 

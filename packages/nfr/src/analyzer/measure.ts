@@ -17,12 +17,12 @@ export interface Measurements {
   readonly demand: number | undefined;
   /** The mean percentile, weighted by requests; undefined below the minimum of requests. */
   readonly latencyMs: number | undefined;
+  /** The moving average since the last change of replicas has settled; undefined before. */
+  readonly recentLatencyMs: number | undefined;
   readonly cpuMillicores: number | undefined;
   /** Requests in the system beyond those that the latency requirement allows at this rate. */
   readonly waiting: number | undefined;
   readonly readyReplicas: number;
-  /** When the number of replicas last changed, or a replica restarted. */
-  readonly changedMs: number | undefined;
   /** The share of the window that has samples, 0 to 1. */
   readonly coverage: number;
   readonly dataAgeMs: number | undefined;
@@ -55,10 +55,10 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
     rps,
     demand: estimateDemand(rates, waiting, input),
     latencyMs: weightedLatency(usable[latencySignal], rates, requests, input),
+    recentLatencyMs: smoothSettled(usable[latencySignal], changedMs, input),
     cpuMillicores: smooth(usable.cpu_millicores, input),
     waiting,
     readyReplicas: ready?.values.at(-1) ?? scale.current,
-    changedMs,
     coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
     dataAgeMs,
   };
@@ -110,6 +110,19 @@ function sumOf(rates: Window | undefined, stepMs: number): number | undefined {
 
 function smooth(window: Window | undefined, { settings }: AnalysisInput): number | undefined {
   return window === undefined ? undefined : movingAverage(window, settings.smoothingHalfLifeMs);
+}
+
+/** The moving average of the samples after a change and the time it needs to settle. */
+function smoothSettled(
+  window: Window | undefined,
+  changedMs: number | undefined,
+  input: AnalysisInput,
+): number | undefined {
+  if (window === undefined || changedMs === undefined) return smooth(window, input);
+  const settledMs = changedMs + input.settings.settlingMs + input.settings.rateWindowMs;
+  const first = window.times.findIndex((time) => time > settledMs);
+  if (first < 0) return undefined;
+  return smooth({ times: window.times.slice(first), values: window.values.slice(first) }, input);
 }
 
 function estimateDemand(

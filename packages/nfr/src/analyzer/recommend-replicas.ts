@@ -134,23 +134,25 @@ export function replicasForAvailability(required: number, ofOneReplica: number):
   return Math.max(1, Math.ceil(Math.log(allowed) / Math.log(1 - ofOneReplica) - 1e-9));
 }
 
-/** While latency is violated: more replicas, or at least the current ones until the last change shows its effect. */
+/** While latency is too high: more replicas, or at least the current ones until the last change shows its effect. */
 function latencyNeeds({ input, measured, capacity, curve, findings }: ReplicaTask): Need[] {
-  const { requirements, scale, settings, nowMs } = input;
-  const { latencyMs, latencySignal, readyReplicas, changedMs } = measured;
-  const { maxLatencyMs } = requirements;
-  if (latencyMs === undefined || maxLatencyMs === undefined || latencyMs <= maxLatencyMs) return [];
-  const need = { signal: latencySignal, isLoad: false, confidence: RULE_CONFIDENCE };
-  if (capacity.isLatencyIndependent || wasMetAtHigherLoad(curve, measured, input)) {
-    const detail = `latency is ${roundTo(latencyMs, 3)} ms at a load at which replicas are not the cause`;
+  const { requirements, scale, settings } = input;
+  const { latencyMs, recentLatencyMs, latencySignal, readyReplicas } = measured;
+  const limitMs = capacity.latencyLimitMs ?? requirements.maxLatencyMs;
+  // Without a recent value the last change has not settled, and the latency of the window stands for it.
+  const latest = recentLatencyMs ?? latencyMs;
+  if (latencyMs === undefined || latest === undefined || limitMs === undefined) return [];
+  const isMetAtHigherLoad = wasMetAtHigherLoad(curve, measured, input);
+  if (latest > (requirements.maxLatencyMs ?? 0) && (capacity.isLatencyIndependent || isMetAtHigherLoad)) {
+    const detail = `latency is ${roundTo(latest, 3)} ms at a load at which replicas are not the cause`;
     findings.add("latency-independent-of-load", detail, latencySignal);
-    return [{ rule: "latency", replicas: scale.current, ...need }];
   }
-  const isSettled = changedMs === undefined || nowMs - changedMs > settings.settlingMs + settings.rateWindowMs;
-  if (!isSettled || readyReplicas < scale.current) return [{ rule: "latency", replicas: scale.current, ...need }];
-  const factor = Math.min(latencyMs / maxLatencyMs, settings.maxLatencyFactor);
-  const replicas = Math.max(scale.current + 1, Math.ceil(scale.current * factor));
-  return [{ rule: "latency", replicas, ...need }];
+  if (latest <= limitMs) return [];
+  const need = { rule: "latency", signal: latencySignal, isLoad: false, confidence: RULE_CONFIDENCE };
+  const mustWait = recentLatencyMs === undefined || readyReplicas < scale.current;
+  if (isMetAtHigherLoad || mustWait) return [{ replicas: scale.current, ...need }];
+  const factor = Math.min(latest / limitMs, settings.maxLatencyFactor);
+  return [{ replicas: Math.max(scale.current + 1, Math.ceil(scale.current * factor)), ...need }];
 }
 
 /** Whether the requirement was met recently at twice the present load per replica: then the load is not the reason. */
