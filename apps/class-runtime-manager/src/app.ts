@@ -1,6 +1,7 @@
 import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import type { PrometheusTransport } from "@oaas/prometheus-client";
 import { RpcServer, type RequestListener } from "@oaas/rpc";
 import { openListeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
@@ -53,6 +54,8 @@ export interface AppPorts {
   readonly reread: () => CrmConfig;
   /** Resolves the addresses of state stores. Default: cluster DNS. */
   readonly odgmResolver?: OdgmResolver;
+  /** How queries reach Prometheus. Default: sockets. */
+  readonly prometheusTransport?: PrometheusTransport;
 }
 
 export interface RunningApp {
@@ -288,12 +291,12 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function createMeasuring(
-  { config, ports: { ambient, logger, meter }, namespaces }: Setup,
+  { config, ports: { ambient, logger, meter, prometheusTransport }, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): { readonly analyzer: Analyzer; close(): Promise<void> } | undefined {
   const { prometheus, analyzer: settings, limits } = config;
-  const provider = connectPrometheus(prometheus, ambient, () => secrets.current());
+  const provider = connectPrometheus(prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const { children, pods, actingClient: client } = crm;
   const options = { client, children, pods, maxReplicas: limits.maxReplicas };

@@ -255,6 +255,15 @@ test("reads the settings of measurements with the defaults of the design documen
   expect(configOf(env).prometheus).toMatchObject({ provider: "otel", rangeMs: 3_600_000, stepMs: 60_000, queries });
 });
 
+test("warns about credentials for Prometheus without encryption", () => {
+  const warnings = (url: string, token?: string) =>
+    configWarnings(
+      configOf({ OPRC_CRM_PROM_URL: url, ...(token === undefined ? {} : { OPRC_CRM_PROM_TOKEN: token }) }),
+    ).filter((warning) => warning.includes("OPRC_CRM_PROM_URL"));
+  expect(warnings(PROM, "t")).toHaveLength(1);
+  expect([warnings(PROM), warnings("https://prom", "t"), warnings("http://127.0.0.1:9090", "t")]).toEqual([[], [], []]);
+});
+
 test.each([
   { env: { OPRC_CRM_PROM_URL: "http://me:pw@prom:9090" }, path: "URL", message: /credentials/ },
   { env: { OPRC_CRM_PROM_URL: `${PROM}/graph` }, path: "URL", message: /page/ },

@@ -432,7 +432,13 @@ function checkAccess(config: CrmConfig): Violation[] {
 
 /** Reasons why the configuration is not fit for production. */
 export function configWarnings(config: CrmConfig): readonly string[] {
-  return [...accessWarnings(config), ...imageWarnings(config)];
+  return [...accessWarnings(config), ...imageWarnings(config), ...prometheusWarnings(config)];
+}
+
+function prometheusWarnings({ prometheus: { url, token, password } }: CrmConfig): readonly string[] {
+  if (url === undefined || (token ?? password) === undefined || url.startsWith("https:")) return [];
+  if (isLoopbackHost(new URL(url).hostname)) return [];
+  return ["credentials are sent to Prometheus without encryption; set OPRC_CRM_PROM_URL to an https:// URL"];
 }
 
 function imageWarnings({ features, templates }: CrmConfig): readonly string[] {

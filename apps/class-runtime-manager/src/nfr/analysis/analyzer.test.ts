@@ -19,7 +19,7 @@ const WINDOW_MS = 120_000;
 class FakeClass {
   readonly name: string;
   writes: ClassRuntimeStatus[] = [];
-  status: ClassRuntimeStatus = {};
+  status: ClassRuntimeStatus = { phase: "available" };
   isDeleted = false;
   isMeasured = true;
   readonly #requirements: object;
@@ -59,7 +59,7 @@ class FakeClass {
       writeStatus: async (status) => {
         if (this.isDeleted) return false;
         this.writes.push(status);
-        this.status = status;
+        this.status = { phase: this.status.phase, ...status };
         return true;
       },
     };
@@ -295,8 +295,22 @@ describe("Analyzer", () => {
     web.isMeasured = false;
     const asked = provider.asked.length;
     await lead(5 * MINUTE);
-    expect(web.status).toEqual({});
+    expect(web.status).toEqual({ phase: "available" });
     expect(provider.asked).toHaveLength(asked);
+  });
+
+  it("says nothing about a class that is starting, and what is missing once it is available", async () => {
+    const web = new FakeClass("web");
+    web.status = { phase: "progressing" };
+    const { start, events } = setup([web], {});
+    const running = start();
+    await running.advance(10 * MINUTE);
+    expect(web.writes).toEqual([]);
+    web.status = { phase: "available" };
+    await running.advance(MINUTE);
+    await running.stop();
+    expect(web.condition()).toMatchObject({ status: "Unknown", reason: "NoSeries" });
+    expect(events.map(({ reason }) => reason)).toEqual(["NFRNotObserved"]);
   });
 
   it("asks for the health of the server instead of all signals while its circuit breaker is open", async () => {

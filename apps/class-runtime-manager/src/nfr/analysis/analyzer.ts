@@ -150,7 +150,7 @@ export class Analyzer implements LedTask {
   /** Removes the status fields of a class that is no longer measured. */
   async #withdraw(one: MeasuredClass, signal: AbortSignal): Promise<void> {
     const { object, status } = one;
-    if (!status?.conditions?.some(({ type }) => type === NFR_OBSERVED)) return;
+    if (!hasObservedCondition(status)) return;
     const { namespace, name } = object.metadata;
     await one.writeStatus({}, signal).catch((thrown: unknown) => {
       this.#logger.warn("withdraw recommendations failed", { namespace, name, fault: Fault.from(thrown) });
@@ -239,6 +239,7 @@ export class Analyzer implements LedTask {
   async #report(analyzed: AnalyzedClass, nowMs: number, signal: AbortSignal): Promise<void> {
     const { measured, components, observed } = analyzed;
     const { metadata } = measured.object;
+    if (this.#isStarting(analyzed, nowMs)) return;
     try {
       const update = nextNfrStatus(
         measured.status,
@@ -261,6 +262,14 @@ export class Analyzer implements LedTask {
     }
   }
 
+  /** A class that is starting has no series yet: that is neither worth a condition nor a warning. */
+  #isStarting({ measured, observed, components }: AnalyzedClass, nowMs: number): boolean {
+    if (components.length === 0) return true;
+    if (observed.reason !== "NoSeries" || hasObservedCondition(measured.status)) return false;
+    const ageMs = nowMs - Date.parse(measured.object.metadata.creationTimestamp ?? "");
+    return measured.status?.phase !== "available" || ageMs < this.#options.settings.maxDataAgeMs;
+  }
+
   /** Events and metrics of what changed, once it is written. */
   #announce({ measured, observed }: AnalyzedClass, update: NfrStatusUpdate): void {
     const regarding = refOf(measured.object);
@@ -270,6 +279,10 @@ export class Analyzer implements LedTask {
     }
     if (update.isObservationChanged) this.#options.recordEvent(observationEvent(observed, regarding));
   }
+}
+
+function hasObservedCondition(status: ClassRuntimeStatus | undefined): boolean {
+  return status?.conditions?.some(({ type }) => type === NFR_OBSERVED) ?? false;
 }
 
 function retainKeys(map: Map<string, unknown>, keys: ReadonlySet<string>): void {

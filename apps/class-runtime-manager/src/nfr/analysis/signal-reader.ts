@@ -40,6 +40,15 @@ export interface Outage {
   readonly lastReadMs?: number;
 }
 
+/** The times of one query. */
+interface FetchRange {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stepMs: number;
+  /** Default: the timeout of the provider. */
+  readonly deadlineMs?: number;
+}
+
 /** Samples of the last steps are fetched again: they change while samples arrive. */
 const OVERLAP_STEPS = 2;
 /** Namespaces in one query, which bounds its length. */
@@ -48,6 +57,8 @@ const MAX_NAMESPACES = 100;
 const HISTORY_MS = 3 * 24 * 3_600_000;
 const HISTORY_STEP_MS = 5 * 60_000;
 const HISTORY_SIGNALS = ["requests_per_second", "errors_per_second", "slow_requests_per_second"] as const;
+/** Days of samples take longer than minutes. */
+const HISTORY_DEADLINE_MS = 30_000;
 /** Bounds the memory and the time of reading history after a start. */
 const MAX_HISTORY_SAMPLES = 1_000_000;
 const MAX_RESPONSE_SAMPLES = 250_000;
@@ -128,7 +139,7 @@ export class SignalReader {
     name: Signal,
     index: ComponentIndex,
     chunks: readonly (readonly string[])[],
-    range: { readonly startMs: number; readonly endMs: number; readonly stepMs: number },
+    { deadlineMs, ...range }: FetchRange,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, AssignedSignal>> {
     const { provider, rateWindowMs, scheme, overrides, metrics, ambient } = this.#options;
@@ -138,7 +149,10 @@ export class SignalReader {
       const windowMs = Math.max(rateWindowMs, range.stepMs);
       const expression = buildQuery(name, { namespaces, windowMs }, scheme, overrides);
       const startedMs = ambient.clock.monotonic();
-      const result = await provider.queryRange({ expression, ...range }, { signal });
+      const result = await provider.queryRange(
+        { expression, ...range },
+        { signal, ...(deadlineMs === undefined ? {} : { deadlineMs }) },
+      );
       metrics.queryDuration.observe((ambient.clock.monotonic() - startedMs) / 1000, { signal: name });
       if (result.isPartial) throw partialAnswer(result);
       // Parsing and assigning the series of a thousand classes each take long enough for one turn of the event loop.
@@ -169,7 +183,7 @@ export class SignalReader {
 
   /**
    * Reads requests, errors and slow requests of up to three days, oldest first, to rebuild error budgets after a start. A
-   * large cluster gets a shorter history. A failure leaves it empty: budgets are then unknown for long windows.
+   * large cluster gets a shorter history, and a failure a part of it: budgets of long windows are then unknown.
    */
   async readHistory(
     targets: readonly ComponentTarget[],
@@ -188,7 +202,8 @@ export class SignalReader {
         const sliceMs = Math.max(1, Math.floor(MAX_RESPONSE_SAMPLES / series)) * HISTORY_STEP_MS;
         for (let fromMs = startMs; fromMs < endMs; fromMs += sliceMs) {
           const range = { startMs: fromMs, endMs: Math.min(endMs, fromMs + sliceMs) - HISTORY_STEP_MS };
-          const fetched = await this.#query(name, index, chunks, { ...range, stepMs: HISTORY_STEP_MS }, signal);
+          const query = { ...range, stepMs: HISTORY_STEP_MS, deadlineMs: HISTORY_DEADLINE_MS };
+          const fetched = await this.#query(name, index, chunks, query, signal);
           for (const [key, { total }] of fetched) {
             const known = histories.get(key) ?? {};
             histories.set(key, { ...known, [name]: [...(known[name] ?? []), ...total] });
@@ -197,7 +212,6 @@ export class SignalReader {
       }
     } catch (thrown) {
       if (!signal.aborted) this.#options.logger.warn("read request history failed", { fault: Fault.from(thrown) });
-      return new Map();
     }
     return histories;
   }
