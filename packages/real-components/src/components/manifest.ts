@@ -186,6 +186,15 @@ const DECLARED = [
     proof: { file: "kpa-scale", args: ["--help"], contains: "usage: scale" },
   }),
   declare({
+    name: "sloth",
+    version: "0.12.0",
+    tier: "full",
+    purpose: "generator of burn rate rules, to compare ours with",
+    recipe: { kind: "go-build", module: "sloth", binaries: { sloth: "github.com/slok/sloth/cmd/sloth" } },
+    files: { sloth: "bin/sloth" },
+    proof: { file: "sloth", args: ["generate", "--help"], contains: "--default-slo-period" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
