@@ -8,6 +8,7 @@ import { generator as events } from "./reference/events.ts";
 import type { Generator } from "./generator.ts";
 import { generator as grpc } from "./reference/grpc.ts";
 import { generator as metrics } from "./reference/metrics.ts";
+import { generator as monitoring } from "./monitoring/monitoring.ts";
 import { generator as placeholders } from "./reference/placeholders.ts";
 import { generator as protos } from "./contracts/protos.ts";
 import { generator as reasons } from "./reference/reasons.ts";
@@ -27,6 +28,7 @@ export const GENERATORS: readonly Generator[] = [
   placeholders,
   events,
   metrics,
+  monitoring,
   rest,
   grpc,
   cli,

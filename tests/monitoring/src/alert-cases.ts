@@ -1,0 +1,170 @@
+import type { InputSeries } from "./rule-test.ts";
+
+/** Series under which an alert fires, and similar ones under which it does not, all in the namespace `CASE`. */
+export interface AlertCase {
+  readonly alert: string;
+  readonly severities: readonly string[];
+  readonly fires: readonly InputSeries[];
+  readonly quiet: readonly InputSeries[];
+}
+
+const PM = 'job="oaas-pm",namespace="CASE"';
+const CRM = 'job="oaas-crm",namespace="CASE",cluster="east"';
+const WEB = 'namespace="CASE",oaas_owner="web",function="hello"';
+
+const series = (name: string, values: string): InputSeries => ({ series: name, values });
+/** A constant value. */
+const steady = (name: string, value: number): InputSeries => series(name, `${value}x90`);
+/** A counter that grows by this much per minute. */
+const growing = (name: string, perMinute: number): InputSeries => series(name, `0+${perMinute}x90`);
+
+const UP = [steady(`up{${PM}}`, 1), steady(`up{${CRM}}`, 1)];
+
+const slowReads = (share: number, operation = "listPackages"): InputSeries[] => [
+  growing(`pm_http_request_seconds_count{${PM},operation="${operation}"}`, 600),
+  growing(`pm_http_request_seconds_bucket{${PM},operation="${operation}",le="1"}`, 600 * (1 - share)),
+  growing(`pm_http_request_seconds_bucket{${PM},operation="${operation}",le="+Inf"}`, 600),
+];
+const calls = (share: number): InputSeries[] => [
+  growing(`pm_crm_calls_total{${PM},cluster="east",method="GetEnvHealth",outcome="ok"}`, 60 * (1 - share)),
+  growing(`pm_crm_calls_total{${PM},cluster="east",method="GetEnvHealth",outcome="unavailable"}`, 60 * share),
+];
+const reconciles = (share: number): InputSeries[] => [
+  growing(`kube_controller_reconciles_total{${CRM},controller="class-runtime",result="settled"}`, 60 * (1 - share)),
+  growing(`kube_controller_reconciles_total{${CRM},controller="class-runtime",result="retried"}`, 60 * share),
+];
+const waits = (within: string): InputSeries[] =>
+  ["0.1", "1", "10", "60", "600", "+Inf"].map((le) =>
+    growing(
+      `kube_controller_queue_wait_seconds_bucket{${CRM},controller="class-runtime",le="${le}"}`,
+      Number(le.replace("+Inf", "Infinity")) >= Number(within) ? 60 : 0,
+    ),
+  );
+const reports = (failed: number): InputSeries[] => [
+  growing(`crm_pm_reports_total{${CRM},about="status",outcome="sent"}`, 10 - failed),
+  growing(`crm_pm_reports_total{${CRM},about="status",outcome="failed"}`, failed),
+];
+const classRequests = (perMinute: number, share: number): InputSeries[] => [
+  growing(`http_requests_total{${WEB},code="200"}`, perMinute * (1 - share)),
+  growing(`http_requests_total{${WEB},code="500"}`, perMinute * share),
+];
+const pmRequests = (share: number, operation = "getDeployment"): InputSeries[] => [
+  growing(`pm_http_requests_total{${PM},operation="${operation}",status="200"}`, 600 * (1 - share)),
+  growing(`pm_http_requests_total{${PM},operation="${operation}",status="503"}`, 600 * share),
+];
+
+const BOTH = ["critical", "warning"] as const;
+
+/** One case per alert and severity at least, each for 80 minutes, at one sample per minute. */
+export const ALERT_CASES: readonly AlertCase[] = [
+  {
+    alert: "PackageManagerDown",
+    severities: ["critical"],
+    fires: [series(`up{${PM}}`, "1x70 0x20")],
+    quiet: UP,
+  },
+  {
+    alert: "ClusterUnreachable",
+    severities: ["critical"],
+    fires: [steady(`pm_crm_breaker_state{${PM},cluster="east"}`, 2)],
+    quiet: [
+      steady(`pm_crm_breaker_state{${PM},cluster="east"}`, 0),
+      // It opens for 3 minutes again and again.
+      series(`pm_crm_breaker_state{${PM},cluster="edge"}`, "0x70 2 2 2 0 2 2 2 0 2 2 0 0"),
+    ],
+  },
+  {
+    alert: "ClusterCallsFail",
+    severities: ["warning"],
+    fires: [...calls(0.3)],
+    quiet: [
+      ...calls(0.1),
+      growing(`pm_crm_calls_total{${PM},cluster="edge",method="GetClassRuntime",outcome="not-found"}`, 60),
+    ],
+  },
+  {
+    alert: "UnitsUnaccounted",
+    severities: ["warning"],
+    fires: [steady(`pm_units_unaccounted{${PM}}`, 2)],
+    quiet: [steady(`pm_units_unaccounted{${PM}}`, 0)],
+  },
+  {
+    alert: "PackageManagerErrors",
+    severities: BOTH,
+    fires: [...pmRequests(0.05)],
+    // Failing probes are not requests of users.
+    quiet: [...pmRequests(0), ...pmRequests(1, "getReadiness")],
+  },
+  {
+    alert: "PackageManagerErrors",
+    severities: ["warning"],
+    fires: [...pmRequests(0.004)],
+    quiet: [...pmRequests(0.0005)],
+  },
+  {
+    alert: "PackageManagerSlow",
+    severities: BOTH,
+    fires: [...slowReads(0.2)],
+    quiet: [...slowReads(0.005), ...slowReads(1, "createDeployment")],
+  },
+  {
+    alert: "ClassRuntimeManagerDown",
+    severities: ["critical"],
+    fires: [series(`up{${CRM}}`, "1x70 0x20")],
+    quiet: UP,
+  },
+  {
+    alert: "ClassRuntimeManagerNoLeader",
+    severities: ["critical"],
+    fires: [steady(`kube_leader_leading{${CRM},instance="a",lease="oprc-crm"}`, 0)],
+    quiet: [
+      steady(`kube_leader_leading{${CRM},instance="a",lease="oprc-crm"}`, 0),
+      steady(`kube_leader_leading{${CRM},instance="b",lease="oprc-crm"}`, 1),
+    ],
+  },
+  {
+    alert: "ReconcilesFail",
+    severities: ["warning"],
+    fires: [...reconciles(0.5)],
+    quiet: [...reconciles(0.1)],
+  },
+  {
+    alert: "ReconcileQueueSlow",
+    severities: ["warning"],
+    fires: [...waits("600")],
+    quiet: [...waits("10")],
+  },
+  {
+    alert: "WatchesBreak",
+    severities: ["warning"],
+    fires: [growing(`kube_informer_restarts_total{${CRM},informer="pods",reason="silent"}`, 1)],
+    quiet: [growing(`kube_informer_restarts_total{${CRM},informer="pods",reason="expired"}`, 1)],
+  },
+  {
+    alert: "ReportsNotDelivered",
+    severities: ["warning"],
+    fires: [...reports(8)],
+    quiet: [...reports(2)],
+  },
+  {
+    alert: "ClassErrors",
+    severities: BOTH,
+    fires: [...classRequests(600, 0.3)],
+    quiet: [...classRequests(600, 0.005)],
+  },
+  {
+    alert: "ClassErrors",
+    severities: BOTH,
+    fires: [
+      growing('revision_request_count{namespace_name="CASE",configuration_name="web",response_code_class="2xx"}', 400),
+      growing('revision_request_count{namespace_name="CASE",configuration_name="web",response_code_class="5xx"}', 200),
+    ],
+    // Too few requests for a verdict: four in 5 minutes, 24 in 30.
+    quiet: [series(`http_requests_total{${WEB},code="500"}`, "0x65 0+0.2x25")],
+  },
+];
+
+/** The series of a case in a namespace of its own, so that many cases run at the same time. */
+export function inNamespace(all: readonly InputSeries[], namespace: string): readonly InputSeries[] {
+  return all.map(({ series: name, values }) => ({ series: name.replaceAll('"CASE"', `"${namespace}"`), values }));
+}

@@ -1,0 +1,123 @@
+import { ratioSeries } from "../burn-rate.ts";
+import type { Dashboard } from "../model.ts";
+import { processRow } from "./process-row.ts";
+
+const PM = 'job="$job",namespace=~"$namespace"';
+const OF_CLUSTER = `${PM},cluster=~"$cluster"`;
+
+const rate = (by: string, metric: string, matchers: string): string =>
+  `sum by (${by}) (rate(${metric}{${matchers}}[$__rate_interval]))`;
+
+const quantile = (q: number, by: string, metric: string, matchers: string): string =>
+  `histogram_quantile(${q}, ${rate(`${by}, le`, `${metric}_bucket`, matchers)})`;
+
+/** Requests, calls to clusters and processes of the package manager. */
+export const PACKAGE_MANAGER: Dashboard = {
+  uid: "oaas-package-manager",
+  title: "OaaS / Package manager",
+  description: "Requests, calls to clusters and processes of the package manager.",
+  variables: [
+    { name: "job", label: "Job", series: "pm_crm_breaker_state", seriesLabel: "job", isSingle: true },
+    {
+      name: "namespace",
+      label: "Namespace",
+      series: 'pm_crm_breaker_state{job="$job"}',
+      seriesLabel: "namespace",
+    },
+    { name: "cluster", label: "Cluster", series: `pm_crm_breaker_state{${PM}}`, seriesLabel: "cluster" },
+  ],
+  rows: [
+    {
+      title: "Requests",
+      panels: [
+        {
+          title: "Requests per second",
+          unit: "reqps",
+          description: "Completed requests by operation. A stream counts when it ends.",
+          queries: [{ expr: rate("operation", "pm_http_requests_total", PM), legend: "{{operation}}" }],
+        },
+        {
+          title: "Responses by status",
+          unit: "reqps",
+          description: "4xx are mistakes of clients or conflicts, 429 the rate limit, 5xx our failures.",
+          queries: [{ expr: rate("status", "pm_http_requests_total", PM), legend: "{{status}}" }],
+        },
+        {
+          title: "Share of server errors",
+          unit: "percentunit",
+          description: "Responses with status 5xx, relative to all. Runbook: PackageManagerErrors.",
+          queries: [
+            {
+              expr: `(${rate("job", "pm_http_requests_total", `${PM},status=~"5.."`)} or 0 * ${rate("job", "pm_http_requests_total", PM)}) / (${rate("job", "pm_http_requests_total", PM)} > 0)`,
+              legend: "errors",
+            },
+          ],
+        },
+        {
+          title: "Burn rates of the error budget",
+          unit: "none",
+          description: "Share of server errors by window, recorded by the rules; empty with fewer than 30 requests.",
+          queries: ["5m", "1h", "6h", "3d"].map((window) => ({
+            expr: `${ratioSeries("pm_request_errors", window)}{${PM}}`,
+            legend: window,
+          })),
+        },
+        {
+          title: "Latency by operation, 99th percentile",
+          unit: "s",
+          description: "Writes to deployments wait for clusters, up to DEPLOY_WAIT. Reads should stay below 1 s.",
+          queries: [{ expr: quantile(0.99, "operation", "pm_http_request_seconds", PM), legend: "{{operation}}" }],
+        },
+        {
+          title: "Latency of all requests",
+          unit: "s",
+          description: "Median, 90th and 99th percentile over all operations.",
+          queries: [0.5, 0.9, 0.99].map((q) => ({
+            expr: quantile(q, "job", "pm_http_request_seconds", PM),
+            legend: `p${q * 100}`,
+          })),
+        },
+      ],
+    },
+    {
+      title: "Clusters",
+      panels: [
+        {
+          title: "Circuit breakers",
+          unit: "none",
+          description: "2 is open: no calls are sent, changes wait. Runbook: ClusterUnreachable.",
+          valueNames: { "0": "closed", "1": "half open", "2": "open" },
+          queries: [{ expr: `max by (cluster) (pm_crm_breaker_state{${OF_CLUSTER}})`, legend: "{{cluster}}" }],
+        },
+        {
+          title: "Calls by outcome",
+          unit: "reqps",
+          description: "Calls to class runtime managers, including retries; ok or the kind of the fault.",
+          queries: [
+            { expr: rate("cluster, outcome", "pm_crm_calls_total", OF_CLUSTER), legend: "{{cluster}} {{outcome}}" },
+          ],
+        },
+        {
+          title: "Latency of calls, 99th percentile",
+          unit: "s",
+          description: "Includes waiting and retries.",
+          queries: [{ expr: quantile(0.99, "cluster", "pm_crm_call_seconds", OF_CLUSTER), legend: "{{cluster}}" }],
+        },
+        {
+          title: "Calls by method",
+          unit: "reqps",
+          description: "Health checks and watches are steady; the others follow deployments.",
+          queries: [{ expr: rate("method", "pm_crm_calls_total", OF_CLUSTER), legend: "{{method}}" }],
+        },
+        {
+          title: "Unaccounted units",
+          unit: "none",
+          kind: "stat",
+          description: "Units that are newer than the store. Above 0 after a restore. Runbook: UnitsUnaccounted.",
+          queries: [{ expr: `max(pm_units_unaccounted{${PM}})`, legend: "units" }],
+        },
+      ],
+    },
+    processRow(PM),
+  ],
+};
