@@ -1,9 +1,14 @@
+import { loadConfig } from "@oaas/config";
 import { unavailable } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { DEFAULT_ANALYZER_SETTINGS } from "@oaas/nfr/analyzer";
-import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
-import { eventually } from "@oaas/testkit";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import type { PrometheusTransport } from "@oaas/prometheus-client";
+import { describeOnTarget, eventually } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startApp } from "../src/app.ts";
+import { crmConfig } from "../src/config.ts";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { CLASS_RUNTIME_KIND } from "../src/controller/kinds/class-kind.ts";
 import { Analyzer } from "../src/nfr/analysis/analyzer.ts";
@@ -21,7 +26,25 @@ interface ManagedObject {
   };
 }
 
-describe("the status of the analyzer", () => {
+/** A Prometheus without series, which records queries. */
+function recordingTransport(queries: URLSearchParams[]): PrometheusTransport {
+  const body = '{"status":"success","data":{"resultType":"matrix","result":[]}}';
+  return {
+    send: async (request) => {
+      queries.push(new URLSearchParams(request.body));
+      return {
+        status: 200,
+        headers: {},
+        chunks: async function* () {
+          yield new TextEncoder().encode(body);
+        },
+      };
+    },
+    close: async () => undefined,
+  };
+}
+
+describeOnTarget("the status of the analyzer", { needs: ["kubectl"] }, () => {
   let fixture: ControllerFixture;
   let crm: ClassManager;
   let prometheus: ScriptedPrometheus;
@@ -114,6 +137,51 @@ describe("the status of the analyzer", () => {
     const status = await fixture.status(NAMESPACE, "web");
     expect(status?.phase).toBe("available");
     expect(status?.conditions?.some(({ type }) => type === "NfrObserved")).toBe(false);
+  });
+
+  it("follows the settings: names, range, step, window, interval and replaced queries", async () => {
+    const queries: URLSearchParams[] = [];
+    const access = loadAccess({ env: {}, kubeconfig: fixture.cluster.kubeconfig });
+    const config = loadConfig(crmConfig, {
+      env: {
+        HTTP_PORT: "0",
+        OPRC_CRM_HTTP_HOST: "127.0.0.1",
+        OPRC_CRM_K8S_NAMESPACE: NAMESPACE,
+        OPRC_CRM_PROM_URL: "http://prometheus.test",
+        OPRC_CRM_PROM_PROVIDER: "otel",
+        OPRC_CRM_PROM_RANGE: "5m",
+        OPRC_CRM_PROM_STEP: "10s",
+        OPRC_CRM_PROM_RATE_WINDOW: "90s",
+        OPRC_CRM_PROM_QUERIES: '{"queue_length":"my_queue{namespace=~$namespaces}"}',
+        OPRC_CRM_ANALYZER_INTERVAL_SECS: "1s",
+      },
+    });
+    await fixture.apply(NAMESPACE, classManifest("otel", { nfr_requirements: { max_latency_ms: 100 } }));
+    const app = await startApp(config, {
+      ambient: realAmbient,
+      transport: createUndiciTransport(access, realAmbient),
+      prometheusTransport: recordingTransport(queries),
+      ownNamespace: NAMESPACE,
+      identity: "settings",
+      logger: NOOP_LOGGER,
+      meter: NOOP_METER,
+      metricsText: async () => "",
+      metricsType: "text/plain",
+      context: NOOP_CONTEXT,
+      reread: () => config,
+    });
+    const rangesOf = (text: string): URLSearchParams[] =>
+      queries.filter((form) => form.get("query")?.includes(text) && form.get("step") === "10");
+    try {
+      await eventually(() => rangesOf("k8s_pod_cpu_usage").length >= 2, { timeoutMs: 60_000 });
+    } finally {
+      await app.close();
+    }
+    const [cpu] = rangesOf("k8s_pod_cpu_usage");
+    expect(Number(cpu?.get("end")) - Number(cpu?.get("start"))).toBe(300);
+    expect(rangesOf("my_queue")[0]?.get("query")).toBe(`my_queue{namespace=~"${NAMESPACE}"}`);
+    expect(rangesOf("http_server_request_duration_seconds_count")[0]?.get("query")).toContain("[90s]");
+    expect(queries.some((form) => form.get("query")?.includes("container_memory_working_set_bytes"))).toBe(false);
   });
 
   it("ignores a class that is deleted between the caches and the write", async () => {

@@ -243,6 +243,20 @@ describe("Analyzer", () => {
     expect(web.writes.length).toBe(1);
   });
 
+  it("does not combine outdated samples of one signal with fresh ones of the others", async () => {
+    const web = new FakeClass("web");
+    const { provider, start, analyzed } = setup([web], healthyScript(["web"], { latency_p99_ms: 900 }));
+    const running = start();
+    await running.advance(5 * MINUTE);
+    expect(web.status.nfr_compliance).toMatchObject({ latency_status: "Violated" });
+    provider.broken = new Set(["latency_p99_ms"]);
+    await running.advance(5 * MINUTE);
+    await running.stop();
+    expect(web.condition()).toMatchObject({ status: "Unknown", reason: "QueriesFailed", message: expect.stringContaining("latency_p99_ms") }); // prettier-ignore
+    expect(web.status.nfr_compliance).toMatchObject({ latency_status: "Unknown", throughput_status: "Compliant" });
+    expect(analyzed.at(-1)?.components[0]?.analysis.urgency.ratio).toBeUndefined();
+  });
+
   it("reports a violation once, with an event and a metric, and its end", async () => {
     const web = new FakeClass("web");
     const script = healthyScript(["web"]);

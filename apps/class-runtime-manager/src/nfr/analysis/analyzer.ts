@@ -2,7 +2,7 @@ import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
 import { refOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { EventInput, LedTask } from "@oaas/kube-runtime";
-import { SIGNALS, type ComponentSamples, type Dimension, type Recommendation } from "@oaas/nfr";
+import { SIGNALS, type ComponentSamples, type Dimension, type Recommendation, type Signal } from "@oaas/nfr";
 import {
   analyze,
   type Analysis,
@@ -159,7 +159,8 @@ export class Analyzer implements LedTask {
 
   async #measure(one: MeasuredClass, outcome: ReadOutcome, signal: AbortSignal): Promise<ObservedState> {
     const nowMs = this.#ambient.clock.now();
-    const components = one.components.map((component) => this.#analyze(component, one, nowMs));
+    const lost = lostSignals(outcome, nowMs, this.#options.settings.maxDataAgeMs);
+    const components = one.components.map((component) => this.#analyze(component, one, lost, nowMs));
     const lastDataMs = this.#updateLastData(one, components, nowMs);
     const observed = observedState({
       ...(lastDataMs === undefined ? {} : { lastDataMs }),
@@ -183,12 +184,17 @@ export class Analyzer implements LedTask {
     return this.#lastData.get(uid);
   }
 
-  #analyze(measured: MeasuredComponent, { status }: MeasuredClass, nowMs: number): AnalyzedComponent {
+  #analyze(
+    measured: MeasuredComponent,
+    { status }: MeasuredClass,
+    lost: ReadonlySet<Signal>,
+    nowMs: number,
+  ): AnalyzedComponent {
     const { component, target, requirements, scale, revision } = measured;
     const { key } = target;
     const state = this.#states.get(key);
     const history = this.#history?.get(key);
-    const samples = this.#reader.samplesOf(key);
+    const samples = withoutSignals(this.#reader.samplesOf(key), lost);
     const previousTarget = state === undefined ? writtenTarget(status, component, "replicas") : undefined;
     const analysis = analyze({
       nowMs,
@@ -279,6 +285,22 @@ export class Analyzer implements LedTask {
     }
     if (update.isObservationChanged) this.#options.recordEvent(observationEvent(observed, regarding));
   }
+}
+
+/** Signals that could not be read for so long that their samples are outdated. */
+function lostSignals({ failures }: ReadOutcome, nowMs: number, maxDataAgeMs: number): ReadonlySet<Signal> {
+  const lost = [...failures].filter(([, { lastReadMs }]) => nowMs - (lastReadMs ?? 0) > maxDataAgeMs);
+  return new Set(lost.map(([name]) => name));
+}
+
+/** Unknown is safer than outdated: an old spike of one signal must not be combined with fresh samples of the others. */
+function withoutSignals({ signals, pods }: ComponentSamples, lost: ReadonlySet<Signal>): ComponentSamples {
+  if (lost.size === 0) return { signals, pods };
+  const kept = Object.entries(signals).filter(([name]) => !lost.has(name as Signal));
+  return {
+    signals: Object.fromEntries(kept),
+    pods: lost.has("cpu_millicores") || lost.has("memory_bytes") ? {} : pods,
+  };
 }
 
 function hasObservedCondition(status: ClassRuntimeStatus | undefined): boolean {

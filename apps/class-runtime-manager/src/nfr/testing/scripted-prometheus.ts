@@ -21,6 +21,8 @@ export interface ScriptedPrometheus extends MetricsProvider {
   breaker: BreakerState;
   /** Fails all queries while set. */
   outage: Fault | undefined;
+  /** Fails the queries of these signals. */
+  broken: ReadonlySet<Signal>;
   /** Replaces parts of every answer. */
   changes: Partial<QueryResult>;
   script: Script;
@@ -38,6 +40,7 @@ export function scriptedPrometheus(
     asked: [],
     breaker: "closed",
     outage: undefined,
+    broken: new Set(),
     changes: {},
     script,
     queryRange: async (query) => {
@@ -45,6 +48,7 @@ export function scriptedPrometheus(
       if (signal === undefined) throw unavailable("script", `unexpected query ${query.expression}`);
       provider.asked.push({ ...query, signal });
       if (provider.outage !== undefined) throw provider.outage;
+      if (provider.broken.has(signal)) throw unavailable("script", `${signal} is broken`);
       const series = (provider.script[signal] ?? []).map((one) => samplesOf(one, query));
       return { series, warnings: [], isPartial: false, droppedSamples: 0, duplicates: [], ...provider.changes };
     },
