@@ -194,7 +194,14 @@ function wholeMaximum(needs: readonly Need[], input: AnalysisInput): number {
 }
 
 function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
-  const values: Record<string, number> = { rps_per_replica: roundTo(capacity.rpsPerReplica, 3) };
+  const { rpsPerReplica, rpsPerCore, sustainedRps, saturatedRps, confidence } = capacity;
+  const values: Record<string, number> = {
+    rps_per_replica: roundTo(rpsPerReplica, 3),
+    capacity_confidence: confidence,
+  };
+  if (rpsPerCore !== undefined) values["rps_per_core"] = roundTo(rpsPerCore, 3);
+  if (sustainedRps !== undefined) values["sustained_rps"] = roundTo(sustainedRps, 3);
+  if (saturatedRps !== undefined) values["saturated_rps"] = roundTo(saturatedRps, 3);
   const { demand, cpuMillicores, latencyMs, readyReplicas } = measured;
   if (demand !== undefined) values["requests_per_second"] = roundTo(demand, 3);
   if (cpuMillicores !== undefined) values["cpu_millicores"] = roundTo(cpuMillicores, 3);

@@ -1,0 +1,6 @@
+export {
+  explainRecommendation,
+  type ExplainedRecommendation,
+  type StoredRecommendation,
+} from "./explain-recommendation.ts";
+export { explainSkip } from "./explain-skip.ts";
