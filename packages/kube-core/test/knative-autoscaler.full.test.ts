@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { componentFile, describeWith, runCommand } from "@oaas/testkit";
 import { expect, it } from "vitest";
 import {
@@ -6,7 +8,9 @@ import {
   type KnativeCase,
   type RecordedKnativeCase,
 } from "../src/autoscaling/testing/knative-cases.ts";
-import { readRecordedKnativeCases, writeRecordedKnativeCases } from "../src/autoscaling/testing/recorded-knative.ts";
+
+/** Inputs and what Knative's autoscaler decided on them, one case per line; unit tests replay them. */
+const FILE = join(import.meta.dirname, "../testdata/recorded/knative-autoscaler.json");
 
 /** `RECORD_KNATIVE=1` records the decisions instead of comparing them. */
 const isRecording = process.env["RECORD_KNATIVE"] === "1";
@@ -27,8 +31,8 @@ async function decideWithKnative(cases: readonly KnativeCase[]): Promise<Recorde
 describeWith(["kpa"], "Knative's own autoscaler", () => {
   it("decides what is recorded", async () => {
     const cases = await decideWithKnative(randomCases(12, 50));
-    if (isRecording) writeRecordedKnativeCases(cases);
-    expect(cases).toEqual(readRecordedKnativeCases());
+    if (isRecording) writeFileSync(FILE, `[\n${cases.map((recorded) => JSON.stringify(recorded)).join(",\n")}\n]\n`);
+    expect(cases).toEqual(JSON.parse(readFileSync(FILE, "utf8")));
   });
 
   it("decides the same as ours on random load", async () => {

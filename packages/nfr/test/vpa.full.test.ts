@@ -1,8 +1,12 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { componentFile, describeWith, runCommand } from "@oaas/testkit";
 import { describe, expect, it } from "vitest";
 import { compareWithVpa, type RecordedVpaCase } from "../src/resources/testing/compare-vpa.ts";
-import { readRecordedVpaCases, writeRecordedVpaCases } from "../src/resources/testing/recorded-vpa.ts";
 import { namedVpaCases, randomVpaCase, type VpaCase } from "../src/resources/testing/vpa-cases.ts";
+
+/** Inputs and what VPA recommended for them, one case per line; unit tests replay them. */
+const FILE = join(import.meta.dirname, "../testdata/recorded/vpa-recommendations.json");
 
 /** `RECORD_VPA=1` records the recommendations instead of comparing them. */
 const isRecording = process.env["RECORD_VPA"] === "1";
@@ -24,8 +28,8 @@ async function recommendWithVpa(cases: readonly VpaCase[]): Promise<RecordedVpaC
 describeWith(["vpa"], "VPA's own recommender", () => {
   it("recommends what is recorded", async () => {
     const cases = await recommendWithVpa([...namedVpaCases(), ...randomCases(24, 8)]);
-    if (isRecording) writeRecordedVpaCases(cases);
-    expect(cases).toEqual(readRecordedVpaCases());
+    if (isRecording) writeFileSync(FILE, `[\n${cases.map((recorded) => JSON.stringify(recorded)).join(",\n")}\n]\n`);
+    expect(cases).toEqual(JSON.parse(readFileSync(FILE, "utf8")));
   });
 
   describe.each([

@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { replayKnative } from "./testing/knative-cases.ts";
-import { readRecordedKnativeCases } from "./testing/recorded-knative.ts";
+import { replayKnative, type RecordedKnativeCase } from "./testing/knative-cases.ts";
+
+const FILE = join(import.meta.dirname, "../../testdata/recorded/knative-autoscaler.json");
+const CASES = JSON.parse(readFileSync(FILE, "utf8")) as RecordedKnativeCase[];
 
 describe("recorded decisions of Knative 0.50", () => {
-  it.each(readRecordedKnativeCases())("equal ours: $name", (recorded) => {
+  it.each(CASES)("equal ours: $name", (recorded) => {
     expect(replayKnative(recorded)).toEqual(recorded.decisions);
   });
 });
