@@ -24,8 +24,10 @@ const podUsing = (value: number, changes: Partial<HpaPod> = {}): HpaPod => ({
 const pods = (count: number, value: number): HpaPod[] => Array.from({ length: count }, () => podUsing(value));
 const { usage: _, ...withoutMetrics } = podUsing(0);
 
-const replicasFor = (list: readonly HpaPod[], target: Parameters<typeof replicasForMetric>[2] = TARGET): unknown =>
-  replicasForMetric(list, list.length, target, DEFAULT_HPA_SETTINGS, NOW_MS);
+const replicasFor = (list: readonly HpaPod[], target: Parameters<typeof replicasForMetric>[2] = TARGET): unknown => {
+  const proposal = replicasForMetric(list, list.length, target, DEFAULT_HPA_SETTINGS, NOW_MS);
+  return "failure" in proposal ? proposal.failure : proposal.replicas;
+};
 
 describe("scenarios of the real controller manager", () => {
   it.each(HPA_SCENARIOS)("sets the same replicas: $name", (scenario) => {
@@ -41,8 +43,9 @@ describe("the replicas for a metric", () => {
     ["unchanged at the lower tolerance", pods(10, 45), 10],
     ["fewer below the tolerance", pods(10, 44), 9],
     ["percent are whole: 55.9 is 55", pods(100, 55.9), 100],
-    ["nothing without metrics", [withoutMetrics, withoutMetrics], undefined],
-    ["nothing without pods", [], undefined],
+    ["nothing without metrics", [withoutMetrics, withoutMetrics], "NoMetrics"],
+    ["nothing without requests", [podUsing(100, { request: 0 })], "NoRequests"],
+    ["nothing without pods", [], "NoMetrics"],
     ["a pending pod uses nothing before an increase", [...pods(2, 100), podUsing(0, { phase: "Pending" })], 4],
     ["a pending pod is ignored before a decrease", [...pods(4, 20), podUsing(0, { phase: "Pending" })], 2],
     ["a pod without metrics uses nothing before an increase", [...pods(2, 100), withoutMetrics], 4],
@@ -79,6 +82,11 @@ describe("the replicas for a metric", () => {
     expect(replicasFor([...pods(4, 10), withoutMetrics], { averageValue: 60 })).toBe(2);
   });
 
+  it("reports the usage of measured pods", () => {
+    const proposal = replicasForMetric([...pods(2, 101), withoutMetrics], 3, TARGET, DEFAULT_HPA_SETTINGS, NOW_MS);
+    expect(proposal).toEqual({ replicas: 5, averageUsage: 101, utilization: 101 });
+  });
+
   it("never decreases when the load grows", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.nat({ max: 400 }), fc.nat({ max: 100 }), (count, load, more) => {
@@ -93,7 +101,7 @@ describe("following a recommendation", () => {
 
   /** The replicas after each sync of 15 s. */
   const follow = (ofSpec: HpaSpec, start: number, recommendations: readonly number[]): number[] => {
-    let memory: HpaMemory = EMPTY_HPA_MEMORY;
+    let memory: HpaMemory = { ...EMPTY_HPA_MEMORY, recommendations: [{ atMs: 0, count: start }] };
     let current = start;
     return recommendations.map((recommended, index) => {
       const decision = followRecommendation(ofSpec, { nowMs: index * 15_000, current, memory }, recommended);

@@ -18,11 +18,16 @@ export interface HpaRules {
   readonly policies?: readonly HpaPolicy[];
 }
 
+export interface HpaBehavior {
+  readonly scaleUp?: HpaRules;
+  readonly scaleDown?: HpaRules;
+}
+
 export interface HpaSpec {
   readonly minReplicas?: number;
   readonly maxReplicas: number;
   /** Without it the controller uses older rules: at most double or 4, and the flag of the stabilization window. */
-  readonly behavior?: { readonly scaleUp?: HpaRules; readonly scaleDown?: HpaRules };
+  readonly behavior?: HpaBehavior;
 }
 
 interface TimedCount {
@@ -87,9 +92,9 @@ export function decideReplicas(
   if (current === 0) return { replicas: 0, memory };
   if (current > maxReplicas) return rememberChange(spec, { replicas: maxReplicas, memory }, current, nowMs);
   if (current < minReplicas) return rememberChange(spec, { replicas: minReplicas, memory }, current, nowMs);
-  const recommended = replicasForMetric(pods, current, spec.target, settings, nowMs);
-  if (recommended === undefined) return { replicas: current, memory };
-  return followRecommendation(spec, { nowMs, current, memory }, recommended, settings);
+  const proposal = replicasForMetric(pods, current, spec.target, settings, nowMs);
+  if ("failure" in proposal) return { replicas: current, memory };
+  return followRecommendation(spec, { nowMs, current, memory }, proposal.replicas, settings);
 }
 
 /** Applies stabilization windows, policies and limits to the replicas that the metrics ask for. */
@@ -99,15 +104,15 @@ export function followRecommendation(
   recommended: number,
   settings: HpaSettings = DEFAULT_HPA_SETTINGS,
 ): HpaDecision {
-  const { nowMs, current } = input;
-  const memory = input.memory.recommendations.length > 0 ? input.memory : startMemory(current, nowMs);
-  const windows = windowsOf(spec, settings);
-  const stabilized = stabilize(spec, { ...input, memory }, recommended, windows);
+  const { nowMs, current, memory } = input;
+  const windows = stabilizationWindows(spec.behavior, settings);
+  const stabilized = stabilize(spec, input, recommended, windows);
   const bounded =
-    spec.behavior === undefined
-      ? boundByDoubling(spec, current, stabilized)
-      : boundByRules(spec, { ...input, memory }, stabilized);
-  const kept = memory.recommendations.filter(({ atMs }) => nowMs - atMs <= Math.max(windows.upMs, windows.downMs));
+    spec.behavior === undefined ? boundByDoubling(spec, current, stabilized) : boundByRules(spec, input, stabilized);
+  // An equal count that is newer replaces older ones, so that memory is bounded.
+  const kept = memory.recommendations.filter(
+    ({ atMs, count }) => count !== recommended && nowMs - atMs <= Math.max(windows.upMs, windows.downMs),
+  );
   const recommendations = [...kept, { atMs: nowMs, count: recommended }];
   const decision = { ...bounded, recommended, stabilized, memory: { ...memory, recommendations } };
   return rememberChange(spec, decision, current, nowMs);
@@ -122,7 +127,11 @@ interface Windows {
   readonly downMs: number;
 }
 
-function windowsOf({ behavior }: HpaSpec, settings: HpaSettings): Windows {
+/** How long recommendations count, upwards and downwards. */
+export function stabilizationWindows(
+  behavior: HpaSpec["behavior"],
+  settings: HpaSettings = DEFAULT_HPA_SETTINGS,
+): Windows {
   const down = behavior?.scaleDown?.stabilizationWindowSeconds;
   return {
     upMs: (behavior?.scaleUp?.stabilizationWindowSeconds ?? DEFAULT_UP.stabilizationWindowSeconds) * 1000,

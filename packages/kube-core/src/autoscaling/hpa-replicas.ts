@@ -1,9 +1,9 @@
 /** A pod of the scaled workload, as the controller sees it. */
 export interface HpaPod {
-  readonly phase: "Pending" | "Running" | "Succeeded" | "Failed";
+  readonly phase: string;
   readonly isDeleting?: boolean;
   readonly startedMs?: number;
-  /** The condition Ready. */
+  /** The condition Ready, and since when; "Unknown" counts as ready. */
   readonly ready?: { readonly isTrue: boolean; readonly sinceMs: number };
   /** In whole thousandths, such as millicores. */
   readonly request: number;
@@ -37,21 +37,46 @@ interface Measured {
   readonly request: number;
 }
 
-/** The replicas that the metric asks for; undefined when no pod has metrics. */
+/** What a metric asks for, and the usage that it reports. */
+export interface HpaProposal {
+  readonly replicas: number;
+  /** Whole thousandths per measured pod. */
+  readonly averageUsage: number;
+  /** Percent of the requests, for such a target. */
+  readonly utilization?: number;
+}
+
+/** NoMetrics: no pod that counts has metrics. NoRequests: these pods request nothing. */
+export interface HpaFailure {
+  readonly failure: "NoMetrics" | "NoRequests";
+}
+
+/** The replicas that the metric asks for. */
 export function replicasForMetric(
   pods: readonly HpaPod[],
   current: number,
   target: HpaTarget,
   settings: HpaSettings,
   nowMs: number,
-): number | undefined {
+): HpaProposal | HpaFailure {
   const groups = groupPods(pods, target, settings, nowMs);
-  const ratio = usageRatio(groups.measured, target);
-  if (ratio === undefined) return undefined;
-  const isWithin = (value: number): boolean => 1 - settings.tolerance <= value && value <= 1 + settings.tolerance;
+  if (groups.measured.length === 0) return { failure: "NoMetrics" };
+  const usage = usageOf(groups.measured, target);
+  if (usage === undefined) return { failure: "NoRequests" };
+  const { ratio, ...reported } = usage;
+  return { replicas: replicasForRatio(groups, ratio, current, target, settings.tolerance), ...reported };
+}
+
+function replicasForRatio(
+  groups: PodGroups,
+  ratio: number,
+  current: number,
+  target: HpaTarget,
+  tolerance: number,
+): number {
   const countsUnready = groups.unready.length > 0 && ratio > 1;
   if (!countsUnready && groups.missing.length === 0) {
-    return isWithin(ratio) ? current : Math.ceil(ratio * groups.measured.length);
+    return isWithinTolerance(ratio, tolerance) ? current : Math.ceil(ratio * groups.measured.length);
   }
   const assumed = [
     ...groups.measured,
@@ -60,12 +85,17 @@ export function replicasForMetric(
       : groups.missing.map((pod) => ({ request: pod.request, value: assumedUsage(pod, ratio, target) }))),
     ...(countsUnready ? groups.unready.map((pod) => ({ request: pod.request, value: 0 })) : []),
   ];
-  const assumedRatio = usageRatio(assumed, target) ?? ratio;
+  const assumedRatio = usageOf(assumed, target)?.ratio ?? ratio;
   const turns = (ratio < 1 && assumedRatio > 1) || (ratio > 1 && assumedRatio < 1);
-  if (isWithin(assumedRatio) || turns) return current;
+  if (isWithinTolerance(assumedRatio, tolerance) || turns) return current;
   const replicas = Math.ceil(assumedRatio * assumed.length);
   const isOpposite = (assumedRatio < 1 && replicas > current) || (assumedRatio > 1 && replicas < current);
   return isOpposite ? current : replicas;
+}
+
+/** Whether the ratio of usage and target is close enough to 1; the limits are included, as in the controller. */
+export function isWithinTolerance(ratio: number, tolerance: number = DEFAULT_HPA_SETTINGS.tolerance): boolean {
+  return 1 - tolerance <= ratio && ratio <= 1 + tolerance;
 }
 
 /** A pod without metrics uses nothing before an increase, and all of its request or the target before a decrease. */
@@ -75,13 +105,18 @@ function assumedUsage(pod: HpaPod, ratio: number, target: HpaTarget): number {
   return Math.trunc((pod.request * Math.max(100, target.utilization)) / 100);
 }
 
-function usageRatio(pods: readonly Measured[], target: HpaTarget): number | undefined {
+/** Relative to the target, with the integer divisions of the controller. */
+function usageOf(
+  pods: readonly Measured[],
+  target: HpaTarget,
+): (Omit<HpaProposal, "replicas"> & { readonly ratio: number }) | undefined {
   const used = pods.reduce((sum, { value }) => sum + value, 0);
-  if (!("utilization" in target)) {
-    return pods.length === 0 ? undefined : Math.trunc(used / pods.length) / target.averageValue;
-  }
+  const averageUsage = Math.trunc(used / pods.length);
+  if (!("utilization" in target)) return { ratio: averageUsage / target.averageValue, averageUsage };
   const requested = pods.reduce((sum, { request }) => sum + request, 0);
-  return requested === 0 ? undefined : Math.trunc((used * 100) / requested) / target.utilization;
+  if (requested === 0) return undefined;
+  const utilization = Math.trunc((used * 100) / requested);
+  return { ratio: utilization / target.utilization, averageUsage, utilization };
 }
 
 interface PodGroups {

@@ -2,6 +2,7 @@ export {
   decideReplicas,
   EMPTY_HPA_MEMORY,
   followRecommendation,
+  type HpaBehavior,
   type HpaDecision,
   type HpaInput,
   type HpaLimit,
@@ -9,8 +10,16 @@ export {
   type HpaPolicy,
   type HpaRules,
   type HpaSpec,
+  stabilizationWindows,
 } from "./horizontal-autoscaler.ts";
-export { DEFAULT_HPA_SETTINGS, type HpaPod, type HpaSettings, type HpaTarget } from "./hpa-replicas.ts";
+export {
+  DEFAULT_HPA_SETTINGS,
+  isWithinTolerance,
+  replicasForMetric,
+  type HpaPod,
+  type HpaSettings,
+  type HpaTarget,
+} from "./hpa-replicas.ts";
 export {
   defaultKnativeSettings,
   KnativeAutoscaler,

@@ -1,4 +1,5 @@
 import { equalJson, selectsLabels, type KubeObject } from "@oaas/kube-core";
+import { EMPTY_HPA_MEMORY, type HpaMemory } from "@oaas/kube-core/autoscaling";
 import type { Controller, WatchedKind } from "../loop/controller.ts";
 import { createDecision, SETTLED } from "../loop/decision.ts";
 import { watchOwn } from "../loop/controller.ts";
@@ -15,14 +16,7 @@ import {
 } from "../objects/resources.ts";
 import type { Pod, Workload } from "../objects/typed.ts";
 import { containerUsages, type UsageSource } from "../usage/pod-usage.ts";
-import {
-  decideAutoscaler,
-  SYNC_MS,
-  type Autoscaler,
-  type AutoscalerDecision,
-  type AutoscalerState,
-} from "./autoscaler.ts";
-import type { Recommendation, ScaleEvent } from "./scaling-behavior.ts";
+import { decideAutoscaler, SYNC_MS, type Autoscaler, type AutoscalerState } from "./autoscaler.ts";
 
 const TARGETS: Readonly<Record<string, Resource>> = {
   Deployment: DEPLOYMENTS,
@@ -30,18 +24,13 @@ const TARGETS: Readonly<Record<string, Resource>> = {
   StatefulSet: STATEFUL_SETS,
 };
 
-/** Maximum number of remembered recommendations and changes: an hour of them, the longest window. */
-const REMEMBERED = 240;
-const REMEMBERED_MS = 3_600_000;
-
 interface Memory {
   /** The last pass over usage, and the spec that it followed. */
   readonly synced?: { readonly atMs: number; readonly spec: Autoscaler["spec"] };
-  readonly recommendations: readonly Recommendation[];
-  readonly scaleEvents: readonly ScaleEvent[];
+  readonly decisions: HpaMemory;
 }
 
-const NOTHING: Memory = { recommendations: [], scaleEvents: [] };
+const NOTHING: Memory = { decisions: EMPTY_HPA_MEMORY };
 
 /** With a usage source autoscalers follow the usage of pods, as with a metrics server. */
 export function autoscalerController(usage?: UsageSource): Controller {
@@ -64,9 +53,16 @@ export function autoscalerController(usage?: UsageSource): Controller {
       const target = targetOf(autoscaler, view);
       const measured = usage &&
         target && { now, pods: podsOf(target.object, view), usages: (pod: Pod) => containerUsages(pod, usage, now) };
-      const result = decideAutoscaler({ autoscaler, target, ...memory, now, ...(measured ? { measured } : {}) });
+      const result = decideAutoscaler({
+        autoscaler,
+        target,
+        memory: memory.decisions,
+        now,
+        ...(measured ? { measured } : {}),
+      });
       memories.set(key, {
-        ...remember(memory, result, now),
+        ...memory,
+        decisions: result.memory ?? memory.decisions,
         ...(measured ? { synced: { atMs: now, spec: autoscaler.spec } } : {}),
       });
       return result.decision;
@@ -77,20 +73,6 @@ export function autoscalerController(usage?: UsageSource): Controller {
 /** Usage is compared once per period, also when pods come and go in between. */
 function nextSyncInMs({ synced }: Memory, { spec }: Autoscaler, now: number): number {
   return synced && equalJson(synced.spec, spec) ? synced.atMs + SYNC_MS - now : 0;
-}
-
-function remember(memory: Memory, { recommended, change }: AutoscalerDecision, now: number): Memory {
-  const { recommendations, scaleEvents } = memory;
-  const last = recommendations.at(-1);
-  const isNew = recommended !== undefined && (last?.replicas !== recommended || last.atMs !== now);
-  const isRecent = ({ atMs }: { readonly atMs: number }): boolean => atMs > now - REMEMBERED_MS;
-  return {
-    recommendations: isNew
-      ? [...recommendations.filter(isRecent), { atMs: now, replicas: recommended }].slice(-REMEMBERED)
-      : recommendations,
-    scaleEvents:
-      change === undefined ? scaleEvents : [...scaleEvents.filter(isRecent), { atMs: now, change }].slice(-REMEMBERED),
-  };
 }
 
 function podsOf({ metadata, spec }: Workload, view: ClusterView): readonly Pod[] {

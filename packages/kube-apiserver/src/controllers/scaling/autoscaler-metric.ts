@@ -1,4 +1,5 @@
 import { formatQuantity, type KubeObject } from "@oaas/kube-core";
+import { isWithinTolerance } from "@oaas/kube-core/autoscaling";
 import { ANNOTATIONS } from "../failures/failure.ts";
 import type { Claim } from "../objects/conditions.ts";
 import { quantity } from "../objects/pods.ts";
@@ -53,7 +54,6 @@ export type Proposed =
   | (Proposal & { readonly statuses: readonly object[] })
   | { readonly claim: Claim; readonly summary: string };
 
-const TOLERANCE = 0.1;
 const NO_METRICS_API =
   "unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)";
 const NO_OTHER_METRICS = "unable to fetch metrics: no custom or external metrics API is registered";
@@ -83,7 +83,7 @@ function proposeAnnotated(autoscaler: Measured, current: number): Proposal | und
   const metric = annotatedMetric(autoscaler, current);
   if (!metric) return undefined;
   const ratio = metric.value / metric.target;
-  return { ...metric, replicas: Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(current * ratio) };
+  return { ...metric, replicas: isWithinTolerance(ratio) ? current : Math.ceil(current * ratio) };
 }
 
 function proposeMeasured(

@@ -1,17 +1,12 @@
 import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
+import { stabilizationWindows, type HpaBehavior, type HpaMemory } from "@oaas/kube-core/autoscaling";
 import { createDecision, recordEvent, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Workload } from "../objects/typed.ts";
 import { proposeReplicas, type MetricSpec, type ResourceMetrics } from "./autoscaler-metric.ts";
-import {
-  normalizeReplicas,
-  stabilizationWindowMs,
-  type Behavior,
-  type Recommendation,
-  type ScaleEvent,
-} from "./scaling-behavior.ts";
+import { normalizeReplicas } from "./scaling-behavior.ts";
 
 export interface Autoscaler extends KubeObject {
   readonly spec: {
@@ -19,7 +14,7 @@ export interface Autoscaler extends KubeObject {
     readonly minReplicas?: number;
     readonly maxReplicas: number;
     readonly metrics?: readonly MetricSpec[];
-    readonly behavior?: Behavior;
+    readonly behavior?: HpaBehavior;
   };
   readonly status?: AutoscalerStatus;
 }
@@ -35,8 +30,7 @@ export interface AutoscalerStatus {
 export interface AutoscalerState {
   readonly autoscaler: Stored<Autoscaler>;
   readonly target: { readonly kind: Resource; readonly object: Stored<Workload> } | undefined;
-  readonly recommendations: readonly Recommendation[];
-  readonly scaleEvents?: readonly ScaleEvent[];
+  readonly memory: HpaMemory;
   /** Absent in a cluster without a metrics API. */
   readonly measured?: ResourceMetrics;
   readonly now: number;
@@ -44,10 +38,8 @@ export interface AutoscalerState {
 
 export interface AutoscalerDecision {
   readonly decision: Decision;
-  /** Recommendation to record. */
-  readonly recommended?: number;
-  /** Change of the scale to record. */
-  readonly change?: number;
+  /** What to remember, when it changes. */
+  readonly memory?: HpaMemory;
 }
 
 /** The period of the real controller. */
@@ -94,24 +86,15 @@ function createUnableCondition({ spec }: Autoscaler): Claim {
 }
 
 function followMetric(state: AutoscalerState, current: number): AutoscalerDecision {
-  const { autoscaler, now, recommendations, scaleEvents = [] } = state;
+  const { autoscaler, now, memory: before } = state;
   const { minReplicas: min = 1, maxReplicas: max, behavior } = autoscaler.spec;
   const proposed = proposeReplicas(autoscaler, current, state.measured);
   if ("claim" in proposed) {
     const failed = { conditions: [ABLE, proposed.claim], failure: proposed.summary };
     return { decision: report(state, failed, syncMs(state)) };
   }
-  const recommended = proposed.replicas;
-  const result = normalizeReplicas({
-    behavior,
-    current,
-    desired: recommended,
-    min,
-    max,
-    recommendations,
-    scaleEvents,
-    now,
-  });
+  const result = normalizeReplicas({ behavior, current, desired: proposed.replicas, min, max, memory: before, now });
+  const { memory } = result;
   const able = result.stabilization ?? { reason: "ReadyForNewScale", message: "recommended size matches current size" };
   const active: Claim = {
     type: "ScalingActive",
@@ -125,11 +108,10 @@ function followMetric(state: AutoscalerState, current: number): AutoscalerDecisi
   const changes = { metrics: proposed.statuses, conditions };
   if (result.replicas === current) {
     const waitMs = result.stabilization || isLimited ? windowEndsInMs(state) : undefined;
-    return { decision: report(state, { ...changes, desired: current }, syncMs(state) ?? waitMs), recommended };
+    return { decision: report(state, { ...changes, desired: current }, syncMs(state) ?? waitMs), memory };
   }
   const direction = result.replicas > current ? `${proposed.text} above target` : "All metrics below target";
-  const change = result.replicas - current;
-  return { ...createScaleSteps(state, result.replicas, direction, changes), recommended, change };
+  return { ...createScaleSteps(state, result.replicas, direction, changes), memory };
 }
 
 /** Usage changes without a change of an object, so that it is read again; annotations do not. */
@@ -142,10 +124,11 @@ function createAbleCondition(reason: string, message: string): Claim {
 }
 
 /** When the next recommendation or change of the scale leaves its window. */
-function windowEndsInMs({ autoscaler, recommendations, scaleEvents = [], now }: AutoscalerState): number | undefined {
-  const windowMs = stabilizationWindowMs(autoscaler.spec.behavior);
-  const ends = recommendations.map(({ atMs }) => atMs + windowMs - now).filter((wait) => wait > 0);
-  const isRateLimited = autoscaler.spec.behavior !== undefined && scaleEvents.length > 0;
+function windowEndsInMs({ autoscaler, memory, now }: AutoscalerState): number | undefined {
+  const { upMs, downMs } = stabilizationWindows(autoscaler.spec.behavior);
+  const windowMs = Math.max(upMs, downMs);
+  const ends = memory.recommendations.map(({ atMs }) => atMs + windowMs - now).filter((wait) => wait > 0);
+  const isRateLimited = memory.added.length + memory.removed.length > 0;
   const waits = isRateLimited ? [...ends, SYNC_MS] : ends;
   return waits.length === 0 ? undefined : Math.min(...waits);
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { HpaMemory } from "@oaas/kube-core/autoscaling";
 import type { Pod } from "../objects/typed.ts";
 import { calculateReplicas, type CalculationInput } from "./replica-calculator.ts";
 import { normalizeReplicas, type NormalizationInput } from "./scaling-behavior.ts";
@@ -65,6 +66,7 @@ describe("calculateReplicas", () => {
   test.each([
     ["double the target", calculate([1000, 1000]), "4 (100)"],
     ["within tolerance", calculate([540, 545]), "2 (54)"],
+    ["at the limit of the tolerance", calculate([550, 550]), "2 (55)"],
     ["just outside", calculate([560, 560]), "3 (56)"],
     ["half the target", calculate([250, 250, 250, 250]), "2 (25)"],
     ["an average value", calculate([300, 500], { target: { milli: 100 } }), "8 (400 each)"],
@@ -139,7 +141,7 @@ describe("calculateReplicas", () => {
 describe("normalizeReplicas", () => {
   const policies = fc.array(
     fc.record({
-      type: fc.constantFrom("Pods", "Percent"),
+      type: fc.constantFrom("Pods" as const, "Percent" as const),
       value: fc.integer({ min: 1, max: 200 }),
       periodSeconds: fc.integer({ min: 1, max: 1800 }),
     }),
@@ -148,11 +150,15 @@ describe("normalizeReplicas", () => {
   const rules = fc.record(
     {
       stabilizationWindowSeconds: fc.integer({ min: 0, max: 3600 }),
-      selectPolicy: fc.constantFrom("Max", "Min", "Disabled"),
+      selectPolicy: fc.constantFrom("Max" as const, "Min" as const, "Disabled" as const),
       policies,
     },
     { requiredKeys: [] },
   );
+  const counts = (max: number, maxLength: number): fc.Arbitrary<HpaMemory["recommendations"]> =>
+    fc.array(fc.record({ atMs: fc.integer({ min: NOW - 4_000_000, max: NOW }), count: fc.integer({ min: 1, max }) }), {
+      maxLength,
+    });
   const input: fc.Arbitrary<NormalizationInput> = fc
     .record({
       behavior: fc.option(fc.record({ scaleUp: rules, scaleDown: rules }, { requiredKeys: [] }), { nil: undefined }),
@@ -160,14 +166,7 @@ describe("normalizeReplicas", () => {
       more: fc.integer({ min: 0, max: 50 }),
       position: fc.double({ min: 0, max: 1, noNaN: true }),
       desired: fc.integer({ min: 0, max: 200 }),
-      recommendations: fc.array(
-        fc.record({ atMs: fc.integer({ min: NOW - 4_000_000, max: NOW }), replicas: fc.integer({ min: 1, max: 60 }) }),
-        { maxLength: 10 },
-      ),
-      scaleEvents: fc.array(
-        fc.record({ atMs: fc.integer({ min: NOW - 4_000_000, max: NOW }), change: fc.integer({ min: -5, max: 5 }) }),
-        { maxLength: 5 },
-      ),
+      memory: fc.record({ recommendations: counts(60, 10), added: counts(5, 5), removed: counts(5, 5) }),
     })
     .map(({ more, position, min, ...rest }) => ({
       ...rest,
@@ -191,7 +190,7 @@ describe("normalizeReplicas", () => {
   test("never turns a recommendation around", () => {
     fc.assert(
       fc.property(input, (one) => {
-        const { replicas } = normalizeReplicas({ ...one, recommendations: [] });
+        const { replicas } = normalizeReplicas({ ...one, memory: { ...one.memory, recommendations: [] } });
         if (one.desired >= one.current) expect(replicas).toBeGreaterThanOrEqual(one.current);
         else expect(replicas).toBeLessThanOrEqual(one.current);
       }),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Stored } from "@oaas/kube-core";
+import { EMPTY_HPA_MEMORY, type HpaBehavior, type HpaMemory } from "@oaas/kube-core/autoscaling";
 import { DEPLOYMENTS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
 import { decideAutoscaler, type Autoscaler } from "./autoscaler.ts";
-import type { Behavior, Recommendation } from "./scaling-behavior.ts";
 import { decideEviction, recordDisruption } from "./disruption.ts";
 
 const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
@@ -11,7 +11,13 @@ const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utili
 function decided(
   current: number,
   metric: string | undefined,
-  more: { min?: number; max?: number; recent?: readonly Recommendation[]; load?: boolean; behavior?: Behavior } = {},
+  more: {
+    min?: number;
+    max?: number;
+    recent?: HpaMemory["recommendations"];
+    load?: boolean;
+    behavior?: HpaBehavior;
+  } = {},
 ): string {
   const annotations: Record<string, string> =
     metric === undefined ? {} : { [`simulation.kube.local/${more.load ? "load" : "metric"}`]: metric };
@@ -36,7 +42,7 @@ function decided(
   const { decision } = decideAutoscaler({
     autoscaler,
     target: { kind: DEPLOYMENTS, object },
-    recommendations: more.recent ?? [],
+    memory: { ...EMPTY_HPA_MEMORY, recommendations: more.recent ?? [] },
     now: 1_000_000,
   });
   const scaled = decision.steps.find((step) => step.do === "update");
@@ -62,18 +68,23 @@ describe("an autoscaler", () => {
       expected: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
     },
     {
+      case: "exactly 10 % above the target: unchanged",
+      is: decided(4, "55"),
+      expected: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
+    },
+    {
       case: "half the target: half the pods",
       is: decided(4, "25"),
       expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
       case: "not down within the stabilization window",
-      is: decided(4, "25", { recent: [{ atMs: 900_000, replicas: 4 }] }),
+      is: decided(4, "25", { recent: [{ atMs: 900_000, count: 4 }] }),
       expected: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
     },
     {
       case: "older recommendations do not count",
-      is: decided(4, "25", { recent: [{ atMs: 100_000, replicas: 4 }] }),
+      is: decided(4, "25", { recent: [{ atMs: 100_000, count: 4 }] }),
       expected: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
     },
     {
