@@ -174,7 +174,7 @@ export function buildDeployments(
     packages: registry,
     clusters: clusters.directory,
     clusterReferences: clusters.references,
-    recommended: (deployment, cluster) => recommendedReplicas(runtimes.view, deployment.key, cluster),
+    recommended: ({ key }, cluster) => recommendedReplicas(runtimes.view, { key, cluster, nowMs: ambient.clock.now() }),
     settings: plannerSettings(config),
     forgetPackage: (name) => registry.forget(name),
     maxRetries: deploy.maxRetries,

@@ -43,8 +43,6 @@ export interface UnitReport {
   /** The owner of the unit, if known. Units of other owners are never touched. */
   readonly managedBy?: string;
   readonly deploymentKey?: string;
-  /** Replicas per function that the cluster recommends from its measurements. */
-  readonly recommendedReplicas?: Readonly<Record<string, number>>;
 }
 
 /** A filter for runtimes. */

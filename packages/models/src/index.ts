@@ -97,7 +97,14 @@ export {
   type ClassRuntime,
   type ClassRuntimeStatus,
   type FunctionStatus,
-  type NfrCompliance,
   type ResourceReference,
 } from "./observed/class-runtime.ts";
+export type {
+  NfrAppliedChange,
+  NfrBurnRate,
+  NfrCompliance,
+  NfrEvidence,
+  NfrMeasurement,
+  NfrRecommendation,
+} from "./observed/nfr-status.ts";
 export { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "./observed/topology.ts";

@@ -77,7 +77,11 @@ describe("counts", () => {
 describe("measured scales", () => {
   const at = (recommended: number, previous?: DeploymentPlan) =>
     expectPlan({
-      clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": recommended } })],
+      clusters: [
+        clusterOf("c00", 0.99, {
+          recommendedReplicas: { "Order.place": { replicas: recommended, isOutdated: false } },
+        }),
+      ],
       deployment: { nfr: { minThroughputRps: 5000 } },
       ...(previous === undefined ? {} : { previous }),
     });

@@ -55,7 +55,25 @@ export interface CandidateCluster extends HealthFacts {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
   /** Replicas per function that its class runtime manager recommends from measurements. */
-  readonly recommendedReplicas?: Readonly<Record<string, number>>;
+  readonly recommendedReplicas?: Readonly<Record<string, ReplicaRecommendation>>;
+}
+
+/** A measured need for replicas. */
+export interface ReplicaRecommendation {
+  readonly replicas: number;
+  /** Requests per second that one replica serves within its latency requirement. */
+  readonly rpsPerReplica?: number;
+  /** Requests per second that callers send. */
+  readonly demandRps?: number;
+  /** Whether `replicas` only repeats the minimum of the last plan. */
+  readonly isMinimum?: boolean;
+  /** Whether it is too old to plan with. */
+  readonly isOutdated: boolean;
+  /** Time after which it is outdated. */
+  readonly validUntil?: string;
+  /** The computation in words, with its numbers. */
+  readonly basis?: string;
+  readonly confidence?: number;
 }
 
 /** Assumptions that replace known facts in a what-if plan. */

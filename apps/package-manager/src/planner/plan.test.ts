@@ -1,5 +1,7 @@
 import { ClusterStatus, EMPTY_PROVISION, FunctionType, ShardType } from "@oaas/models";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { ReplicaRecommendation } from "./plan-types.ts";
 import {
   bindingOf,
   clusterName,
@@ -175,10 +177,85 @@ describe("scales", () => {
 
   test("a measurement replaces the assumed rate only in its cluster", () => {
     const plan = expectPlan({
-      clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } }), clusterOf("b", 0.99)],
+      clusters: [
+        clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": { replicas: 7, isOutdated: false } } }),
+        clusterOf("b", 0.99),
+      ],
       deployment: { nfr: { minThroughputRps: 3000 }, targetClusters: ["a", "b"].map(clusterName) },
     });
     expect(plan.units.map(({ functions }) => functions[0]?.minScale)).toEqual([7, 3]);
+  });
+
+  test.each<{ why: string; measured: Partial<ReplicaRecommendation>; want: number; reason: string }>([
+    {
+      why: "the measured capacity of a replica replaces the assumed one",
+      measured: { replicas: 2, rpsPerReplica: 400, basis: "rps_per_replica 400 over 10m", confidence: 0.85 },
+      want: 8,
+      reason: "measured in a, 3000 requests per second need 8 (rps_per_replica 400 over 10m, confidence 0.85)",
+    },
+    {
+      why: "the demand is larger than the requirement",
+      measured: { replicas: 2, rpsPerReplica: 1000, demandRps: 6500 },
+      want: 7,
+      reason: "measured in a, 3000 requests per second need 7",
+    },
+    {
+      why: "the recommendation is larger because of latency",
+      measured: { replicas: 9, rpsPerReplica: 1000 },
+      want: 9,
+      reason: "measured in a, 3000 requests per second need 9",
+    },
+    {
+      why: "the recommendation only repeats the minimum of the last plan",
+      measured: { replicas: 9, rpsPerReplica: 1500, isMinimum: true },
+      want: 2,
+      reason: "measured in a, 3000 requests per second need 2",
+    },
+    {
+      why: "the recommendation is outdated",
+      measured: { replicas: 9, isOutdated: true, validUntil: "2026-01-01T00:00:00Z" },
+      want: 3,
+      reason:
+        "3000 requests per second need 3 at an assumed 1000 each (the recommendation of 9 expired at 2026-01-01T00:00:00Z)",
+    },
+    {
+      why: "the recommendation has no expiry",
+      measured: { replicas: 9, isOutdated: true },
+      want: 3,
+      reason: "3000 requests per second need 3 at an assumed 1000 each (the recommendation has no expiry)",
+    },
+  ])("plans $want replicas when $why", ({ measured, want, reason }) => {
+    const recommendedReplicas = { "Order.place": { replicas: 1, isOutdated: false, ...measured } };
+    const plan = expectPlan({
+      clusters: [clusterOf("a", 0.99, { recommendedReplicas })],
+      deployment: { nfr: { minThroughputRps: 3000 } },
+    });
+    expect(plan.units[0]?.functions[0]).toMatchObject({ minScale: want });
+    expect(plan.units[0]?.functions[0]?.reason.split("; ")).toContain(reason);
+  });
+
+  test("a recommendation never lowers the scale below the minimum of the user or the need of availability", () => {
+    const measurement = fc.record({
+      replicas: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY)),
+      isOutdated: fc.boolean(),
+      rpsPerReplica: fc.oneof(fc.double({ min: 0, max: 5000, noNaN: true }), fc.constantFrom(Number.NaN, -1)),
+      demandRps: fc.double({ min: 0, max: 10_000, noNaN: true }),
+      isMinimum: fc.boolean(),
+    });
+    const share = fc.constantFrom(0.9, 0.99, 0.999);
+    fc.assert(
+      fc.property(measurement, fc.integer({ min: 0, max: 9 }), share, (measured, minScale, availability) => {
+        const given = withNfr({ minThroughputRps: 1, availability }, { minScale });
+        const without = expectPlan({ ...given, clusters: [clusterOf("a", 0.99)] }).units[0]?.functions[0];
+        const recommendedReplicas = { "Order.place": measured };
+        const plan = expectPlan({ ...given, clusters: [clusterOf("a", 0.99, { recommendedReplicas })] });
+        const planned = plan.units[0]?.functions[0]?.minScale ?? 0;
+        expect(planned).toBeGreaterThanOrEqual(Math.max(minScale, plan.replicas));
+        // One request per second needs one replica, so that the plan without measurements has no other need.
+        expect(planned).toBeGreaterThanOrEqual(without?.minScale ?? Number.NaN);
+        expect(Number.isSafeInteger(planned)).toBe(true);
+      }),
+    );
   });
 
   test.each([
@@ -187,7 +264,7 @@ describe("scales", () => {
   ])("plans for a measured need of 7 when $why", ({ nfr, max, want }) => {
     const plan = expectPlan({
       ...withNfr(nfr, { maxScale: max }),
-      clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } })],
+      clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": { replicas: 7, isOutdated: false } } })],
     });
     expect(plan.units[0]?.functions[0]?.minScale).toBe(want);
   });

@@ -131,6 +131,18 @@ describe("aggregateStatus", () => {
     expect(aggregateStatus(key, undone, new Map(), undefined).revision).toBe(3);
   });
 
+  it("includes recommendations, the last change and compliance of each cluster", () => {
+    const recommendations = [{ component: "Cart.add", dimension: "replicas", target: 3 }];
+    const lastApplied = [{ component: "Cart.add", dimension: "replicas", target: 2 }];
+    const nfrCompliance = { overall: "Violated", lastChecked: "t" };
+    const status = { condition: "running", phase: "running", lastUpdated: "t", recommendations, lastApplied } as const;
+    const report = reportOf("a", "cart-a", { runtime: { status, nfrCompliance } });
+    const observed = new Map([["a" as ClusterName, { reachable: true, unit: { report, observedAtMs: 0 } }]]);
+    expect(aggregateStatus(key, recordOf({ a: {} }), observed, undefined)).toMatchObject({
+      clusters: [{ recommendations, lastApplied, nfrCompliance }],
+    });
+  });
+
   it("includes the operation, the planned availability and the last update", () => {
     const operation = { id: "s1", kind: "deploy", state: "running", done: 1, total: 2 } as const;
     const observed = new Map([["a" as ClusterName, reported("a", "running")]]);

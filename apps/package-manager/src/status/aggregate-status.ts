@@ -47,6 +47,7 @@ export function aggregateStatus(
 
 function clusterStatus(cluster: ClusterName, placement: Placement, observed: UnitObservation): ClusterDeploymentStatus {
   const { unit, reachable } = observed;
+  const runtime = unit?.report.runtime;
   return omitUndefined({
     cluster,
     unitId: placement.unitId,
@@ -54,7 +55,10 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
     condition: unitCondition(placement, observed),
     phase: reachable ? unit?.report.phase : undefined,
     message: unitMessage(placement, observed),
-    functions: unit?.report.runtime.status?.functions ?? [],
+    functions: runtime?.status?.functions ?? [],
+    nfrCompliance: runtime?.nfrCompliance,
+    recommendations: runtime?.status?.recommendations,
+    lastApplied: runtime?.status?.lastApplied,
     error: observed.error ?? placement.fault?.message,
     observedAt: unit && timestamp(unit.observedAtMs),
   });

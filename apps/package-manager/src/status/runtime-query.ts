@@ -1,4 +1,6 @@
-import { splitClassKey, type ClusterName, type DeploymentKey } from "@oaas/models";
+import { omitUndefined } from "@oaas/contracts/rest";
+import { splitClassKey, type ClusterName, type DeploymentKey, type NfrRecommendation } from "@oaas/models";
+import type { CandidateCluster, ReplicaRecommendation } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { RuntimeQuery, UnitReport } from "../ports.ts";
 import type { RuntimeView } from "./runtime-view.ts";
@@ -29,9 +31,26 @@ export function matchesQuery(
 /** Replicas per function that a cluster recommends for a deployment; undefined while the cluster is not followed. */
 export function recommendedReplicas(
   view: RuntimeView,
-  key: DeploymentKey,
-  cluster: ClusterName,
-): Readonly<Record<string, number>> | undefined {
+  { key, cluster, nowMs }: { readonly key: DeploymentKey; readonly cluster: ClusterName; readonly nowMs: number },
+): CandidateCluster["recommendedReplicas"] {
   if (view.syncState(cluster) === "unknown") return undefined;
-  return view.get(cluster, unitIdOf(key, cluster))?.report.recommendedReplicas;
+  const { recommendations = [] } = view.get(cluster, unitIdOf(key, cluster))?.report.runtime.status ?? {};
+  const replicas = recommendations.filter(({ dimension, target }) => dimension === "replicas" && target >= 0);
+  if (replicas.length === 0) return undefined;
+  return Object.fromEntries(replicas.map((one) => [one.component, replicaRecommendation(one, nowMs)]));
+}
+
+/** A recommendation without a valid expiry is outdated: its age is unknown. */
+function replicaRecommendation(one: NfrRecommendation, nowMs: number): ReplicaRecommendation {
+  const { target, validUntil, basis, confidence, evidence } = one;
+  return omitUndefined({
+    replicas: Math.ceil(target),
+    rpsPerReplica: evidence?.values["rps_per_replica"],
+    demandRps: evidence?.values["requests_per_second"],
+    isMinimum: evidence && evidence.floor === "min_scale",
+    isOutdated: !(Date.parse(validUntil ?? "") > nowMs),
+    validUntil,
+    basis,
+    confidence,
+  });
 }

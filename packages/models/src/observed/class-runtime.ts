@@ -1,5 +1,6 @@
 import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
+import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
 /** Phase of a class runtime in its cluster, from the status of its resource. */
 export const LifecyclePhase = {
@@ -43,15 +44,6 @@ export interface FunctionStatus {
   readonly lastTransitionTime?: string;
 }
 
-/** Compliance with each requirement. */
-export interface NfrCompliance {
-  readonly overall: string;
-  readonly throughput?: string;
-  readonly latency?: string;
-  readonly availability?: string;
-  readonly lastChecked: string;
-}
-
 /** Status of a class runtime as its cluster reports it. */
 export interface ClassRuntimeStatus {
   readonly condition: DeploymentCondition;
@@ -59,6 +51,11 @@ export interface ClassRuntimeStatus {
   readonly message?: string;
   readonly lastUpdated: string;
   readonly functions?: readonly FunctionStatus[];
+  /** Values that the cluster recommends from its measurements. */
+  readonly recommendations?: readonly NfrRecommendation[];
+  /** The last applied recommendation of each dimension of each component. */
+  readonly lastApplied?: readonly NfrRecommendation[];
+  readonly lastAppliedAt?: string;
 }
 
 /** A unit as its cluster reports it. */

@@ -1,6 +1,7 @@
 import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
+import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
 /** The status of a deployment in one cluster. */
 export interface ClusterDeploymentStatus {
@@ -11,6 +12,11 @@ export interface ClusterDeploymentStatus {
   readonly phase?: LifecyclePhase;
   readonly message?: string;
   readonly functions: readonly FunctionStatus[];
+  readonly nfrCompliance?: NfrCompliance;
+  /** Values that the cluster recommends from its measurements. */
+  readonly recommendations?: readonly NfrRecommendation[];
+  /** The last applied recommendation of each dimension of each component. */
+  readonly lastApplied?: readonly NfrRecommendation[];
   readonly error?: string;
   readonly observedAt?: string;
 }

@@ -95,10 +95,14 @@ export function appliedFromStatus(one: StatusApplied): AppliedRecommendation | u
 }
 
 /** One sentence with the numbers: "requests_per_second 240, per_replica 95 over 10m; floor min_scale". */
-function basisText({ window, values, floor }: Basis): string {
+function basisText({ window, values, floor, ceiling }: Basis): string {
   const numbers = Object.entries(values).map(([name, value]) => `${name} ${roundedText(value)}`);
   const over = `${numbers.length === 0 ? "no values" : numbers.join(", ")} over ${window}`;
-  return (floor === undefined ? over : `${over}; floor ${floor}`).slice(0, 4096);
+  const limits = [
+    ...(floor === undefined ? [] : [`; floor ${floor}`]),
+    ...(ceiling === undefined ? [] : [`; ceiling ${ceiling}`]),
+  ];
+  return `${over}${limits.join("")}`.slice(0, 4096);
 }
 
 function roundedText(value: number): string {

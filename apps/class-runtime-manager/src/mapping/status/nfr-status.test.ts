@@ -43,6 +43,7 @@ const recommendation: fc.Arbitrary<Recommendation> = fc
         query: fc.string({ maxLength: 200 }),
         values: fc.dictionary(word, value, { maxKeys: 8, noNullPrototype: true }),
         floor: maybe(word),
+        ceiling: maybe(word),
       })
       .map(omitUndefined),
     confidence: fc.double({ min: 0, max: 1, noNaN: true }),

@@ -27,10 +27,7 @@ export interface PlanInputSources {
   readonly settings: PlannerSettings;
   readonly ambient: Ambient;
   /** Replicas per function that a cluster recommends from its measurements. */
-  readonly recommended?: (
-    deployment: ClassDeployment,
-    cluster: ClusterName,
-  ) => Readonly<Record<string, number>> | undefined;
+  readonly recommended?: (deployment: ClassDeployment, cluster: ClusterName) => CandidateCluster["recommendedReplicas"];
 }
 
 /** A deployment whose package is known. */

@@ -42,7 +42,7 @@ describe("planText and planToWire", () => {
            outcome: 3 replicas with an availability of 0.9998755
            would change with: a target of at most 0.99, which 1 replica would meet
         4. scale of Order.place: the largest of min_scale, availability and throughput
-           outcome: 3 in every cluster: availability needs 3; 2500 requests per second need 3 at 1000 each
+           outcome: 3 in every cluster: availability needs 3; 2500 requests per second need 3 at an assumed 1000 each (not measured yet)
            would change with: min_scale, nfr_requirements, or new measurements"
     `);
   });
@@ -213,7 +213,9 @@ describe("comparePlans", () => {
   test("reports a changed scale by cluster and function", () => {
     const one = expectPlan({ clusters: clustersOf([0.99]) });
     const other = expectPlan({
-      clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": 4 } })],
+      clusters: [
+        clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": { replicas: 4, isOutdated: false } } }),
+      ],
       deployment: { nfr: { minThroughputRps: 1 } },
     });
     expect(comparePlans(one, other).map(({ text }) => text)).toContain(

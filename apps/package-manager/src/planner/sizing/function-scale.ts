@@ -6,9 +6,13 @@ import {
   type PlannedFunction,
   type PlannedUnit,
   type PlannerSettings,
+  type ReplicaRecommendation,
   type ScaleBasis,
 } from "../plan-types.ts";
 import { pluralize } from "../explanation/format.ts";
+
+/** Quotients such as 3 / 1 do not round up because of floating point errors. */
+const ROUNDING = 1e-9;
 
 /** A replica count that one requirement needs. */
 interface Need {
@@ -66,26 +70,56 @@ export function scaleFunction(task: ScaleTask): PlannedFunction {
   };
 }
 
-/** A measurement replaces the assumed rate, limited by `max_scale` and the cap of the operator. */
+/** A fresh measurement replaces the assumed rate, limited by `max_scale` and the cap of the operator. */
 function throughputNeed({ fn, settings, cluster, previous }: ScaleTask): Need | undefined {
   const assumed = assumedReplicas(fn, settings);
   const rps = fn.spec.nfr.minThroughputRps;
   if (assumed === undefined || rps === undefined) return undefined;
   const measured = ownEntry(cluster?.recommendedReplicas, fn.spec.functionKey);
-  if (cluster === undefined || measured === undefined || !Number.isFinite(measured)) {
-    const because = `${rps} requests per second need ${assumed} at ${settings.rpsPerReplica} each`;
+  if (cluster === undefined || measured === undefined || !isUsable(measured)) {
+    const why = measured === undefined ? "not measured yet" : unusableText(measured);
+    const because = `${rps} requests per second need ${assumed} at an assumed ${settings.rpsPerReplica} each (${why})`;
     return { basis: "throughput", replicas: Math.min(assumed, settings.maxReplicas), because };
   }
   const most = Math.min(settings.maxReplicas, fn.spec.provision.maxScale ?? Number.POSITIVE_INFINITY);
-  const needed = Math.max(1, Math.ceil(measured));
+  const needed = measuredReplicas(measured, rps);
   const replicas = keepWithinMargin(Math.min(needed, most), previous, { fn, settings });
   const bound = needed > most ? `, limited to ${most}` : "";
   const kept = replicas > needed ? `, kept at ${replicas} because the saving is within the hysteresis margin` : "";
   return {
     basis: "measured",
     replicas,
-    because: `measured in ${cluster.name}, ${rps} requests per second need ${needed}${bound}${kept}`,
+    because: `measured in ${cluster.name}, ${rps} requests per second need ${needed}${evidenceText(measured)}${bound}${kept}`,
   };
+}
+
+/** The measured capacity sizes for the required and for the actual load; the recommendation covers latency as well. */
+function measuredReplicas(measured: ReplicaRecommendation, rps: number): number {
+  const { rpsPerReplica = 0, demandRps = 0, isMinimum = false } = measured;
+  const recommended = Math.max(1, Math.ceil(measured.replicas));
+  if (!(rpsPerReplica > 0)) return recommended;
+  const forLoad = Math.ceil(Math.max(rps, demandRps) / rpsPerReplica - ROUNDING);
+  return Math.max(1, forLoad, isMinimum ? 1 : recommended);
+}
+
+function isUsable({ replicas, isOutdated }: ReplicaRecommendation): boolean {
+  return !isOutdated && Number.isFinite(replicas);
+}
+
+function unusableText({ replicas, isOutdated, validUntil }: ReplicaRecommendation): string {
+  if (!isOutdated) return `the recommendation ${replicas} is not a number of replicas`;
+  return validUntil === undefined
+    ? "the recommendation has no expiry"
+    : `the recommendation of ${replicas} expired at ${validUntil}`;
+}
+
+/** The numbers of a measurement, for the explanation of the plan. */
+function evidenceText({ basis, confidence }: ReplicaRecommendation): string {
+  const parts = [
+    ...(basis === undefined ? [] : [basis]),
+    ...(confidence === undefined ? [] : [`confidence ${Number(confidence.toPrecision(2))}`]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
 }
 
 /** Keeps the current scale while the measured need falls by no more than the margin. */

@@ -56,6 +56,7 @@ const evidence = z.object({
   query: text.describe("Query of the signal that set the target."),
   values: mapOf(z.number(), 64).describe("Numbers that entered the computation, by name."),
   floor: z.string().max(253).optional().describe("Floor that set the target, e.g. min_scale; absent when none did."),
+  ceiling: z.string().max(253).optional().describe("Limit that cut the target, e.g. max_scale; absent when none did."),
 });
 
 /** One recommendation of the analyzer. */

@@ -10,6 +10,7 @@ import * as explanation from "../resources/deployment/explanation.ts";
 import * as functionDeployment from "../resources/deployment/function-deployment.ts";
 import * as fn from "../resources/package/function.ts";
 import * as nfr from "../resources/deployment/nfr-requirements.ts";
+import * as nfrStatus from "../resources/cluster/nfr-status.ts";
 import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
@@ -73,7 +74,12 @@ export const VIEW_COMPONENTS = {
   ApiClassRuntime: runtime.classRuntimeView,
   ApiClassRuntimeStatus: runtime.classRuntimeStatus.view,
   ApiFunctionStatus: runtime.functionStatusView,
-  NfrCompliance: runtime.nfrCompliance.view,
+  NfrCompliance: nfrStatus.nfrCompliance.view,
+  NfrMeasurement: nfrStatus.nfrMeasurement.view,
+  NfrBurnRate: nfrStatus.nfrBurnRate.view,
+  NfrRecommendation: nfrStatus.nfrRecommendation.view,
+  NfrEvidence: nfrStatus.nfrEvidence.view,
+  NfrAppliedChange: nfrStatus.nfrAppliedChange.view,
   ResourceReference: runtime.resourceReferenceView,
   UnitStatus: status.unitStatusView,
   DeploymentStatus: status.deploymentStatusView,
@@ -168,6 +174,11 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ApiClassRuntimeStatus: "The status of a class runtime.",
   ApiFunctionStatus: "The status of one function of a class runtime.",
   NfrCompliance: "Compliance with the non-functional requirements, as measured.",
+  NfrMeasurement: "One requirement of one component and its measurement.",
+  NfrBurnRate: "How fast the error budget is spent over two windows.",
+  NfrRecommendation: "A value that a cluster recommends, or that it applied.",
+  NfrEvidence: "The numbers behind a recommendation.",
+  NfrAppliedChange: "How a recommendation was applied.",
   ResourceReference: "A reference to a Kubernetes object.",
   UnitStatus: "The status of one deployment unit.",
   DeploymentStatus: "The status of a deployment across all its clusters.",

@@ -78,6 +78,10 @@ export function readFraction() {
   return z.preprocess(asValue, z.number().min(0).max(1));
 }
 
+export function readNumber() {
+  return z.preprocess(asValue, z.number());
+}
+
 export function readBoolean() {
   return z.preprocess(asValue, z.boolean());
 }

@@ -42,6 +42,10 @@ export function boolean(): Codec<boolean, z.ZodBoolean> {
   return { read: fields.readBoolean(), view: z.boolean(), write: unchanged };
 }
 
+export function number(): Codec<number, z.ZodNumber> {
+  return { read: fields.readNumber(), view: z.number(), write: unchanged };
+}
+
 /** A number from 0 to 1. */
 export function fraction(): Codec<number, z.ZodNumber> {
   return { read: fields.readFraction(), view: z.number(), write: unchanged };

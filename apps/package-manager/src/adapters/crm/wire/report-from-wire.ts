@@ -6,20 +6,13 @@ import {
   type ClassRuntimeStatus as WireStatus,
   type ClassRuntimeSummary,
   type FunctionStatus as WireFunctionStatus,
-  type NfrCompliance as WireCompliance,
   type WatchClassRuntimesResponse,
 } from "@oaas/contracts/grpc";
 import { omitUndefined } from "@oaas/contracts/rest";
-import type {
-  ClassRuntime,
-  ClassRuntimeStatus,
-  ClusterName,
-  FunctionKey,
-  FunctionStatus,
-  NfrCompliance,
-  UnitId,
-} from "@oaas/models";
+import type { ClassRuntime, ClassRuntimeStatus, ClusterName, FunctionKey, FunctionStatus, UnitId } from "@oaas/models";
 import type { RuntimeChange, UnitReport } from "../../../ports.ts";
+import { complianceFromWire, recommendationsFromWire } from "./nfr-from-wire.ts";
+import { nonEmpty } from "./non-empty.ts";
 
 /** The report of a cluster about a unit. The Rust manager sets only fields up to 12. */
 export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): UnitReport {
@@ -37,15 +30,7 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
     generation: Number(summary.generation ?? 0n) || undefined,
     managedBy: nonEmpty(summary.managedBy),
     deploymentKey: nonEmpty(summary.deploymentKey),
-    recommendedReplicas: status && replicasFrom(status),
   });
-}
-
-function replicasFrom({ nfrRecommendations }: WireStatus): Readonly<Record<string, number>> | undefined {
-  const replicas = nfrRecommendations
-    .filter(({ dimension, target }) => dimension === "replicas" && Number.isFinite(target) && target >= 0)
-    .map(({ component, target }) => [component, Math.ceil(target)] as const);
-  return replicas.length === 0 ? undefined : Object.fromEntries(replicas);
 }
 
 /** The class runtime with the registered name of the cluster; the manager itself reports its namespace. */
@@ -76,6 +61,9 @@ function statusFromWire(status: WireStatus): ClassRuntimeStatus {
     message: nonEmpty(status.message),
     lastUpdated: status.lastUpdated,
     functions: status.functions.map(functionFromWire),
+    recommendations: recommendationsFromWire(status.nfrRecommendations),
+    lastApplied: recommendationsFromWire(status.lastAppliedRecommendations),
+    lastAppliedAt: nonEmpty(status.lastAppliedAt),
   });
 }
 
@@ -92,21 +80,6 @@ function functionFromWire(status: WireFunctionStatus): FunctionStatus {
     message: nonEmpty(status.message),
     lastTransitionTime: nonEmpty(status.lastTransitionTime),
   });
-}
-
-function complianceFromWire(compliance: WireCompliance): NfrCompliance {
-  return omitUndefined({
-    overall: compliance.overallStatus,
-    throughput: nonEmpty(compliance.throughputStatus),
-    latency: nonEmpty(compliance.latencyStatus),
-    availability: nonEmpty(compliance.availabilityStatus),
-    lastChecked: compliance.lastChecked,
-  });
-}
-
-/** An empty text on the wire means that the field is not set. */
-function nonEmpty(text: string | undefined): string | undefined {
-  return text === "" ? undefined : text;
 }
 
 /** The change that a watch event stands for. Unknown event types of newer peers count as a heartbeat. */

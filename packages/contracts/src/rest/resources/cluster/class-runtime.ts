@@ -7,7 +7,6 @@ import {
   type ClusterName,
   type FunctionKey,
   type FunctionStatus,
-  type NfrCompliance,
   type ResourceReference,
   type UnitId,
 } from "@oaas/models";
@@ -28,6 +27,7 @@ import {
 } from "../../reading/resource.ts";
 import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
 import { conditionInput } from "../deployment/class-deployment.ts";
+import { nfrCompliance, nfrRecommendation } from "./nfr-status.ts";
 
 /** One function of a class runtime. */
 export const functionStatus = resource<FunctionStatus>()({
@@ -64,15 +64,17 @@ export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
   message: nullable("message", "Human-readable message.", string()),
   lastUpdated: required("last_updated", "Time of the cluster's last report.", string()),
   functions: optional("functions", "Status of each function.", array(nested(functionStatus))),
-});
-
-/** Compliance with the non-functional requirements. */
-export const nfrCompliance = resource<NfrCompliance>()({
-  overall: required("overall_status", "Overall compliance with the requirements.", string()),
-  throughput: nullable("throughput_status", "Throughput compliance; null when not measured.", string()),
-  latency: nullable("latency_status", "Latency compliance; null when not measured.", string()),
-  availability: nullable("availability_status", "Availability compliance; null when not measured.", string()),
-  lastChecked: required("last_checked", "Time of the measurement.", string()),
+  recommendations: optional(
+    "nfr_recommendations",
+    "Values that the cluster recommends from its measurements; absent when not measured.",
+    array(nested(nfrRecommendation)),
+  ),
+  lastApplied: optional(
+    "last_applied_recommendations",
+    "The last applied recommendation of each dimension of each component.",
+    array(nested(nfrRecommendation)),
+  ),
+  lastAppliedAt: optional("last_applied_at", "Time of the last applied recommendation.", string()),
 });
 
 /** A reference to a Kubernetes object. */

@@ -51,6 +51,56 @@ test("writes at least one partition", () => {
   expect(read.ok && classRuntimeToWire(read.value).partition_count).toBe(1);
 });
 
+test("returns recommendations and compliance with their numbers", () => {
+  const measured = {
+    ...runtime,
+    status: {
+      condition: "Running",
+      phase: "RUNNING",
+      message: null,
+      last_updated: "t",
+      nfr_recommendations: [
+        {
+          component: "f",
+          dimension: "replicas",
+          target: 3,
+          lower_bound: 2,
+          upper_bound: 5,
+          evidence: { window: "10m", query: "q", values: { requests_per_second: 240.5 }, floor: "min_scale" },
+          valid_until: "t",
+        },
+      ],
+      last_applied_at: "t",
+    },
+    cluster_name: null,
+    nfr_compliance: {
+      overall_status: "Violated",
+      throughput_status: null,
+      latency_status: "Violated",
+      availability_status: null,
+      last_checked: "t",
+      measurements: [
+        {
+          requirement: "max_latency_ms",
+          component: "f",
+          status: "violated",
+          required: 100,
+          observed: 150.5,
+          unit: "ms",
+          window: "10m",
+          since: "t",
+          error_budget_left: -0.5,
+          burn_rates: [{ long_window: "1h", short_window: "5m", long_rate: 15 }],
+        },
+      ],
+    },
+    resource_refs: [],
+    partition_count: 1,
+  };
+  const read = readBy(classRuntimeInput, measured);
+  expect(read.ok && classRuntimeToWire(read.value)).toEqual(measured);
+});
+
 describe("health", () => {
   test.each([
     ["Healthy", ClusterStatus.healthy],
