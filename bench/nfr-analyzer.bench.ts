@@ -88,7 +88,7 @@ export const bench: Bench = {
         { name: "CPU time of a tick", value: cpuMs, unit: "ms" },
         { name: "CPU time per class and tick", value: (cpuMs * 1000) / CLASSES, unit: "µs" },
         {
-          name: "longest turn of the event loop in a tick",
+          name: "CPU time of the longest turn of the event loop",
           value: Math.max(...ticks.map((one) => one.turnMs)),
           unit: "ms",
         },
@@ -120,12 +120,13 @@ async function timedTick(analyzer: Analyzer, counters: Counters) {
   const startedCpu = process.cpuUsage();
   const started = performance.now();
   let turnMs = 0;
-  let last = performance.now();
+  let last = threadCpuMs();
+  // CPU time: other processes may take turns too.
   const watch = setInterval(() => {
-    const at = performance.now();
+    const at = threadCpuMs();
     turnMs = Math.max(turnMs, at - last);
     last = at;
-  }, 1);
+  }, 0);
   await analyzer.tick(new AbortController().signal);
   clearInterval(watch);
   const { user, system } = process.cpuUsage(startedCpu);
@@ -136,6 +137,11 @@ async function timedTick(analyzer: Analyzer, counters: Counters) {
     queries: counters.queries - queries,
     writes: counters.writes - writes,
   };
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 function heapMiB(): number {
