@@ -187,6 +187,21 @@ describe("Analyzer", () => {
     expect(first).toBeLessThanOrEqual(SIGNALS.length + 3);
   });
 
+  it("reads the history of requests once they can be read, whatever else fails", async () => {
+    const { provider, start } = setup([new FakeClass("web")], healthyScript(["web"]));
+    const history = () => provider.asked.filter(({ stepMs }) => stepMs !== STEP_MS).map(({ signal }) => signal);
+    provider.broken = new Set(["restarts", "errors_per_second"]);
+    const running = start();
+    await running.advance(MINUTE);
+    expect(history()).toEqual([]);
+    provider.broken = new Set(["restarts"]);
+    await running.advance(10 * MINUTE);
+    await running.stop();
+    expect(history()).toEqual(["requests_per_second", "errors_per_second", "slow_requests_per_second"]);
+    const first = provider.asked.find(({ stepMs }) => stepMs !== STEP_MS);
+    expect((first?.endMs ?? 0) - (first?.startMs ?? 0)).toBe(3 * 24 * 60 * MINUTE - 5 * MINUTE);
+  });
+
   it("fetches only what is new, and what it missed during an outage", async () => {
     const { provider, start } = setup([new FakeClass("web")], healthyScript(["web"]));
     const running = start();

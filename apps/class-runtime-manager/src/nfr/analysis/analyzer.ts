@@ -16,7 +16,7 @@ import type { MeasuredComponent } from "../components/measured-component.ts";
 import { complianceEvents, observationEvent } from "../status/nfr-events.ts";
 import { nextNfrStatus, withWrittenStart, writtenRecommendations, type NfrStatusUpdate } from "../status/nfr-status.ts";
 import { NFR_OBSERVED, observedState, type ObservedState } from "../status/observed-condition.ts";
-import { SignalReader, type ReadOutcome, type SignalReaderOptions } from "./signal-reader.ts";
+import { isHistoryReadable, SignalReader, type ReadOutcome, type SignalReaderOptions } from "./signal-reader.ts";
 import { analyzerMetrics, type AnalyzerMetrics } from "./telemetry.ts";
 
 /** A class to measure, as it is in the caches now. */
@@ -126,7 +126,7 @@ export class Analyzer implements LedTask {
     retainKeys(this.#resources, keys);
     retainKeys(this.#lastData, new Set(classes.map(({ object }) => object.metadata.uid)));
     const outcome = await this.#reader.read(targets, signal);
-    if (this.#history === undefined && targets.length > 0 && outcome.failures.size === 0) {
+    if (this.#history === undefined && targets.length > 0 && isHistoryReadable(outcome)) {
       this.#history = await this.#reader.readHistory(targets, signal);
     }
     const counts = { True: 0, Unknown: 0 };

@@ -217,6 +217,11 @@ export class SignalReader {
   }
 }
 
+/** Whether the signals of the history can be read now. */
+export function isHistoryReadable({ failures }: ReadOutcome): boolean {
+  return !HISTORY_SIGNALS.some((name) => failures.has(name));
+}
+
 function partialAnswer({ warnings }: QueryResult): Fault {
   const why = warnings.length === 0 ? "series may be missing" : warnings.join("; ");
   return unavailable("Prometheus", `the answer is partial: ${why}`);
