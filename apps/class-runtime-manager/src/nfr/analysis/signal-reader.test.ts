@@ -1,0 +1,107 @@
+import { failedPrecondition } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { SIGNALS } from "@oaas/nfr";
+import type { ComponentTarget } from "@oaas/nfr/queries";
+import { NOOP_LOGGER } from "@oaas/observability";
+import { createRecordingMeter } from "@oaas/observability/testing";
+import type { QueryResult, RangeQuery } from "@oaas/prometheus-client";
+import { describe, expect, it } from "vitest";
+import type { MetricsProvider } from "./metrics-provider.ts";
+import { SignalReader } from "./signal-reader.ts";
+import { analyzerMetrics } from "./telemetry.ts";
+
+const EMPTY: QueryResult = { series: [], warnings: [], isPartial: false, droppedSamples: 0, duplicates: [] };
+
+function targetIn(namespace: string, maxLatencyMs?: number): ComponentTarget {
+  const workloads = [{ kind: "Deployment", namespace, name: "web" }] as const;
+  const limit = maxLatencyMs === undefined ? {} : { maxLatencyMs };
+  return { key: `${namespace}/f`, namespace, owner: "web", functionLabel: "f", workloads, ...limit };
+}
+
+function setup(answer: (query: RangeQuery) => QueryResult | Error) {
+  const asked: RangeQuery[] = [];
+  const ambient = virtualAmbient(5);
+  const provider: MetricsProvider = {
+    breaker: "closed",
+    queryInstant: async () => EMPTY,
+    healthCheck: async () => ({ isHealthy: true, latencyMs: 1, warnings: [] }),
+    queryRange: async (query) => {
+      asked.push(query);
+      const given = answer(query);
+      if (given instanceof Error) throw given;
+      return given;
+    },
+  };
+  const meter = createRecordingMeter();
+  const reader = new SignalReader({
+    provider,
+    ambient,
+    logger: NOOP_LOGGER,
+    metrics: analyzerMetrics(meter),
+    rangeMs: 600_000,
+    stepMs: 30_000,
+    rateWindowMs: 120_000,
+    scheme: "prometheus",
+    overrides: {},
+  });
+  const read = async (targets: readonly ComponentTarget[]) => {
+    const done = reader.read(targets, new AbortController().signal);
+    const progress = { over: false };
+    void done.finally(() => (progress.over = true));
+    while (!progress.over) await ambient.time.step();
+    return done;
+  };
+  return { asked, reader, read, meter };
+}
+
+describe("SignalReader", () => {
+  it("asks about a hundred namespaces at once", async () => {
+    const { asked, read } = setup(() => EMPTY);
+    await read(Array.from({ length: 250 }, (_, index) => targetIn(`team-${index}`, 100)));
+    expect(asked).toHaveLength(3 * SIGNALS.length);
+    const namespaces = asked
+      .filter(({ expression }) => expression.includes("container_memory_working_set_bytes"))
+      .flatMap(({ expression }) => /namespace=~"([^"]*)"/.exec(expression)?.[1]?.split("|") ?? []);
+    expect(new Set(namespaces).size).toBe(250);
+  });
+
+  it("does not read slow requests without a latency requirement", async () => {
+    const { asked, read } = setup(() => EMPTY);
+    await read([targetIn("a")]);
+    expect(asked).toHaveLength(SIGNALS.length - 1);
+  });
+
+  it("reads nothing without classes", async () => {
+    const { asked, read } = setup(() => EMPTY);
+    expect((await read([])).failures.size).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it("stores the other signals when one query fails, and counts the failure", async () => {
+    const memory = "container_memory_working_set_bytes";
+    const { reader, read, meter } = setup(({ expression, endMs }) => {
+      if (expression.includes("restarts_total")) return failedPrecondition("query", "parse error");
+      if (!expression.includes(memory)) return EMPTY;
+      const labels = { namespace: "a", pod: "web-7d4b9c6f5d-x2x4z" };
+      return { ...EMPTY, series: [{ labels, samples: [{ atMs: endMs, value: 7 }] }] };
+    });
+    const { failures } = await read([targetIn("a")]);
+    expect([...failures.keys()].toSorted()).toEqual(["oom_kills", "restarts"]);
+    expect(failures.get("restarts")).toMatchObject({ fault: { message: "parse error" } });
+    expect(reader.samplesOf("a/f").signals.memory_bytes?.map(({ value }) => value)).toEqual([7]);
+    expect(meter.value("crm_nfr_query_errors_total", { signal: "restarts", kind: "failed-precondition" })).toBe(1);
+    expect(meter.observations("crm_nfr_query_duration_seconds", { signal: "memory_bytes" })).toHaveLength(1);
+  });
+
+  it("stores nothing of a signal when a part of its namespaces fails", async () => {
+    const targets = Array.from({ length: 150 }, (_, index) => targetIn(`team-${String(index).padStart(3, "0")}`));
+    const { reader, read } = setup(({ expression, endMs }) => {
+      if (expression.includes("team-149")) return failedPrecondition("query", "too many samples");
+      const labels = { namespace: "team-000", deployment: "web" };
+      return { ...EMPTY, series: [{ labels, samples: [{ atMs: endMs, value: 1 }] }] };
+    });
+    const { failures } = await read(targets);
+    expect(failures.has("ready_replicas")).toBe(true);
+    expect(reader.samplesOf("team-000/f").signals.ready_replicas).toBeUndefined();
+  });
+});
