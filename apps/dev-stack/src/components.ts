@@ -66,10 +66,22 @@ function clusterComponents(cluster: ClusterState): Component[] {
     ...(broken === undefined || broken === detail ? [] : [faultComponent(broken)]),
     ...classes.map((one) => ({
       name: "  class",
-      details: [`${one.name} in ${one.namespace}, ${one.phase}`, one.message].filter(Boolean).join(": "),
+      details: [`${one.name} in ${one.namespace}, ${one.phase}${loadText(one, cluster)}`, one.message]
+        .filter(Boolean)
+        .join(": "),
       state: classState(one),
     })),
   ];
+}
+
+/** The simulated load of a class, over its functions. */
+function loadText({ namespace, name }: ClassState, { loads }: ClusterState): string {
+  const own = loads.filter((load) => load.namespace === namespace && load.owner === name);
+  if (own.length === 0) return "";
+  const sum = (of: (load: ClusterState["loads"][number]) => number): number =>
+    own.reduce((total, load) => total + of(load), 0);
+  const replicas = sum((load) => load.ready_replicas);
+  return `, ${sum((load) => load.requests_per_second)} requests/s on ${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
 }
 
 function faultComponent(what: string): Component {

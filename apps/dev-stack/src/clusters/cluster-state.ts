@@ -1,3 +1,5 @@
+import type { LoadState } from "../load/function-load.ts";
+
 /** A class as reported by its class runtime manager. */
 export interface ClassState {
   readonly namespace: string;
@@ -24,6 +26,10 @@ export interface ClusterState {
   /** Context name in the kubeconfig. */
   readonly context: string;
   readonly managerUrl: string | undefined;
+  /** The HTTP API of Prometheus with simulated metrics. */
+  readonly metricsUrl: string | undefined;
+  /** Simulated requests to functions. */
+  readonly loads: readonly LoadState[];
   /** Description of the injected fault. */
   readonly broken: string | undefined;
   readonly classes: readonly ClassState[];

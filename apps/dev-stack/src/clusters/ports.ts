@@ -1,4 +1,5 @@
 import type { Transport } from "@oaas/kube-runtime";
+import type { LoadState } from "../load/function-load.ts";
 import type { Progress } from "./progress.ts";
 
 /** The configuration of one cluster. */
@@ -32,8 +33,19 @@ export interface RunningCluster {
   onLoss(report: (loss: string) => void): void;
   /** Nodes that can fail and recover on command, if simulated in this process. */
   readonly nodes?: SimulatedNodes;
+  /** Simulated requests to functions, if simulated in this process. */
+  readonly load?: SimulatedLoad;
   /** Stops the cluster gracefully. Its data stays. */
   close(): Promise<void>;
+}
+
+export interface SimulatedLoad {
+  /** The HTTP API of Prometheus with the metrics of the functions. */
+  readonly metricsUrl: string;
+  /** Raises the load of every function, or sets it back. */
+  setSpike(hasSpike: boolean): void;
+  /** The load of each function. */
+  states(): readonly LoadState[];
 }
 
 export interface SimulatedNodes {

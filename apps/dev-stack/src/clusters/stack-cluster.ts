@@ -76,6 +76,8 @@ export class StackCluster {
       kubeconfig: this.#cluster?.kubeconfig,
       context: this.#cluster?.context ?? this.plan.name,
       managerUrl: this.#manager?.url,
+      metricsUrl: this.#cluster?.load?.metricsUrl,
+      loads: this.#cluster?.load?.states() ?? [],
       broken: this.#fault,
     };
     if (!this.#isUp) return { ...base, state: "starting", detail: this.#step, classes: [] };
@@ -162,6 +164,24 @@ export class StackCluster {
   async recoverNode(): Promise<void> {
     if (this.#lostNode !== undefined) await this.#cluster?.nodes?.recover(this.#lostNode);
     this.#lostNode = undefined;
+    this.#fault = undefined;
+  }
+
+  /** Injects a fault: every function gets many times its load. */
+  async raiseLoad(): Promise<void> {
+    const load = this.#cluster?.load;
+    if (load === undefined) {
+      throw failedPrecondition(
+        this.plan.name,
+        `${this.plan.name} has no simulated load; only simulated clusters have it`,
+      );
+    }
+    load.setSpike(true);
+    this.#fault = "injected fault: load spike";
+  }
+
+  async lowerLoad(): Promise<void> {
+    this.#cluster?.load?.setSpike(false);
     this.#fault = undefined;
   }
 

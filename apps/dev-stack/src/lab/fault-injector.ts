@@ -69,6 +69,8 @@ export class FaultInjector {
         return { inject: () => cluster.isolate(), remove: () => cluster.reconnect() };
       case "node-lost":
         return { inject: () => cluster.failNode(), remove: () => cluster.recoverNode() };
+      case "load-spike":
+        return { inject: () => cluster.raiseLoad(), remove: () => cluster.lowerLoad() };
     }
   }
 }

@@ -1,7 +1,14 @@
 import { invalidArgument, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 
 /** The faults that can be injected. */
-export const STACK_FAULTS = ["cluster-down", "crm-killed", "partition", "node-lost", "pm-killed"] as const;
+export const STACK_FAULTS = [
+  "cluster-down",
+  "crm-killed",
+  "partition",
+  "node-lost",
+  "load-spike",
+  "pm-killed",
+] as const;
 
 export type StackFaultKind = (typeof STACK_FAULTS)[number];
 

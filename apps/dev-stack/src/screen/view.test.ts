@@ -12,6 +12,8 @@ const edge: ClusterState = {
   nodes: 2,
   availability: 0.99,
   context: "oaas-edge",
+  metricsUrl: undefined,
+  loads: [],
   broken: undefined,
   state: "running",
   detail: undefined,

@@ -16,16 +16,23 @@ const PACKAGE = {
   functions: [{ key: "Probe.ping", provision_config: { container_image: IMAGE } }],
 };
 
-/** The desired deployment of the class in these clusters, optionally with another image. */
-export function probeDeployment(clusters: readonly string[], image?: string): Record<string, unknown> {
+/** Changes of the function of the class. */
+interface ProbeFunction {
+  readonly container_image?: string;
+  readonly min_scale?: number;
+  readonly max_scale?: number;
+}
+
+/** The desired deployment of the class in these clusters, optionally with another image or scale. */
+export function probeDeployment(clusters: readonly string[], changes?: ProbeFunction): Record<string, unknown> {
   return {
     key: PROBE,
     package_name: PROBE,
     class_key: "Probe",
     target_clusters: clusters,
-    ...(image === undefined
+    ...(changes === undefined
       ? {}
-      : { functions: [{ function_key: "Probe.ping", provision_config: { container_image: image } }] }),
+      : { functions: [{ function_key: "Probe.ping", provision_config: { container_image: IMAGE, ...changes } }] }),
   };
 }
 
@@ -38,11 +45,11 @@ export async function registerProbe(lab: Lab): Promise<void> {
 }
 
 /** Deploys the class to every cluster and waits until it runs. */
-export async function deployProbe(lab: Lab): Promise<void> {
+export async function deployProbe(lab: Lab, changes?: ProbeFunction): Promise<void> {
   lab.doing(`deploy class Probe to ${lab.allClusters.join(", ")}`);
   await registerProbe(lab);
   await lab.call("createDeployment", {
-    body: probeDeployment(lab.allClusters),
+    body: probeDeployment(lab.allClusters, changes),
     query: { reason: "fault injection lab" },
   });
   await lab.waitUntil("class runs in every cluster", isRunningIn(lab, lab.allClusters));

@@ -1,5 +1,5 @@
 import { Fault, isFault } from "@oaas/foundation";
-import type { StackFault } from "../local-stack/running-stack.ts";
+import type { StackFault, StackHealth } from "../local-stack/running-stack.ts";
 import { undefinedIfNotFound, type Lab } from "./lab.ts";
 import {
   deployProbe,
@@ -139,7 +139,7 @@ export const SCENARIOS: readonly Scenario[] = [
       lab.doing(`update the image to ${MISSING_IMAGE}`);
       await lab.call("putDeployment", {
         parameters: { key: PROBE },
-        body: probeDeployment(lab.allClusters, MISSING_IMAGE),
+        body: probeDeployment(lab.allClusters, { container_image: MISSING_IMAGE }),
       });
       await lab.waitUntil("explain reports a permanent failure and names the image", async () => {
         const { value } = await lab.call("explainDeployment", { parameters: { key: PROBE } });
@@ -178,7 +178,74 @@ export const SCENARIOS: readonly Scenario[] = [
       await lab.waitUntil("class runs in every cluster", isRunningIn(lab, lab.allClusters));
     },
   },
+  {
+    name: "load-spike",
+    brief: "The functions of a cluster get more load than they can serve",
+    expectations: [
+      "requests of the class pile up in front of its replicas",
+      "its autoscaler adds replicas within a minute, up to its maximum",
+      "the new replicas serve the load, and requests no longer wait",
+    ],
+    run: async (lab) => {
+      await deployProbe(lab, { min_scale: 1, max_scale: MAX_SCALE });
+      const waitForLoad = watchLoad(lab);
+      await waitForLoad("class serves its usual load", ({ failed_per_second: failed }) =>
+        failed === 0 ? undefined : "fails requests",
+      );
+      await withFault(lab, { fault: "load-spike", cluster: lab.target }, async () => {
+        await waitForLoad("requests pile up", ({ mean_latency_ms: latency }) =>
+          latency > SLOW_MS ? undefined : "serves all requests",
+        );
+        await waitForLoad(`class has ${MAX_SCALE} replicas`, ({ ready_replicas: replicas }) =>
+          replicas === MAX_SCALE ? undefined : "waits for its autoscaler",
+        );
+        await waitForLoad("requests no longer wait", ({ mean_latency_ms: latency, failed_per_second: failed }) =>
+          latency <= SLOW_MS && failed === 0 ? undefined : "is still too slow",
+        );
+        await lab.waitUntil("class runs in every cluster", isRunningIn(lab, lab.allClusters));
+      });
+    },
+  },
 ];
+
+const MAX_SCALE = 8;
+/** A request takes a tenth of it when it does not wait. */
+const SLOW_MS = 100;
+
+type Load = StackHealth["clusters"][number]["loads"][number];
+
+/** Returns a function that waits until the load of the class meets a condition, and reports each change of it. */
+function watchLoad(lab: Lab): (what: string, findProblem: (load: Load) => string | undefined) => Promise<void> {
+  let last = "";
+  return (what, findProblem) =>
+    lab.waitUntil(`${what} in ${lab.target}`, async () => {
+      const { clusters } = await lab.health();
+      const loads = clusters.find(({ name }) => name === lab.target)?.loads ?? [];
+      const load = loads.find(({ owner }) => isProbe({ name: owner }));
+      if (load === undefined) return "it gets no requests";
+      const text = describeLoad(load);
+      if (text !== last) lab.doing(text);
+      last = text;
+      const problem = findProblem(load);
+      return problem === undefined ? undefined : `it ${problem}: ${text}`;
+    });
+}
+
+function describeLoad(load: Load): string {
+  const {
+    requests_per_second: requests,
+    ready_replicas: count,
+    mean_latency_ms: latency,
+    failed_per_second: failed,
+  } = load;
+  const parts = [
+    `${requests} requests/s on ${count} ${count === 1 ? "replica" : "replicas"}`,
+    `${Math.round(latency)} ms on average`,
+    ...(failed === 0 ? [] : [`${Math.round(failed)} failed/s`]),
+    ...(load.autoscaler === undefined ? [] : [`autoscaler: ${load.autoscaler}`]),
+  ];
+  return parts.join(", ");
+}
 
 async function withFault(lab: Lab, fault: StackFault, check: () => Promise<void>): Promise<void> {
   const where = fault.cluster === undefined ? "" : ` in ${fault.cluster}`;

@@ -40,11 +40,23 @@ export interface StackCluster extends StackPart {
   readonly managerUrl?: string;
   readonly kubeconfig?: string;
   readonly classes: readonly { readonly name: string; readonly phase: string; readonly message?: string }[];
+  /** The HTTP API of Prometheus with simulated metrics. */
+  readonly metricsUrl?: string;
+  /** Simulated requests to functions. */
+  readonly loads: readonly {
+    readonly owner: string;
+    readonly requests_per_second: number;
+    readonly failed_per_second: number;
+    readonly ready_replicas: number;
+    readonly mean_latency_ms: number;
+    /** What its autoscaler sees and wants. */
+    readonly autoscaler?: string;
+  }[];
 }
 
 /** A fault that the stack can inject. */
 export interface StackFault {
-  readonly fault: "cluster-down" | "crm-killed" | "partition" | "node-lost" | "pm-killed";
+  readonly fault: "cluster-down" | "crm-killed" | "partition" | "node-lost" | "load-spike" | "pm-killed";
   readonly cluster?: string;
 }
 

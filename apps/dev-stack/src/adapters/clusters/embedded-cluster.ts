@@ -4,11 +4,16 @@ import type { Ambient } from "@oaas/foundation";
 import { makePrivateFolder } from "@oaas/foundation/files";
 import { MemoryTransport } from "@oaas/kube-apiserver";
 import { startEmbedded, type EmbeddedCluster, type StartOptions } from "@oaas/kube-apiserver/node";
+import { createPrometheusApi } from "@oaas/promql";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import type { ClusterPlan, StartCluster } from "../../clusters/ports.ts";
+import { LoadSimulation } from "../../load/load-simulation.ts";
 import { isPortFree } from "../listen.ts";
+import { startMetricsServer } from "../metrics-server.ts";
 
 const HOST = "127.0.0.1";
+/** Queries run in this process and must not block it for long. */
+const MAX_QUERY_SAMPLES = 2_000_000;
 
 /** Starts simulated clusters in this process: an API server with a durable store, simulated nodes and workloads. */
 export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
@@ -17,11 +22,25 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
     makePrivateFolder(plan.folder);
     const store = openSqliteStore({ ambient, file: path.join(plan.folder, "objects.sqlite") });
     const kubeconfig = path.join(plan.folder, "kubeconfig");
-    const cluster = await startOnStablePort(plan, kubeconfig, {
+    const load: LoadSimulation = new LoadSimulation({
+      clock: ambient.clock,
+      timers: ambient.timers,
+      list: (kind) => cluster.server.objects.list(kind),
+    });
+    const cluster: EmbeddedCluster = await startOnStablePort(plan, kubeconfig, {
       name: `oaas-${plan.name}`,
       store,
-      simulation: simulationOf(plan),
+      simulation: { ...simulationOf(plan), usage: (pod) => load.usageOf(pod) },
     });
+    const metrics = await startMetricsServer(
+      createPrometheusApi({
+        store: load.store,
+        now: () => ambient.clock.now(),
+        version: "3.0.0-simulated",
+        maxSamples: MAX_QUERY_SAMPLES,
+      }),
+    );
+    load.start();
     const { simulation } = cluster;
     await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
     return {
@@ -29,6 +48,7 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
       context: `oaas-${plan.name}`,
       kubeconfig,
       connect: () => new MemoryTransport(cluster.server),
+      load: { metricsUrl: metrics.url, setSpike: (hasSpike) => load.setSpike(hasSpike), states: () => load.states },
       ...(simulation === undefined
         ? {}
         : {
@@ -41,6 +61,8 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
       // It runs in this process and cannot end by itself.
       onLoss: () => undefined,
       close: async () => {
+        load.stop();
+        await metrics.close();
         await cluster.close();
         await store.close();
       },

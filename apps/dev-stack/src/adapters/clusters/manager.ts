@@ -23,8 +23,9 @@ export interface ManagerOptions {
 /** Prepares the manager of one cluster to run in this process. Throws at once on an invalid setting. */
 export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions): StartManager {
   const { ambient } = options;
-  const config = managerConfig(plan, options.env);
+  managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
+    const config = managerConfig(plan, options.env, cluster.load?.metricsUrl);
     const { log, meter, context } = options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
     const { transport, sever } = createSeverable(cluster.connect());
     const app = await startApp(config, {
@@ -71,7 +72,7 @@ function createSeverable(transport: Transport): { readonly transport: Transport;
 const SIMULATED_ODGM_IMAGE = "simulated.local/odgm:1";
 
 /** Environment settings apply, except those that bind the manager to this cluster. */
-export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): CrmConfig {
+export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], metricsUrl?: string): CrmConfig {
   const passedThrough = Object.entries(env).filter(([name]) => /^OPRC_(CRM|ENV|MOCK)_/.test(name));
   return loadConfig(crmConfig, {
     env: {
@@ -80,6 +81,7 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
       ...locationSettings(plan),
       // Simulated nodes pull nothing.
       ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
+      ...(metricsUrl === undefined ? {} : measurementSettings(metricsUrl)),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
@@ -88,6 +90,17 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
       OPRC_CRM_FEATURES_LEADER_ELECTION: String(plan.context !== undefined),
     },
   });
+}
+
+/** Simulated clusters have metrics and a metrics API, with samples every 5 s. A user watches, so measure more often. */
+function measurementSettings(metricsUrl: string): Readonly<Record<string, string>> {
+  return {
+    OPRC_CRM_PROM_URL: metricsUrl,
+    OPRC_CRM_PROM_STEP: "15s",
+    OPRC_CRM_PROM_RATE_WINDOW: "30s",
+    OPRC_CRM_ANALYZER_INTERVAL_SECS: "15s",
+    OPRC_CRM_FEATURES_HPA: "true",
+  };
 }
 
 /** Location and simulated availability of a cluster. */
