@@ -9,6 +9,7 @@ import { ARGUMENT_MESSAGES } from "./command/argument-parsers.ts";
 import type { CliContext } from "./command/command.ts";
 import { completion, contexts, doctor, login } from "./commands/configuration/routes.ts";
 import { apply, deleteFiles, diff, plan } from "./commands/files/routes.ts";
+import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
 import { audit, events, explain, logs, wait } from "./commands/observe/routes.ts";
 import { catalogueOf, clusters, deployments, packages, runtimes, topology } from "./commands/resources/routes.ts";
@@ -51,6 +52,7 @@ const root = buildRouteMap({
     wait,
     events,
     audit,
+    nfr,
     explain,
     logs,
     topology,

@@ -1,0 +1,34 @@
+import { buildRouteMap } from "@stricli/core";
+import { command, requiredArgument, requiredArguments } from "../../command/command.ts";
+import { numberFlag } from "../../command/flags.ts";
+
+export const nfr = buildRouteMap({
+  docs: { brief: "Check and prove decisions on non-functional requirements" },
+  routes: {
+    verify: command({
+      brief: "Recompute recorded enforcement decisions; exits with 1 if one is not equal",
+      examples: [
+        "kubectl get event hello.17f1 -o json | oaas nfr verify -",
+        "kubectl get events -o json > events.json && oaas nfr verify events.json",
+        "oaas nfr verify record.json -o json",
+      ],
+      flags: {},
+      positional: requiredArguments(
+        "files with Kubernetes events or decision records, as JSON; - for standard input",
+        "file",
+      ),
+      load: async () => (await import("./verify.ts")).verifyDecisions,
+    }),
+    prove: command({
+      brief: "Check a policy on every state of a grid; exits with 1 and a counterexample if a law is broken",
+      examples: ["oaas nfr prove policy.yaml", "oaas nfr prove policy.yaml --max-replicas 20 -o json"],
+      flags: {
+        maxReplicas: numberFlag("largest number of replicas of the grid; 10 by default", "count"),
+        loads: numberFlag("different loads of the grid; 3 by default, each adds much time", "count"),
+        tick: numberFlag("seconds between two decisions; 60 by default", "seconds"),
+      },
+      positional: requiredArgument("file with the settings of the policy; - for standard input", "file"),
+      load: async () => (await import("./prove.ts")).provePolicy,
+    }),
+  },
+});
