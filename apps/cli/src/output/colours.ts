@@ -29,8 +29,29 @@ export function createColours(isLive: boolean, env: Readonly<Record<string, stri
   return isForced || (isLive && !isOff) ? ANSI : PLAIN;
 }
 
-const GOOD = new Set(["running", "available", "healthy", "ready", "succeeded", "created", "updated", "yes"]);
-const BAD = new Set(["down", "failed", "unhealthy", "degraded", "unreachable", "permanent", "no", "compensated"]);
+const GOOD = new Set([
+  "running",
+  "available",
+  "healthy",
+  "ready",
+  "succeeded",
+  "created",
+  "updated",
+  "yes",
+  "met",
+  "true",
+]);
+const BAD = new Set([
+  "down",
+  "failed",
+  "unhealthy",
+  "degraded",
+  "unreachable",
+  "permanent",
+  "no",
+  "compensated",
+  "violated",
+]);
 
 /** Colours a state: green for good, red for bad, yellow for all others. */
 export function stateText(word: string, colours: Colours): string {

@@ -1,10 +1,24 @@
 import { buildRouteMap } from "@stricli/core";
-import { command, requiredArgument, requiredArguments } from "../../command/command.ts";
-import { numberFlag } from "../../command/flags.ts";
+import { command, optionalArgument, requiredArgument, requiredArguments } from "../../command/command.ts";
+import { clusterFlag, numberFlag, textFlag } from "../../command/flags.ts";
 
 export const nfr = buildRouteMap({
-  docs: { brief: "Check and prove decisions on non-functional requirements" },
+  docs: { brief: "Explain, check and prove decisions on non-functional requirements" },
   routes: {
+    explain: command({
+      brief: "Explain the requirements, recommendations and enforcement of a class, and what would change them",
+      examples: [
+        "oaas nfr explain shop.Order",
+        "oaas nfr explain shop.Order --cluster edge -o json",
+        "kubectl get classruntime hello -o json | oaas nfr explain --file -",
+      ],
+      flags: {
+        cluster: clusterFlag,
+        file: textFlag("read class runtimes from a file with the JSON of kubectl; - for standard input", "file"),
+      },
+      positional: optionalArgument("a class written as package.Class, or the id of a class runtime", "class"),
+      load: async () => (await import("./explain.ts")).explainRequirements,
+    }),
     verify: command({
       brief: "Recompute recorded enforcement decisions; exits with 1 if one is not equal",
       examples: [
