@@ -174,6 +174,39 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await run("delete -f broken.yaml --yes");
   });
 
+  it("explains requirements and recommendations", async () => {
+    const runtime = {
+      metadata: { name: "hello" },
+      status: {
+        conditions: [
+          { type: "NfrObserved", status: "True", reason: "MetricsObserved", message: "The requirements are measured." },
+        ],
+        nfr_compliance: {
+          measurements: [
+            { requirement: "max_latency_ms", component: "greet", status: "violated", required: 100, observed: 151 },
+            { requirement: "min_throughput_rps", component: "greet", status: "met", required: 200, observed: 300 },
+          ],
+        },
+        nfr_recommendations: [
+          {
+            component: "greet",
+            dimension: "replicas",
+            target: 4,
+            current: 2,
+            confidence: 0.9,
+            evidence: {
+              window: "10m",
+              query: "requests_per_second",
+              values: { requests_per_second: 300, rps_per_replica: 97, sustained_rps: 97, demand_replicas: 3.71 },
+            },
+          },
+        ],
+        enforcement_state: [{ component: "greet", dimension: "replicas", last_skip: "stability" }],
+      },
+    };
+    await shows("nfr-explain", `nfr explain --file ${file("runtime.json", JSON.stringify(runtime))}`, { columns: 120 });
+  });
+
   it("topology with and without colours", async () => {
     // Deleted deployments may still be terminating.
     await eventually(async () => expect((await run("topology")).raw).not.toMatch(/hello|watched|broken/));
