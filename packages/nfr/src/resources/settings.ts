@@ -7,7 +7,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const EPSILON = 0.0001;
 
 /** How far usage is remembered: a sample loses half of its weight in this time. */
-export const HALF_LIFE_MS = DAY_MS;
+export const HALF_LIFE_MS = 24 * HOUR_MS;
 
 /** Usage in cores. */
 export const CPU_BUCKETS = exponentialBuckets({ first: 0.01, max: 1000, ratio: 1.05 });
@@ -19,7 +19,7 @@ export const CPU_SAMPLE_WEIGHT = 0.1;
 export const MEMORY_SAMPLE_WEIGHT = 1;
 
 /** Each pod contributes its largest memory usage once per interval. */
-export const PEAK_INTERVAL_MS = DAY_MS;
+export const PEAK_INTERVAL_MS = 24 * HOUR_MS;
 
 /** Without a sample for so long the history is outdated and starts again. */
 export const HISTORY_MS = 8 * DAY_MS;
@@ -32,7 +32,7 @@ export const PERCENTILES = { lowerBound: 0.5, target: 0.9, upperBound: 0.95 } as
 export const SAFETY_MARGIN = 0.15;
 
 /** The history that gives full confidence; with half of it the upper bound is three times the percentile. */
-export const CONFIDENCE_INTERVAL_MS = DAY_MS;
+export const CONFIDENCE_INTERVAL_MS = 24 * HOUR_MS;
 
 export const MIN_CPU_MILLICORES = 25;
 export const MIN_MEMORY_BYTES = 250 * 1024 * 1024;

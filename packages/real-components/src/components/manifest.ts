@@ -177,6 +177,20 @@ const DECLARED = [
     proof: { file: "vpa-recommend", args: ["--help"], contains: "usage: recommend" },
   }),
   declare({
+    name: "hpa",
+    version: "1.36.3",
+    tier: "full",
+    purpose: "replica calculator of the horizontal pod autoscaler, run on given pods",
+    recipe: {
+      kind: "go-build",
+      module: "kubernetes",
+      binaries: { "hpa-replicas": "./hpareplicas" },
+      ownSources: ["hpareplicas"],
+    },
+    files: { "hpa-replicas": "bin/hpa-replicas" },
+    proof: { file: "hpa-replicas", args: ["--help"], contains: "usage: hpareplicas" },
+  }),
+  declare({
     name: "kpa",
     version: "0.50.0",
     tier: "full",
