@@ -34,7 +34,11 @@ export function runTrace(curve: LoadCurve, competitors: readonly Competitor[]): 
   const results = { ...runReferences(workload, SEED) } as Record<string, Score>;
   const startReplicas = demandOf(workload, MINUTE_MS, 1)[0] ?? workload.minReplicas;
   for (const { name, create } of competitors) {
-    const { changes: _, ...score } = simulate(workload, create(workload), {
+    const {
+      changes: _,
+      violatedAt: _at,
+      ...score
+    } = simulate(workload, create(workload), {
       random: seededRandom(SEED),
       startReplicas,
     });

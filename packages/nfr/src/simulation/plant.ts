@@ -64,6 +64,10 @@ export class Plant {
     return this.#ready + this.#starting.length;
   }
 
+  get ready(): number {
+    return this.#ready;
+  }
+
   /** The sum of the times that replicas existed. */
   get replicaMs(): number {
     return this.#replicaMs;

@@ -27,20 +27,20 @@ const DEMAND_RESERVE = 1;
 
 export function scoreOf(workload: Workload, plant: Plant, changes: readonly Change[], start: number): Score {
   const hours = workload.horizonMs / 3_600_000;
-  const { requests, slow } = plant.minutes;
-  const violatedMinutes = requests.reduce(
-    (sum, count, minute) => sum + ((slow[minute] as number) > ALLOWED_SLOW * count ? 1 : 0),
-    0,
-  );
   const directions = changes.map(({ from, to }) => Math.sign(to - from));
   const reversals = directions.filter((direction, at) => at > 0 && direction !== directions[at - 1]).length;
   return {
-    violatedMinutes,
+    violatedMinutes: findViolatedMinutes(plant).length,
     replicaHours: plant.replicaMs / 3_600_000,
     changesPerHour: changes.length / hours,
     directionChangesPerHour: reversals / hours,
     ...elasticityOf(demandOf(workload, MINUTE_MS, DEMAND_RESERVE), supplyOf(workload, changes, start)),
   };
+}
+
+/** The minutes, from the start, in which too many requests were slow. */
+export function findViolatedMinutes({ minutes: { requests, slow } }: Plant): readonly number[] {
+  return [...requests.keys()].filter((minute) => (slow[minute] ?? 0) > ALLOWED_SLOW * (requests[minute] ?? 0));
 }
 
 /** The replicas at the end of each minute. */

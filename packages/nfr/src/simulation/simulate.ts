@@ -1,6 +1,6 @@
 import type { Random } from "@oaas/foundation";
 import { Plant, type Scrape } from "./plant.ts";
-import { scoreOf, type Score } from "./score.ts";
+import { findViolatedMinutes, scoreOf, type Score } from "./score.ts";
 import type { Workload } from "./workload.ts";
 
 /** What an autoscaler sees when it decides. */
@@ -35,6 +35,8 @@ export interface Change {
 
 export interface SimulationResult extends Score {
   readonly changes: readonly Change[];
+  /** The violated minutes, counted from the start. */
+  readonly violatedAt: readonly number[];
 }
 
 const SCRAPE_MS = 15_000;
@@ -64,8 +66,7 @@ export function simulate(
     nextDecision += intervalMs;
     while ((scrapes[0]?.atMs ?? nowMs) < nowMs - lagMs - historyMs) scrapes.shift();
     const known = scrapes.filter(({ atMs }) => atMs <= nowMs - lagMs);
-    const { ready } = plant.scrape();
-    const wanted = autoscaler.decide({ nowMs, scrapes: known, replicas: plant.replicas, ready });
+    const wanted = autoscaler.decide({ nowMs, scrapes: known, replicas: plant.replicas, ready: plant.ready });
     const to = Math.min(maxReplicas, Math.max(minReplicas, Math.round(wanted)));
     if (to === plant.replicas) continue;
     changes.push({ atMs: nowMs, from: plant.replicas, to });
@@ -73,5 +74,6 @@ export function simulate(
   }
   plant.advance(horizonMs);
   plant.end();
-  return { ...scoreOf(workload, plant, changes, options.startReplicas ?? minReplicas), changes };
+  const score = scoreOf(workload, plant, changes, options.startReplicas ?? minReplicas);
+  return { ...score, changes, violatedAt: findViolatedMinutes(plant) };
 }
