@@ -17,7 +17,7 @@ const GROUPS = [
       ["logs", "Show the history of a class in its clusters"],
       ["events", "Stream events of packages, deployments and clusters"],
       ["audit", "Read and verify the audit trail: attempted changes and their outcome"],
-      ["nfr", "Explain, check and prove decisions on non-functional requirements"],
+      ["nfr", "Explain, check, prove and replay decisions on non-functional requirements"],
       ["topology", "Show packages, classes and clusters as a tree"],
     ],
   ],

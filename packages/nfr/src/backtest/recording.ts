@@ -56,11 +56,11 @@ export function readRecording(document: unknown): Result<Recording, readonly Vio
     return err([{ path: ROOT_PATH, message: "is not an object", fix }]);
   }
   const reader = new Reader();
-  reader.rejectUnknown(ROOT_PATH, document, ["version", "tick_seconds", "components"]);
-  const { version, components, tick_seconds: tick = DEFAULT_TICK_SECONDS } = document;
+  reader.rejectUnknown(ROOT_PATH, document, ["version", "tick_secs", "components"]);
+  const { version, components, tick_secs: tick = DEFAULT_TICK_SECONDS } = document;
   if (version !== 1) reader.add(pathOf(ROOT_PATH, "version"), "is not a known version", "write 1");
   if (typeof tick !== "number" || !(tick >= 1 && tick <= 3600)) {
-    reader.add(pathOf(ROOT_PATH, "tick_seconds"), "is not a time between decisions", "write 1 to 3600");
+    reader.add(pathOf(ROOT_PATH, "tick_secs"), "is not a time between decisions", "write 1 to 3600");
   }
   const path = pathOf(ROOT_PATH, "components");
   if (!Array.isArray(components) || components.length === 0) {
@@ -230,7 +230,7 @@ function valueOf(value: unknown): number | undefined {
 export function writeRecording({ tickMs, components }: Recording): object {
   return {
     version: 1,
-    tick_seconds: tickMs / 1000,
+    tick_secs: tickMs / 1000,
     components: components.map(({ component, requirements, scale, signals, decisions }) => ({
       component,
       requirements: {

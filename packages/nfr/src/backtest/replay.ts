@@ -107,7 +107,7 @@ class Replay {
     const current = (this.#current ??= Math.max(this.#recorded.scale.min ?? 1, Math.round(ready ?? 1)));
     const analysis = this.#analyze(nowMs, current, samples);
     this.#analyzerState = analysis.state;
-    const input = this.#inputOf(nowMs, current, analysis);
+    const input = this.#inputOf(nowMs, current, ready, analysis);
     const decision = decide(input, this.#options.policy);
     this.#policyState = decision.next;
     const recorded = this.#recorded.decisions[this.#nextRecord];
@@ -174,7 +174,7 @@ class Replay {
   }
 
   /** What a recording of samples lacks, such as limits and the start of the leader, comes from the recorded decisions. */
-  #inputOf(nowMs: number, current: number, analysis: Analysis): PolicyInput {
+  #inputOf(nowMs: number, current: number, ready: number | undefined, analysis: Analysis): PolicyInput {
     const { component, scale, decisions } = this.#recorded;
     const known = decisions[Math.min(this.#nextRecord, decisions.length - 1)]?.input;
     const recommendation = analysis.recommendations.find(({ dimension }) => dimension === "replicas");
@@ -195,7 +195,8 @@ class Replay {
       isFrozen: known?.isFrozen ?? false,
       // Digests are of JSON, which has no infinity.
       leaderSinceMs: known?.leaderSinceMs ?? 0,
-      ...(badness === undefined ? {} : { badness }),
+      // Where the record did not follow the decision, its samples say nothing about the result of the decision.
+      ...(badness === undefined || (ready !== undefined && ready !== current) ? {} : { badness }),
       state: this.#policyState,
     };
   }
