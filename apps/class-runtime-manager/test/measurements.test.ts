@@ -12,7 +12,7 @@ import { crmConfig } from "../src/config.ts";
 import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
 import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
-const STEP_MS = 2_000;
+const STEP_MS = 1_000;
 const MINUTE = 60_000;
 
 /** Writes samples of a class that serves 40 requests per second in 100 to 500 ms, for the last minutes. */
