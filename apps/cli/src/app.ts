@@ -11,7 +11,7 @@ import { completion, contexts, doctor, login } from "./commands/configuration/ro
 import { apply, deleteFiles, diff, plan } from "./commands/files/routes.ts";
 import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
-import { audit, events, explain, logs, wait } from "./commands/observe/routes.ts";
+import { audit, events, explain, logs, top, wait } from "./commands/observe/routes.ts";
 import { catalogueOf, clusters, deployments, packages, runtimes, topology } from "./commands/resources/routes.ts";
 
 /** The command tree as data. Help, completion and docs/reference/cli.md are generated from it; handlers load on use. */
@@ -55,6 +55,7 @@ const root = buildRouteMap({
     nfr,
     explain,
     logs,
+    top,
     topology,
     login,
     context: contexts,

@@ -15,6 +15,7 @@ const GROUPS = [
       ["wait", "Wait until a deployment reaches a condition"],
       ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
       ["logs", "Show the history of a class in its clusters"],
+      ["top", "Show load, requirements and recommendations of each function, the busiest first"],
       ["events", "Stream events of packages, deployments and clusters"],
       ["audit", "Read and verify the audit trail: attempted changes and their outcome"],
       ["nfr", "Explain, check, prove and replay decisions on non-functional requirements"],

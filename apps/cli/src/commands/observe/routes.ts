@@ -66,6 +66,17 @@ export const logs = command({
   load: async () => (await import("./logs.ts")).logs,
 });
 
+export const top = command({
+  brief: "Show load, requirements and recommendations of each function, the busiest first",
+  examples: ["oaas top", "oaas top --cluster edge -o wide", "oaas top --package shop -o json"],
+  flags: {
+    package: textFlag("only of this package", "name"),
+    class: textFlag("only of this class", "key"),
+    cluster: clusterFlag,
+  },
+  load: async () => (await import("./top.ts")).top,
+});
+
 export const audit = buildRouteMap({
   docs: { brief: "Read and verify the audit trail: attempted changes and their outcome" },
   aliases: { ls: "list" },

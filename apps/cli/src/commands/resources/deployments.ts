@@ -1,6 +1,7 @@
 import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
+import { nfrText } from "../../output/nfr-text.ts";
 import { tableText, percentText } from "../../output/table.ts";
 import { readyText } from "../observe/rollout.ts";
 import { confirm, type Session } from "../../session/session.ts";
@@ -37,7 +38,8 @@ export async function deploymentStatus(session: Session, _flags: object, key: st
   session.printItem(value, textView("deployment", key), () => statusText(value, session));
 }
 
-function statusText(state: Reply<"getDeploymentStatus">["value"], { colours }: Session): string {
+function statusText(state: Reply<"getDeploymentStatus">["value"], session: Session): string {
+  const { colours } = session;
   const { operation } = state;
   const lines = [
     `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
@@ -57,7 +59,7 @@ function statusText(state: Reply<"getDeploymentStatus">["value"], { colours }: S
     { header: "UNIT", cell: ({ unit_id }) => unit_id },
     { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
   ]);
-  return `${lines.join("\n")}\n${clusters}`;
+  return `${lines.join("\n")}\n${clusters}${nfrText(state.clusters, tableContext(session))}`;
 }
 
 export async function deleteDeployment(

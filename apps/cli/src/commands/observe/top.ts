@@ -1,0 +1,126 @@
+import type { Reply } from "@oaas/contracts/rest";
+import type { View } from "../../output/format.ts";
+import {
+  changeText,
+  complianceText,
+  isOutdated,
+  valueText,
+  type Measurement,
+  type Recommendation,
+} from "../../output/nfr-text.ts";
+import { ageText } from "../../output/table.ts";
+import type { Session } from "../../session/session.ts";
+
+type Runtime = Reply<"listClassRuntimes">["value"][number];
+
+/** One component of a class in one cluster: its signals, requirements, recommendations and last changes. */
+export interface TopRow {
+  readonly class_key: string;
+  readonly cluster: string;
+  readonly component: string;
+  /** Measured values by name, from the recommendations of the component. */
+  readonly signals: Readonly<Record<string, number>>;
+  readonly requirements: readonly Measurement[];
+  readonly recommendations: readonly Recommendation[];
+  readonly last_changes: readonly Recommendation[];
+  /** Time of the newest measurement. */
+  readonly observed_at?: string;
+}
+
+export interface TopFlags {
+  readonly package?: string;
+  readonly class?: string;
+  readonly cluster?: string;
+}
+
+/** Shows load, requirements, recommendations and last changes of every component, the busiest first. */
+export async function top(session: Session, flags: TopFlags): Promise<void> {
+  const query = { package_name: flags.package, class_key: flags.class, cluster: flags.cluster };
+  const runtimes = await session.listAll("listClassRuntimes", { query });
+  session.printList(runtimes.flatMap(topRows).toSorted(compareRows), topView(session));
+}
+
+/** The rows of one class runtime. Functions that are not measured have a row as well. */
+export function topRows(runtime: Runtime): TopRow[] {
+  const {
+    functions = [],
+    nfr_recommendations: all = [],
+    last_applied_recommendations: applied = [],
+  } = runtime.status ?? {};
+  const requirements = runtime.nfr_compliance?.measurements ?? [];
+  const components = new Set([
+    ...functions.map(({ function_key }) => function_key),
+    ...[...all, ...applied, ...requirements].map(({ component }) => component),
+  ]);
+  return [...components].map((component) => {
+    const recommendations = all.filter((one) => one.component === component);
+    const observed = recommendations.flatMap(({ observed_at }) => observed_at ?? []).toSorted();
+    return {
+      class_key: runtime.class_key,
+      cluster: runtime.cluster_name ?? runtime.target_environment,
+      component,
+      signals: Object.assign({}, ...recommendations.map(({ evidence }) => evidence?.values)) as TopRow["signals"],
+      requirements: requirements.filter((one) => one.component === component),
+      recommendations,
+      last_changes: applied.filter((one) => one.component === component),
+      ...(observed.length === 0 ? {} : { observed_at: observed.at(-1) as string }),
+    };
+  });
+}
+
+function compareRows(a: TopRow, b: TopRow): number {
+  const load = (row: TopRow): number => row.signals["requests_per_second"] ?? -1;
+  const name = (row: TopRow): string => `${row.class_key} ${row.cluster} ${row.component}`;
+  return load(b) - load(a) || (name(a) < name(b) ? -1 : 1);
+}
+
+function topView({ environment, colours }: Session): View<TopRow> {
+  const now = environment.clock.now();
+  return {
+    kind: "component",
+    nameOf: ({ cluster, class_key, component }) => `${cluster}/${class_key}/${component}`,
+    columns: [
+      { header: "CLASS", cell: ({ class_key }) => class_key },
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "COMPONENT", cell: ({ component }) => component },
+      { header: "RPS", cell: ({ signals }) => valueText(signals["requests_per_second"], "") },
+      { header: "LATENCY", cell: ({ signals }) => latencyText(signals) },
+      { header: "CPU", cell: ({ signals }) => valueText(signals["p90_millicores"], "cpu") },
+      { header: "MEMORY", cell: ({ signals }) => valueText(signals["p90_bytes"], "memory") },
+      { header: "REPLICAS", cell: ({ signals }) => valueText(signals["ready_replicas"], "") },
+      { header: "REQUIREMENTS", cell: ({ requirements }) => complianceText(worstStatus(requirements), colours) },
+      {
+        header: "RECOMMENDED",
+        cell: ({ recommendations }) =>
+          recommendations
+            .filter((one) => !isOutdated(one, now) && one.target !== one.current)
+            .map(targetText)
+            .join(", ") || "-",
+      },
+      { header: "MEASURED", cell: ({ observed_at }) => ageText(observed_at, now) },
+      {
+        header: "LAST CHANGE",
+        isWide: true,
+        cell: ({ last_changes }) => last_changes.map((one) => changeText(one, { now })).join("; ") || "-",
+      },
+    ],
+  };
+}
+
+/** The highest percentile that was measured: `p99 80 ms`. */
+function latencyText(signals: TopRow["signals"]): string {
+  for (const percentile of ["p99", "p95", "p50"]) {
+    const ms = signals[`latency_${percentile}_ms`];
+    if (ms !== undefined) return `${percentile} ${valueText(ms, "")} ms`;
+  }
+  return "-";
+}
+
+function worstStatus(requirements: readonly Measurement[]): string | undefined {
+  return ["violated", "unknown", "met"].find((status) => requirements.some((one) => one.status === status));
+}
+
+function targetText({ dimension, current, target }: Recommendation): string {
+  const from = current === undefined ? "" : `${valueText(current, dimension)} → `;
+  return `${dimension} ${from}${valueText(target, dimension)}`;
+}

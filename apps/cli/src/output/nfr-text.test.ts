@@ -1,0 +1,143 @@
+import type { Reply } from "@oaas/contracts/rest";
+import { describe, expect, it } from "vitest";
+import { createColours } from "./colours.ts";
+import { isOutdated, nfrText, valueText } from "./nfr-text.ts";
+
+type ClusterState = Reply<"getDeploymentStatus">["value"]["clusters"][number];
+
+const now = Date.parse("2026-01-01T00:10:00Z");
+const look = { now, colours: createColours(false, {}) };
+
+function clusterOf(over: Partial<ClusterState>): ClusterState {
+  return {
+    cluster: "edge",
+    unit_id: "u",
+    reachable: true,
+    condition: "Running",
+    phase: null,
+    message: null,
+    functions: [],
+    error: null,
+    observed_at: null,
+    ...over,
+  };
+}
+
+const MEASURED = clusterOf({
+  nfr_compliance: {
+    overall_status: "Violated",
+    throughput_status: null,
+    latency_status: "Violated",
+    availability_status: "Unknown",
+    last_checked: "2026-01-01T00:10:00Z",
+    measurements: [
+      {
+        requirement: "max_latency_ms",
+        component: "Order.place",
+        status: "violated",
+        required: 100,
+        observed: 152.34,
+        unit: "ms",
+        window: "10m",
+        since: "2026-01-01T00:05:00Z",
+        error_budget_left: -0.25,
+        burn_rates: [
+          { long_window: "6h", short_window: "30m", long_rate: 6 },
+          { long_window: "1h", short_window: "5m", long_rate: 14.42, short_rate: 20 },
+        ],
+      },
+      {
+        requirement: "availability",
+        component: "Order.place",
+        status: "unknown",
+        reason: "too few requests: 12 of 30",
+        required: 0.999,
+        unit: "ratio",
+        burn_rates: [],
+      },
+    ],
+  },
+  nfr_recommendations: [
+    {
+      component: "Order.place",
+      dimension: "replicas",
+      target: 3,
+      lower_bound: 2,
+      upper_bound: 5,
+      current: 1,
+      confidence: 0.85,
+      basis: "rps_per_replica 95 over 10m",
+      observed_at: "2026-01-01T00:09:00Z",
+      valid_until: "2026-01-01T00:15:00Z",
+    },
+    {
+      component: "Order.place",
+      dimension: "memory",
+      target: 134_217_728,
+      current: 268_435_456,
+      valid_until: "2026-01-01T00:01:00Z",
+    },
+  ],
+  last_applied_recommendations: [
+    {
+      component: "Order.place",
+      dimension: "replicas",
+      target: 1,
+      current: 2,
+      applied: {
+        action: "apply",
+        lane: "stable",
+        path: "Deployment/order spec.replicas",
+        clamped_by: "min_scale 1",
+        applied_at: "2026-01-01T00:00:00Z",
+        policy_version: "1",
+        digest: "sha256:1",
+      },
+    },
+  ],
+});
+
+describe("requirements and recommendations", () => {
+  it("is empty when nothing is measured", () => {
+    expect(nfrText([clusterOf({})], look)).toBe("");
+  });
+
+  it("shows measured values, recommendations with their numbers, and the last change", () => {
+    const text = nfrText([MEASURED, clusterOf({ cluster: "idle" })], look);
+    expect(text).toBe(
+      [
+        "",
+        "CLUSTER   COMPONENT     REQUIREMENT      STATUS     MEASURED   REQUIRED   WINDOW   FOR   BUDGET LEFT   BURN RATE              REASON",
+        "edge      Order.place   max_latency_ms   violated   152 ms     100 ms     10m      5m    -25 %         14.4 in 1h, 20 in 5m",
+        "edge      Order.place   availability     unknown    -          99.9 %     -        -     -             -                      too few requests: 12 of 30",
+        "",
+        "CLUSTER   COMPONENT     DIMENSION   CURRENT   RECOMMENDED   BOUNDS   CONFIDENCE   VALID      BASIS",
+        "edge      Order.place   replicas    1         3             2…5      85 %         5m         rps_per_replica 95 over 10m",
+        "edge      Order.place   memory      256Mi     128Mi         -        -            outdated",
+        "",
+        "last change in edge: Order.place replicas 2 → 1, stable, 10m ago (Deployment/order spec.replicas, limited by min_scale 1)",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it.each([
+    { value: 3, dimension: "replicas", text: "3" },
+    { value: 250.4, dimension: "cpu", text: "250m" },
+    { value: 1_610_612_736, dimension: "memory", text: "1.5Gi" },
+    { value: 512, dimension: "memory", text: "512" },
+    { value: 12_345.6, dimension: "", text: "12346" },
+    { value: undefined, dimension: "cpu", text: "-" },
+  ])("writes $value of $dimension as $text", ({ value, dimension, text }) => {
+    expect(valueText(value, dimension)).toBe(text);
+  });
+
+  it.each([
+    { until: "2026-01-01T00:10:01Z", outdated: false },
+    { until: "2026-01-01T00:10:00Z", outdated: true },
+    { until: undefined, outdated: true },
+    { until: "soon", outdated: true },
+  ])("a recommendation valid until $until is outdated: $outdated", ({ until, outdated }) => {
+    expect(isOutdated(until === undefined ? {} : { valid_until: until }, now)).toBe(outdated);
+  });
+});

@@ -1,0 +1,153 @@
+import type { Reply } from "@oaas/contracts/rest";
+import type { Colours } from "./colours.ts";
+import { ageText, percentText, tableText, type Column } from "./table.ts";
+
+type ClusterState = Reply<"getDeploymentStatus">["value"]["clusters"][number];
+export type Recommendation = NonNullable<ClusterState["nfr_recommendations"]>[number];
+export type Measurement = NonNullable<NonNullable<ClusterState["nfr_compliance"]>["measurements"]>[number];
+
+/** The current time and the colours of the output. */
+interface Look {
+  readonly now: number;
+  readonly colours: Colours;
+}
+
+/** Requirements, recommendations and last changes of all clusters; empty when nothing is measured. */
+export function nfrText(clusters: readonly ClusterState[], look: Look): string {
+  const rowsOf = <T>(pick: (cluster: ClusterState) => readonly T[] | undefined) =>
+    clusters.flatMap((one) => (pick(one) ?? []).map((row) => ({ cluster: one.cluster, row })));
+  const sections = [
+    tableOf(
+      rowsOf((one) => one.nfr_compliance?.measurements),
+      measurementColumns(look),
+    ),
+    tableOf(
+      rowsOf((one) => one.nfr_recommendations),
+      recommendationColumns(look),
+    ),
+    rowsOf((one) => one.last_applied_recommendations)
+      .map(({ cluster, row }) => `last change in ${cluster}: ${changeText(row, look)}\n`)
+      .join(""),
+  ];
+  return sections
+    .filter((section) => section !== "")
+    .map((section) => `\n${section}`)
+    .join("");
+}
+
+interface InCluster<T> {
+  readonly cluster: string;
+  readonly row: T;
+}
+
+function tableOf<T>(rows: readonly InCluster<T>[], columns: readonly Column<T>[]): string {
+  if (rows.length === 0) return "";
+  return tableText(rows, [
+    { header: "CLUSTER", cell: ({ cluster }) => cluster },
+    ...columns.map((column) => ({ header: column.header, cell: ({ row }: InCluster<T>) => column.cell(row) })),
+  ]);
+}
+
+function measurementColumns({ now, colours }: Look): readonly Column<Measurement>[] {
+  return [
+    { header: "COMPONENT", cell: ({ component }) => component || "-" },
+    { header: "REQUIREMENT", cell: ({ requirement }) => requirement },
+    { header: "STATUS", cell: (one) => complianceText(one.status, colours) },
+    { header: "MEASURED", cell: ({ observed, unit }) => amountText(observed, unit) },
+    { header: "REQUIRED", cell: ({ required, unit }) => amountText(required, unit) },
+    { header: "WINDOW", cell: ({ window }) => window ?? "-" },
+    { header: "FOR", cell: ({ since }) => ageText(since, now) },
+    { header: "BUDGET LEFT", cell: ({ error_budget_left }) => percentText(rounded(error_budget_left)) },
+    { header: "BURN RATE", cell: burnRateText },
+    { header: "REASON", cell: ({ reason }) => reason ?? "" },
+  ];
+}
+
+function recommendationColumns({ now, colours }: Look): readonly Column<Recommendation>[] {
+  return [
+    { header: "COMPONENT", cell: ({ component }) => component },
+    { header: "DIMENSION", cell: ({ dimension }) => dimension },
+    { header: "CURRENT", cell: ({ current, dimension }) => valueText(current, dimension) },
+    { header: "RECOMMENDED", cell: ({ target, dimension }) => valueText(target, dimension) },
+    { header: "BOUNDS", cell: boundsText },
+    { header: "CONFIDENCE", cell: ({ confidence }) => percentText(rounded(confidence)) },
+    {
+      header: "VALID",
+      cell: (one) => (isOutdated(one, now) ? colours.warn("outdated") : remainingText(one.valid_until, now)),
+    },
+    { header: "BASIS", cell: ({ basis }) => basis ?? "" },
+  ];
+}
+
+/** `met` in green, `violated` in red, `unknown` in yellow. */
+export function complianceText(status: string | undefined, colours: Colours): string {
+  if (status === undefined) return "-";
+  if (status === "met") return colours.good(status);
+  return status === "violated" ? colours.bad(status) : colours.warn(status);
+}
+
+/** `Order.place replicas 1 → 3, stable, 2m ago (Deployment/order spec.replicas, limited by max_scale 3)`. */
+export function changeText(one: Recommendation, { now }: Pick<Look, "now">): string {
+  const { component, dimension, applied } = one;
+  const values = `${valueText(one.current, dimension)} → ${valueText(one.target, dimension)}`;
+  if (applied === undefined) return `${component} ${dimension} ${values}`;
+  const reverted = applied.action === "revert" ? "reverted, " : "";
+  const limited = applied.clamped_by === undefined ? "" : `, limited by ${applied.clamped_by}`;
+  const when = `${ageText(applied.applied_at, now)} ago`;
+  return `${component} ${dimension} ${values}, ${reverted}${applied.lane}, ${when} (${applied.path}${limited})`;
+}
+
+/** Whether a recommendation has expired or has no expiry. */
+export function isOutdated({ valid_until }: Pick<Recommendation, "valid_until">, now: number): boolean {
+  return !(Date.parse(valid_until ?? "") > now);
+}
+
+const BINARY_UNITS = [
+  ["Gi", 2 ** 30],
+  ["Mi", 2 ** 20],
+  ["Ki", 2 ** 10],
+] as const;
+
+/** A value of a dimension in the spelling of Kubernetes: `3`, `250m`, `128Mi`. */
+export function valueText(value: number | undefined, dimension: string): string {
+  if (value === undefined) return "-";
+  if (dimension === "cpu") return `${Math.round(value)}m`;
+  if (dimension !== "memory") return String(significant(value));
+  const [unit, size] = BINARY_UNITS.find(([, least]) => value >= least) ?? ["", 1];
+  return `${significant(value / size)}${unit}`;
+}
+
+/** A number with its unit; ratios become percentages. */
+function amountText(value: number | undefined, unit: string): string {
+  if (value === undefined) return "-";
+  if (unit === "ratio") return percentText(value);
+  return `${significant(value)} ${unit}`.trimEnd();
+}
+
+function boundsText({ lower_bound: low, upper_bound: high, dimension }: Recommendation): string {
+  return low === undefined || high === undefined ? "-" : `${valueText(low, dimension)}…${valueText(high, dimension)}`;
+}
+
+/** The pair of windows that burns fastest: `14.4 in 1h, 20 in 5m`. */
+function burnRateText({ burn_rates }: Measurement): string {
+  const known = burn_rates.filter(({ long_rate }) => long_rate !== undefined);
+  const fastest = known.toSorted((a, b) => (b.long_rate ?? 0) - (a.long_rate ?? 0))[0];
+  if (fastest === undefined) return "-";
+  const { long_window, long_rate = 0, short_window, short_rate } = fastest;
+  const short = short_rate === undefined ? "" : `, ${significant(short_rate)} in ${short_window}`;
+  return `${significant(long_rate)} in ${long_window}${short}`;
+}
+
+function remainingText(until: string | undefined, now: number): string {
+  const end = Date.parse(until ?? "");
+  return Number.isNaN(end) ? "-" : ageText(new Date(now).toISOString(), end);
+}
+
+/** Three significant digits, without a fraction above 1000. */
+function significant(value: number): number {
+  return Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(3));
+}
+
+function rounded(share: number | undefined): number | undefined {
+  return share === undefined ? undefined : Number(share.toFixed(3));
+}
