@@ -1,4 +1,5 @@
 import type { Ambient } from "@oaas/foundation";
+import { digestJson } from "@oaas/foundation/hash";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
@@ -25,7 +26,10 @@ import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
 import { connectPrometheus } from "./adapters/prometheus.ts";
-import { Analyzer } from "./nfr/analysis/analyzer.ts";
+import { Analyzer, type AnalyzedComponent } from "./nfr/analysis/analyzer.ts";
+import { Enforcer, type ComponentFindings } from "./nfr/enforcer/enforcer.ts";
+import { createForeignScalerFinder } from "./nfr/enforcer/foreign-scaler.ts";
+import { policySettings } from "./nfr/enforcer/settings.ts";
 import { analyzerSettings } from "./nfr/analysis/settings.ts";
 import { ClassSource } from "./nfr/analysis/class-source.ts";
 import { OdgmHealth } from "./odgm-health/odgm-health.ts";
@@ -93,8 +97,9 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const clients = createClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
+  const enforcerTask: LedTask = { name: "nfr-enforcer", run: async (signal) => measuring?.enforcer.run(signal) };
   const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
-  const crm = createControllers(setup, clients, [reporterTask, analyzerTask]);
+  const crm = createControllers(setup, clients, [reporterTask, enforcerTask, analyzerTask]);
   const classes = createClasses(setup, clients.client, crm);
   const services = createServices(setup, clients.client, crm, classes);
   const secrets = startSecrets(setup);
@@ -226,7 +231,7 @@ function createServices(
       logger,
       nodes: () => crm.pods.nodes,
       apiFault: () => crm.informers.faults.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
-      capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
+      capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.prometheus.url !== undefined),
       templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
       environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
     }),
@@ -294,7 +299,7 @@ function createMeasuring(
   { config, ports: { ambient, logger, meter, prometheusTransport }, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
-): { readonly analyzer: Analyzer; close(): Promise<void> } | undefined {
+): { readonly analyzer: Analyzer; readonly enforcer: Enforcer; close(): Promise<void> } | undefined {
   const { prometheus, analyzer: settings, limits } = config;
   const provider = connectPrometheus(prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
@@ -306,6 +311,18 @@ function createMeasuring(
     new ClassSource(DEPLOYMENT_RECORD_KIND, records, options),
   ];
   const { rangeMs, stepMs, rateWindowMs, queries } = prometheus;
+  const analysisSettings = analyzerSettings(config);
+  const enforcer = new Enforcer({
+    ambient,
+    logger,
+    meter,
+    recordEvent: (event) => crm.events.record(event),
+    settings: policySettings(config),
+    isFrozen: config.enforcement.frozen,
+    actionsPerMinute: config.enforcement.actionsPerMinute,
+    maxDataAgeMs: analysisSettings.maxDataAgeMs,
+    findForeignScaler: createForeignScalerFinder(client),
+  });
   const analyzer = new Analyzer({
     provider,
     ambient,
@@ -317,11 +334,36 @@ function createMeasuring(
     rateWindowMs,
     scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
     overrides: queries,
-    settings: analyzerSettings(config),
-    classes: () => sources.flatMap((source) => [...source.list()]),
+    settings: analysisSettings,
+    classes: () => {
+      const listed = sources.flatMap((source) => [...source.list()]);
+      enforcer.retain(new Set(listed.map(({ object }) => object.metadata.uid)));
+      return listed;
+    },
     recordEvent: (event) => crm.events.record(event),
+    onAnalyzed: async ({ measured: { object }, components }, signal) => {
+      const one = crm.enforceable(object);
+      if (one) await enforcer.enforce(one, components.map(componentFindings), signal);
+    },
+    onNotMeasured: async ({ object }, signal) => {
+      const one = crm.enforceable(object);
+      if (one) await enforcer.enforce(one, [], signal);
+    },
   });
-  return { analyzer, close: () => provider.close() };
+  return { analyzer, enforcer, close: () => provider.close() };
+}
+
+/** What the enforcer needs of an analyzed component. */
+function componentFindings({ measured, analysis, recommendations, samples }: AnalyzedComponent): ComponentFindings {
+  const { urgency, badness, dataAgeMs } = analysis;
+  return {
+    component: measured.component,
+    recommendations,
+    urgency,
+    ...(badness === undefined ? {} : { badness }),
+    ...(dataAgeMs === undefined ? {} : { dataAgeMs }),
+    digestSamples: () => digestJson(samples),
+  };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

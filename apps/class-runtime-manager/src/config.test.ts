@@ -325,7 +325,6 @@ test("accepts the settings of an older chart and lists those without effect", ()
   expect(config.templates).toMatchObject({ odgmPullPolicy: "IfNotPresent", odgmExtraEnv: { A: "1", B: "2" } });
   expect(config.place.isEdge).toBe(true);
   expect(unusedSettings(crmConfig, { env }).map(({ name }) => name)).toEqual([
-    "OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS",
     "OPRC_CRM_FEATURES_FSM",
     "OPRC_ZENOH_PEERS",
   ]);

@@ -74,6 +74,13 @@ const variables = {
       .doc(
         "Creates ServiceMonitors or PodMonitors where the Prometheus operator is installed, else annotates Services for scraping.",
       ),
+    nfrEnforcement: env("OPRC_CRM_FEATURES_NFR_ENFORCEMENT")
+      .bool()
+      .default(false)
+      .defaultIn({ edge: true, full: true })
+      .doc(
+        "Applies recommendations to classes in mode enforce. If disabled, these classes are observed and have the values of their spec.",
+      ),
     leaderElection: env("OPRC_CRM_FEATURES_LEADER_ELECTION")
       .bool()
       .default(true)
@@ -82,6 +89,37 @@ const variables = {
       .bool()
       .default(true)
       .doc("Enables the object data grid. If disabled, classes with state are rejected."),
+  },
+  enforcement: {
+    level: env("OPRC_CRM_ENFORCEMENT_MODE")
+      .oneOf(["off", "basic", "full"])
+      .default("off")
+      .defaultIn({ edge: "basic", full: "full" })
+      .doc("What enforcement may change. off: nothing. basic: replicas. full: also CPU and memory requests."),
+    stabilityMs: env("OPRC_CRM_ENFORCEMENT_STABILITY_SECS")
+      .duration({ bare: "s" })
+      .default("180s")
+      .doc(
+        "How long recommendations must point in one direction before they are applied; at least 5 minutes to decrease.",
+      ),
+    cooldownMs: env("OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS")
+      .duration({ bare: "s", min: "30s" })
+      .default("120s")
+      .doc("Minimum time between two changes of one value. An emergency needs 30 seconds only."),
+    maxDeltaPercent: env("OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA")
+      .int({ min: 1, max: 100 })
+      .default(30)
+      .doc(
+        "Largest change at once, in percent of the current value; at least one replica. An emergency may double it.",
+      ),
+    frozen: env("OPRC_CRM_ENFORCEMENT_FREEZE")
+      .bool()
+      .default(false)
+      .doc("Keeps all enforced values as they are: nothing is changed in this cluster."),
+    actionsPerMinute: env("OPRC_CRM_ENFORCEMENT_ACTIONS_PER_MINUTE")
+      .int({ min: 1 })
+      .default(30)
+      .doc("Maximum of changes in this cluster within a minute; further ones wait."),
   },
   limits: {
     maxReplicas: env("OPRC_CRM_LIMITS_MAX_REPLICAS")
@@ -370,13 +408,6 @@ export const crmConfig = defineConfig({
   profile: "profile",
   variables,
   notUsedYet: {
-    "Enforcement of requirements is not implemented.": [
-      "OPRC_CRM_FEATURES_NFR_ENFORCEMENT",
-      "OPRC_CRM_ENFORCEMENT_MODE",
-      "OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS",
-      "OPRC_CRM_ENFORCEMENT_STABILITY_SECS",
-      "OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA",
-    ],
     "Recommended memory has the margins of the recommender.": [
       "OPRC_CRM_MEMORY_HEADROOM",
       "OPRC_CRM_MEMORY_LIMIT_FACTOR",

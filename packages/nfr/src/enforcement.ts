@@ -75,6 +75,8 @@ export interface PolicyInput {
   readonly dimension: Dimension;
   /** Whether the class allows enforcement of this dimension. */
   readonly isAllowed: boolean;
+  /** Why it is not allowed, when the class is not the reason. */
+  readonly whyNotAllowed?: string;
   /** Absent when nothing is known: then nothing changes. */
   readonly recommendation?: Recommendation;
   /** The value in effect; pods that are starting count. */

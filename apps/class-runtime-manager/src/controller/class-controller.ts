@@ -1,5 +1,5 @@
-import { Fault, type Ambient } from "@oaas/foundation";
-import { keyOf, type KubeObject, type ObjectKey } from "@oaas/kube-core";
+import { equalJson, Fault, type Ambient } from "@oaas/foundation";
+import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import {
   annotationsChanged,
   anyOf,
@@ -12,6 +12,7 @@ import {
   type InformerPool,
   type InformerView,
   type Outcome,
+  type Predicate,
   type ReconcileContext,
   type Source,
 } from "@oaas/kube-runtime";
@@ -121,7 +122,10 @@ function watchSources<T extends KubeObject>(
   const inNamespace = ({ metadata }: KubeObject): ObjectKey[] =>
     [...informer.cache.list(metadata.namespace)].map(keyOf);
   return [
-    own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
+    own(informer, {
+      when: anyOf(specChanged, annotationsChanged, enforcementChanged(classKind)),
+      priority: PRIORITY.high,
+    }),
     children.source(classKind.owner),
     podSource(pods, informer),
     mapped(templateSources.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
@@ -132,6 +136,15 @@ function watchSources<T extends KubeObject>(
     quotas.admittedSource(classKind.name),
     templateUsers.releasedSource(classKind.owner.kind),
   ];
+}
+
+/** The enforcer wrote another value into the status. */
+function enforcementChanged<T extends KubeObject>(classKind: ClassKind<T>): Predicate<T> {
+  const valuesOf = (object: Stored<T>): unknown =>
+    classKind
+      .statusOf(object)
+      ?.enforcement_state?.map(({ component, dimension, last_action: action }) => [component, dimension, action?.to]);
+  return (change) => change.type === "updated" && !equalJson(valuesOf(change.object), valuesOf(change.previous));
 }
 
 /** Enqueues the class of a changed pod by its owner label, without waiting for the status of the workload. */

@@ -1,4 +1,4 @@
-import type { ClassRuntime } from "@oaas/contracts/crd";
+import type { ClassRuntime, DeploymentRecord } from "@oaas/contracts/crd";
 import type { Ambient } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import {
@@ -23,6 +23,7 @@ import { OwnWrites } from "./reconcile/own-writes.ts";
 import { Quotas } from "./quotas/quotas.ts";
 import { UnconfirmedChildren } from "./children/unconfirmed-children.ts";
 import { ServedKinds } from "./cluster/served-kinds.ts";
+import { enforceableClass, type EnforceableClass } from "./reconcile/enforceable-class.ts";
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
 import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./kinds/class-kind.ts";
@@ -74,6 +75,8 @@ export interface ClassManager {
   readonly quotas: Quotas;
   /** Its writes are sent only while this process is the leader. */
   readonly actingClient: KubeClient;
+  /** A class of either kind as the enforcer sees it; undefined when it cannot be rendered. */
+  enforceable(object: Stored<KubeObject>): EnforceableClass | undefined;
   /** Observes a class, for explanations. */
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
@@ -183,6 +186,17 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     ownWrites: new OwnWrites(classRuntimes),
     unconfirmed: new UnconfirmedChildren(),
   };
+  const records = informers.view(DEPLOYMENT_RECORD_KIND.type, namespaces, {}, { isOptional: true });
+  const recordDeps = {
+    ...observeDeps,
+    classKind: DEPLOYMENT_RECORD_KIND,
+    informer: records,
+    ownWrites: new OwnWrites(records),
+  };
+  const enforceable = (object: Stored<KubeObject>): EnforceableClass | undefined =>
+    object.kind === DEPLOYMENT_RECORD_KIND.owner.kind
+      ? enforceableClass(object as Stored<DeploymentRecord & KubeObject>, recordDeps)
+      : enforceableClass(object as Stored<ClassRuntime & KubeObject>, observeDeps);
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
     observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observeDeps);
   return {
@@ -197,6 +211,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     templateSources,
     quotas,
     actingClient,
+    enforceable,
     observe,
   };
 }

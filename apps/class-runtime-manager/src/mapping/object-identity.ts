@@ -10,6 +10,10 @@ export const ANNOTATIONS = {
   correlationId: "oaas.io/correlation-id",
   /** Requested enforcement mode. */
   enforcement: "oaas.io/enforcement",
+  /** Enforcement changes nothing before this time, RFC 3339. */
+  enforcementPausedUntil: "oaas.io/enforcement-paused-until",
+  /** `allowed`: pods may restart for new CPU and memory requests. */
+  enforcementRestarts: "oaas.io/enforcement-restarts",
   /** Template hint. */
   templateHint: "oaas.io/template-hint",
   /** Profile of the class runtime manager that accepted the unit. */

@@ -59,7 +59,11 @@ function checkMode({ input }: PolicyContext): Gate {
 function checkDimension({ input }: PolicyContext): Gate {
   return input.isAllowed
     ? passed("dimension", "dimension-not-allowed", `the class allows changes of ${input.dimension}`)
-    : stopped("dimension", "dimension-not-allowed", `the class does not allow changes of ${input.dimension}`);
+    : stopped(
+        "dimension",
+        "dimension-not-allowed",
+        input.whyNotAllowed ?? `the class does not allow changes of ${input.dimension}`,
+      );
 }
 
 function checkPause({ input }: PolicyContext): Gate {

@@ -9,7 +9,7 @@ export type ConfiguredFacts = Omit<ClusterFacts, "capabilities" | "routers">;
 
 /** Takes the facts of the configuration. */
 export function configuredFacts(config: CrmConfig): ConfiguredFacts {
-  const { features, place, templates, otel, prometheus, limits, k8s } = config;
+  const { features, place, templates, otel, prometheus, limits, k8s, enforcement } = config;
   return {
     profile: config.profile,
     features: { odgm: features.odgm, hpa: features.hpa, knative: features.knative, prometheus: features.prometheus },
@@ -28,6 +28,7 @@ export function configuredFacts(config: CrmConfig): ConfiguredFacts {
     telemetry: { enabled: otel.enabled, endpoint: otel.endpoint },
     monitors: { scrapeKind: prometheus.scrapeKind, matchLabels: prometheus.matchLabels },
     maxReplicas: limits.maxReplicas,
+    enforcement: features.nfrEnforcement ? enforcement.level : "off",
     ...(templates.waitImage === undefined ? {} : { waitImage: templates.waitImage }),
     ...(k8s.clusterDomain === undefined ? {} : { clusterDomain: k8s.clusterDomain }),
   };

@@ -1,5 +1,7 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import { classEnforcement } from "../../enforcement/class-enforcement.ts";
+import { enforcedValues } from "../../enforcement/enforced-values.ts";
 import type { Expected, Problem } from "../../lifecycle/observation/observation.ts";
 import { problem, problemFromViolations } from "../../lifecycle/observation/problem.ts";
 import {
@@ -11,6 +13,7 @@ import {
   type Environment,
   type Manifest,
   type Refusal,
+  type RenderedFunction,
   type RenderInput,
 } from "../../templates/index.ts";
 import type { LiveChild } from "../children/child-cache.ts";
@@ -20,7 +23,10 @@ import type { HeldRevision } from "../user-templates/user-templates.ts";
 
 /** The children that a class should have, or the problems that prevent rendering them. */
 export interface DesiredChildren {
-  readonly expected?: Expected & { readonly children: readonly Manifest[] };
+  readonly expected?: Expected & {
+    readonly children: readonly Manifest[];
+    readonly functions: readonly RenderedFunction[];
+  };
   readonly problems: readonly Problem[];
 }
 
@@ -122,13 +128,18 @@ function renderInput<T extends KubeObject>(
   environment: Environment | undefined,
   deps: ReconcileDeps<T>,
 ): RenderInput {
-  const { name, uid, labels } = object.metadata;
+  const { name, uid, labels, annotations } = object.metadata;
   const namespace = object.metadata.namespace ?? "";
+  const cluster = deps.facts(namespace);
+  const status = deps.classKind.statusOf(object);
+  const enforcement = classEnforcement(runtime.spec, annotations, cluster.enforcement ?? "off", environment);
+  const enforced = enforcedValues(status, enforcement);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
     spec: runtime.spec,
-    cluster: deps.facts(namespace),
-    assignedNames: assignedNames(deps.classKind.statusOf(object), deps.children.childrenOf(uid)),
+    cluster,
+    assignedNames: assignedNames(status, deps.children.childrenOf(uid)),
+    ...(enforced.size > 0 ? { enforced } : {}),
     ...(environment ? { environment } : {}),
   };
 }

@@ -140,14 +140,15 @@ class CachedValue<T> {
 }
 
 /** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus. */
-export function capabilityNames({
-  features,
-  capabilities,
-}: Pick<ClusterFacts, "features" | "capabilities">): readonly string[] {
+export function capabilityNames(
+  { features, capabilities, enforcement = "off" }: Pick<ClusterFacts, "features" | "capabilities" | "enforcement">,
+  isMeasuring: boolean,
+): readonly string[] {
   const usable = {
     odgm: features.odgm,
     knative: features.knative && capabilities.knative,
     hpa: features.hpa && capabilities.horizontalPodAutoscaler,
+    "nfr-enforcement": isMeasuring && enforcement !== "off",
     prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
   };
   return Object.entries(usable).flatMap(([name, isUsable]) => (isUsable ? [name] : []));

@@ -95,6 +95,8 @@ test("rejects state where ODGM is disabled", () => {
 });
 
 test("capabilities are the features that are enabled and available", () => {
-  expect(capabilityNames(FACTS)).toEqual(["odgm", "hpa"]);
+  expect(capabilityNames(FACTS, true)).toEqual(["odgm", "hpa"]);
+  expect(capabilityNames({ ...FACTS, enforcement: "basic" }, true)).toContain("nfr-enforcement");
+  expect(capabilityNames({ ...FACTS, enforcement: "basic" }, false)).not.toContain("nfr-enforcement");
   expect(templateNames(["mine", "dev"])).toEqual(expect.arrayContaining(["dev", "production", "kn", "job", "mine"]));
 });

@@ -43,6 +43,7 @@ export interface AnalyzedComponent {
   readonly analysis: Analysis;
   /** All dimensions. */
   readonly recommendations: readonly Recommendation[];
+  readonly samples: ComponentSamples;
 }
 
 export interface AnalyzerOptions extends Pick<
@@ -57,6 +58,8 @@ export interface AnalyzerOptions extends Pick<
   readonly recordEvent: (event: EventInput) => void;
   /** Called for each class after its status. A failure is logged. */
   readonly onAnalyzed?: (analyzed: AnalyzedClass, signal: AbortSignal) => Promise<void>;
+  /** Called for each class that is not measured. */
+  readonly onNotMeasured?: (one: MeasuredClass, signal: AbortSignal) => Promise<void>;
 }
 
 /** Classes that are analyzed before other work gets a turn. */
@@ -149,12 +152,13 @@ export class Analyzer implements LedTask {
 
   /** Removes the status fields of a class that is no longer measured. */
   async #withdraw(one: MeasuredClass, signal: AbortSignal): Promise<void> {
-    const { object, status } = one;
-    if (!hasObservedCondition(status)) return;
-    const { namespace, name } = object.metadata;
-    await one.writeStatus({}, signal).catch((thrown: unknown) => {
+    const { namespace, name } = one.object.metadata;
+    try {
+      if (hasObservedCondition(one.status)) await one.writeStatus({}, signal);
+      await this.#options.onNotMeasured?.(one, signal);
+    } catch (thrown) {
       this.#logger.warn("withdraw recommendations failed", { namespace, name, fault: Fault.from(thrown) });
-    });
+    }
   }
 
   async #measure(one: MeasuredClass, outcome: ReadOutcome, signal: AbortSignal): Promise<ObservedState> {
@@ -214,7 +218,7 @@ export class Analyzer implements LedTask {
     // Outdated samples recommend nothing new.
     const isFresh = (analysis.dataAgeMs ?? Number.POSITIVE_INFINITY) <= this.#options.settings.maxDataAgeMs;
     const recommendations = [...analysis.recommendations, ...(isFresh ? sizes : [])];
-    return { measured, analysis: { ...analysis, compliance }, recommendations };
+    return { measured, analysis: { ...analysis, compliance }, recommendations, samples };
   }
 
   /** CPU and memory of a container. After a start the written targets are floors until enough is measured again. */

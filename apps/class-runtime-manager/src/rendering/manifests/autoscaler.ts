@@ -16,7 +16,7 @@ export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boo
     cluster.features.hpa &&
     cluster.capabilities.horizontalPodAutoscaler &&
     scale.max !== undefined &&
-    scale.max > alwaysOnReplicas(scale)
+    scale.max > alwaysOnReplicas({ ...scale, min: scale.plannedMin ?? scale.min })
   );
 }
 

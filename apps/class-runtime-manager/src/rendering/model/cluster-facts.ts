@@ -21,6 +21,9 @@ export interface Features {
   readonly prometheus: boolean;
 }
 
+/** What enforcement may change. off: nothing. basic: replicas. full: all dimensions. */
+export type EnforcementLevel = "off" | "basic" | "full";
+
 /** A Zenoh router found in the namespace. */
 export interface Router {
   readonly service: string;
@@ -54,6 +57,8 @@ export interface ClusterFacts {
   };
   /** Maximum of replicas that the class runtime manager chooses; replicas that users state are not limited. */
   readonly maxReplicas: number;
+  /** Default: off. */
+  readonly enforcement?: EnforcementLevel;
   /**
    * Image with `sh` and `nc` for the init container that waits for the state store; functions do not wait without it.
    */

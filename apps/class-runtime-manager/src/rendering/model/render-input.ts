@@ -1,4 +1,5 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import type { Dimension } from "@oaas/nfr";
 import type { ClusterFacts, Environment } from "./cluster-facts.ts";
 
 /** The object that describes a class and owns its children. */
@@ -24,4 +25,6 @@ export interface RenderInput {
    * annotation. A function keeps its name when other functions are added, removed or reordered.
    */
   readonly assignedNames?: ReadonlyMap<string, string>;
+  /** Values that enforcement chose, by function key: replicas, CPU in millicores, memory in bytes. */
+  readonly enforced?: ReadonlyMap<string, Readonly<Partial<Record<Dimension, number>>>>;
 }

@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
 import type { ShardType } from "@oaas/models";
+import type { Limit } from "@oaas/nfr";
 import type { Router } from "./cluster-facts.ts";
 
 /** Whether pods get the OpenTelemetry variables, for a class that has telemetry enabled. */
@@ -33,6 +34,8 @@ export interface RenderedFunction {
   readonly replicas?: number;
   readonly maxReplicas?: number;
   readonly replicasOwner: ReplicasOwner;
+  /** The replicas that enforcement may choose; absent where their number is fixed. */
+  readonly replicaLimits?: { readonly min: Limit; readonly max?: Limit };
 }
 
 /** The rendered state store. */

@@ -8,6 +8,7 @@ import {
   containerResources,
   environmentAmounts,
   raiseForLatency,
+  withEnforcedRequests,
   withOverrides,
   type ContainerResources,
   type StatedAmounts,
@@ -144,6 +145,7 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     requirements,
     policy,
     cluster: input.cluster,
+    enforced: input.enforced?.get(fn.function_key)?.replicas,
   });
   const config = checkConfig(fn, options.reservedEnv ?? new Set());
   if (!image.ok || !scale.ok || !config.ok) {
@@ -192,8 +194,9 @@ function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violatio
 
 function resourcesOf({ input, policy, options, fn }: FunctionInput, requirements: Requirements): ContainerResources {
   const environmentResources = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
+  const defaults = raiseForLatency(withOverrides(policy.resources, environmentResources), requirements.latencyMs);
   return containerResources(
-    raiseForLatency(withOverrides(policy.resources, environmentResources), requirements.latencyMs),
+    withEnforcedRequests(defaults, input.enforced?.get(fn.function_key)),
     fn.provision_config,
     input.spec.resource_allocation,
     options.resources,

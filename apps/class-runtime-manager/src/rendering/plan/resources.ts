@@ -75,6 +75,18 @@ export function raiseForLatency(defaults: ResourceAmounts, latencyMs: number | u
   };
 }
 
+/** Replaces default requests by those that enforcement chose. Requests that the user states take precedence. */
+export function withEnforcedRequests(
+  defaults: ResourceAmounts,
+  enforced: { readonly cpu?: number; readonly memory?: number } | undefined,
+): ResourceAmounts {
+  return {
+    ...defaults,
+    ...(enforced?.cpu === undefined ? {} : { cpu_request: `${Math.ceil(enforced.cpu)}m` }),
+    ...(enforced?.memory === undefined ? {} : { memory_request: String(Math.ceil(enforced.memory)) }),
+  };
+}
+
 function larger(a: string, b: string): string {
   return compareAmounts(a, b) >= 0 ? a : b;
 }

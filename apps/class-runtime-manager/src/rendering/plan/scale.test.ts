@@ -55,7 +55,45 @@ test.each<{ case: string; scale: unknown; want: unknown }>([
     want: { min: 1, quota: 1, stated: false },
   },
 ])("$case", ({ scale, want }) => {
-  expect(scale).toEqual(want);
+  const { limits: _, ...planned } = scale as { readonly limits?: unknown };
+  expect(planned).toEqual(want);
+});
+
+test.each<{ case: string; scale: unknown; limits: unknown }>([
+  {
+    case: "the template below, nothing above",
+    scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 3500 } } }),
+    limits: { min: { value: 2, source: "template edge" } },
+  },
+  {
+    case: "what the class states",
+    scale: scaleOf({ min_scale: 3, max_scale: 9 }),
+    limits: { min: { value: 3, source: "min_scale" }, max: { value: 9, source: "max_scale" } },
+  },
+  {
+    case: "the quota of the environment",
+    scale: scaleOf({ max_scale: 5 }, environment({ quotas: { max_replicas: 6 } })),
+    limits: { min: { value: 2, source: "template edge" }, max: { value: 5, source: "max_scale" } },
+  },
+  {
+    case: "the quota alone",
+    scale: scaleOf({}, environment({ quotas: { max_replicas: 6 } })),
+    limits: {
+      min: { value: 2, source: "template edge" },
+      max: { value: 6, source: "quotas.max_replicas of environment e" },
+    },
+  },
+])("limits of enforcement: $case", ({ scale, limits }) => {
+  expect(scale).toMatchObject({ limits });
+});
+
+test.each([
+  { case: "within the limits", provision: { min_scale: 2, max_scale: 9 }, replicas: 7, min: 7 },
+  { case: "below the minimum of the class", provision: { min_scale: 2 }, replicas: 1, min: 2 },
+  { case: "above the maximum of the class", provision: { max_scale: 9 }, replicas: 12, min: 9 },
+])("enforced replicas $case", ({ provision, replicas, min }) => {
+  const enforced = new Map([["a", { replicas }]]);
+  expect(scaleOf(provision, { enforced })).toMatchObject({ min });
 });
 
 test.each([

@@ -1,17 +1,29 @@
 import type { ClassFunction, ClassRuntimeSpec } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import type { Limit } from "@oaas/nfr";
 import type { ClusterFacts, Environment } from "../model/cluster-facts.ts";
 import type { Policy } from "./policy.ts";
 import type { Requirements } from "./requirements.ts";
 
 /** Limits of the replicas of a function. */
 export interface Scale {
+  /** The value that enforcement chose, else the planned one. */
   readonly min: number;
+  /** The planned minimum, when enforcement chose another one. */
+  readonly plannedMin?: number;
+  /** The limits of enforcement, with their origin. */
+  readonly limits?: ReplicaLimits;
   readonly max?: number;
   /** Maximum replicas of the environment. */
   readonly quota?: number;
   /** Whether the minimum was stated, not chosen by the template. */
   readonly stated: boolean;
+}
+
+/** The fewest and the most replicas that enforcement may choose. */
+export interface ReplicaLimits {
+  readonly min: Limit;
+  readonly max?: Limit;
 }
 
 interface ScaleInput {
@@ -21,6 +33,8 @@ interface ScaleInput {
   readonly requirements: Requirements;
   readonly policy: Policy;
   readonly cluster: ClusterFacts;
+  /** The replicas that enforcement chose. */
+  readonly enforced?: number | undefined;
 }
 
 /** Assumed requests per second of one replica. */
@@ -46,8 +60,27 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
   const needed = Math.ceil((requirements.throughputRps ?? 0) / RPS_PER_REPLICA);
   const own = Math.min(Math.max(policy.replicas, needed), Math.max(cluster.maxReplicas, policy.replicas));
   const ceiling = Math.min(max ?? Number.POSITIVE_INFINITY, quota ?? Number.POSITIVE_INFINITY);
+  const planned = Math.min(statedMin ?? own, ceiling);
+  const limits: ReplicaLimits = {
+    min:
+      statedMin === undefined
+        ? { value: Math.min(policy.replicas, ceiling), source: `template ${policy.id}` }
+        : { value: planned, source: "min_scale" },
+    ...(Number.isFinite(ceiling)
+      ? {
+          max: {
+            value: ceiling,
+            source: ceiling === max ? "max_scale" : `quotas.max_replicas of environment ${environment?.name}`,
+          },
+        }
+      : {}),
+  };
+  const enforced =
+    input.enforced === undefined ? planned : Math.min(Math.max(input.enforced, limits.min.value), ceiling);
   return ok({
-    min: Math.min(statedMin ?? own, ceiling),
+    min: enforced,
+    ...(enforced === planned ? {} : { plannedMin: planned }),
+    limits,
     ...(max === undefined ? {} : { max: Math.min(max, ceiling) }),
     ...(quota === undefined ? {} : { quota }),
     stated: statedMin !== undefined,

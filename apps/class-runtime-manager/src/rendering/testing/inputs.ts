@@ -42,6 +42,7 @@ export interface PartialInput {
     readonly features?: Partial<ClusterFacts["features"]>;
   };
   readonly assignedNames?: Readonly<Record<string, string>>;
+  readonly enforced?: RenderInput["enforced"];
 }
 
 /** A complete input, parsed with the production schemas. */
@@ -72,6 +73,7 @@ export function inputOf(given: PartialInput): RenderInput {
     },
     ...(given.environment === undefined ? {} : { environment: environmentOf(given.environment) }),
     ...(given.assignedNames === undefined ? {} : { assignedNames: new Map(Object.entries(given.assignedNames)) }),
+    ...(given.enforced === undefined ? {} : { enforced: given.enforced }),
   };
 }
 

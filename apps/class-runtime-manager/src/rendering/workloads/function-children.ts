@@ -81,7 +81,7 @@ export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadR
 export function callableFunction(
   fn: FunctionPlan,
   workload: Manifest,
-  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner">,
+  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner" | "replicaLimits">,
 ): RenderedFunction {
   return {
     functionKey: fn.key,
@@ -92,6 +92,11 @@ export function callableFunction(
     predictedUrl: fn.url,
     ...scale,
   };
+}
+
+/** The limits of enforcement, for workloads whose replicas it can choose. */
+export function replicaLimits({ scale }: FunctionPlan): Pick<RenderedFunction, "replicaLimits"> {
+  return scale.limits === undefined ? {} : { replicaLimits: scale.limits };
 }
 
 /** Renders a workload with its Service, autoscaler and policies. */
@@ -112,6 +117,7 @@ export function renderScalableFunction(
       replicas,
       ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
       replicasOwner: scaled ? "autoscaler" : "template",
+      ...replicaLimits(fn),
     }),
   };
 }

@@ -7,7 +7,7 @@ import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts"
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { WorkloadRenderer } from "./workload.ts";
-import { renderWorkload, callableFunction } from "./function-children.ts";
+import { renderWorkload, callableFunction, replicaLimits } from "./function-children.ts";
 
 /** Knative sets these itself and rejects revisions that set them. */
 const RESERVED_ENV = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"]);
@@ -50,6 +50,7 @@ export const knativeRenderer: WorkloadRenderer = {
         replicas: fn.scale.min,
         ...(knativeMaxScale(fn.scale) === undefined ? {} : { maxReplicas: knativeMaxScale(fn.scale) as number }),
         replicasOwner: "knative",
+        ...replicaLimits(fn),
       }),
     };
   },

@@ -62,8 +62,10 @@ export const classRequests = {
   nfr_requirements: nfrRequirements.optional().describe("Non-functional requirements of the class."),
   enforcement: enforcement
     .optional()
-    .describe("Whether recommendations are observed or enforced. Accepted, not used yet."),
-  nfr: nfr.optional().describe("Deprecated location of enforcement. Accepted, not used yet."),
+    .describe(
+      "Whether recommendations are observed or enforced. The annotation oaas.io/enforcement overrides the mode.",
+    ),
+  nfr: nfr.optional().describe("Deprecated location of enforcement."),
   telemetry: telemetry.optional().describe("OpenTelemetry settings."),
   function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Methods of the class, by name."),
   resource_allocation: resourceAllocation.optional().describe("Sizing computed by the package manager."),

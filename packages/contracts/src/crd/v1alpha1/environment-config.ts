@@ -128,7 +128,7 @@ const spec = withRules(
     default_template: templateName.optional().describe("Default template."),
     default_addons: setList(shortName, 16).optional().describe("Default addons."),
     scale: scaleDefaults.optional().describe("Default scale bounds of functions."),
-    enforcement: enforcement.optional().describe("Default enforcement. Accepted, not used yet."),
+    enforcement: enforcement.optional().describe("Enforcement of classes that state none."),
     telemetry: telemetry.optional().describe("Default telemetry settings."),
     images: images.optional().describe("Images and registries."),
     quotas: quotas.optional().describe("Limits across all classes of the environment."),

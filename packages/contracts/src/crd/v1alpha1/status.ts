@@ -118,9 +118,9 @@ export const classStatusFields = {
   nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements, as last measured."),
   last_applied_recommendations: keyedList(appliedRecommendation, ["component", "dimension"], 256)
     .optional()
-    .describe("Last applied recommendations. Not set yet."),
-  last_applied_at: timestamp.optional().describe("Time of the last applied recommendation. Not set yet."),
+    .describe("Last applied recommendation of each dimension of each component."),
+  last_applied_at: timestamp.optional().describe("Time of the last applied recommendation."),
   enforcement_state: keyedList(enforcementState, ["component", "dimension"], 256)
     .optional()
-    .describe("Stability windows and cooldowns, kept across restarts. Not set yet."),
+    .describe("Stability windows, cooldowns and enforced values, kept across restarts."),
 };

@@ -1,0 +1,216 @@
+import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import { multiplyQuantity, parseQuantity, quantityUnits, type KubeObject } from "@oaas/kube-core";
+import type { Blocker, Dimension, Limit } from "@oaas/nfr";
+import type { RenderedFunction } from "../rendering/model/rendered.ts";
+import type { ClassEnforcement } from "./class-enforcement.ts";
+
+/** A value that enforcement could change, and its limits. */
+export interface EnforceableValue {
+  /** A function key, or `odgm`. */
+  readonly component: string;
+  readonly dimension: Dimension;
+  readonly current: number;
+  readonly minimums: readonly Limit[];
+  readonly maximums: readonly Limit[];
+  /** The changed field, such as `Deployment/web spec.replicas`. */
+  readonly path: string;
+  readonly isAllowed: boolean;
+  readonly whyNotAllowed?: string;
+  readonly blockers: readonly Blocker[];
+  /** The workload whose replicas no autoscaler of the class sets: an autoscaler of someone else would conflict. */
+  readonly scaledWorkload?: { readonly kind: string; readonly name: string };
+}
+
+/** What the values of a class are derived from. */
+export interface ValueSources {
+  readonly spec: ClassRuntimeSpec;
+  readonly functions: readonly RenderedFunction[];
+  /** Live children. */
+  readonly children: readonly KubeObject[];
+  readonly hasOdgm: boolean;
+  readonly enforcement: ClassEnforcement;
+}
+
+interface Scalable extends KubeObject {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly minReplicas?: number;
+    readonly maxReplicas?: number;
+    readonly scaleTargetRef?: { readonly name?: string };
+    readonly template?: {
+      readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+      readonly spec?: { readonly containers?: readonly Container[] };
+    };
+  };
+  readonly status?: { readonly observedGeneration?: number; readonly updatedReplicas?: number };
+}
+
+interface Container {
+  readonly resources?: { readonly requests?: Readonly<Record<string, string | number>> };
+}
+
+const MIN_SCALE = "autoscaling.knative.dev/minScale";
+
+/** Smallest requests: pods with less are not scheduled or throttled at once. */
+const LEAST: Readonly<Record<"cpu" | "memory", number>> = { cpu: 10, memory: 32 * 1024 * 1024 };
+
+/** Lists all values of a class. */
+export function enforceableValues(sources: ValueSources): readonly EnforceableValue[] {
+  return [
+    ...sources.functions.flatMap((fn) => functionValues(fn, sources)),
+    ...(sources.hasOdgm ? [odgmReplicas()] : []),
+  ];
+}
+
+/** The shards of a state store are bound to its nodes, so that another number of nodes would lose data. */
+function odgmReplicas(): EnforceableValue {
+  return {
+    component: "odgm",
+    dimension: "replicas",
+    current: 0,
+    minimums: [],
+    maximums: [],
+    path: "",
+    isAllowed: false,
+    whyNotAllowed: "the state store does not reshard at run time; its nodes are set by the deployment",
+    blockers: [],
+  };
+}
+
+function functionValues(fn: RenderedFunction, sources: ValueSources): readonly EnforceableValue[] {
+  const { children } = sources;
+  const { workload: ref } = fn;
+  const workload: Scalable | undefined = children.find(
+    ({ kind, metadata, apiVersion }) =>
+      kind === ref?.kind && apiVersion === ref?.apiVersion && metadata.name === ref?.name,
+  );
+  if (ref === undefined || workload === undefined) return [];
+  const autoscaler: Scalable | undefined = children.find(
+    (child: Scalable) => child.kind === "HorizontalPodAutoscaler" && child.spec?.scaleTargetRef?.name === ref.name,
+  );
+  const blockers = isRollingOut(workload) ? (["rolling-out"] as const) : [];
+  const replicas = replicasValue(fn, workload, autoscaler, sources);
+  return [
+    ...(replicas ? [{ ...replicas, blockers }] : []),
+    ...(["cpu", "memory"] as const).flatMap((dimension) => {
+      const value = requestValue(dimension, fn, workload, autoscaler, sources);
+      return value ? [{ ...value, blockers }] : [];
+    }),
+  ];
+}
+
+/** Whether a new pod template is being rolled out. Pods that start after a change of replicas are not a roll-out. */
+function isRollingOut({ kind, metadata, spec, status }: Scalable): boolean {
+  if (kind !== "Deployment" && kind !== "StatefulSet") return false;
+  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return true;
+  return (status?.updatedReplicas ?? 0) < (spec?.replicas ?? 1);
+}
+
+function replicasValue(
+  fn: RenderedFunction,
+  workload: Scalable,
+  autoscaler: Scalable | undefined,
+  { enforcement }: ValueSources,
+): Omit<EnforceableValue, "blockers"> | undefined {
+  const { kind, metadata, spec } = workload;
+  const limits = fn.replicaLimits;
+  const base = { component: fn.functionKey, dimension: "replicas" as const };
+  const allowed = permission(
+    "replicas",
+    enforcement,
+    limits === undefined ? "the template fixes the number of replicas" : undefined,
+  );
+  const minimums = limits ? [limits.min] : [];
+  const maximums = limits?.max ? [limits.max] : [];
+  switch (fn.replicasOwner) {
+    case "autoscaler": {
+      if (autoscaler === undefined) return undefined;
+      const { name } = autoscaler.metadata;
+      const most = autoscaler.spec?.maxReplicas;
+      return {
+        ...base,
+        ...allowed,
+        current: autoscaler.spec?.minReplicas ?? 1,
+        minimums,
+        maximums: [
+          ...maximums,
+          ...(most === undefined ? [] : [{ value: most, source: `maxReplicas of HorizontalPodAutoscaler ${name}` }]),
+        ],
+        path: `HorizontalPodAutoscaler/${name} spec.minReplicas`,
+      };
+    }
+    case "knative": {
+      const stated = Number(spec?.template?.metadata?.annotations?.[MIN_SCALE] ?? 0);
+      return {
+        ...base,
+        ...allowed,
+        current: stated,
+        minimums,
+        maximums,
+        path: `Service/${metadata.name} ${MIN_SCALE}`,
+      };
+    }
+    case "template":
+      return {
+        ...base,
+        ...allowed,
+        current: spec?.replicas ?? 1,
+        minimums,
+        maximums,
+        path: `${kind}/${metadata.name} spec.replicas`,
+        scaledWorkload: { kind, name: metadata.name ?? "" },
+      };
+    case "nodes":
+      return undefined;
+  }
+}
+
+function requestValue(
+  dimension: "cpu" | "memory",
+  fn: RenderedFunction,
+  workload: Scalable,
+  autoscaler: Scalable | undefined,
+  { spec, enforcement }: ValueSources,
+): Omit<EnforceableValue, "blockers"> | undefined {
+  const amount = workload.spec?.template?.spec?.containers?.[0]?.resources?.requests?.[dimension];
+  const current = amountOf(amount, dimension);
+  if (current === undefined) return undefined;
+  const provision = spec.functions?.find(({ function_key: key }) => key === fn.functionKey)?.provision_config;
+  const request = provision?.[`${dimension}_request`] ?? spec.resource_allocation?.[`${dimension}_request`];
+  const limit = provision?.[`${dimension}_limit`] ?? spec.resource_allocation?.[`${dimension}_limit`];
+  const most = amountOf(limit, dimension);
+  const hindrance =
+    request !== undefined
+      ? `the class states ${dimension}_request ${request}`
+      : dimension === "cpu" && autoscaler !== undefined
+        ? `HorizontalPodAutoscaler ${autoscaler.metadata.name} scales on CPU, and two loops must not set it`
+        : enforcement.mayRestart
+          ? undefined
+          : "pods would restart; annotation oaas.io/enforcement-restarts: allowed permits it";
+  return {
+    component: fn.functionKey,
+    dimension,
+    ...permission(dimension, enforcement, hindrance),
+    current,
+    minimums: [{ value: LEAST[dimension], source: `least ${dimension} request` }],
+    maximums: most === undefined ? [] : [{ value: most, source: `${dimension}_limit` }],
+    path: `${workload.kind}/${workload.metadata.name} resources.requests.${dimension}`,
+  };
+}
+
+function permission(
+  dimension: Dimension,
+  { dimensions }: ClassEnforcement,
+  hindrance: string | undefined,
+): Pick<EnforceableValue, "isAllowed" | "whyNotAllowed"> {
+  if (!dimensions.has(dimension)) return { isAllowed: false };
+  return hindrance === undefined ? { isAllowed: true } : { isAllowed: false, whyNotAllowed: hindrance };
+}
+
+/** CPU in millicores, memory in bytes. */
+function amountOf(text: string | number | undefined, dimension: "cpu" | "memory"): number | undefined {
+  const parsed = text === undefined ? undefined : parseQuantity(String(text));
+  return parsed?.ok
+    ? Number(quantityUnits(multiplyQuantity(parsed.value, dimension === "cpu" ? 1000n : 1n)))
+    : undefined;
+}

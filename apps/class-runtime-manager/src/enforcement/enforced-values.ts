@@ -1,0 +1,23 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { Dimension } from "@oaas/nfr";
+import type { ClassEnforcement } from "./class-enforcement.ts";
+
+/** Values of one component that enforcement chose. CPU in millicores, memory in bytes. */
+export type EnforcedValues = Readonly<Partial<Record<Dimension, number>>>;
+
+/**
+ * The values that the enforcer wrote into the status, by component. They hold while the class is in mode enforce, also
+ * when it is paused; a class that leaves the mode returns to its spec.
+ */
+export function enforcedValues(
+  status: ClassRuntimeStatus | undefined,
+  { mode, dimensions, mayRestart }: ClassEnforcement,
+): ReadonlyMap<string, EnforcedValues> {
+  const values = new Map<string, EnforcedValues>();
+  if (mode !== "enforce") return values;
+  for (const { component, dimension, last_action: action } of status?.enforcement_state ?? []) {
+    if (action === undefined || !dimensions.has(dimension) || (dimension !== "replicas" && !mayRestart)) continue;
+    values.set(component, { ...values.get(component), [dimension]: action.to });
+  }
+  return values;
+}

@@ -1,0 +1,208 @@
+import { classRuntime } from "@oaas/contracts/crd";
+import type { KubeObject } from "@oaas/kube-core";
+import { describe, expect, test } from "vitest";
+import type { RenderedFunction } from "../rendering/model/rendered.ts";
+import { classEnforcement, type ClassEnforcement } from "./class-enforcement.ts";
+import { enforceableValues, type EnforceableValue } from "./enforceable-values.ts";
+import { enforcedValues } from "./enforced-values.ts";
+
+function specOf(spec: object = {}) {
+  const functions = [{ function_key: "echo", provision_config: { container_image: "example.test/echo:1" } }];
+  const document = { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", metadata: { name: "hello" } };
+  return classRuntime.parse({ ...document, spec: { functions, ...spec } }).spec;
+}
+
+describe("the enforcement of a class", () => {
+  test.each<{ why: string; spec: object; annotation?: string; level?: "off" | "basic" | "full"; mode: string }>([
+    { why: "is observe by default", spec: {}, mode: "observe" },
+    { why: "is what the spec states", spec: { enforcement: { mode: "enforce" } }, mode: "enforce" },
+    { why: "reads the deprecated location", spec: { nfr: { enforcement: { mode: "enforce" } } }, mode: "enforce" },
+    {
+      why: "is overridden by the annotation",
+      spec: { enforcement: { mode: "enforce" } },
+      annotation: "off",
+      mode: "off",
+    },
+    { why: "accepts on", spec: {}, annotation: "on", mode: "enforce" },
+    {
+      why: "ignores an unknown word",
+      spec: { enforcement: { mode: "enforce" } },
+      annotation: "maybe",
+      mode: "enforce",
+    },
+    {
+      why: "is observe where the level is off",
+      spec: { enforcement: { mode: "enforce" } },
+      level: "off",
+      mode: "observe",
+    },
+  ])("$why", ({ spec, annotation, level = "full", mode }) => {
+    const annotations = annotation === undefined ? {} : { "oaas.io/enforcement": annotation };
+    expect(classEnforcement(specOf(spec), annotations, level).mode).toBe(mode);
+  });
+
+  test("has the dimensions that class and level allow", () => {
+    const spec = specOf({ enforcement: { mode: "enforce", dimensions: ["replicas", "memory"] } });
+    expect([...classEnforcement(spec, {}, "full").dimensions]).toEqual(["replicas", "memory"]);
+    expect([...classEnforcement(spec, {}, "basic").dimensions]).toEqual(["replicas"]);
+  });
+
+  test("pauses until a time, and for ever when the time cannot be read", () => {
+    const pause = (text: string) => classEnforcement(specOf(), { "oaas.io/enforcement-paused-until": text }, "full");
+    expect(pause("2026-01-31T12:00:00Z").pausedUntilMs).toBe(Date.parse("2026-01-31T12:00:00Z"));
+    expect(pause("tomorrow").pausedUntilMs).toBe(Number.MAX_SAFE_INTEGER);
+    expect(pause("tomorrow").problems).toEqual([
+      "annotation oaas.io/enforcement-paused-until is not a time; use RFC 3339, such as 2026-01-31T12:00:00Z",
+    ]);
+  });
+});
+
+const ENFORCE: ClassEnforcement = {
+  mode: "enforce",
+  dimensions: new Set(["replicas", "cpu", "memory"]),
+  mayRestart: true,
+  problems: [],
+};
+
+describe("enforced values", () => {
+  const status = {
+    enforcement_state: (["replicas", "cpu"] as const).map((dimension) => ({
+      component: "echo",
+      dimension,
+      last_action: { at: "2026-01-01T00:00:00Z", from: 1, to: 400, lane: "stable" as const, verified: true },
+    })),
+  };
+
+  test("are the last changes", () => {
+    expect(enforcedValues(status, ENFORCE).get("echo")).toEqual({ replicas: 400, cpu: 400 });
+  });
+
+  test.each<{ why: string; over: Partial<ClassEnforcement>; values: unknown }>([
+    { why: "the mode is observe", over: { mode: "observe" }, values: undefined },
+    { why: "the dimension is not allowed", over: { dimensions: new Set(["cpu"]) }, values: { cpu: 400 } },
+    { why: "pods must not restart", over: { mayRestart: false }, values: { replicas: 400 } },
+  ])("do not hold when $why", ({ over, values }) => {
+    expect(enforcedValues(status, { ...ENFORCE, ...over }).get("echo")).toEqual(values);
+  });
+});
+
+const WORKLOAD = {
+  functionKey: "echo",
+  runtime: "workload" as const,
+  workload: { apiVersion: "apps/v1", kind: "Deployment", namespace: "ns", name: "hello" },
+  service: "hello",
+  port: 80,
+  predictedUrl: "",
+  replicas: 3,
+};
+
+describe("enforceable values", () => {
+  const rendered = (over: Partial<RenderedFunction> = {}): RenderedFunction => ({
+    ...WORKLOAD,
+    replicasOwner: "template",
+    replicaLimits: { min: { value: 1, source: "template dev" }, max: { value: 9, source: "max_scale" } },
+    ...over,
+  });
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "hello", generation: 2 },
+    spec: {
+      replicas: 3,
+      template: { spec: { containers: [{ resources: { requests: { cpu: "250m", memory: "128Mi" } } }] } },
+    },
+    status: { observedGeneration: 2, updatedReplicas: 3 },
+  };
+  const autoscaler = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "hello" },
+    spec: { scaleTargetRef: { kind: "Deployment", name: "hello" }, minReplicas: 2, maxReplicas: 7 },
+  };
+  const list = (
+    given: {
+      fn?: RenderedFunction;
+      children?: readonly object[];
+      spec?: object;
+      enforcement?: ClassEnforcement;
+      hasOdgm?: boolean;
+    } = {},
+  ): Record<string, EnforceableValue> => {
+    const values = enforceableValues({
+      spec: specOf(given.spec),
+      functions: [given.fn ?? rendered()],
+      children: (given.children ?? [deployment]) as KubeObject[],
+      hasOdgm: given.hasOdgm ?? false,
+      enforcement: given.enforcement ?? ENFORCE,
+    });
+    return Object.fromEntries(values.map((value) => [`${value.component} ${value.dimension}`, value]));
+  };
+
+  test("are replicas, CPU and memory of the live workload", () => {
+    expect(list()).toMatchObject({
+      "echo replicas": { current: 3, isAllowed: true, path: "Deployment/hello spec.replicas", blockers: [] },
+      "echo cpu": { current: 250, isAllowed: true, path: "Deployment/hello resources.requests.cpu" },
+      "echo memory": { current: 128 * 1024 * 1024, isAllowed: true },
+    });
+  });
+
+  test("are the minimum of an autoscaler of the class, within its maximum; CPU has one loop only", () => {
+    const values = list({ fn: rendered({ replicasOwner: "autoscaler" }), children: [deployment, autoscaler] });
+    expect(values["echo replicas"]).toMatchObject({
+      current: 2,
+      path: "HorizontalPodAutoscaler/hello spec.minReplicas",
+      maximums: [{ value: 9 }, { value: 7, source: "maxReplicas of HorizontalPodAutoscaler hello" }],
+    });
+    expect(values["echo replicas"]?.scaledWorkload).toBeUndefined();
+    expect(values["echo cpu"]).toMatchObject({ isAllowed: false, whyNotAllowed: expect.stringContaining("two loops") });
+  });
+
+  test("are the minimum scale of a Knative Service", () => {
+    const workload = { apiVersion: "serving.knative.dev/v1", kind: "Service", namespace: "ns", name: "hello" };
+    const service = {
+      ...workload,
+      metadata: { name: "hello" },
+      spec: { template: { metadata: { annotations: { "autoscaling.knative.dev/minScale": "4" } } } },
+    };
+    const values = list({ fn: rendered({ replicasOwner: "knative", workload }), children: [service] });
+    expect(values["echo replicas"]).toMatchObject({
+      current: 4,
+      path: "Service/hello autoscaling.knative.dev/minScale",
+    });
+  });
+
+  test.each<{ why: string; given: Parameters<typeof list>[0]; value: string; text: RegExp }>([
+    {
+      why: "the template fixes them",
+      given: { fn: { ...WORKLOAD, replicasOwner: "template" } },
+      value: "echo replicas",
+      text: /the template fixes/u,
+    },
+    {
+      why: "the class states the request",
+      given: { spec: { resource_allocation: { memory_request: "1Gi" } } },
+      value: "echo memory",
+      text: /states memory_request 1Gi/u,
+    },
+    {
+      why: "pods must not restart",
+      given: { enforcement: { ...ENFORCE, mayRestart: false } },
+      value: "echo cpu",
+      text: /would restart/u,
+    },
+    { why: "state stores do not reshard", given: { hasOdgm: true }, value: "odgm replicas", text: /does not reshard/u },
+  ])("are not allowed when $why", ({ given, value, text }) => {
+    expect(list(given)[value]).toMatchObject({ isAllowed: false, whyNotAllowed: expect.stringMatching(text) });
+  });
+
+  test("are limited by the memory limit of the class", () => {
+    expect(list({ spec: { resource_allocation: { memory_limit: "256Mi" } } })["echo memory"]?.maximums).toEqual([
+      { value: 256 * 1024 * 1024, source: "memory_limit" },
+    ]);
+  });
+
+  test("are blocked while a new pod template rolls out", () => {
+    const rolling = { ...deployment, status: { observedGeneration: 2, updatedReplicas: 1 } };
+    expect(list({ children: [rolling] })["echo replicas"]?.blockers).toEqual(["rolling-out"]);
+  });
+});
