@@ -1,0 +1,219 @@
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import type { PolicySettings, Urgency } from "@oaas/nfr";
+import { DEFAULT_POLICY } from "@oaas/nfr/policy";
+import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import { describeOnTarget, eventually } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClassManager } from "../src/controller/class-manager.ts";
+import { Enforcer } from "../src/nfr/enforcer/enforcer.ts";
+import { createForeignScalerFinder } from "../src/nfr/enforcer/foreign-scaler.ts";
+import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
+
+const NAMESPACE = "enforced";
+const TICK_MS = 250;
+
+/** The default policy with short times. */
+const QUICK: PolicySettings = {
+  ...DEFAULT_POLICY,
+  stabilityMs: 1_000,
+  upWindowMs: 500,
+  downWindowMs: 1_500,
+  cooldownMs: 1_000,
+  emergencyCooldownMs: 500,
+  verificationMs: 500,
+  maxGapMs: 60_000,
+};
+
+interface Scaled extends KubeObject {
+  readonly spec: { readonly replicas?: number; readonly minReplicas?: number };
+}
+
+interface Managed extends KubeObject {
+  readonly metadata: KubeObject["metadata"] & {
+    readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: unknown }[];
+  };
+}
+
+describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
+  let fixture: ControllerFixture;
+  let crm: ClassManager;
+
+  beforeAll(async () => {
+    fixture = await ControllerFixture.start();
+    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    crm = await fixture.startController({ namespaces: [NAMESPACE], facts: { ...FACTS, enforcement: "full" } });
+  });
+  afterAll(async () => {
+    await fixture.close();
+  });
+
+  const applyClass = async (name: string, provision: object = {}): Promise<void> => {
+    const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1", ...provision } };
+    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+    await fixture.apply(NAMESPACE, classManifest(name, { functions: [fn], enforcement }));
+    await fixture.waitForPhase(NAMESPACE, name, "available");
+  };
+
+  /** Decides every quarter of a second on the newest objects of the caches. */
+  const startEnforcer = (name: string, urgency: () => Urgency = () => ({})) => {
+    const enforcer = new Enforcer({
+      ambient: realAmbient,
+      logger: NOOP_LOGGER,
+      meter: NOOP_METER,
+      recordEvent: (event) => crm.events.record(event),
+      settings: QUICK,
+      isFrozen: false,
+      actionsPerMinute: 1_000,
+      maxDataAgeMs: 60_000,
+      findForeignScaler: createForeignScalerFinder(crm.actingClient),
+    });
+    const stop = new AbortController();
+    const wanted = { target: 1 };
+    const tick = async (): Promise<void> => {
+      const object = crm.classRuntimes.get({ namespace: NAMESPACE, name });
+      const one = object && crm.enforceable(object);
+      const nowMs = realAmbient.clock.now();
+      const recommendation = {
+        component: "f",
+        dimension: "replicas" as const,
+        target: wanted.target,
+        lowerBound: wanted.target,
+        upperBound: wanted.target,
+        basis: { window: "5m", query: "rps", values: {} },
+        confidence: 1,
+        observedAtMs: nowMs,
+        validUntilMs: nowMs + 60_000,
+      };
+      const findings = [{ component: "f", recommendations: [recommendation], urgency: urgency(), dataAgeMs: 0 }];
+      if (one) await enforcer.enforce(one, findings, stop.signal);
+    };
+    const done = (async () => {
+      while (!stop.signal.aborted) {
+        await tick();
+        await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+      }
+    })();
+    return { wanted, stop: async () => (stop.abort(), await done) };
+  };
+
+  const waitFor = (kind: string, name: string, member: "replicas" | "minReplicas", value: number): Promise<void> =>
+    eventually(
+      async () => {
+        const found = (await fixture.get<Scaled>(NAMESPACE, kind, name))?.spec[member];
+        if (found !== value) throw new Error(`${kind} ${name} ${member}: ${found}`);
+      },
+      { timeoutMs: 90_000, what: `${kind} ${name} to have ${member} ${value}` },
+    );
+  const eventsOf = async (name: string): Promise<readonly string[]> => {
+    const selector = `involvedObject.name=${name}`;
+    const text = await fixture.kubectl(
+      `get events -n ${NAMESPACE} --field-selector ${selector} -o jsonpath={.items[*].reason}`,
+    );
+    return text.split(" ").filter((reason) => reason.startsWith("NFR"));
+  };
+  /** The managers of a field, by its path in managed fields. */
+  const managersOf = async (kind: string, name: string, field: string): Promise<readonly string[]> => {
+    const text = await fixture.kubectl(`get ${kind} ${name} -n ${NAMESPACE} -o json --show-managed-fields`);
+    const { managedFields } = (JSON.parse(text) as Managed).metadata;
+    return managedFields
+      .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes(`"${field}":`))
+      .map(({ manager }) => manager ?? "");
+  };
+
+  test("scales a Deployment up in steps and down again, with one writer of the field", async () => {
+    await applyClass("web");
+    const enforcer = startEnforcer("web");
+    enforcer.wanted.target = 3;
+    await waitFor("deploy", "web", "replicas", 3);
+    await fixture.waitForPhase(NAMESPACE, "web", "available");
+    expect(await managersOf("deploy", "web", "f:replicas")).toContain("oprc-crm");
+    expect(
+      (await managersOf("deploy", "web", "f:replicas")).filter(
+        (name) => name !== "oprc-crm" && !name.includes("controller"),
+      ),
+    ).toEqual([]);
+    expect(await managersOf("crt", "web", "f:enforcement_state")).toEqual(["oprc-crm-enforcer"]);
+    const status = await fixture.status(NAMESPACE, "web");
+    expect(status?.last_applied_recommendations?.[0]).toMatchObject({
+      component: "f",
+      dimension: "replicas",
+      target: 3,
+      lane: "stable",
+    });
+    expect(status?.conditions?.find(({ type }) => type === "NfrEnforced")).toMatchObject({ status: "True" });
+    enforcer.wanted.target = 1;
+    await waitFor("deploy", "web", "replicas", 1);
+    await enforcer.stop();
+    await crm.events.flush();
+    expect(await eventsOf("web")).toEqual(expect.arrayContaining(["NFRApplied", "NFRSkippedStability"]));
+  });
+
+  test("does not write an idle class", async () => {
+    const enforcer = startEnforcer("web");
+    await new Promise((resolve) => setTimeout(resolve, 4 * TICK_MS));
+    const before = (await fixture.get(NAMESPACE, "crt", "web"))?.metadata.resourceVersion;
+    await new Promise((resolve) => setTimeout(resolve, 8 * TICK_MS));
+    await enforcer.stop();
+    expect((await fixture.get(NAMESPACE, "crt", "web"))?.metadata.resourceVersion).toBe(before);
+  });
+
+  test("returns to the spec when the mode changes", async () => {
+    const enforcer = startEnforcer("web");
+    enforcer.wanted.target = 2;
+    await waitFor("deploy", "web", "replicas", 2);
+    await fixture.kubectl(`annotate crt web -n ${NAMESPACE} oaas.io/enforcement=observe`);
+    await waitFor("deploy", "web", "replicas", 1);
+    await enforcer.stop();
+    await fixture.kubectl(`annotate crt web -n ${NAMESPACE} oaas.io/enforcement-`);
+  });
+
+  test("takes the emergency lane for a spike", async () => {
+    await applyClass("spike");
+    const enforcer = startEnforcer("spike", () => ({ burnRate5m: 30, burnRate1h: 20 }));
+    enforcer.wanted.target = 5;
+    await waitFor("deploy", "spike", "replicas", 5);
+    await enforcer.stop();
+    const [applied] = (await fixture.status(NAMESPACE, "spike"))?.last_applied_recommendations ?? [];
+    expect(applied).toMatchObject({ lane: "emergency", current: 1, target: 5 });
+  });
+
+  test("moves the minimum of the autoscaler of a class, and leaves replicas to it", async () => {
+    await applyClass("scaled", { min_scale: 1, max_scale: 4 });
+    const enforcer = startEnforcer("scaled");
+    enforcer.wanted.target = 9;
+    await waitFor("hpa", "scaled", "minReplicas", 4);
+    await fixture.waitForStatus(NAMESPACE, "scaled", "AtMaximum", ({ conditions }) =>
+      Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "AtMaximum")),
+    );
+    await enforcer.stop();
+    expect(await managersOf("hpa", "scaled", "f:minReplicas")).toEqual(["oprc-crm"]);
+    expect(await managersOf("deploy", "scaled", "f:replicas")).not.toContain("oprc-crm");
+  });
+
+  test("leaves a workload to the autoscaler of someone else and names it", async () => {
+    await applyClass("other");
+    await fixture.apply(NAMESPACE, {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "mine" },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "other" },
+        minReplicas: 1,
+        maxReplicas: 1,
+        metrics: [
+          { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } },
+        ],
+      },
+    });
+    const enforcer = startEnforcer("other");
+    enforcer.wanted.target = 4;
+    const status = await fixture.waitForStatus(NAMESPACE, "other", "Conflict", ({ conditions }) =>
+      Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "Conflict")),
+    );
+    await enforcer.stop();
+    const condition = status.conditions?.find(({ type }) => type === "NfrEnforced");
+    expect(condition?.message).toContain("Deployment other is scaled by HorizontalPodAutoscaler mine of kubectl");
+    expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "other"))?.spec.replicas).toBe(1);
+  });
+});
