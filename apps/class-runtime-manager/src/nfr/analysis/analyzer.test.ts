@@ -291,6 +291,38 @@ describe("Analyzer", () => {
     expect(events.map(({ reason }) => reason)).toEqual(["NFRObserved", "NFRViolated", "NFRMet"]);
   });
 
+  it("counts the time of a violation, across changes of the leader", async () => {
+    const classes = [new FakeClass("web"), new FakeClass("other")];
+    const script = healthyScript(["web", "other"]);
+    const latencies = [constant(owner("web"), 900), constant(owner("other"), 80)];
+    const { lead, meter } = setup(classes, { ...script, latency_p99_ms: latencies });
+    const seconds = (name: string, requirement = "latency") =>
+      meter.value("crm_nfr_violated_seconds_total", {
+        class_namespace: "ns",
+        class: name,
+        component: "f",
+        requirement,
+      });
+    await lead(10 * MINUTE);
+    expect(seconds("web")).toBe(600);
+    expect([seconds("web", "throughput"), seconds("other")]).toEqual([0, 0]);
+    await lead(5 * MINUTE);
+    expect(seconds("web")).toBe(900);
+  });
+
+  it("removes the violation time of a class that is not measured any more", async () => {
+    const web = new FakeClass("web");
+    const { start, meter, listed } = setup([web], healthyScript(["web"], { latency_p99_ms: 900 }));
+    const labels = { class_namespace: "ns", class: "web", component: "f", requirement: "latency" };
+    const running = start();
+    await running.advance(2 * MINUTE);
+    expect(meter.value("crm_nfr_violated_seconds_total", labels)).toBe(120);
+    listed.shift();
+    await running.advance(MINUTE);
+    expect(meter.value("crm_nfr_violated_seconds_total", labels)).toBeUndefined();
+    await running.stop();
+  });
+
   it("keeps the start of a verdict and the target across a change of leader", async () => {
     const web = new FakeClass("web");
     const { lead } = setup([web], healthyScript(["web"]));

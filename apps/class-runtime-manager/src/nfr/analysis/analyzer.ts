@@ -18,6 +18,7 @@ import { nextNfrStatus, withWrittenStart, writtenRecommendations, type NfrStatus
 import { NFR_OBSERVED, observedState, type ObservedState } from "../status/observed-condition.ts";
 import { isHistoryReadable, SignalReader, type ReadOutcome, type SignalReaderOptions } from "./signal-reader.ts";
 import { analyzerMetrics, type AnalyzerMetrics } from "./telemetry.ts";
+import { ViolationTime } from "./violation-time.ts";
 
 /** A class to measure, as it is in the caches now. */
 export interface MeasuredClass {
@@ -83,6 +84,7 @@ export class Analyzer implements LedTask {
   readonly #logger: Logger;
   readonly #metrics: AnalyzerMetrics;
   readonly #reader: SignalReader;
+  readonly #violationTime: ViolationTime;
   /** By key of the component. */
   readonly #states = new Map<string, AnalyzerState>();
   readonly #resources = new Map<string, ResourceModel>();
@@ -96,6 +98,7 @@ export class Analyzer implements LedTask {
     this.#logger = options.logger;
     this.#metrics = analyzerMetrics(options.meter);
     this.#reader = new SignalReader({ ...options, metrics: this.#metrics });
+    this.#violationTime = new ViolationTime(options.meter);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -106,6 +109,7 @@ export class Analyzer implements LedTask {
     this.#resources.clear();
     this.#lastData.clear();
     this.#history = undefined;
+    this.#violationTime.restart();
     while (!signal.aborted) {
       const startedMs = clock.monotonic();
       await this.tick(signal).catch((thrown: unknown) => {
@@ -128,6 +132,10 @@ export class Analyzer implements LedTask {
     retainKeys(this.#states, keys);
     retainKeys(this.#resources, keys);
     retainKeys(this.#lastData, new Set(classes.map(({ object }) => object.metadata.uid)));
+    this.#violationTime.startTick(
+      startedMs,
+      classes.map(({ object }) => object.metadata),
+    );
     const outcome = await this.#reader.read(targets, signal);
     if (this.#history === undefined && targets.length > 0 && isHistoryReadable(outcome)) {
       this.#history = await this.#reader.readHistory(targets, signal);
@@ -165,6 +173,8 @@ export class Analyzer implements LedTask {
     const nowMs = this.#ambient.clock.now();
     const lost = lostSignals(outcome, nowMs, this.#options.settings.maxDataAgeMs);
     const components = one.components.map((component) => this.#analyze(component, one, lost, nowMs));
+    const compliance = components.flatMap(({ analysis }) => analysis.compliance);
+    this.#violationTime.add(one.object.metadata, compliance);
     const lastDataMs = this.#updateLastData(one, components, nowMs);
     const observed = observedState({
       ...(lastDataMs === undefined ? {} : { lastDataMs }),
