@@ -44,6 +44,11 @@ const reports = (failed: number): InputSeries[] => [
   growing(`crm_pm_reports_total{${CRM},about="status",outcome="sent"}`, 10 - failed),
   growing(`crm_pm_reports_total{${CRM},about="status",outcome="failed"}`, failed),
 ];
+const OF_CLASS = 'class_namespace="CASE",class="web",component="hello"';
+const queries = (failed: number): InputSeries[] => [
+  growing(`crm_nfr_query_errors_total{${CRM},signal="latency_p99_ms",kind="unavailable"}`, failed),
+  growing(`crm_nfr_query_duration_seconds_count{${CRM},signal="latency_p99_ms"}`, 2 - failed),
+];
 const classRequests = (perMinute: number, share: number): InputSeries[] => [
   growing(`http_requests_total{${WEB},code="200"}`, perMinute * (1 - share)),
   growing(`http_requests_total{${WEB},code="500"}`, perMinute * share),
@@ -147,6 +152,34 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: [...reports(2)],
   },
   {
+    alert: "RequirementDataOutdated",
+    severities: ["warning"],
+    fires: [
+      series(`crm_nfr_data_age_seconds{${CRM},instance="a"}`, "0+60x90"),
+      steady(`kube_leader_leading{${CRM},instance="a",lease="oprc-crm"}`, 1),
+    ],
+    quiet: [
+      steady(`crm_nfr_data_age_seconds{${CRM},instance="a"}`, 30),
+      steady(`kube_leader_leading{${CRM},instance="a",lease="oprc-crm"}`, 1),
+      // It led long ago.
+      steady(`crm_nfr_data_age_seconds{${CRM},instance="b"}`, 3600),
+      steady(`kube_leader_leading{${CRM},instance="b",lease="oprc-crm"}`, 0),
+    ],
+  },
+  {
+    alert: "RequirementQueriesFail",
+    severities: ["warning"],
+    fires: queries(1.5),
+    quiet: queries(0.5),
+  },
+  {
+    alert: "ClassRequirementViolated",
+    severities: ["critical"],
+    // 30 of 60 seconds; of the last day or three days that is not yet too much.
+    fires: [growing(`crm_nfr_violated_seconds_total{${OF_CLASS},requirement="latency"}`, 30)],
+    quiet: [growing(`crm_nfr_violated_seconds_total{${OF_CLASS},requirement="latency"}`, 0.3)],
+  },
+  {
     alert: "ClassErrors",
     severities: BOTH,
     fires: [...classRequests(600, 0.3)],
@@ -161,6 +194,26 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
     // Too few requests for a verdict: four in 5 minutes, 24 in 30.
     quiet: [series(`http_requests_total{${WEB},code="500"}`, "0x65 0+0.2x25")],
+  },
+];
+
+/** A counter that grows for three days and more. */
+const growingForDays = (name: string, perMinute: number): InputSeries => series(name, `0+${perMinute}x4400`);
+
+/** Cases that need the longest windows, at three days. */
+export const LONG_CASES: readonly AlertCase[] = [
+  {
+    alert: "ClassRequirementViolated",
+    severities: ["warning"],
+    // 4 % of the time, with a budget of 1 %.
+    fires: [growingForDays(`crm_nfr_violated_seconds_total{${OF_CLASS},requirement="availability"}`, 2.4)],
+    quiet: [
+      growingForDays(`crm_nfr_violated_seconds_total{${OF_CLASS},requirement="availability"}`, 0.5),
+      growingForDays(
+        'crm_nfr_violated_seconds_total{class_namespace="overflow",class="overflow",component="overflow",requirement="overflow"}',
+        60,
+      ),
+    ],
   },
 ];
 

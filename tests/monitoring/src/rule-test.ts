@@ -52,9 +52,10 @@ export interface FiringAlert {
   readonly namespace?: string;
 }
 
-/** The alerts that fire at a time, and no others. Series of Knative have the namespace in another label. */
+/** The alerts that fire at a time, and no others. Series of Knative and of requirements have the namespace in another label. */
 export function firing(at: string, alerts: readonly FiringAlert[]): ExpectedQuery {
-  const all = 'label_replace(ALERTS{alertstate="firing"}, "namespace", "$1", "namespace_name", "(.+)")';
+  const knative = 'label_replace(ALERTS{alertstate="firing"}, "namespace", "$1", "namespace_name", "(.+)")';
+  const all = `label_replace(${knative}, "namespace", "$1", "class_namespace", "(.+)")`;
   return {
     expr: `count by (alertname, severity, namespace) (${all})`,
     eval_time: at,

@@ -44,11 +44,6 @@ export function unknownNames(expr: string, known: KnownSeries): string[] {
   return [...new Set([...ofSelectors, ...ofGroupings])];
 }
 
-/** The names of the series that a query selects. */
-export function seriesIn(expr: string): string[] {
-  return nodesOf(parseQuery(withoutMacros(expr)), "selector").map((node) => nameOf(node as Selector & Node));
-}
-
 /** The labels that the result of a query may have: those of its groupings. */
 export function groupingsIn(expr: string): string[] {
   return nodesOf(parseQuery(withoutMacros(expr)), "aggregate").flatMap((node) => node["grouping"] as readonly string[]);

@@ -8,14 +8,30 @@ import { alertsOf } from "../../../tools/generate/monitoring/model.ts";
 import { RULES } from "../../../tools/generate/monitoring/monitoring.ts";
 import { ruleFile } from "../../../tools/generate/monitoring/rule-files.ts";
 import { MONITORING } from "../../../tools/generate/monitoring/settings.ts";
-import { ALERT_CASES, inNamespace } from "../src/alert-cases.ts";
+import { ALERT_CASES, inNamespace, LONG_CASES, type AlertCase } from "../src/alert-cases.ts";
 import { firing, requestSeries, runRuleTests, type RuleTest } from "../src/rule-test.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const FILE = path.join(ROOT, "deploy/monitoring/prometheus/rules.yaml");
 const ALL = readFileSync(FILE, "utf8");
 const PM_REQUEST_ERRORS = ruleFile(RULES.filter(({ name }) => name === "oaas-pm-request-errors"));
-const AT = "80m";
+
+/** All cases at the same time, each in its own namespace. */
+function allCases(cases: readonly AlertCase[], at: string): RuleTest {
+  const fires = cases.map((each, index) => ({ ...each, namespace: `fires-${index}` }));
+  const expected = fires.flatMap(({ alert, severities, namespace }) =>
+    severities.map((severity) => ({ alertname: alert, severity, namespace })),
+  );
+  return {
+    name: "all cases",
+    interval: "1m",
+    input_series: [
+      ...fires.flatMap(({ fires: series, namespace }) => inNamespace(series, namespace)),
+      ...cases.flatMap(({ quiet }, index) => inNamespace(quiet, `quiet-${index}`)),
+    ],
+    promql_expr_test: [firing(at, expected)],
+  };
+}
 
 describeWith(["promtool"], "Prometheus rules", () => {
   test("are accepted by promtool, with the templates of their annotations", async () => {
@@ -44,7 +60,7 @@ describeWith(["promtool"], "Prometheus rules", () => {
 
   test("have a case for every alert and severity", () => {
     const tested = new Set(
-      ALERT_CASES.flatMap(({ alert, severities }) => severities.map((each) => `${alert} ${each}`)),
+      [...ALERT_CASES, ...LONG_CASES].flatMap(({ alert, severities }) => severities.map((each) => `${alert} ${each}`)),
     );
     expect([...tested].toSorted()).toEqual(
       alertsOf(RULES)
@@ -54,24 +70,12 @@ describeWith(["promtool"], "Prometheus rules", () => {
   });
 
   test("fire in their case, alone, and stay quiet in a similar one", async () => {
-    const fires = ALERT_CASES.map((each, index) => ({ ...each, namespace: `fires-${index}` }));
-    const together: RuleTest = {
-      name: "all cases",
-      interval: "1m",
-      input_series: [
-        ...fires.flatMap(({ fires: series, namespace }) => inNamespace(series, namespace)),
-        ...ALERT_CASES.flatMap(({ quiet }, index) => inNamespace(quiet, `quiet-${index}`)),
-      ],
-      promql_expr_test: [
-        firing(
-          AT,
-          fires.flatMap(({ alert, severities, namespace }) =>
-            severities.map((severity) => ({ alertname: alert, severity, namespace })),
-          ),
-        ),
-      ],
-    };
-    expect(await runRuleTests([ALL], [together])).toBeUndefined();
+    expect(await runRuleTests([ALL], [allCases(ALERT_CASES, "80m")])).toBeUndefined();
+  });
+
+  test("fire in the longest windows, alone, and stay quiet in a similar case", async () => {
+    const rules = ruleFile(RULES.filter(({ name }) => name === "oaas-class-requirement-violations"));
+    expect(await runRuleTests([rules], [allCases(LONG_CASES, "4320m")], "120m")).toBeUndefined();
   });
 
   test("report managers that Prometheus does not scrape at all", async () => {

@@ -11,17 +11,28 @@ const BURN_RATES: Readonly<Record<(typeof BURN_RATE_WINDOWS)[number]["long"], { 
     "3d": { factor: 1, severity: "warning" },
   };
 
-/** An objective for the share of good requests over 30 days. */
-export interface Objective {
+/** Requests per second in a window; `bad` may have no series when there are none. Both have the same labels. */
+interface Requests {
+  readonly bad: (window: string) => string;
+  readonly total: (window: string) => string;
+}
+
+/** The share of a window that was bad, for objectives on time. */
+interface BadTime {
+  readonly badTime: (window: string) => string;
+}
+
+/** An objective for the share of good requests, or of good time, over 30 days. */
+export type Objective<Measured extends Requests | BadTime = Requests | BadTime> = Measured & {
   /** Used in the names of recorded series. */
   readonly name: string;
   /** In percent. */
   readonly objective: number;
-  /** Requests per second in a window; `bad` may have no series when there are none. Both have the same labels. */
-  readonly bad: (window: string) => string;
-  readonly total: (window: string) => string;
   readonly alert: Pick<Alert, "alert" | "summary" | "description">;
-}
+};
+
+/** An objective for the share of good requests. */
+export type RequestObjective = Objective<Requests>;
 
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 };
 
@@ -30,12 +41,12 @@ function secondsOf(window: string): number {
   return Number(window.slice(0, -1)) * (SECONDS[window.slice(-1)] ?? Number.NaN);
 }
 
-/** The recorded share of bad requests in a window. */
+/** The recorded share of bad requests or time in a window. */
 export function ratioSeries(name: string, window: string): string {
   return `oaas:${name}:ratio_rate${window}`;
 }
 
-/** The share of bad requests in every window, and the alerts: both windows of a pair must burn the budget. */
+/** The bad share of every window, and the alerts: both windows of a pair must burn the budget. */
 export function burnRateGroup(objective: Objective): RuleGroup {
   const windows = [...new Set(BURN_RATE_WINDOWS.flatMap(({ long, short }) => [short, long]))];
   const inOrder = windows.toSorted((a, b) => secondsOf(a) - secondsOf(b));
@@ -49,12 +60,14 @@ export function burnRateGroup(objective: Objective): RuleGroup {
 }
 
 /** All requests, then the share of bad ones where there are enough; rules of a group run in order. */
-function ratioRules({ name, bad, total }: Objective, window: string): RecordingRule[] {
-  const all = `oaas:${name}:requests_rate${window}`;
+function ratioRules(objective: Objective, window: string): RecordingRule[] {
+  const record = ratioSeries(objective.name, window);
+  if ("badTime" in objective) return [{ record, expr: objective.badTime(window) }];
+  const all = `oaas:${objective.name}:requests_rate${window}`;
   const isEnough = `${all} >= ${MONITORING.minRequests} / ${secondsOf(window)}`;
   return [
-    { record: all, expr: total(window) },
-    { record: ratioSeries(name, window), expr: `((${bad(window)}) or 0 * ${all}) / (${isEnough})` },
+    { record: all, expr: objective.total(window) },
+    { record, expr: `((${objective.bad(window)}) or 0 * ${all}) / (${isEnough})` },
   ];
 }
 

@@ -4,8 +4,8 @@ export const MONITORING = {
   runbookBase: "docs/runbooks/",
   /** Values of the label `job`, as in the scrape configuration of the guide. */
   jobs: { packageManager: "oaas-pm", classRuntimeManager: "oaas-crm" },
-  /** Shares of good requests over 30 days, in percent. */
-  objectives: { packageManagerRequests: 99.9, packageManagerReads: 99, classRequests: 99 },
+  /** Shares of good requests, and of the time in which the requirements of a class hold, over 30 days, in percent. */
+  objectives: { packageManagerRequests: 99.9, packageManagerReads: 99, classRequests: 99, classRequirements: 99 },
   /** A window with fewer requests has no verdict, as in the analyzer. */
   minRequests: 30,
 } as const;

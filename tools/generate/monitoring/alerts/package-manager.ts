@@ -1,4 +1,4 @@
-import { burnRateGroup, type Objective } from "../burn-rate.ts";
+import { burnRateGroup, type RequestObjective } from "../burn-rate.ts";
 import type { RuleGroup } from "../model.ts";
 import { MONITORING } from "../settings.ts";
 
@@ -15,7 +15,7 @@ const rate = (metric: string, matchers: string, window: string): string =>
   `sum by (job, namespace) (rate(${metric}{${matchers}}[${window}]))`;
 
 /** The share of requests without server errors. */
-export const PACKAGE_MANAGER_REQUESTS: Objective = {
+export const PACKAGE_MANAGER_REQUESTS: RequestObjective = {
   name: "pm_request_errors",
   objective: objectives.packageManagerRequests,
   bad: (window) => rate("pm_http_requests_total", `status=~"5..",${OF_USERS}`, window),

@@ -15,6 +15,9 @@ export const CLASS_VARIABLES: readonly DashboardVariable[] = [
   },
 ];
 
+/** Series of the class runtime manager about a class. */
+const OF_CLASS = 'cluster=~"$cluster",class_namespace=~"$namespace",class=~"$class"';
+
 const COMPONENT = "{{oaas_owner}} {{function}} {{configuration_name}} {{deployment}} {{statefulset}} {{pod}}";
 
 function signalPanel(signal: Signal, panel: Pick<Panel, "title" | "unit" | "description" | "kind">): Panel {
@@ -29,6 +32,31 @@ export const CLASS_REQUIREMENTS: Dashboard = {
   description: "Throughput, latency, errors, availability and resources of classes, with the queries of the analyzer.",
   variables: CLASS_VARIABLES,
   rows: [
+    {
+      title: "Requirements",
+      panels: [
+        {
+          title: "Violated time",
+          unit: "percentunit",
+          description: "Share of the time in which a stated requirement was violated, as the analyzer decided.",
+          queries: [
+            {
+              expr: `sum by (class, component, requirement) (rate(crm_nfr_violated_seconds_total{${OF_CLASS}}[$__rate_interval]))`,
+              legend: "{{class}} {{component}} {{requirement}}",
+            },
+          ],
+        },
+        {
+          title: "Violated time in an hour, a day and three days",
+          unit: "percentunit",
+          description: "Recorded by the rules. Runbook: ClassRequirementViolated.",
+          queries: ["1h", "1d", "3d"].map((window) => ({
+            expr: `${ratioSeries("class_requirement_violations", window)}{${OF_CLASS}}`,
+            legend: `{{class}} {{component}} {{requirement}} ${window}`,
+          })),
+        },
+      ],
+    },
     {
       title: "Requests",
       panels: [

@@ -128,6 +128,63 @@ export const CLASS_RUNTIME_MANAGER: Dashboard = {
       ],
     },
     {
+      title: "Requirements",
+      panels: [
+        {
+          title: "Measured classes",
+          unit: "none",
+          description: "Classes by the status of their condition NfrObserved. Unknown has no fresh data.",
+          queries: [
+            { expr: `max by (cluster, observed) (crm_nfr_classes{${CRM}})`, legend: "{{cluster}} {{observed}}" },
+          ],
+        },
+        {
+          title: "Age of the newest sample",
+          unit: "s",
+          description: "Grows while Prometheus does not answer. Runbook: RequirementDataOutdated.",
+          queries: [
+            {
+              expr: `max by (cluster, instance) (crm_nfr_data_age_seconds{${CRM}})`,
+              legend: "{{cluster}} {{instance}}",
+            },
+          ],
+        },
+        {
+          title: "Violations that began",
+          unit: "ops",
+          description: "Requirements that became violated, by requirement.",
+          queries: [{ expr: rate("requirement", "crm_nfr_violations_total"), legend: "{{requirement}}" }],
+        },
+        {
+          title: "Duration of a measurement",
+          unit: "s",
+          description: "Of all classes. Above OPRC_CRM_ANALYZER_INTERVAL_SECS measurements come late.",
+          queries: [0.5, 0.99].map((q) => ({
+            expr: quantile(q, "cluster", "crm_nfr_tick_duration_seconds"),
+            legend: `{{cluster}} p${q * 100}`,
+          })),
+        },
+        {
+          title: "Query duration by signal, 99th percentile",
+          unit: "s",
+          description: "Successful queries to Prometheus.",
+          queries: [{ expr: quantile(0.99, "signal", "crm_nfr_query_duration_seconds"), legend: "{{signal}}" }],
+        },
+        {
+          title: "Queries by result",
+          unit: "ops",
+          description: "Failed ones by the kind of the fault. Runbook: RequirementQueriesFail.",
+          queries: [
+            { expr: rate("cluster", "crm_nfr_query_duration_seconds_count"), legend: "{{cluster}} ok" },
+            {
+              expr: `${rate("cluster, kind", "crm_nfr_query_errors_total")} or 0 * ${rate("cluster", "crm_nfr_tick_duration_seconds_count")}`,
+              legend: "{{cluster}} {{kind}} failed",
+            },
+          ],
+        },
+      ],
+    },
+    {
       title: "Kubernetes API",
       panels: [
         {
