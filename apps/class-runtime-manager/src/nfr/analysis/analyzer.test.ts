@@ -183,8 +183,26 @@ describe("Analyzer", () => {
     await running.stop();
     const tick = provider.asked.slice(first);
     expect(tick.map(({ signal }) => signal).toSorted()).toEqual([...SIGNALS].toSorted());
-    // The first tick also reads the history of requests.
-    expect(first).toBeLessThanOrEqual(SIGNALS.length + 3);
+    // The first tick also reads the history of requests and of usage.
+    expect(first).toBe(SIGNALS.length + 3 + 2);
+  });
+
+  it("keeps the sizes and their confidence across a change of leader", async () => {
+    const web = new FakeClass("web");
+    const { lead } = setup([web], healthyScript(["web"]));
+    await lead(10 * MINUTE);
+    const sizes = () =>
+      web.status.nfr_recommendations
+        ?.filter(({ dimension }) => dimension !== "replicas")
+        .map(({ dimension, target, confidence }) => ({ dimension, target, isConfident: (confidence ?? 0) > 0.9 }));
+    // The pods ran before this process started.
+    expect(sizes()).toMatchObject([
+      { dimension: "cpu", isConfident: true },
+      { dimension: "memory", isConfident: true },
+    ]);
+    const writes = web.writes.length;
+    await lead(10 * MINUTE);
+    expect(web.writes.length).toBe(writes);
   });
 
   it("reads the history of requests once they can be read, whatever else fails", async () => {
@@ -197,7 +215,13 @@ describe("Analyzer", () => {
     provider.broken = new Set(["restarts"]);
     await running.advance(10 * MINUTE);
     await running.stop();
-    expect(history()).toEqual(["requests_per_second", "errors_per_second", "slow_requests_per_second"]);
+    expect(history()).toEqual([
+      "requests_per_second",
+      "errors_per_second",
+      "slow_requests_per_second",
+      "cpu_millicores",
+      "memory_bytes",
+    ]);
     const first = provider.asked.find(({ stepMs }) => stepMs !== STEP_MS);
     expect((first?.endMs ?? 0) - (first?.startMs ?? 0)).toBe(3 * 24 * 60 * MINUTE - 5 * MINUTE);
   });
@@ -205,7 +229,7 @@ describe("Analyzer", () => {
   it("fetches only what is new, and what it missed during an outage", async () => {
     const { provider, start } = setup([new FakeClass("web")], healthyScript(["web"]));
     const running = start();
-    const spans = () => provider.asked.filter(({ signal }) => signal === "cpu_millicores").map(({ startMs, endMs }) => endMs - startMs); // prettier-ignore
+    const spans = () => provider.asked.filter(({ signal }) => signal === "restarts").map(({ startMs, endMs }) => endMs - startMs); // prettier-ignore
     await running.advance(2 * STEP_MS + 1_000);
     expect(spans()).toEqual([RANGE_MS, 3 * STEP_MS, 3 * STEP_MS]);
     provider.outage = unavailable("prometheus", "down");

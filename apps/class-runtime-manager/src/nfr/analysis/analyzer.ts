@@ -139,6 +139,7 @@ export class Analyzer implements LedTask {
     const outcome = await this.#reader.read(targets, signal);
     if (this.#history === undefined && targets.length > 0 && isHistoryReadable(outcome)) {
       this.#history = await this.#reader.readHistory(targets, signal);
+      await this.#restoreSizes(classes, signal);
     }
     const counts = { True: 0, Unknown: 0 };
     for (const [position, one] of classes.entries()) {
@@ -231,19 +232,47 @@ export class Analyzer implements LedTask {
     return { measured, analysis: { ...analysis, compliance }, recommendations, samples };
   }
 
-  /** CPU and memory of a container. After a start the written targets are floors until enough is measured again. */
-  #recommendSizes(
+  /** Learns the usage of the last day, after a start. */
+  #restoreSizes(classes: readonly MeasuredClass[], signal: AbortSignal): Promise<void> {
+    const known = new Map(
+      classes.flatMap(({ components, status }) => components.map((one) => [one.target.key, { one, status }] as const)),
+    );
+    const targets = [...known.values()].map(({ one }) => one.target);
+    return this.#reader.readUsage(
+      targets,
+      (key, pods) => {
+        const component = known.get(key);
+        if (component !== undefined) this.#learnSizes(component.one, pods, component.status);
+      },
+      signal,
+    );
+  }
+
+  /** After a start the written targets are floors until enough is measured again. */
+  #learnSizes(
     { component, target: { key }, container, limits }: MeasuredComponent,
     pods: ComponentSamples["pods"],
     status: ClassRuntimeStatus | undefined,
-  ): readonly Recommendation[] {
+  ): ResourceModel {
     const model = this.#resources.get(key) ?? ResourceModel.restore(undefined, writtenSizes(status, component));
     this.#resources.set(key, model);
-    const { cpuRequest, memoryRequest } = container;
+    const { memoryRequest } = container;
     model.observe(pods, {
       ...(memoryRequest === undefined ? {} : { requestBytes: memoryRequest }),
       ...(limits.memory === undefined ? {} : { limitBytes: limits.memory }),
     });
+    return model;
+  }
+
+  /** CPU and memory of a container. */
+  #recommendSizes(
+    measured: MeasuredComponent,
+    pods: ComponentSamples["pods"],
+    status: ClassRuntimeStatus | undefined,
+  ): readonly Recommendation[] {
+    const { component, container, limits } = measured;
+    const { cpuRequest, memoryRequest } = container;
+    const model = this.#learnSizes(measured, pods, status);
     return model.recommend({
       component,
       validForMs: this.#options.settings.validMs,

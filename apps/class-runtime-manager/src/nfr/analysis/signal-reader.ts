@@ -1,5 +1,5 @@
 import { Fault, sleep, unavailable, type Ambient } from "@oaas/foundation";
-import { SIGNALS, type Series, type Signal } from "@oaas/nfr";
+import { SIGNALS, type ComponentSamples, type PodSamples, type Series, type Signal } from "@oaas/nfr";
 import type { RequestSeries } from "@oaas/nfr/analyzer";
 import {
   assignSeries,
@@ -56,6 +56,9 @@ const MAX_NAMESPACES = 100;
 
 const HISTORY_MS = 3 * 24 * 3_600_000;
 const HISTORY_STEP_MS = 5 * 60_000;
+/** A day of samples of every minute gives full confidence in the sizes of containers. */
+const USAGE_MS = 24 * 3_600_000;
+const USAGE_STEP_MS = 60_000;
 const HISTORY_SIGNALS = ["requests_per_second", "errors_per_second", "slow_requests_per_second"] as const;
 /** Days of samples take longer than minutes. */
 const HISTORY_DEADLINE_MS = 30_000;
@@ -215,6 +218,44 @@ export class SignalReader {
     }
     return histories;
   }
+
+  /**
+   * Reads the CPU and memory of each pod of the last day, oldest first and in parts, to rebuild the sizes of containers
+   * after a start. A large cluster gets a shorter history, and a failure a part of it.
+   */
+  async readUsage(
+    targets: readonly ComponentTarget[],
+    onPart: (key: string, pods: ComponentSamples["pods"]) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const index = new ComponentIndex(targets);
+    const chunks = namespaceChunks(targets);
+    const series = Math.max(1, this.#seriesCount.get("cpu_millicores") ?? 0);
+    const budget = Math.floor(MAX_HISTORY_SAMPLES / (2 * series));
+    const stepMs = budget * USAGE_STEP_MS >= USAGE_MS ? USAGE_STEP_MS : HISTORY_STEP_MS;
+    const endMs = Math.floor(this.#options.ambient.clock.now() / stepMs) * stepMs;
+    const sliceMs = Math.max(1, Math.floor(MAX_RESPONSE_SAMPLES / series)) * stepMs;
+    try {
+      for (let fromMs = endMs - Math.min(USAGE_MS, budget * stepMs); fromMs < endMs; fromMs += sliceMs) {
+        const sliceEndMs = Math.min(endMs, fromMs + sliceMs) - stepMs;
+        const range = { startMs: fromMs, endMs: sliceEndMs, stepMs, deadlineMs: HISTORY_DEADLINE_MS };
+        const cpu = await this.#query("cpu_millicores", index, chunks, range, signal);
+        const memory = await this.#query("memory_bytes", index, chunks, range, signal);
+        for (const key of new Set([...cpu.keys(), ...memory.keys()]))
+          onPart(key, podSamples(cpu.get(key), memory.get(key)));
+      }
+    } catch (thrown) {
+      if (!signal.aborted) this.#options.logger.warn("read usage history failed", { fault: Fault.from(thrown) });
+    }
+  }
+}
+
+/** Joins the pods of one component. */
+function podSamples(cpu: AssignedSignal | undefined, memory: AssignedSignal | undefined): ComponentSamples["pods"] {
+  const pods: Record<string, PodSamples> = {};
+  for (const [pod, cpuMillicores] of cpu?.pods ?? []) pods[pod] = { cpuMillicores };
+  for (const [pod, memoryBytes] of memory?.pods ?? []) pods[pod] = { ...pods[pod], memoryBytes };
+  return pods;
 }
 
 /** Whether the signals of the history can be read now. */
