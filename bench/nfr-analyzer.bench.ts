@@ -83,7 +83,12 @@ export const bench: Bench = {
       title: `Measurement of ${CLASSES} classes with two pods each on a real Prometheus`,
       measurements: [
         { name: "queries per tick", value: median(ticks.map(({ queries }) => queries)), unit: "queries" },
-        { name: "queries of the first tick", value: first.queries, unit: "queries", note: "with history of requests" },
+        {
+          name: "queries of the first tick",
+          value: first.queries,
+          unit: "queries",
+          note: "with the history of requests and usage",
+        },
         { name: "tick", value: ms, unit: "ms", note: "with the queries" },
         { name: "CPU time of a tick", value: cpuMs, unit: "ms" },
         { name: "CPU time per class and tick", value: (cpuMs * 1000) / CLASSES, unit: "µs" },
