@@ -17,6 +17,9 @@ export interface EnforceableClass {
   readonly regarding: ObjectRef;
   readonly status: ClassRuntimeStatus | undefined;
   readonly enforcement: ClassEnforcement;
+  /** Function keys of the class and `odgm`: their states are kept, also while a workload is missing. */
+  readonly components: ReadonlySet<string>;
+  /** The values of the workloads that exist. */
   readonly values: readonly EnforceableValue[];
   /** Renders the class with other states, and returns the problems, such as an exceeded quota. */
   findProblems(states: NonNullable<ClassRuntimeStatus["enforcement_state"]>): readonly string[];
@@ -53,6 +56,7 @@ export function enforceableClass<T extends KubeObject>(
     regarding: refOf(object),
     status,
     enforcement,
+    components: new Set(["odgm", ...(read.value.spec.functions ?? []).map(({ function_key: key }) => key)]),
     values,
     findProblems: (states) => {
       const changed = deps.classKind.encodeStatus({ ...status, enforcement_state: states });

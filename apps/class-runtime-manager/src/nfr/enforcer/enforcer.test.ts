@@ -29,6 +29,8 @@ class FakeClass {
   answers: (boolean | Fault)[] = [];
   problems: string[] = [];
   over: Partial<EnforceableValue> = {};
+  /** The workload was deleted. */
+  isMissing = false;
 
   get replicas(): number {
     return enforcedValues(this.status, this.enforcement).get("echo")?.replicas ?? 2;
@@ -42,20 +44,23 @@ class FakeClass {
       regarding: { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "hello", namespace: "ns" },
       status: this.status,
       enforcement: this.enforcement,
-      values: [
-        {
-          component: "echo",
-          dimension: "replicas",
-          current: this.replicas,
-          minimums: [{ value: 1, source: "min_scale" }],
-          maximums: [{ value: 12, source: "max_scale" }],
-          path: "Deployment/hello spec.replicas",
-          isAllowed: true,
-          blockers: [],
-          scaledWorkload: { kind: "Deployment", name: "hello" },
-          ...this.over,
-        },
-      ],
+      components: new Set(["echo", "odgm"]),
+      values: this.isMissing
+        ? []
+        : [
+            {
+              component: "echo",
+              dimension: "replicas",
+              current: this.replicas,
+              minimums: [{ value: 1, source: "min_scale" }],
+              maximums: [{ value: 12, source: "max_scale" }],
+              path: "Deployment/hello spec.replicas",
+              isAllowed: true,
+              blockers: [],
+              scaledWorkload: { kind: "Deployment", name: "hello" },
+              ...this.over,
+            },
+          ],
       findProblems: () => this.problems,
       writeStatus: async (fields) => {
         const answer = this.answers.shift() ?? true;
@@ -227,6 +232,17 @@ describe("the enforcer", () => {
     expect(reasons()).toContain("NFRSkippedLeaderChange");
     await tick(9, 1);
     expect(one.replicas).toBeLessThan(3);
+  });
+
+  test("keeps the enforced value while the workload is missing", async () => {
+    const { one, tick, restart } = setup();
+    await tick(7, 4);
+    one.isMissing = true;
+    await tick(3, 4);
+    restart();
+    await tick(3, 4);
+    one.isMissing = false;
+    expect(one.replicas).toBe(3);
   });
 
   test("shows what it would do in mode observe, and applies nothing", async () => {

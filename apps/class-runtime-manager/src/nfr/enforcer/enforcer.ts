@@ -1,14 +1,15 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { equalJson, Fault, sleep, timestamp, type Ambient } from "@oaas/foundation";
 import type { EventInput, LedTask } from "@oaas/kube-runtime";
-import type {
-  Blocker,
-  PolicyDecision,
-  PolicyInput,
-  PolicySettings,
-  PolicyState,
-  Recommendation,
-  Urgency,
+import {
+  DIMENSIONS,
+  type Blocker,
+  type PolicyDecision,
+  type PolicyInput,
+  type PolicySettings,
+  type PolicyState,
+  type Recommendation,
+  type Urgency,
 } from "@oaas/nfr";
 import { decide, POLICY_VERSION, recordDecision, rememberTarget, type DecisionRecord } from "@oaas/nfr/policy";
 import type { Counter, Logger, Meter } from "@oaas/observability";
@@ -16,7 +17,11 @@ import type { EnforceableClass } from "../../controller/reconcile/enforceable-cl
 import { enforcedCondition, NFR_ENFORCED } from "../../enforcement/enforced-condition.ts";
 import type { EnforceableValue } from "../../enforcement/enforceable-values.ts";
 import { actionEvents, failureEvent, skipEvent } from "../../enforcement/enforcement-events.ts";
-import { policyStateFromStatus, policyStateToStatus } from "../../mapping/status/enforcement-state.ts";
+import {
+  policyStateFromStatus,
+  policyStateToStatus,
+  type DimensionState,
+} from "../../mapping/status/enforcement-state.ts";
 import { appliedToStatus } from "../../mapping/status/nfr-recommendations.ts";
 import { ActionBudget } from "./action-budget.ts";
 
@@ -131,7 +136,7 @@ export class Enforcer implements LedTask {
       decided.push(await this.#decide(one, value, found, memory, nowMs, signal));
     }
     const actions = decided.filter(({ decision }) => decision.action !== "hold");
-    const problem = actions.length === 0 ? undefined : this.#findProblem(one, decided);
+    const problem = actions.length === 0 ? undefined : findProblem(one, nextStates(one, decided, memory));
     if (problem !== undefined) return this.#fail(one, decided, problem, memory, nowMs, signal);
     await this.#write(one, decided, memory, nowMs, signal);
   }
@@ -215,12 +220,6 @@ export class Enforcer implements LedTask {
     return found.dataAgeMs > this.#options.maxDataAgeMs ? ["data-outdated"] : [];
   }
 
-  /** Whether the class can be rendered with the new values. */
-  #findProblem(one: EnforceableClass, decided: readonly Decided[]): string | undefined {
-    const problems = one.findProblems(decided.map(({ input, decision }) => toStatus(input, decision.next)));
-    return problems.length === 0 ? undefined : problems.join("; ");
-  }
-
   /** Keeps the values. The windows go on, and the next attempt follows after a while. */
   async #fail(
     one: EnforceableClass,
@@ -261,7 +260,7 @@ export class Enforcer implements LedTask {
       if (decision.action === "hold") return [];
       return [{ ...each, decision, record: recordDecision(input, settings, decision, found?.digestSamples?.()) }];
     });
-    const fields = this.#statusOf(one, decided, actions, memory, nowMs);
+    const fields = statusOf(one, decided, actions, memory, nowMs);
     const isNeeded = actions.length > 0 || isWorthWriting(one, decided, fields, memory, nowMs);
     if (isNeeded && !hasExpired(memory.rejected, nowMs)) return;
     try {
@@ -280,7 +279,7 @@ export class Enforcer implements LedTask {
     }
     delete memory.rejected;
     if (isNeeded) memory.writtenAtMs = nowMs;
-    memory.states = new Map(decided.map(({ input, decision }) => [stateKey(input), decision.next]));
+    memory.states = new Map(nextStates(one, decided, memory).map((each) => [stateKey(each), each.state]));
     if (memory.failure !== undefined && actions.length > 0) delete memory.failure;
     this.#announce(one, decided, actions, nowMs);
   }
@@ -292,41 +291,6 @@ export class Enforcer implements LedTask {
       await sleep(this.#options.ambient.timers, attempt * CONFLICT_DELAY_MS, signal);
     }
     return false;
-  }
-
-  #statusOf(
-    { status, enforcement, generation }: EnforceableClass,
-    decided: readonly Decided[],
-    actions: readonly (Decided & { readonly decision: Action; readonly record: DecisionRecord })[],
-    memory: Memory,
-    nowMs: number,
-  ): ClassRuntimeStatus {
-    const applied = actions.flatMap(({ input, decision, value, record }) => {
-      const { recommendation } = input;
-      const { action, lane, from, to, clampedBy } = decision;
-      const entry = { action, lane, from, to, path: value.path, ...(clampedBy ? { clampedBy } : {}) };
-      const audit = { appliedAtMs: nowMs, policyVersion: POLICY_VERSION, digest: record.digest };
-      return recommendation ? [appliedToStatus({ recommendation, ...entry, ...audit })] : [];
-    });
-    const replaced = new Set(applied.map(stateKey));
-    const earlier = (status?.last_applied_recommendations ?? []).filter((entry) => !replaced.has(stateKey(entry)));
-    const history = [...applied, ...earlier];
-    const findings = decided.map(({ input, decision }) => ({
-      component: input.component,
-      dimension: input.dimension,
-      reason: decision.action === "hold" ? decision.reason : undefined,
-      detail: memory.conflicts.get(input.component)?.message ?? detailOf(decision),
-    }));
-    const previous = status?.conditions?.find(({ type }) => type === NFR_ENFORCED);
-    const failure = hasExpired(memory.failure, nowMs) ? undefined : memory.failure?.message;
-    const condition = enforcedCondition(enforcement, findings, failure, previous, { nowMs, generation });
-    const appliedAt = applied.length > 0 ? timestamp(nowMs) : status?.last_applied_at;
-    return {
-      enforcement_state: decided.map(({ input, decision }) => toStatus(input, decision.next)),
-      ...(history.length > 0 ? { last_applied_recommendations: history } : {}),
-      ...(appliedAt === undefined ? {} : { last_applied_at: appliedAt }),
-      ...(condition ? { conditions: [condition] } : {}),
-    };
   }
 
   #announce(
@@ -369,8 +333,67 @@ function stateKey({ component, dimension }: { readonly component: string; readon
   return `${component}/${dimension}`;
 }
 
-function toStatus({ component, dimension }: PolicyInput, state: PolicyState) {
-  return policyStateToStatus({ component, dimension, state });
+/** The states after the decisions, sorted, with those of components whose workload is missing now. */
+function nextStates(
+  { components }: EnforceableClass,
+  decided: readonly Decided[],
+  { states }: Memory,
+): readonly DimensionState[] {
+  const next = new Map<string, DimensionState>();
+  for (const [key, state] of states) {
+    const at = key.lastIndexOf("/");
+    const component = key.slice(0, at);
+    const dimension = DIMENSIONS.find((one) => one === key.slice(at + 1));
+    if (dimension !== undefined && components.has(component)) next.set(key, { component, dimension, state });
+  }
+  for (const { input, decision } of decided) {
+    const { component, dimension } = input;
+    next.set(stateKey(input), { component, dimension, state: decision.next });
+  }
+  return [...next].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => state);
+}
+
+/** Whether the class can be rendered with the new values. */
+function findProblem(one: EnforceableClass, states: readonly DimensionState[]): string | undefined {
+  const problems = one.findProblems(states.map(policyStateToStatus));
+  return problems.length === 0 ? undefined : problems.join("; ");
+}
+
+/** The status fields of the enforcer. */
+function statusOf(
+  one: EnforceableClass,
+  decided: readonly Decided[],
+  actions: readonly (Decided & { readonly decision: Action; readonly record: DecisionRecord })[],
+  memory: Memory,
+  nowMs: number,
+): ClassRuntimeStatus {
+  const { status, enforcement, generation } = one;
+  const applied = actions.flatMap(({ input, decision, value, record }) => {
+    const { recommendation } = input;
+    const { action, lane, from, to, clampedBy } = decision;
+    const entry = { action, lane, from, to, path: value.path, ...(clampedBy ? { clampedBy } : {}) };
+    const audit = { appliedAtMs: nowMs, policyVersion: POLICY_VERSION, digest: record.digest };
+    return recommendation ? [appliedToStatus({ recommendation, ...entry, ...audit })] : [];
+  });
+  const replaced = new Set(applied.map(stateKey));
+  const earlier = (status?.last_applied_recommendations ?? []).filter((entry) => !replaced.has(stateKey(entry)));
+  const history = [...applied, ...earlier];
+  const findings = decided.map(({ input, decision }) => ({
+    component: input.component,
+    dimension: input.dimension,
+    reason: decision.action === "hold" ? decision.reason : undefined,
+    detail: memory.conflicts.get(input.component)?.message ?? detailOf(decision),
+  }));
+  const previous = status?.conditions?.find(({ type }) => type === NFR_ENFORCED);
+  const failure = hasExpired(memory.failure, nowMs) ? undefined : memory.failure?.message;
+  const condition = enforcedCondition(enforcement, findings, failure, previous, { nowMs, generation });
+  const appliedAt = applied.length > 0 ? timestamp(nowMs) : status?.last_applied_at;
+  return {
+    enforcement_state: nextStates(one, decided, memory).map(policyStateToStatus),
+    ...(history.length > 0 ? { last_applied_recommendations: history } : {}),
+    ...(appliedAt === undefined ? {} : { last_applied_at: appliedAt }),
+    ...(condition ? { conditions: [condition] } : {}),
+  };
 }
 
 function detailOf({ gates }: PolicyDecision): string {

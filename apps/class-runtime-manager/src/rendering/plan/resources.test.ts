@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { containerResources, environmentAmounts, raiseForLatency, type StatedAmounts } from "./resources.ts";
+import {
+  containerResources,
+  environmentAmounts,
+  raiseForLatency,
+  withEnforcedRequests,
+  type StatedAmounts,
+} from "./resources.ts";
 
 const DEFAULTS = { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" };
 
@@ -42,4 +48,13 @@ test("raises resources for a class that requires low latency", () => {
 
 test("accepts numbers in an environment", () => {
   expect(environmentAmounts({ requests: { cpu: 1 } }).cpu_request).toBe("1");
+});
+
+test("enforced requests replace the defaults and raise their limits; stated ones win", () => {
+  const enforced = withEnforcedRequests(DEFAULTS, { cpu: 649.2, memory: 3 * 1024 ** 3 });
+  expect(containerResources(enforced)).toEqual({
+    requests: { cpu: "650m", memory: "3221225472" },
+    limits: { cpu: "650m", memory: "3221225472" },
+  });
+  expect(containerResources(enforced, { cpu_request: "200m" }).requests["cpu"]).toBe("200m");
 });
