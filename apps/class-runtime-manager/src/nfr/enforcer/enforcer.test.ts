@@ -135,10 +135,32 @@ function setup(options: { foreign?: string; isFrozen?: boolean; actionsPerMinute
     }
   };
   const reasons = () => events.map(({ reason }) => reason);
-  return { one, tick, events, reasons, meter, ambient, scans: () => scans, restart: () => void (enforcer = create()) };
+  const retain = (...uids: string[]): void => enforcer.retain(new Set(uids));
+  return {
+    one,
+    tick,
+    events,
+    reasons,
+    meter,
+    ambient,
+    retain,
+    scans: () => scans,
+    restart: () => void (enforcer = create()),
+  };
 }
 
 describe("the enforcer", () => {
+  test("counts the values that it keeps, by reason, of classes that exist", async () => {
+    const { one, tick, meter, retain } = setup({ isFrozen: true });
+    const held = (reason: string) => meter.value("crm_enforcement_held_values", { reason });
+    expect(held("frozen")).toBe(0);
+    await tick(1, 4);
+    retain(one.view().uid);
+    expect([held("frozen"), held("stability")]).toEqual([1, 0]);
+    retain();
+    expect(held("frozen")).toBe(0);
+  });
+
   test("observes, waits for stability, scales, cools down and scales down again", async () => {
     const { one, tick, reasons, events } = setup();
     await tick(7, 4);

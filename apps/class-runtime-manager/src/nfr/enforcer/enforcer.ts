@@ -24,6 +24,7 @@ import {
 } from "../../mapping/status/enforcement-state.ts";
 import { appliedToStatus } from "../../mapping/status/nfr-recommendations.ts";
 import { ActionBudget } from "./action-budget.ts";
+import { HeldValues } from "./held-values.ts";
 
 /** What the analyzer found about one component. */
 export interface ComponentFindings {
@@ -104,6 +105,7 @@ export class Enforcer implements LedTask {
   readonly #budget: ActionBudget;
   readonly #classes = new Map<string, Memory>();
   readonly #actions: Counter<"dimension" | "lane" | "outcome">;
+  readonly #held: HeldValues;
   #leaderSinceMs: number;
 
   constructor(options: EnforcerOptions) {
@@ -116,6 +118,7 @@ export class Enforcer implements LedTask {
       labels: ["dimension", "lane", "outcome"],
       startAtZero: [{ dimension: "replicas", lane: "stable", outcome: "applied" }],
     });
+    this.#held = new HeldValues(options.meter);
   }
 
   /** Starts a term of leadership: another process may have written the statuses. */
@@ -123,6 +126,7 @@ export class Enforcer implements LedTask {
     this.#classes.clear();
     this.#leaderSinceMs = this.#options.ambient.clock.now();
     while (!signal.aborted) await sleep(this.#options.ambient.timers, RECHECK_MS, signal).catch(() => undefined);
+    this.#held.count([]);
   }
 
   /** Decides on one class and writes its status when something changed. */
@@ -141,9 +145,10 @@ export class Enforcer implements LedTask {
     await this.#write(one, decided, memory, nowMs, signal);
   }
 
-  /** Forgets classes that no longer exist. */
+  /** Starts a tick: forgets classes that no longer exist, and counts the last decisions of the others. */
   retain(uids: ReadonlySet<string>): void {
     for (const uid of this.#classes.keys()) if (!uids.has(uid)) this.#classes.delete(uid);
+    this.#held.count([...this.#classes.values()].flatMap(({ states }) => [...states.values()]));
   }
 
   #memoryOf({ uid, status }: EnforceableClass): Memory {
