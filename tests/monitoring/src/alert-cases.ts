@@ -152,6 +152,30 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: [...reports(2)],
   },
   {
+    alert: "EnforcementAtMaximum",
+    severities: ["warning"],
+    fires: [steady(`crm_enforcement_held_values{${CRM},reason="at-maximum"}`, 1)],
+    quiet: [
+      series(`crm_enforcement_held_values{${CRM},reason="at-maximum"}`, "0x60 1x10 0x5 1x20"),
+      steady(`crm_enforcement_held_values{${CRM},reason="at-minimum"}`, 5),
+    ],
+  },
+  {
+    alert: "EnforcementFrozen",
+    severities: ["warning"],
+    fires: [steady(`crm_enforcement_held_values{${CRM},reason="frozen"}`, 1)],
+    // A reverted change freezes for ten minutes.
+    quiet: [series(`crm_enforcement_held_values{${CRM},reason="frozen"}`, "0x70 2x10 0x10")],
+  },
+  {
+    alert: "EnforcementFails",
+    severities: ["warning"],
+    fires: [
+      growing(`crm_enforcement_actions_total{${CRM},dimension="replicas",lane="stable",outcome="reverted"}`, 0.1),
+    ],
+    quiet: [growing(`crm_enforcement_actions_total{${CRM},dimension="replicas",lane="stable",outcome="applied"}`, 0.1)],
+  },
+  {
     alert: "RequirementDataOutdated",
     severities: ["warning"],
     fires: [

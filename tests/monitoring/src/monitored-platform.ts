@@ -58,6 +58,8 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
       OPRC_CRM_PM_URL: `http://127.0.0.1:${pmGrpcPort}`,
       OPRC_CRM_PROM_URL: prometheus.url,
       OPRC_CRM_ANALYZER_INTERVAL_SECS: "1",
+      OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
+      OPRC_CRM_ENFORCEMENT_MODE: "full",
     });
     stack.defer(async () => {
       crm.channel.close();

@@ -99,7 +99,9 @@ describe("alerts", () => {
 
   test("every runbook named by a panel exists", () => {
     const named = DASHBOARDS.flatMap((dashboard) => panelsOf(dashboard)).flatMap(({ description }) =>
-      [...description.matchAll(/Runbook: (\w+)/g)].map(([, name]) => `${name}.md`),
+      [...description.matchAll(/Runbooks?: ([\w, ]+)/g)].flatMap(([, names = ""]) =>
+        names.split(", ").map((name) => `${name}.md`),
+      ),
     );
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !pages.includes(name))).toEqual([]);

@@ -1,6 +1,7 @@
 import type { Generator } from "../generator.ts";
 import { CLASS_RUNTIME_MANAGER_RULES } from "./alerts/class-runtime-manager.ts";
 import { CLASS_RULES } from "./alerts/classes.ts";
+import { ENFORCEMENT_RULES } from "./alerts/enforcement.ts";
 import { PACKAGE_MANAGER_RULES } from "./alerts/package-manager.ts";
 import { AUTOSCALING } from "./dashboards/autoscaling.ts";
 import { CLASS_REQUIREMENTS } from "./dashboards/class-requirements.ts";
@@ -17,7 +18,12 @@ export const DASHBOARDS: readonly Dashboard[] = [
   AUTOSCALING,
 ];
 
-export const RULES: readonly RuleGroup[] = [...PACKAGE_MANAGER_RULES, ...CLASS_RUNTIME_MANAGER_RULES, ...CLASS_RULES];
+export const RULES: readonly RuleGroup[] = [
+  ...PACKAGE_MANAGER_RULES,
+  ...CLASS_RUNTIME_MANAGER_RULES,
+  ...CLASS_RULES,
+  ...ENFORCEMENT_RULES,
+];
 
 const GRAFANA = "deploy/monitoring/grafana";
 const PROMETHEUS = "deploy/monitoring/prometheus";

@@ -17,6 +17,32 @@ export const AUTOSCALING: Dashboard = {
   variables: CLASS_VARIABLES,
   rows: [
     {
+      title: "Enforcement",
+      panels: [
+        {
+          title: "Changes",
+          unit: "none",
+          description:
+            "Changes by enforcement within an hour, by dimension, lane and outcome. Runbook: EnforcementFails.",
+          queries: [
+            {
+              expr: 'sum by (dimension, lane, outcome) (increase(crm_enforcement_actions_total{cluster=~"$cluster"}[1h]))',
+              legend: "{{dimension}} {{lane}} {{outcome}}",
+            },
+          ],
+        },
+        {
+          title: "Values kept, by reason",
+          unit: "none",
+          description:
+            "Why values are not changed. at-maximum and frozen need someone. Runbooks: EnforcementAtMaximum, EnforcementFrozen.",
+          queries: [
+            { expr: 'sum by (reason) (crm_enforcement_held_values{cluster=~"$cluster"})', legend: "{{reason}}" },
+          ],
+        },
+      ],
+    },
+    {
       title: "Replicas",
       panels: [
         {
