@@ -60,11 +60,6 @@ export function analyze(input: AnalysisInput): Analysis {
   };
 }
 
-/** The state without the request counts, which are rebuilt from `AnalysisInput.history`: small enough for a status. */
-export function durableState(state: AnalyzerState): AnalyzerState {
-  return { ...state, requests: {} };
-}
-
 function reviseState({ state, requirements, revision }: AnalysisInput, findings: Findings) {
   const before = state?.curve ?? EMPTY_CURVE;
   const curve = reviseCurve(before, requirements.latencyPercentile ?? 99, revision);

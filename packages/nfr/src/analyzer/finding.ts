@@ -18,6 +18,7 @@ export type FindingReason =
   | "invalid-values"
   | "unordered-samples"
   | "duplicate-samples"
+  /** A counter fell, because a pod was replaced. */
   | "counter-reset"
   | "restarts"
   | "oom-kills"

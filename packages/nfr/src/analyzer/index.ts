@@ -1,5 +1,4 @@
-export { max, mean, movingAverage, quantile, type Window } from "./aggregates.ts";
-export { analyze, durableState } from "./analyze.ts";
+export { analyze } from "./analyze.ts";
 export type {
   Analysis,
   AnalysisInput,
@@ -12,4 +11,3 @@ export type {
 export type { CapacityCurve, CapacityEstimate, CapacityPoint, CapacitySource } from "./capacity.ts";
 export type { Finding, FindingReason } from "./finding.ts";
 export { DEFAULT_ANALYZER_SETTINGS, type AnalyzerSettings } from "./settings.ts";
-export { rateOfCounter } from "./window.ts";

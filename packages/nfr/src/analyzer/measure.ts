@@ -1,5 +1,5 @@
 import { SIGNALS, type Signal } from "../samples.ts";
-import { mean, movingAverage, type Window } from "./aggregates.ts";
+import { max, mean, movingAverage, type Window } from "./aggregates.ts";
 import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
 import type { Findings } from "./findings.ts";
 import { cleanSeries, integrateRate, valueAt } from "./window.ts";
@@ -13,6 +13,8 @@ export interface Measurements {
   /** Failed requests in the window. */
   readonly errors: number | undefined;
   readonly rps: number | undefined;
+  /** The largest rate of the window. */
+  readonly peakRps: number | undefined;
   /** The moving average of the rate, with what is needed to drain the queue. */
   readonly demand: number | undefined;
   /** The mean percentile, weighted by requests; undefined below the minimum of requests. */
@@ -53,6 +55,7 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
     requests,
     errors: sumOf(usable.errors_per_second, settings.stepMs),
     rps,
+    peakRps: max(rates?.values ?? []),
     demand: estimateDemand(rates, waiting, input),
     latencyMs: weightedLatency(usable[latencySignal], rates, requests, input),
     recentLatencyMs: smoothSettled(usable[latencySignal], changedMs, input),
@@ -166,7 +169,7 @@ function weightedLatency(
   return weight > 0 ? sum / weight : undefined;
 }
 
-/** Names restarts, OOM kills, cold starts and throttling, and returns the time of the last change of replicas. */
+/** Names restarts, OOM kills, counter resets, cold starts and throttling, and returns the time of the last change of replicas. */
 function reportChanges(windows: Windows, { nowMs }: AnalysisInput, findings: Findings): number | undefined {
   const started = lastChange(windows.ready_replicas, (before, after) => after > before);
   const restarted = lastChange(windows.restarts, (before, after) => after > before);
@@ -175,6 +178,10 @@ function reportChanges(windows: Windows, { nowMs }: AnalysisInput, findings: Fin
   if (started !== undefined) findings.add("cold-start", `replicas started ${ago(started)}`, "ready_replicas");
   if (restarted !== undefined) findings.add("restarts", `a container restarted ${ago(restarted)}`, "restarts");
   if (killed !== undefined) findings.add("oom-kills", `a container ran out of memory ${ago(killed)}`, "oom_kills");
+  for (const counter of ["restarts", "oom_kills"] as const) {
+    const reset = lastChange(windows[counter], (before, after) => after < before);
+    if (reset !== undefined) findings.add("counter-reset", `${counter} began again ${ago(reset)}`, counter);
+  }
   const throttled = mean(windows.cpu_throttled_ratio?.values ?? []) ?? 0;
   if (throttled >= THROTTLED_RATIO) {
     const detail = `CPU was throttled in ${Math.round(throttled * 100)} % of the periods`;

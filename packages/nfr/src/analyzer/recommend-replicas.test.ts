@@ -222,6 +222,7 @@ describe("recommendReplicas", () => {
         query: "http requests",
         values: {
           requests_per_second: 300,
+          peak_requests_per_second: 300,
           latency_p99_ms: 50,
           ready_replicas: 1,
           rps_per_replica: 97,

@@ -204,6 +204,7 @@ function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need
   if (saturatedRps !== undefined) values["saturated_rps"] = roundTo(saturatedRps, 3);
   const { demand, cpuMillicores, latencyMs, readyReplicas } = measured;
   if (demand !== undefined) values["requests_per_second"] = roundTo(demand, 3);
+  if (measured.peakRps !== undefined) values["peak_requests_per_second"] = roundTo(measured.peakRps, 3);
   if (cpuMillicores !== undefined) values["cpu_millicores"] = roundTo(cpuMillicores, 3);
   if (latencyMs !== undefined) values[measured.latencySignal] = roundTo(latencyMs, 3);
   values["ready_replicas"] = readyReplicas;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Series } from "../samples.ts";
 import { Findings } from "./findings.ts";
-import { cleanSeries, integrateRate, rateOfCounter, valueAt } from "./window.ts";
+import { cleanSeries, integrateRate, valueAt } from "./window.ts";
 
 const BOUNDS = { nowMs: 600_000, windowMs: 600_000, stepMs: 30_000 };
 
@@ -100,18 +100,5 @@ describe("valueAt", () => {
     [29_999, undefined],
   ])("at %d ms is %s", (atMs, expected) => {
     expect(valueAt(window, atMs, 30_000)).toBe(expected);
-  });
-});
-
-describe("rateOfCounter", () => {
-  it("counts from zero after a reset", () => {
-    const { rates, findings } = rateOfCounter([at(0, 100), at(30, 160), at(60, 15), at(90, 15)]);
-    expect(rates).toEqual([at(30, 2), at(60, 0.5), at(90, 0)]);
-    expect(findings).toEqual([{ reason: "counter-reset", signals: [], detail: "the counter began again 1 times" }]);
-  });
-
-  it("has no rate for a repeated time or one sample", () => {
-    expect(rateOfCounter([at(0, 5)])).toEqual({ rates: [], findings: [] });
-    expect(rateOfCounter([at(30, 5), at(30, 6)])).toEqual({ rates: [], findings: [] });
   });
 });

@@ -1,7 +1,6 @@
-import type { Sample, Series, Signal } from "../samples.ts";
+import type { Series, Signal } from "../samples.ts";
 import type { Window } from "./aggregates.ts";
-import type { Finding } from "./finding.ts";
-import { Findings } from "./findings.ts";
+import type { Findings } from "./findings.ts";
 
 /** The range and step of the samples, and now. */
 export interface WindowBounds {
@@ -112,25 +111,4 @@ export function integrateRate({ times, values }: Window, stepMs: number, afterMs
 /** The time that a sample stands for: since the previous one, at most one step. */
 export function coveredMs(atMs: number, previousMs: number | undefined, stepMs: number): number {
   return previousMs === undefined ? stepMs : Math.min(stepMs, atMs - previousMs);
-}
-
-/**
- * Rates per second of a counter, for recorded data. A value below the previous one is a reset: the counter began again at
- * zero. The first sample has no rate.
- */
-export function rateOfCounter(counter: Series): { readonly rates: Series; readonly findings: readonly Finding[] } {
-  const rates: Sample[] = [];
-  let resets = 0;
-  for (let i = 1; i < counter.length; i += 1) {
-    const before = counter[i - 1];
-    const now = counter[i];
-    if (before === undefined || now === undefined || now.atMs <= before.atMs) continue;
-    const isReset = now.value < before.value;
-    if (isReset) resets += 1;
-    const increase = isReset ? now.value : now.value - before.value;
-    rates.push({ atMs: now.atMs, value: (increase * 1000) / (now.atMs - before.atMs) });
-  }
-  const findings = new Findings();
-  if (resets > 0) findings.add("counter-reset", `the counter began again ${resets} times`);
-  return { rates, findings: findings.list() };
 }
