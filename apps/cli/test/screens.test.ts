@@ -5,6 +5,7 @@ import path from "node:path";
 import { eventually, startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runInTerminal, missingTerminalReason, type TerminalOptions } from "./pseudo-terminal.ts";
+import type { TopRow } from "../src/commands/observe/top.ts";
 import { screenText, replaceVarying } from "./screen-text.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
@@ -98,7 +99,8 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await shows("plan", `plan -f ${hello}`);
     await shows("watch", "deployment watch hello --until-settled");
     await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
-    await shows("status", "deployment status hello");
+    // Measurements may or may not have arrived yet.
+    await shows("status", "deployment status hello", { without: /\nCLUSTER +COMPONENT[\s\S]*$/g });
     await shows("apply-again", `apply -f ${hello}`);
     await shows("logs", "logs hello.Greeter");
     const waited = await run("wait deployment/hello -o json");
@@ -205,6 +207,35 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
       },
     };
     await shows("nfr-explain", `nfr explain --file ${file("runtime.json", JSON.stringify(runtime))}`, { columns: 120 });
+  });
+
+  it("recommendations of the simulated clusters with their numbers", async () => {
+    const rows = await eventually(
+      async () => {
+        const all = JSON.parse((await run("top --class Account --cluster cloud -o json")).raw) as readonly TopRow[];
+        const measured = all.filter(({ recommendations }) => recommendations.length > 0);
+        if (measured.length === 0) throw new Error("no recommendations yet");
+        return measured;
+      },
+      { timeoutMs: 90_000, what: "the first recommendations" },
+    );
+    for (const { recommendations } of rows) {
+      for (const {
+        target,
+        lower_bound = Number.NaN,
+        upper_bound = Number.NaN,
+        evidence,
+        valid_until,
+      } of recommendations) {
+        expect(lower_bound).toBeLessThanOrEqual(target);
+        expect(upper_bound).toBeGreaterThanOrEqual(target);
+        expect(evidence?.query).not.toBe("");
+        expect(Object.keys(evidence?.values ?? {})).not.toEqual([]);
+        expect(Date.parse(valid_until ?? "")).toBeGreaterThan(0);
+      }
+    }
+    const status = screenText((await run("deployment status ledger")).raw);
+    expect(status).toMatch(/DIMENSION +CURRENT +RECOMMENDED +BOUNDS +CONFIDENCE +VALID +BASIS\n/);
   });
 
   it("topology with and without colours", async () => {

@@ -1,7 +1,7 @@
 import type { Reply } from "@oaas/contracts/rest";
 import { describe, expect, it } from "vitest";
 import { createColours } from "./colours.ts";
-import { isOutdated, nfrText, valueText } from "./nfr-text.ts";
+import { isChangeRecommended, nfrText, valueText } from "./nfr-text.ts";
 
 type ClusterState = Reply<"getDeploymentStatus">["value"]["clusters"][number];
 
@@ -124,6 +124,7 @@ describe("requirements and recommendations", () => {
   it.each([
     { value: 3, dimension: "replicas", text: "3" },
     { value: 250.4, dimension: "cpu", text: "250m" },
+    { value: 1_000_000, dimension: "cpu", text: "1000" },
     { value: 1_610_612_736, dimension: "memory", text: "1.5Gi" },
     { value: 512, dimension: "memory", text: "512" },
     { value: 12_345.6, dimension: "", text: "12346" },
@@ -133,11 +134,28 @@ describe("requirements and recommendations", () => {
   });
 
   it.each([
-    { until: "2026-01-01T00:10:01Z", outdated: false },
-    { until: "2026-01-01T00:10:00Z", outdated: true },
-    { until: undefined, outdated: true },
-    { until: "soon", outdated: true },
-  ])("a recommendation valid until $until is outdated: $outdated", ({ until, outdated }) => {
-    expect(isOutdated(until === undefined ? {} : { valid_until: until }, now)).toBe(outdated);
+    { case: "outside the bounds", given: {}, want: true },
+    { case: "within the bounds", given: { current: 2 }, want: false },
+    { case: "unknown", given: { current: undefined }, want: true },
+    {
+      case: "equal without bounds",
+      given: { current: 3, lower_bound: undefined, upper_bound: undefined },
+      want: false,
+    },
+    { case: "outside, at the expiry", given: { valid_until: "2026-01-01T00:10:00Z" }, want: false },
+    { case: "outside, without an expiry", given: { valid_until: undefined }, want: false },
+    { case: "outside, with an invalid expiry", given: { valid_until: "soon" }, want: false },
+  ])("recommends a change when the current value is $case: $want", ({ given, want }) => {
+    const one = {
+      component: "f",
+      dimension: "replicas",
+      target: 3,
+      lower_bound: 2,
+      upper_bound: 5,
+      current: 1,
+      valid_until: "2026-01-01T00:10:01Z",
+    };
+    const entries = Object.entries({ ...one, ...given }).filter(([, value]) => value !== undefined);
+    expect(isChangeRecommended(Object.fromEntries(entries) as unknown as typeof one, now)).toBe(want);
   });
 });

@@ -97,8 +97,14 @@ export function changeText(one: Recommendation, { now }: Pick<Look, "now">): str
   return `${component} ${dimension} ${values}, ${reverted}${applied.lane}, ${when} (${applied.path}${limited})`;
 }
 
+/** Whether the current value is outside the bounds of a recommendation that is still valid. */
+export function isChangeRecommended(one: Recommendation, now: number): boolean {
+  const { current, target, lower_bound: low = target, upper_bound: high = target } = one;
+  return !isOutdated(one, now) && (current === undefined || current < low || current > high);
+}
+
 /** Whether a recommendation has expired or has no expiry. */
-export function isOutdated({ valid_until }: Pick<Recommendation, "valid_until">, now: number): boolean {
+function isOutdated({ valid_until }: Pick<Recommendation, "valid_until">, now: number): boolean {
   return !(Date.parse(valid_until ?? "") > now);
 }
 
@@ -108,10 +114,10 @@ const BINARY_UNITS = [
   ["Ki", 2 ** 10],
 ] as const;
 
-/** A value of a dimension in the spelling of Kubernetes: `3`, `250m`, `128Mi`. */
+/** A value of a dimension in the spelling of Kubernetes: `3`, `250m`, `12` cores, `128Mi`. */
 export function valueText(value: number | undefined, dimension: string): string {
   if (value === undefined) return "-";
-  if (dimension === "cpu") return `${Math.round(value)}m`;
+  if (dimension === "cpu") return value < 10_000 ? `${Math.round(value)}m` : String(significant(value / 1000));
   if (dimension !== "memory") return String(significant(value));
   const [unit, size] = BINARY_UNITS.find(([, least]) => value >= least) ?? ["", 1];
   return `${significant(value / size)}${unit}`;

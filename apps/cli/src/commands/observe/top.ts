@@ -3,7 +3,7 @@ import type { View } from "../../output/format.ts";
 import {
   changeText,
   complianceText,
-  isOutdated,
+  isChangeRecommended,
   valueText,
   type Measurement,
   type Recommendation,
@@ -93,7 +93,7 @@ function topView({ environment, colours }: Session): View<TopRow> {
         header: "RECOMMENDED",
         cell: ({ recommendations }) =>
           recommendations
-            .filter((one) => !isOutdated(one, now) && one.target !== one.current)
+            .filter((one) => isChangeRecommended(one, now))
             .map(targetText)
             .join(", ") || "-",
       },
