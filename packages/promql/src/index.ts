@@ -9,4 +9,5 @@ export { parseQuery } from "./syntax/parse-query.ts";
 export { TimeSeriesStore, type StoreLimits } from "./store/time-series-store.ts";
 export { QueryEngine, type QueryRange, type QueryResult, type ResultSeries } from "./evaluate/evaluate.ts";
 export type { EvaluationOptions } from "./evaluate/context.ts";
+export { formatSample } from "./api/exposition.ts";
 export { createPrometheusApi, type ApiOptions, type ApiRequest, type ApiResponse } from "./api/http-api.ts";

@@ -42,6 +42,8 @@ export interface RunningCluster {
 export interface SimulatedLoad {
   /** The HTTP API of Prometheus with the metrics of the functions. */
   readonly metricsUrl: string;
+  /** Whether the cluster has a metrics API with the usage of pods, so that autoscalers act. */
+  readonly servesUsage: boolean;
   /** Raises the load of every function, or sets it back. */
   setSpike(hasSpike: boolean): void;
   /** The load of each function. */

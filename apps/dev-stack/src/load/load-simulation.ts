@@ -16,7 +16,7 @@ export interface LoadPorts {
 }
 
 /** The interval of the samples, as of a scrape. */
-const SCRAPE_MS = 5000;
+export const SCRAPE_MS = 5000;
 const DEFAULT_LOAD = 2;
 /** More than the replicas of any example can serve. */
 const SPIKE_LOAD = 500;

@@ -48,7 +48,12 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
       context: `oaas-${plan.name}`,
       kubeconfig,
       connect: () => new MemoryTransport(cluster.server),
-      load: { metricsUrl: metrics.url, setSpike: (hasSpike) => load.setSpike(hasSpike), states: () => load.states },
+      load: {
+        metricsUrl: metrics.url,
+        servesUsage: true,
+        setSpike: (hasSpike) => load.setSpike(hasSpike),
+        states: () => load.states,
+      },
       ...(simulation === undefined
         ? {}
         : {

@@ -5,7 +5,7 @@ import { loadConfig } from "@oaas/config";
 import { unavailable, type Ambient } from "@oaas/foundation";
 import type { Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
-import type { ClusterPlan, RunningManager, StartManager } from "../../clusters/ports.ts";
+import type { ClusterPlan, RunningManager, StartManager, SimulatedLoad } from "../../clusters/ports.ts";
 
 export interface ManagerObservability {
   readonly log: Logger;
@@ -25,7 +25,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
   const { ambient } = options;
   managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
-    const config = managerConfig(plan, options.env, cluster.load?.metricsUrl);
+    const config = managerConfig(plan, options.env, cluster.load);
     const { log, meter, context } = options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
     const { transport, sever } = createSeverable(cluster.connect());
     const app = await startApp(config, {
@@ -72,7 +72,7 @@ function createSeverable(transport: Transport): { readonly transport: Transport;
 const SIMULATED_ODGM_IMAGE = "simulated.local/odgm:1";
 
 /** Environment settings apply, except those that bind the manager to this cluster. */
-export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], metricsUrl?: string): CrmConfig {
+export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], load?: SimulatedLoad): CrmConfig {
   const passedThrough = Object.entries(env).filter(([name]) => /^OPRC_(CRM|ENV|MOCK)_/.test(name));
   return loadConfig(crmConfig, {
     env: {
@@ -81,7 +81,7 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
       ...locationSettings(plan),
       // Simulated nodes pull nothing.
       ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
-      ...(metricsUrl === undefined ? {} : measurementSettings(metricsUrl)),
+      ...(load === undefined ? {} : measurementSettings(load)),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
@@ -92,14 +92,14 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
   });
 }
 
-/** Simulated clusters have metrics and a metrics API, with samples every 5 s. A user watches, so measure more often. */
-function measurementSettings(metricsUrl: string): Readonly<Record<string, string>> {
+/** Samples are taken every 5 s. A user watches, so measure more often than by default. */
+function measurementSettings({ metricsUrl, servesUsage }: SimulatedLoad): Readonly<Record<string, string>> {
   return {
     OPRC_CRM_PROM_URL: metricsUrl,
     OPRC_CRM_PROM_STEP: "15s",
     OPRC_CRM_PROM_RATE_WINDOW: "30s",
     OPRC_CRM_ANALYZER_INTERVAL_SECS: "15s",
-    OPRC_CRM_FEATURES_HPA: "true",
+    ...(servesUsage ? { OPRC_CRM_FEATURES_HPA: "true" } : {}),
   };
 }
 

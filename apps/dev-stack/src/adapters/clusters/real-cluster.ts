@@ -1,10 +1,12 @@
 import { failedPrecondition } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
+import type { Transport } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
 import type { ClusterPlan, RunningCluster, StartCluster } from "../../clusters/ports.ts";
 import type { Progress } from "../../clusters/progress.ts";
 import { isClone } from "../examples.ts";
+import { startRealMetrics, type RealMetrics } from "./real-metrics.ts";
 
 const WITHOUT = "Or use simulated clusters, which need only Node: npm start";
 const STOP_GRACE_MS = 5_000;
@@ -33,14 +35,20 @@ async function startRealCluster(
   });
   // Ignore HTTP proxies of the environment: this is loopback.
   const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+  const connect = (): Transport => createUndiciTransport(access, realAmbient);
+  const metrics = await startMetrics(plan, connect, progress);
   let isClosing = false;
   return {
     url: cluster.url,
     context: `oaas-${plan.name}`,
     kubeconfig: cluster.kubeconfig,
-    connect: () => createUndiciTransport(access, realAmbient),
+    connect,
+    ...(metrics === undefined ? {} : { load: metrics.load }),
     onLoss: (report) => {
-      for (const { name, exited, logFile } of cluster.processes) {
+      for (const { name, exited, logFile } of [
+        ...cluster.processes,
+        ...(metrics === undefined ? [] : [metrics.process]),
+      ]) {
         void exited.then((exit) => {
           if (!isClosing) report(`${name} ended with ${exitText(exit)}; see ${logFile}`);
         });
@@ -48,9 +56,28 @@ async function startRealCluster(
     },
     close: async () => {
       isClosing = true;
+      await metrics?.close();
       await cluster.stop(STOP_GRACE_MS);
     },
   };
+}
+
+/** Without Prometheus the cluster works, and nothing is measured. */
+async function startMetrics(
+  plan: ClusterPlan,
+  connect: () => Transport,
+  progress: Progress,
+): Promise<RealMetrics | undefined> {
+  const component = componentOf("prometheus");
+  const report = isPresent(component)
+    ? undefined
+    : await obtain(component, { onProgress: (text) => progress.step(`prometheus: ${text}`) });
+  if (report?.state === "missing") {
+    progress.note(`Nothing is measured in ${plan.name}: Prometheus is not available: ${report.reason}`);
+    return undefined;
+  }
+  progress.step("Prometheus");
+  return startRealMetrics(plan.folder, connect, realAmbient);
 }
 
 async function obtainKubernetes(progress: Progress): Promise<void> {

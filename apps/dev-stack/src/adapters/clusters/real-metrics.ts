@@ -1,0 +1,170 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Ambient, Timer } from "@oaas/foundation";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient, resourceType, type Transport } from "@oaas/kube-runtime";
+import {
+  componentFile,
+  onFreePorts,
+  probe,
+  startProcess,
+  untilReady,
+  type RunningProcess,
+} from "@oaas/real-components";
+import { CLASS_RUNTIMES } from "../../clusters/install-crds.ts";
+import type { SimulatedLoad } from "../../clusters/ports.ts";
+import { formatExposition } from "../../load/exposition.ts";
+import { LoadSimulation, SCRAPE_MS } from "../../load/load-simulation.ts";
+import { startMetricsServer } from "../metrics-server.ts";
+
+export interface RealMetrics {
+  readonly load: SimulatedLoad;
+  readonly process: RunningProcess;
+  close(): Promise<void>;
+}
+
+const KINDS = [
+  resourceType<KubeObject>({ group: "", version: "v1", kind: "Pod", resource: "pods", namespaced: true }),
+  resourceType<KubeObject>({
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    resource: "deployments",
+    namespaced: true,
+  }),
+  resourceType<KubeObject>({
+    group: "apps",
+    version: "v1",
+    kind: "StatefulSet",
+    resource: "statefulsets",
+    namespaced: true,
+  }),
+  CLASS_RUNTIMES,
+];
+const READ_DEADLINE_MS = 4000;
+const MAX_OBJECTS = 1000;
+
+/**
+ * Starts a real Prometheus that scrapes the simulated load of a cluster: KWOK runs no containers, so that nothing else
+ * could measure requests.
+ */
+export async function startRealMetrics(
+  folder: string,
+  connect: () => Transport,
+  ambient: Ambient,
+): Promise<RealMetrics> {
+  let objects: ReadonlyMap<string, readonly unknown[]> = new Map();
+  const load = new LoadSimulation({
+    clock: ambient.clock,
+    timers: ambient.timers,
+    list: ({ resource }) => objects.get(resource) ?? [],
+  });
+  const target = await startMetricsServer(({ path: requested }) =>
+    requested === "/metrics"
+      ? {
+          status: 200,
+          contentType: "text/plain; version=0.0.4",
+          body: formatExposition(load.store, ambient.clock.now()),
+        }
+      : { status: 404, contentType: "text/plain", body: "not found\n" },
+  );
+  const client = new KubeClient({ transport: connect(), ambient, userAgent: "oaas-local-stack" });
+  const poll = startPolling(ambient, async () => {
+    objects = await readObjects(client);
+    load.advance();
+  });
+  try {
+    const { url, process } = await startPrometheus(folder, new URL(target.url).host);
+    return {
+      load: {
+        metricsUrl: url,
+        servesUsage: false,
+        setSpike: (hasSpike) => load.setSpike(hasSpike),
+        states: () => load.states,
+      },
+      process,
+      close: async () => {
+        poll.stop();
+        await process.stop();
+        await target.close();
+        await client.close();
+      },
+    };
+  } catch (thrown) {
+    poll.stop();
+    await target.close();
+    await client.close();
+    throw thrown;
+  }
+}
+
+async function readObjects(client: KubeClient): Promise<ReadonlyMap<string, readonly unknown[]>> {
+  const lists = await Promise.all(
+    KINDS.map(async (kind) => {
+      const page = await client.resource(kind).list({ limit: MAX_OBJECTS }, { deadlineMs: READ_DEADLINE_MS });
+      return [kind.resource, page.items] as const;
+    }),
+  );
+  return new Map(lists);
+}
+
+/** Repeats an action; a failed one is repeated too, and the last state stays. */
+function startPolling({ timers }: Ambient, act: () => Promise<void>): { stop(): void } {
+  let isStopped = false;
+  let timer: Timer | undefined;
+  const schedule = (): void => {
+    if (isStopped) return;
+    timer = timers.after(SCRAPE_MS, () => {
+      // The API server may restart: the next pass reads it again.
+      void act()
+        .catch(() => undefined)
+        .finally(schedule);
+    });
+  };
+  schedule();
+  return {
+    stop: () => {
+      isStopped = true;
+      timer?.cancel();
+    },
+  };
+}
+
+async function startPrometheus(
+  folder: string,
+  target: string,
+): Promise<{ readonly url: string; readonly process: RunningProcess }> {
+  const home = path.join(folder, "prometheus");
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const scrape = {
+    job_name: "simulated-load",
+    honor_labels: true,
+    scrape_interval: "5s",
+    static_configs: [{ targets: [target] }],
+  };
+  // YAML is a superset of JSON.
+  await writeFile(path.join(home, "prometheus.yml"), JSON.stringify({ scrape_configs: [scrape] }));
+  return onFreePorts(1, async ([port = 0]) => {
+    const url = `http://127.0.0.1:${port}`;
+    const process = await startProcess({
+      command: componentFile("prometheus"),
+      args: [
+        "--config.file=prometheus.yml",
+        "--storage.tsdb.path=data",
+        "--storage.tsdb.retention.time=1d",
+        `--web.listen-address=127.0.0.1:${port}`,
+        "--log.level=warn",
+      ],
+      cwd: home,
+      logFile: path.join(folder, "prometheus.log"),
+      register: path.join(folder, "processes"),
+    });
+    try {
+      await untilReady(process, async () => (await probe(`${url}/-/ready`)).status === 200);
+    } catch (thrown) {
+      await process.stop(0);
+      throw thrown;
+    }
+    return { url, process };
+  });
+}
