@@ -16,6 +16,7 @@ import { UnitSender, type UnitEncoder } from "../sagas/unit-sender.ts";
 import { DeploymentStore } from "../stores/deployment-store.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call } from "../use-cases.ts";
+import { OpenOperations } from "./open-operations.ts";
 import type { PlanInputSources } from "./planning/gather-plan-input.ts";
 import { Planning } from "./planning/planning.ts";
 import { DEPLOYMENT_ORDERS } from "./read-deployment.ts";
@@ -97,6 +98,7 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
 
 function createEngine(options: DeploymentPartsOptions): SagaEngine {
   const { store, ambient, logger, maxRetries, onOperationEnded } = options;
+  const operations = new OpenOperations(options.meter ?? NOOP_METER);
   return new SagaEngine({
     store,
     ambient,
@@ -104,6 +106,7 @@ function createEngine(options: DeploymentPartsOptions): SagaEngine {
     retries: maxRetries,
     ...options.engine,
     onProgress: (subject, saga) => {
+      operations.update(subject, saga);
       const key = keyOfSubject(subject);
       if (key !== undefined && saga !== undefined && !isOpen(saga)) onOperationEnded?.(key);
     },
