@@ -88,6 +88,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
   },
   {
+    alert: "OperationStuck",
+    severities: ["warning"],
+    // Time starts at 0 in these tests.
+    fires: [steady(`pm_operations_oldest_start_seconds{${PM}}`, 60)],
+    quiet: [
+      steady(`pm_operations_oldest_start_seconds{${PM},instance="a"}`, 0),
+      series(`pm_operations_oldest_start_seconds{${PM},instance="b"}`, "60x40 3000x50"),
+    ],
+  },
+  {
     alert: "UnitsUnaccounted",
     severities: ["warning"],
     fires: [steady(`pm_units_unaccounted{${PM}}`, 2)],

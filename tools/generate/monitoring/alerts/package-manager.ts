@@ -62,6 +62,14 @@ export const PACKAGE_MANAGER_RULES: readonly RuleGroup[] = [
         description: "{{ $value | humanizePercentage }} of the calls to cluster {{ $labels.cluster }} fail.",
       },
       {
+        alert: "OperationStuck",
+        severity: "warning",
+        expr: "time() - max by (job, namespace) (pm_operations_oldest_start_seconds > 0) > 3600",
+        for: "5m",
+        summary: "An operation on a deployment does not end",
+        description: "The oldest open operation started {{ $value | humanizeDuration }} ago.",
+      },
+      {
         alert: "UnitsUnaccounted",
         severity: "warning",
         expr: "max by (job, namespace) (pm_units_unaccounted) > 0",

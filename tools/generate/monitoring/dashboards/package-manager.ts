@@ -80,6 +80,28 @@ export const PACKAGE_MANAGER: Dashboard = {
       ],
     },
     {
+      title: "Operations",
+      panels: [
+        {
+          title: "Open operations",
+          unit: "none",
+          description: "Roll-outs and removals that have not ended.",
+          queries: [{ expr: `max(pm_operations_open{${PM}})`, legend: "open" }],
+        },
+        {
+          title: "Age of the oldest operation",
+          unit: "s",
+          description: "Grows while an operation waits for a gate or a cluster. Runbook: OperationStuck.",
+          queries: [
+            {
+              expr: `(time() - max(pm_operations_oldest_start_seconds{${PM}} > 0)) or 0 * max(pm_operations_open{${PM}})`,
+              legend: "age",
+            },
+          ],
+        },
+      ],
+    },
+    {
       title: "Clusters",
       panels: [
         {
