@@ -26,7 +26,11 @@ export function configuredFacts(config: CrmConfig): ConfiguredFacts {
       extraEnv: templates.odgmExtraEnv,
     },
     telemetry: { enabled: otel.enabled, endpoint: otel.endpoint },
-    monitors: { scrapeKind: prometheus.scrapeKind, matchLabels: prometheus.matchLabels },
+    monitors: {
+      scrapeKind: prometheus.scrapeKind,
+      matchLabels: prometheus.matchLabels,
+      isQueried: prometheus.url !== undefined,
+    },
     maxReplicas: limits.maxReplicas,
     enforcement: features.nfrEnforcement ? enforcement.level : "off",
     ...(templates.waitImage === undefined ? {} : { waitImage: templates.waitImage }),

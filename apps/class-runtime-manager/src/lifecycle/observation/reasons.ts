@@ -214,7 +214,8 @@ export const REASONS = {
   FeatureDisabled: {
     effect: "calm",
     verdict: "permanent",
-    action: "Set OPRC_CRM_FEATURES_PROMETHEUS=true of the class runtime manager, or enforcement mode observe.",
+    action:
+      "Set OPRC_CRM_FEATURES_PROMETHEUS=true and OPRC_CRM_PROM_URL of the class runtime manager, or enforcement mode observe.",
   },
   NoEndpoint: {
     effect: "calm",

@@ -113,7 +113,8 @@ function monitoringConditions({ expected }: Observation): ConditionUpdate[] {
       return [markPrometheusDisabled("MissingCRDs", message)];
     }
     case "disabled": {
-      const message = "The class enforces its requirements, but metrics are disabled (OPRC_CRM_FEATURES_PROMETHEUS).";
+      const message =
+        "The class enforces its requirements, but metrics are neither collected (OPRC_CRM_FEATURES_PROMETHEUS) nor queried (OPRC_CRM_PROM_URL).";
       return [markPrometheusDisabled("FeatureDisabled", message)];
     }
   }

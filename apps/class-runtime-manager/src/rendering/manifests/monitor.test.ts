@@ -138,6 +138,14 @@ describe("state of monitoring", () => {
       given: { spec: { functions: [FUNCTION], nfr: enforced } },
       want: { state: "disabled" },
     },
+    {
+      case: "off, but Prometheus has the metrics from elsewhere",
+      given: {
+        spec: { functions: [FUNCTION], ...enforced },
+        cluster: { monitors: { scrapeKind: "auto", matchLabels: {}, isQueried: true } },
+      },
+      want: undefined,
+    },
     { case: "on", given: { cluster: ON }, want: { state: "monitored", kind: "ServiceMonitor" } },
     {
       case: "on without the operator",

@@ -60,7 +60,7 @@ export function monitoringState(input: RenderInput, workloads: ScrapedWorkloads)
   const { cluster, spec } = input;
   if (!cluster.features.prometheus) {
     const { mode } = spec.enforcement ?? spec.nfr?.enforcement ?? {};
-    return mode === "enforce" ? { state: "disabled" } : undefined;
+    return mode === "enforce" && cluster.monitors?.isQueried !== true ? { state: "disabled" } : undefined;
   }
   if (scrapeTargets(cluster, workloads).length === 0) return undefined;
   const kind = monitorKind(cluster);

@@ -54,6 +54,8 @@ export interface ClusterFacts {
   readonly monitors?: {
     readonly scrapeKind: "auto" | "service" | "pod";
     readonly matchLabels: Readonly<Record<string, string>>;
+    /** Whether a Prometheus is queried, however it obtains its metrics. */
+    readonly isQueried?: boolean;
   };
   /** Maximum of replicas that the class runtime manager chooses; replicas that users state are not limited. */
   readonly maxReplicas: number;
