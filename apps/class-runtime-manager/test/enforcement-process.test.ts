@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { KubeObject } from "@oaas/kube-core";
+import { readDecisionRecord, recompute, RECORD_ANNOTATION } from "@oaas/nfr/policy";
+import { describeWith, eventually, startPrometheus, type PrometheusUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { feedLoad } from "./support/class-load.ts";
+import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
+import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
+
+interface RecordedEvent extends KubeObject {
+  readonly reason?: string;
+}
+
+describeWith(["kubernetes", "prometheus"], "enforcement with a real Prometheus", () => {
+  let fixture: ControllerFixture;
+  let prometheus: PrometheusUnderTest;
+  let manager: ManagerProcess;
+  let folder: string;
+  const feeding = new AbortController();
+  let fed: Promise<void> | undefined;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "crm-enforcement-"));
+    [fixture, prometheus] = await Promise.all([ControllerFixture.start(), startPrometheus()]);
+    manager = await startManagerProcess(fixture.cluster.kubeconfig, folder, {
+      OPRC_CRM_K8S_NAMESPACE: "default",
+      OPRC_CRM_PROM_URL: prometheus.url,
+      OPRC_CRM_ANALYZER_INTERVAL_SECS: "1s",
+      OPRC_CRM_PROM_STEP: "2s",
+      OPRC_CRM_PROM_RANGE: "1m",
+      OPRC_CRM_PROM_RATE_WINDOW: "10s",
+      OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
+      OPRC_CRM_ENFORCEMENT_MODE: "basic",
+    });
+    fed = feedLoad(prometheus, feeding.signal);
+  });
+  afterAll(async () => {
+    feeding.abort();
+    await fed;
+    await manager?.stop();
+    await prometheus?.close();
+    await fixture?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("scales a class whose error budget burns, and records a decision that can be recomputed", async () => {
+    const requirements = { min_throughput_rps: 30, max_latency_ms: 200 };
+    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+    await fixture.apply("default", classManifest("web", { nfr_requirements: requirements, enforcement }));
+    const status = await fixture.waitForStatus(
+      "default",
+      "web",
+      "an action",
+      (one) => one.last_applied_at !== undefined,
+    );
+    const [applied] = status.last_applied_recommendations ?? [];
+    expect(applied).toMatchObject({ component: "f", dimension: "replicas", lane: "emergency", current: 1, target: 5 });
+    await eventually(
+      async () => {
+        const replicas = await fixture.kubectl("get deploy web -n default -o jsonpath={.spec.replicas}");
+        expect(Number(replicas)).toBeGreaterThanOrEqual(5);
+      },
+      { timeoutMs: 30_000, what: "five replicas" },
+    );
+    const event = await eventually(
+      async () => {
+        const text = await fixture.kubectl("get events -n default -o json");
+        const { items } = JSON.parse(text) as { readonly items: readonly RecordedEvent[] };
+        const found = items.find(({ reason }) => reason === "NFRApplied");
+        if (found === undefined) throw new Error("no NFRApplied");
+        return found;
+      },
+      { timeoutMs: 30_000, what: "the event NFRApplied" },
+    );
+    const record = readDecisionRecord(JSON.parse(event.metadata.annotations?.[RECORD_ANNOTATION] ?? "null"));
+    if (!record.ok) throw new Error(JSON.stringify(record.error));
+    expect(recompute(record.value)).toEqual({ isEqual: true, problems: [], recomputed: record.value.outcome });
+    expect(record.value.digest).toBe(applied?.digest);
+    expect(record.value.samplesDigest).toMatch(/^sha256:[0-9a-f]{64}$/u);
+  });
+});
