@@ -42,7 +42,9 @@ const FLOORS: Readonly<Record<string, string>> = {
   availability: "the required availability",
 };
 
-const UNITS: Readonly<Record<Dimension, string>> = { replicas: "replicas", cpu: "m CPU", memory: "bytes" };
+const MEBIBYTE = 1024 * 1024;
+
+const UNITS: Readonly<Record<Dimension, string>> = { replicas: "replicas", cpu: "m CPU", memory: "MiB" };
 
 /** Explains a recommendation from its stored numbers alone. */
 export function explainRecommendation(one: StoredRecommendation): ExplainedRecommendation {
@@ -56,11 +58,12 @@ export function explainRecommendation(one: StoredRecommendation): ExplainedRecom
 }
 
 function summarize({ dimension, target, lowerBound, upperBound, current, confidence }: StoredRecommendation): string {
-  const unit = UNITS[dimension];
-  const bounds = lowerBound === undefined || upperBound === undefined ? "" : ` (${lowerBound} to ${upperBound})`;
-  const now = current === undefined ? "" : `, ${current} in effect`;
+  const inUnit = (value: number) => (dimension === "memory" ? Math.ceil(value / MEBIBYTE) : value);
+  const hasBounds = lowerBound !== undefined && upperBound !== undefined;
+  const bounds = hasBounds ? ` (${inUnit(lowerBound)} to ${inUnit(upperBound)})` : "";
+  const now = current === undefined ? "" : `, ${inUnit(current)} in effect`;
   const sure = confidence === undefined ? "" : `, confidence ${confidence}`;
-  return `${target} ${unit} recommended${bounds}${now}${sure}`;
+  return `${inUnit(target)} ${UNITS[dimension]} recommended${bounds}${now}${sure}`;
 }
 
 function listSignals({ values, window }: StoredRecommendation): string[] {
@@ -141,9 +144,10 @@ function describeDecrease({ values, target }: StoredRecommendation, needs: Reado
 }
 
 function usageChanges({ dimension, values, floor }: StoredRecommendation): string[] {
-  const unit = dimension === "cpu" ? "millicores" : "bytes";
-  const usage = values[`p90_${unit}`];
-  const follows = usage === undefined ? [] : [`follows the 90th percentile of the usage, now ${usage} ${unit}`];
+  const usage = dimension === "cpu" ? values["p90_millicores"] : values["p90_bytes"];
+  const inUnit = (value: number) => (dimension === "cpu" ? value : Math.ceil(value / MEBIBYTE));
+  const follows =
+    usage === undefined ? [] : [`follows the 90th percentile of the usage, now ${inUnit(usage)} ${UNITS[dimension]}`];
   return floor === undefined ? follows : [...follows, `not below ${floor}`];
 }
 

@@ -59,11 +59,19 @@ describe("explainRecommendation", () => {
     },
     {
       why: "usage of memory",
-      given: { dimension: "memory" as const, values: { p90_bytes: 1000 } },
-      changes: ["follows the 90th percentile of the usage, now 1000 bytes"],
+      given: { dimension: "memory" as const, values: { p90_bytes: 50 * 1024 * 1024 } },
+      changes: ["follows the 90th percentile of the usage, now 50 MiB"],
     },
   ])("names $why", ({ given, changes }) => {
     expect(explainRecommendation({ ...stored, ...given }).changes).toEqual(changes);
+  });
+
+  it("shows memory in MiB", () => {
+    const memory = { ...stored, dimension: "memory" as const, target: 250 * 1024 * 1024, current: 64 * 1024 * 1024 };
+    const bounds = { lowerBound: 200 * 1024 * 1024, upperBound: 300 * 1024 * 1024 };
+    expect(explainRecommendation({ ...memory, ...bounds }).summary).toBe(
+      "250 MiB recommended (200 to 300), 64 in effect, confidence 0.9",
+    );
   });
 
   it("says when the capacity is assumed", () => {

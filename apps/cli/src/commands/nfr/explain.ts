@@ -47,7 +47,7 @@ async function readStatuses(
     [id, class_key, `${package_name}.${class_key}`].includes(subject),
   );
   if (selected.length > 0) return readNfrStatuses(selected);
-  throw new UsageError(`no class runtime${of(subject)}`, "list them with oaas runtimes");
+  throw new UsageError(`no class runtime${of(subject)}`, "list them with oaas runtimes list");
 }
 
 function of(subject: string | undefined): string {
