@@ -1,9 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Signal } from "../samples.ts";
 import type { AnalysisInput, AnalyzerState } from "./analysis.ts";
 import { analyze } from "./analyze.ts";
 import { loadOf, type CapacityPoint } from "./capacity.ts";
-import { replicasForAvailability } from "./recommend-replicas.ts";
+import { replicasForAvailability, shareReserve } from "./recommend-replicas.ts";
+import { DEFAULT_ANALYZER_SETTINGS } from "./settings.ts";
 import { constantSamples, inputOf, NOW, windowOf } from "./testing/samples.ts";
 
 /** A state whose model knows that one replica serves 97.02 requests per second within 100 ms, with confidence 0.9. */
@@ -274,6 +276,61 @@ describe("recommendReplicas", () => {
     [1, 5],
   ])("availability %d needs %d replicas", (required, expected) => {
     expect(replicasForAvailability(required, 0.99)).toBe(expected);
+  });
+});
+
+describe("the reserve of many replicas", () => {
+  const given = { scale: { current: 1 }, settings: DEFAULT_ANALYZER_SETTINGS };
+  const anyReplicas = fc.double({ min: 0, max: 1e6, noNaN: true });
+
+  it.each([
+    ["7.7 replicas at 70 % are 5.4 busy ones: no change", 7.7, 7.7],
+    ["10 at 70 % are 7 busy ones and their square root", 10, 7 + Math.sqrt(7)],
+    ["50 at 70 % are 35 busy ones and their square root", 50, 35 + Math.sqrt(35)],
+    ["1000 at 70 % are 700 busy ones at 90 %", 1000, 700 / 0.9],
+  ])("%s", (_title, replicas, expected) => {
+    expect(shareReserve(replicas, given)).toBeCloseTo(expected, 6);
+  });
+
+  it("never grows, never exceeds the largest share of CPU, and rises with the load", () => {
+    fc.assert(
+      fc.property(anyReplicas, anyReplicas, (a, b) => {
+        const [less, more] = [shareReserve(Math.min(a, b), given), shareReserve(Math.max(a, b), given)];
+        expect(less).toBeLessThanOrEqual(more);
+        expect(more).toBeLessThanOrEqual(Math.max(a, b));
+        expect(more * 0.9).toBeGreaterThanOrEqual(Math.max(a, b) * 0.7 * (1 - 1e-9));
+      }),
+    );
+  });
+
+  it("keeps a CPU target that the class states", () => {
+    expect(shareReserve(50, { ...given, scale: { current: 1, cpuTarget: 0.7 } })).toBe(50);
+    const values = { requests_per_second: 700, cpu_millicores: 17_500 };
+    const scale = { current: 50, cpuRequestMillicores: 500 };
+    expect(replicasOf(values, { scale })?.target).toBe(41);
+    expect(replicasOf(values, { scale: { ...scale, cpuTarget: 0.7 } })?.target).toBe(50);
+  });
+});
+
+describe("the headroom of demand", () => {
+  /** One replica served 97.02 requests per second at 82 % of its CPU, within 100 ms. */
+  const seen: CapacityPoint = { range: 48, count: 60, latencyMs: 40, cpuMillicores: 410, lastMs: NOW };
+  const targetOf = (points: readonly CapacityPoint[], scale: AnalysisInput["scale"]) => {
+    const curve = { percentile: 99, learntUntilMs: NOW, points };
+    const state = { verdicts: {}, curve, requests: {} };
+    const values = { requests_per_second: 40 * CAPACITY, cpu_millicores: 40 * 410, latency_p99_ms: 40 };
+    return replicasOf(values, { requirements: LATENCY, scale, state })?.target;
+  };
+  const scale = { current: 40, cpuRequestMillicores: 500 };
+
+  it("is left to the rule of CPU where CPU is the limit", () => {
+    // 32.8 busy replicas and their square root; 40 without any reserve.
+    expect(targetOf([seen], scale)).toBe(40);
+  });
+
+  it("stays where the CPU request is not stated, or where latency was too high at some load", () => {
+    expect(targetOf([seen], { current: 40 })).toBe(48);
+    expect(targetOf([seen, { ...seen, range: 50, latencyMs: 150 }], scale)).toBe(48);
   });
 });
 

@@ -78,7 +78,8 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
   };
 }
 
-function loadNeeds({ input, measured, capacity }: ReplicaTask, rpsPerReplica: number): Need[] {
+function loadNeeds(task: ReplicaTask, rpsPerReplica: number): Need[] {
+  const { input, measured, capacity } = task;
   const { settings, requirements, scale } = input;
   const needs: Need[] = [];
   const confidence = { measured: capacity.confidence, cpu: RULE_CONFIDENCE, assumed: ASSUMED_CONFIDENCE }[
@@ -90,20 +91,43 @@ function loadNeeds({ input, measured, capacity }: ReplicaTask, rpsPerReplica: nu
     needs.push({ rule: "throughput", replicas, floor: "min_throughput_rps", ...fromCapacity });
   }
   if (measured.demand !== undefined) {
-    const headroom = capacity.hasHeadroom ? 0 : settings.headroom;
-    needs.push({ rule: "demand", replicas: (measured.demand * (1 + headroom)) / rpsPerReplica, ...fromCapacity });
+    const wanted = measured.demand / rpsPerReplica;
+    const headroom = isCpuBound(task) ? 0 : settings.headroom;
+    const replicas = capacity.hasHeadroom ? shareReserve(wanted, input) : wanted * (1 + headroom);
+    needs.push({ rule: "demand", replicas, ...fromCapacity });
   }
   const isCpuStated = scale.cpuRequestMillicores !== undefined;
   if (measured.cpuMillicores !== undefined && (isCpuStated || !isConfident(capacity, input))) {
-    const replicas = measured.cpuMillicores / usableCpu(input);
+    const replicas = shareReserve(measured.cpuMillicores / usableCpu(input), input);
     needs.push({ rule: "cpu", replicas, signal: "cpu_millicores", isLoad: true, confidence: RULE_CONFIDENCE });
   }
   return needs;
 }
 
+/** Whether latency was within its limit beyond the CPU target, and never above it: then the rule of CPU has the reserve. */
+function isCpuBound({ input: { scale }, measured, capacity }: ReplicaTask): boolean {
+  const isCpuKnown = scale.cpuRequestMillicores !== undefined && measured.cpuMillicores !== undefined;
+  return (
+    isCpuKnown &&
+    capacity.source === "measured" &&
+    capacity.rpsPerCore !== undefined &&
+    capacity.saturatedRps === undefined
+  );
+}
+
 /** CPU that one replica may use. */
 export function usableCpu({ scale, settings }: AnalysisInput): number {
   return (scale.cpuRequestMillicores ?? settings.assumedCpuMillicores) * (scale.cpuTarget ?? settings.cpuTarget);
+}
+
+/**
+ * Replicas that share the reserve of the CPU target. Chance averages out over replicas, so the reserve that keeps waiting
+ * times short grows with the square root of the busy replicas only. A stated CPU target is kept.
+ */
+export function shareReserve(replicas: number, { scale, settings }: Pick<AnalysisInput, "scale" | "settings">): number {
+  if (scale.cpuTarget !== undefined) return replicas;
+  const busy = replicas * settings.cpuTarget;
+  return Math.min(replicas, Math.max(busy + Math.sqrt(busy), busy / settings.maxCpuTarget));
 }
 
 function isConfident({ source, confidence }: CapacityEstimate, { settings }: AnalysisInput): boolean {

@@ -22,6 +22,8 @@ export interface AnalyzerSettings {
   readonly headroom: number;
   /** The share of the requested CPU that replicas use at most. */
   readonly cpuTarget: number;
+  /** The same for components with many replicas, which need a smaller reserve each. */
+  readonly maxCpuTarget: number;
   /** CPU per replica when the class states none. */
   readonly assumedCpuMillicores: number;
   /** Requests per second of one replica until measured. */
@@ -68,6 +70,7 @@ export const DEFAULT_ANALYZER_SETTINGS: AnalyzerSettings = {
   smoothingHalfLifeMs: MINUTE,
   headroom: 0.2,
   cpuTarget: 0.7,
+  maxCpuTarget: 0.9,
   assumedCpuMillicores: 500,
   assumedRpsPerReplica: 1000,
   assumedReplicaAvailability: 0.99,
