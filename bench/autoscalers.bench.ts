@@ -1,19 +1,13 @@
 import { writeFileSync } from "node:fs";
-import { dominatorsOf, runTrace, totalsOf, type Competitor, type Row } from "./autoscalers/league.ts";
-import { hpa } from "./autoscalers/competitors/hpa.ts";
-import { kpa } from "./autoscalers/competitors/kpa.ts";
-import { ours } from "./autoscalers/competitors/ours.ts";
+import { OURS } from "./autoscalers/competitors/index.ts";
+import { dominatorsOf, totalsOf } from "./autoscalers/league.ts";
+import { totalsTable } from "./autoscalers/totals-table.ts";
+import { runTraces } from "./autoscalers/run-traces.ts";
 import { generateTraces } from "./autoscalers/traces/generate-traces.ts";
 import { readTraces } from "./autoscalers/traces/read-traces.ts";
 import type { Bench, Measurement } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 
-const OURS = "oaas";
-const COMPETITORS: readonly Competitor[] = [
-  { name: OURS, create: (workload) => ours(workload) },
-  { name: "HPA", create: (workload) => hpa(workload) },
-  { name: "KPA", create: kpa },
-];
 const GENERATED = scaled(200);
 
 /**
@@ -25,15 +19,15 @@ export const bench: Bench = {
   flags: {
     traces: "folder with recorded traces (CSV)",
     json: "file that receives one row per trace and competitor",
+    table: "file that receives the totals as a Markdown table",
   },
-  async run(log, { traces, json }) {
+  async run(log, { traces, json, table }) {
     const curves = [...(traces === undefined ? [] : readTraces(traces)), ...generateTraces(GENERATED)];
-    const rows: Row[] = [];
-    for (const [index, curve] of curves.entries()) {
-      rows.push(...runTrace(curve, COMPETITORS));
-      if ((index + 1) % 20 === 0) log(`${index + 1} of ${curves.length} traces`);
-    }
+    const rows = await runTraces(curves, (done) => {
+      if (done % 20 === 0) log(`${done} of ${curves.length} traces`);
+    });
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(rows, undefined, 1)}\n`);
+    if (table !== undefined) writeFileSync(table, totalsTable(totalsOf(rows), curves.length));
     const dominators = dominatorsOf(OURS, rows);
     for (const [trace, names] of dominators) log(`${trace}: better in both ${names.join(", ")}`);
     return {
@@ -47,6 +41,7 @@ export const bench: Bench = {
         { name: `${competitor}: over-provisioned time`, value: 100 * total.overProvisionedTime, unit: "%" },
         { name: `${competitor}: instability`, value: 100 * total.instability, unit: "%" },
         { name: `${competitor}: traces on which it is dominated`, value: total.dominated, unit: "traces" },
+        { name: `${competitor}: dominated by an autoscaler`, value: total.dominatedByAutoscaler, unit: "traces" },
       ]),
       ratios: [
         {

@@ -6,6 +6,7 @@ import {
   type Autoscaler,
   type LoadCurve,
   type Score,
+  type SimulationResult,
   type Workload,
 } from "@oaas/nfr/simulation";
 import { runReferences } from "./competitors/references.ts";
@@ -25,33 +26,26 @@ export interface Row extends Score {
 }
 
 export const ORACLE = "oracle";
+export const STATIC_PEAK = "static peak";
 const SEED = 20_261_116;
 const MINUTE_MS = 60_000;
 
 /** Runs every competitor on a trace. All see the same requests and start delays, and start with the same replicas. */
 export function runTrace(curve: LoadCurve, competitors: readonly Competitor[]): readonly Row[] {
   const workload = workloadOf(curve, seededRandom(SEED));
-  const results = { ...runReferences(workload, SEED) } as Record<string, Score>;
+  const results = new Map<string, SimulationResult>(Object.entries(runReferences(workload, SEED)));
   const startReplicas = demandOf(workload, MINUTE_MS, 1)[0] ?? workload.minReplicas;
   for (const { name, create } of competitors) {
-    const {
-      changes: _,
-      violatedAt: _at,
-      ...score
-    } = simulate(workload, create(workload), {
-      random: seededRandom(SEED),
-      startReplicas,
-    });
-    results[name] = score;
+    results.set(name, simulate(workload, create(workload), { random: seededRandom(SEED), startReplicas }));
   }
-  const oracle = results[ORACLE] as Score;
-  return Object.entries(results).map(([competitor, score]) => ({
+  const oracle = results.get(ORACLE);
+  return [...results].map(([competitor, { changes: _changes, violatedAt: _violatedAt, ...score }]) => ({
     trace: curve.name,
     competitor,
     ...score,
     gapToOracle: {
-      violatedMinutes: score.violatedMinutes - oracle.violatedMinutes,
-      replicaHours: score.replicaHours - oracle.replicaHours,
+      violatedMinutes: score.violatedMinutes - (oracle?.violatedMinutes ?? 0),
+      replicaHours: score.replicaHours - (oracle?.replicaHours ?? 0),
     },
   }));
 }
@@ -65,15 +59,24 @@ export function dominates(a: Score, b: Score): boolean {
   );
 }
 
-/** The competitors that dominate one of them, by trace. The oracle knows the future and does not count. */
+/**
+ * The competitors that dominate one of them, by trace. The oracle knows the future and does not count, and our own variants
+ * do not compete with each other.
+ */
 export function dominatorsOf(name: string, rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
+  const isRival = (other: string): boolean => other !== ORACLE && !(isOurs(name) && isOurs(other));
   const byTrace = Map.groupBy(rows, ({ trace }) => trace);
   const dominators = [...byTrace].map(([trace, results]) => {
     const own = results.find(({ competitor }) => competitor === name);
-    const better = results.filter((row) => row.competitor !== ORACLE && own !== undefined && dominates(row, own));
+    const better = results.filter((row) => isRival(row.competitor) && own !== undefined && dominates(row, own));
     return [trace, better.map(({ competitor }) => competitor)] as const;
   });
   return new Map(dominators.filter(([, names]) => names.length > 0));
+}
+
+/** Whether a competitor is one of ours: by itself, or as the layer above another autoscaler. */
+function isOurs(name: string): boolean {
+  return name.startsWith("oaas");
 }
 
 /** The sums and means of one competitor over all traces. */
@@ -83,6 +86,8 @@ export interface Total extends Omit<Score, "violatedMinutes" | "replicaHours"> {
   readonly replicaHours: number;
   /** Traces on which another competitor dominates it. */
   readonly dominated: number;
+  /** The same without the static peak, which is sized with the knowledge of the whole trace. */
+  readonly dominatedByAutoscaler: number;
 }
 
 export function totalsOf(rows: readonly Row[]): readonly Total[] {
@@ -101,6 +106,10 @@ export function totalsOf(rows: readonly Row[]): readonly Total[] {
       overProvisionedTime: mean((row) => row.overProvisionedTime),
       instability: mean((row) => row.instability),
       dominated: dominatorsOf(competitor, rows).size,
+      dominatedByAutoscaler: dominatorsOf(
+        competitor,
+        rows.filter((row) => row.competitor !== STATIC_PEAK || competitor === STATIC_PEAK),
+      ).size,
     };
   });
 }
