@@ -1,8 +1,8 @@
 import type { Analysis } from "../analyzer/analysis.ts";
 import type { PolicyDecision } from "../enforcement.ts";
 
-/** Needs of single rules, which only explain the target. */
-const DETAIL = /_replicas$/;
+/** The measured numbers and the capacity; the others explain how the capacity was found. */
+const SHOWN = /^(?:rps_per_replica|requests_per_second|cpu_millicores|latency_p\d+_ms)$/;
 
 /** Why a change was decided, with the numbers that it follows. */
 export function reasonOf(
@@ -11,7 +11,7 @@ export function reasonOf(
 ): string {
   const wanted = recommendations.find(({ dimension }) => dimension === "replicas");
   const gate = lane === "verification" ? "verification" : "stability";
-  const values = Object.entries(wanted?.basis.values ?? {}).filter(([name]) => !DETAIL.test(name));
+  const values = Object.entries(wanted?.basis.values ?? {}).filter(([name]) => SHOWN.test(name));
   return [
     gates.find((one) => one.gate === gate)?.detail,
     ...(wanted === undefined ? [] : [`target ${round(wanted.target)}`]),
