@@ -11,17 +11,17 @@ import { createForeignScalerFinder } from "../src/nfr/enforcer/foreign-scaler.ts
 import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "enforced";
-const TICK_MS = 250;
+const TICK_MS = 100;
 
 /** The default policy with short times. */
 const QUICK: PolicySettings = {
   ...DEFAULT_POLICY,
-  stabilityMs: 1_000,
-  upWindowMs: 500,
-  downWindowMs: 1_500,
-  cooldownMs: 1_000,
-  emergencyCooldownMs: 500,
-  verificationMs: 500,
+  stabilityMs: 400,
+  upWindowMs: 200,
+  downWindowMs: 600,
+  cooldownMs: 400,
+  emergencyCooldownMs: 200,
+  verificationMs: 200,
   maxGapMs: 60_000,
 };
 
@@ -55,7 +55,7 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     await fixture.waitForPhase(NAMESPACE, name, "available");
   };
 
-  /** Decides every quarter of a second on the newest objects of the caches. */
+  /** Decides ten times a second on the newest objects of the caches. */
   const startEnforcer = (name: string, urgency: () => Urgency = () => ({})) => {
     const enforcer = new Enforcer({
       ambient: realAmbient,
