@@ -232,6 +232,14 @@ const runTutorial = async (stack: Stack): Promise<{ exitCode: number | null; std
   });
 };
 
+/** The classes of the first cluster whose requests its Prometheus API has. */
+async function measuredClasses({ clusters }: Stack): Promise<readonly unknown[]> {
+  const { metricsUrl } = clusters[0] as unknown as { readonly metricsUrl: string };
+  const query = encodeURIComponent("sum by (oaas_owner) (http_requests_total) > 0");
+  const answer = await (await fetch(`${metricsUrl}/api/v1/query?query=${query}`)).json();
+  return (answer as { data: { result: unknown[] } }).data.result;
+}
+
 describe("npm start with its simulated clusters", () => {
   test("runs the examples and the README tutorial in three clusters, and keeps all data after a kill -9", async () => {
     const dataDir = path.join(folder, "simulated");
@@ -258,6 +266,7 @@ describe("npm start with its simulated clusters", () => {
       /^hello-edge-\S+=available ledger-edge-\S+=available shop-order-edge-\S+=available $/,
     );
     expect(await classesIn(first, 1)).toMatch(/^ledger-cloud-\S+=available shop-order-cloud-\S+=available $/);
+    await eventually(async () => expect(await measuredClasses(first)).toHaveLength(3));
 
     const tutorial = await runTutorial(first);
     expect(tutorial, tutorial.stderr).toMatchObject({ exitCode: 0 });
@@ -295,7 +304,7 @@ describe("npm start with its simulated clusters", () => {
   }, 300_000);
 });
 
-describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () => {
+describeWith(["kubernetes", "etcd", "kwok", "prometheus"], "npm start with real clusters", () => {
   test("runs the examples, leaves no process after a kill -9, keeps all data, and reports a lost process", async () => {
     const dataDir = path.join(folder, "real");
     const flags = ["--real", "--clusters=1"];
@@ -304,6 +313,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () 
       status: "healthy",
       clusters: [{ name: "edge", state: "running", nodes: 2, classes: available(2) }],
     });
+    await eventually(async () => expect(await measuredClasses(first)).toHaveLength(2));
     first.child.kill("SIGKILL");
     await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
 

@@ -149,8 +149,8 @@ async function startPrometheus(
     const process = await startProcess({
       command: componentFile("prometheus"),
       args: [
-        "--config.file=prometheus.yml",
-        "--storage.tsdb.path=data",
+        `--config.file=${path.join(home, "prometheus.yml")}`,
+        `--storage.tsdb.path=${path.join(home, "data")}`,
         "--storage.tsdb.retention.time=1d",
         `--web.listen-address=127.0.0.1:${port}`,
         "--log.level=warn",
