@@ -2,6 +2,7 @@ import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
 import { addMonitorKinds, describeOnTarget, eventually, removeMonitorKinds } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClassManager } from "../src/controller/class-manager.ts";
 import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
@@ -21,12 +22,16 @@ const monitorRefs = (status: Status) =>
 
 describeOnTarget("monitors", { needs: ["kubectl", "prometheus-operator-crds"] }, () => {
   let fixture: ControllerFixture;
+  let running: ClassManager;
+
+  // Kinds are discovered so rarely that only the watch of the definitions can find one.
+  const start = (facts: typeof FACTS): Promise<ClassManager> =>
+    fixture.startController({ namespaces: [NAMESPACE], facts, kindDiscoveryMs: 3_600_000 });
 
   beforeAll(async () => {
     fixture = await ControllerFixture.start();
     await fixture.kubectl(`create namespace ${NAMESPACE}`);
-    // So rarely that only the watch of the definitions can find a kind.
-    await fixture.startController({ namespaces: [NAMESPACE], facts: withMetrics, kindDiscoveryMs: 3_600_000 });
+    running = await start(withMetrics);
   });
   afterAll(async () => {
     await fixture.close();
@@ -105,6 +110,21 @@ describeOnTarget("monitors", { needs: ["kubectl", "prometheus-operator-crds"] },
         ]),
       { timeoutMs: 60_000, what: "the monitor to be pruned" },
     );
+  });
+
+  test("deletes monitors while metrics are disabled", async () => {
+    const monitors = () => fixture.listOwned(NAMESPACE, "servicemonitors", "order");
+    const restart = async (facts: typeof FACTS, count: number): Promise<void> => {
+      await running.manager.stop();
+      running = await start(facts);
+      await eventually(async () => expect(await monitors()).toHaveLength(count), {
+        timeoutMs: 60_000,
+        what: `${count} monitors`,
+      });
+    };
+    await restart(FACTS, 0);
+    await fixture.waitForStatus(NAMESPACE, "order", "no condition", (one) => disabledIn(one) === undefined);
+    await restart(withMetrics, 1);
   });
 
   test("reports kinds that are removed, and annotates Services again", async () => {
