@@ -258,6 +258,12 @@ export const BANS: readonly Ban[] = [
     imports: /^node:/,
   },
   {
+    reason: "promql does no input or output",
+    files: /^packages\/promql\/src\//,
+    except: TEST_FILES,
+    imports: /^node:/,
+  },
+  {
     reason: "kube-core does no input or output",
     files: /^packages\/kube-core\/src\//,
     except: TEST_FILES,
