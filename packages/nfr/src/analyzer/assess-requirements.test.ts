@@ -206,6 +206,23 @@ describe("assessRequirements", () => {
     expect(urgency).toMatchObject({ burnRate5m: 5, burnRate1h: 5 });
   });
 
+  it.each([
+    { why: "starts, then is ready", values: [0, 0, 0, 1, 1, 1], expected: { status: "met", measured: 1 } },
+    { why: "fails after its start", values: [0, 0, 1, 1, 0, 1], expected: { status: "violated", measured: 0.75 } },
+    { why: "has not been ready yet", values: [0, 0, 0, 0], expected: { status: "unknown" } },
+  ])("does not count the start of a new class that $why", ({ values, expected }) => {
+    const ready = windowOf((index) => values[index - 20 + values.length] ?? 0).slice(-values.length);
+    const samples = { signals: { ready_replicas: ready }, pods: {} };
+    const [compliance] = analyze(inputOf({ requirements: { availability: 0.99 }, samples })).compliance;
+    expect(compliance).toMatchObject(expected);
+  });
+
+  it("counts a failure at the start of the window of an older class", () => {
+    const samples = { signals: { ready_replicas: windowOf((index) => (index < 10 ? 0 : 1)) }, pods: {} };
+    const [compliance] = analyze(inputOf({ requirements: { availability: 0.99 }, samples })).compliance;
+    expect(compliance).toMatchObject({ status: "violated", measured: 0.5 });
+  });
+
   it("has no burn rate below 30 requests", () => {
     const samples = constantSamples({ requests_per_second: 0.04, errors_per_second: 0.04, ready_replicas: 1 });
     const [compliance] = analyze(inputOf({ requirements: { availability: 0.99 }, samples })).compliance;

@@ -132,7 +132,7 @@ function assessAvailability({ input, measured, requests }: Context): Assessment 
   const allowed = Math.max(1 - target, LEAST_BUDGET);
   const budget = computeErrorBudget({ input, measured, requests }, allowed);
   const errorRate = hasEnoughRequests(measured, input) ? errorRateOf(measured) : undefined;
-  const availability = errorRate === undefined ? upShare(measured) : 1 - errorRate;
+  const availability = errorRate === undefined ? upShare(measured, input) : 1 - errorRate;
   if (availability === undefined) {
     return { status: "unknown", target, budget, reason: whyNoVerdict(measured, "errors_per_second", input) };
   }
@@ -165,12 +165,13 @@ function errorRateOf({ errors, requests }: Measurements): number | undefined {
   return errors === undefined || requests === undefined || requests <= 0 ? undefined : Math.min(1, errors / requests);
 }
 
-function upShare({ windows }: Measurements): number | undefined {
-  const values = (windows.ready_replicas ?? windows.availability)?.values;
-  if (values === undefined || values.length === 0) return undefined;
-  let up = 0;
-  for (const value of values) if (value > 0) up += 1;
-  return up / values.length;
+/** The share of samples with a ready replica. The start of a component that is younger than the window does not count. */
+function upShare({ windows }: Measurements, { nowMs, settings }: AnalysisInput): number | undefined {
+  const { values = [], times = [] } = windows.ready_replicas ?? windows.availability ?? {};
+  const isYoung = (times[0] ?? nowMs) > nowMs - settings.windowMs + 2 * settings.stepMs;
+  const firstUp = values.findIndex((value) => value > 0);
+  const counted = isYoung ? values.slice(firstUp < 0 ? values.length : firstUp) : values;
+  return counted.length === 0 ? undefined : counted.filter((value) => value > 0).length / counted.length;
 }
 
 function whyNoVerdict({ requests }: Measurements, signal: Parameters<typeof missing>[0], input: AnalysisInput): string {
