@@ -187,6 +187,9 @@ export class Analyzer implements LedTask {
         ...(lastReadMs === undefined ? {} : { lastReadMs }),
       })),
       signals: SIGNALS.length,
+      findings: components.flatMap(({ measured: { component }, analysis: { findings } }) =>
+        findings.map((finding) => ({ ...finding, component })),
+      ),
     });
     await this.#report({ measured: one, observed, components }, nowMs, signal);
     return observed;

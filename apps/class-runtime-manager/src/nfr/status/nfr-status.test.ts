@@ -161,4 +161,17 @@ describe("observedState", () => {
   ] as const)("%s", (_, over, status, reason) => {
     expect(observedState({ ...input, ...over })).toMatchObject({ status, reason });
   });
+
+  it("names findings that last, without numbers", () => {
+    const findings = [
+      { component: "g", reason: "gap", signals: ["cpu_millicores"] },
+      { component: "f", reason: "signal-missing", signals: ["latency_p99_ms", "errors_per_second"] },
+      { component: "f", reason: "cold-start", signals: ["ready_replicas"] },
+      { component: "f", reason: "latency-independent-of-load", signals: [] },
+    ] as const;
+    expect(observedState({ ...input, lastDataMs: fresh, findings }).message).toBe(
+      "The requirements are measured. Findings: f latency-independent-of-load; " +
+        "f signal-missing (latency_p99_ms, errors_per_second); g gap (cpu_millicores).",
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import { timestamp } from "@oaas/foundation";
+import type { Finding, FindingReason } from "@oaas/nfr/analyzer";
 import type { StatusCondition } from "../../lifecycle/status/conditions.ts";
 
 /** Whether the requirements of a class are measured. */
@@ -33,7 +34,25 @@ export interface ObservedInput {
   }[];
   /** The number of signals. */
   readonly signals: number;
+  /** Findings about the data of the components. */
+  readonly findings?: readonly ComponentFinding[];
 }
+
+export interface ComponentFinding extends Pick<Finding, "reason" | "signals"> {
+  readonly component: string;
+}
+
+/** Findings that last and that users can act on. Others pass, or are in the compliance. */
+const LASTING: ReadonlySet<FindingReason> = new Set<FindingReason>([
+  "signal-missing",
+  "gap",
+  "invalid-values",
+  "future-samples",
+  "unordered-samples",
+  "duplicate-samples",
+  "cpu-throttled",
+  "latency-independent-of-load",
+]);
 
 /** Whether a class is observed. A short failure changes nothing while the data is fresh. */
 export function observedState(input: ObservedInput): ObservedState {
@@ -41,7 +60,7 @@ export function observedState(input: ObservedInput): ObservedState {
   const isFresh = lastDataMs !== undefined && nowMs - lastDataMs <= maxDataAgeMs;
   const lost = failures.filter(({ lastReadMs }) => lastReadMs === undefined || nowMs - lastReadMs > maxDataAgeMs);
   if (isFresh && lost.length === 0) {
-    return { status: "True", reason: "MetricsObserved", message: "The requirements are measured." };
+    return { status: "True", reason: "MetricsObserved", message: measuredText(input.findings ?? []) };
   }
   const [first] = lost;
   const since = lastDataMs === undefined ? "no data so far" : `last data at ${timestamp(lastDataMs)}`;
@@ -59,6 +78,16 @@ export function observedState(input: ObservedInput): ObservedState {
   }
   return { status: "Unknown", reason: "OutdatedData", message: `Prometheus has no recent samples: ${since}.` };
 }
+
+function measuredText(findings: readonly ComponentFinding[]): string {
+  const notes = findings.flatMap(({ component, reason, signals }) =>
+    LASTING.has(reason) ? [`${component} ${reason}${signals.length === 0 ? "" : ` (${signals.join(", ")})`}`] : [],
+  );
+  const measured = "The requirements are measured.";
+  return notes.length === 0 ? measured : `${measured} Findings: ${notes.sort().join("; ")}.`.slice(0, MAX_MESSAGE);
+}
+
+const MAX_MESSAGE = 1024;
 
 /** The condition; its transition time changes with its status only. */
 export function observedCondition(
