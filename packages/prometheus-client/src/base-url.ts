@@ -24,7 +24,8 @@ export function findBaseUrlProblem(text: string): Violation | undefined {
 /** The URL of an endpoint, such as `query_range`. A base URL may have a path prefix and may end in `/api/v1`. */
 export function endpointUrl(base: string, endpoint: string): URL {
   const url = new URL(base);
-  const prefix = url.pathname.replace(/\/+$/, "");
+  let prefix = url.pathname;
+  while (prefix.endsWith("/")) prefix = prefix.slice(0, -1);
   url.pathname = `${prefix.endsWith(API_PATH) ? prefix : prefix + API_PATH}/${endpoint}`;
   return url;
 }

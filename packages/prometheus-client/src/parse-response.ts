@@ -129,7 +129,7 @@ class SeriesReader {
   }
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const NOT_FINITE = /^([+-]?Inf|NaN)$/;
 
 /** Reads `[seconds, "value"]`; NaN and infinite values are NaN; undefined when it is not a sample. */

@@ -41,6 +41,7 @@ test("only a few blocks are not run", () => {
     "README.md: a terminal of its own",
     "docs/README.md: a terminal of its own",
     "docs/guides/backtest-a-policy.md: a Prometheus server",
+    "docs/guides/local-stack.md: the name of a class runtime",
     "docs/guides/monitor-the-platform.md: Grafana in a cluster",
     "docs/guides/monitor-the-platform.md: a Prometheus",
     "docs/guides/monitor-the-platform.md: the Prometheus Operator",

@@ -24,6 +24,11 @@ const BUILT: Readonly<Record<string, readonly RegExp[] | string>> = {
     "runs patterns of schemas, which the owner of a CRD writes",
   "packages/kube-apiserver/src/schema/validation/string-format.ts": [/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i],
   "packages/models/src/fields/address.ts": [/^https?:\/\/[^\s/]\S*$/],
+  "packages/nfr/src/queries/pod-names.ts": [
+    /^(?<name>.+)-\d{5,}-deployment-(?<hash>[a-z0-9]{1,10})-(?<suffix>[a-z0-9]{5})$/,
+    /^(?<name>.+)-(?<hash>[a-z0-9]{1,10})-(?<suffix>[a-z0-9]{5})$/,
+    /^(?<name>.+)-(?<suffix>[a-z0-9]{5})$/,
+  ],
 };
 
 const MAX_STEPS = 200_000;

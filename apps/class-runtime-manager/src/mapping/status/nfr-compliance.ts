@@ -98,7 +98,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
 /** The seconds of a Prometheus duration such as `10m` or `1h30m`; undefined for any other text. */
 function windowSeconds(window: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/.test(window)) return undefined;
-  const parts = [...window.matchAll(/(\d+)([smhdw])/g)];
+  const parts = [...window.matchAll(/(\d{1,9})([smhdw])/g)];
   const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_SECONDS[unit ?? ""] ?? 0), 0);
   return seconds <= 0xff_ff_ff_ff ? seconds : undefined;
 }

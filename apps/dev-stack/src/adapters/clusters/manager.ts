@@ -99,6 +99,10 @@ function measurementSettings({ metricsUrl, servesUsage }: SimulatedLoad): Readon
     OPRC_CRM_PROM_STEP: "15s",
     OPRC_CRM_PROM_RATE_WINDOW: "30s",
     OPRC_CRM_ANALYZER_INTERVAL_SECS: "15s",
+    // For classes that state it; the others are observed.
+    OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
+    OPRC_CRM_ENFORCEMENT_MODE: "basic",
+    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "60s",
     ...(servesUsage ? { OPRC_CRM_FEATURES_HPA: "true" } : {}),
   };
 }
