@@ -133,9 +133,9 @@ describe("oaas lab", () => {
 });
 
 describe("oaas up, status, down and reset", () => {
-  test("uses less than 400 MB after all scenarios", async () => {
+  test("uses less than 550 MB after all scenarios", async () => {
     const { rss_bytes: bytes } = (await readHealth()).process;
-    expect(bytes / 2 ** 20).toBeLessThan(400);
+    expect(bytes / 2 ** 20).toBeLessThan(550);
   });
 
   test("a second start on the same folder names the running process", async () => {

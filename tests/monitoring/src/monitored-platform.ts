@@ -19,6 +19,8 @@ const CRDS = path.join(ROOT, "deploy", "crds");
 export interface MonitoredPlatform extends AsyncDisposable {
   readonly prometheus: PrometheusUnderTest;
   readonly pm: PmProcess;
+  /** Changes the class `web`, so that it is reconciled. */
+  changeClass(): Promise<void>;
 }
 
 /** Starts it; a measured class `web` runs in the namespace `team-a`, with synthetic series of a violated latency. */
@@ -68,7 +70,10 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
     await kube.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(WEB) });
     await deployEcho(pm);
     const owned = stack.move();
-    return { prometheus, pm, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    const changeClass = async (): Promise<void> => {
+      await kube.kubectl(["annotate", "classruntime", "web", "-n", "team-a", "--overwrite", `changed=${Date.now()}`]);
+    };
+    return { prometheus, pm, changeClass, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
