@@ -36,7 +36,7 @@ it("returns recommendations only while the cluster is followed", () => {
 
 it.each<{ why: string; given: Partial<NfrRecommendation>; want: object | undefined }>([
   { why: "without an expiry", given: { validUntil: "" }, want: { isOutdated: true } },
-  { why: "with an expiry that is no time", given: { validUntil: "soon" }, want: { isOutdated: true } },
+  { why: "with an invalid expiry", given: { validUntil: "soon" }, want: { isOutdated: true } },
   { why: "at its expiry", given: { validUntil: "2026-01-01T00:10:00Z" }, want: { isOutdated: true } },
   { why: "for CPU", given: { dimension: "cpu" }, want: undefined },
   { why: "with a negative target", given: { target: -1 }, want: undefined },

@@ -184,29 +184,29 @@ describe("violations", () => {
 
 describe("settings that are not used yet", () => {
   const envOf = {
-    OPRC_CRM_ENFORCEMENT_MODE: "any text",
-    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "",
+    OPRC_CRM_MEMORY_HEADROOM: "any text",
+    OPRC_CRM_MEMORY_LIMIT_FACTOR: "",
     TRACING_ENDPOINT: "x",
   };
 
   test("are accepted with any value and do not appear in the configuration", () => {
-    expect(problems(envOf, ["--oprc-crm-enforcement-mode=full"])).toEqual([]);
+    expect(problems(envOf, ["--oprc-crm-memory-headroom=full"])).toEqual([]);
     expect(valueOf(envOf)).toEqual(valueOf({}));
   });
 
   test("are listed with the reason when they are set", () => {
     expect(
-      unusedSettings(crmLike, { env: envOf, args: ["--tracing-endpoint=", "--oprc-crm-enforcement-mode"] }),
-    ).toEqual([{ name: "OPRC_CRM_ENFORCEMENT_MODE", text: "true", reason: "Enforcement is not implemented." }]);
+      unusedSettings(crmLike, { env: envOf, args: ["--tracing-endpoint=", "--oprc-crm-memory-headroom"] }),
+    ).toEqual([{ name: "OPRC_CRM_MEMORY_HEADROOM", text: "true", reason: "Memory has other margins." }]);
     expect(unusedSettings(crmLike, { env: envOf }).map(({ name }) => name)).toEqual([
-      "OPRC_CRM_ENFORCEMENT_MODE",
+      "OPRC_CRM_MEMORY_HEADROOM",
       "TRACING_ENDPOINT",
     ]);
   });
 
   test("are suggested for a misspelt name", () => {
-    expect(problems({ OPRC_CRM_ENFORCEMENT_MODES: "1" })).toEqual([
-      "$.OPRC_CRM_ENFORCEMENT_MODES: is an unknown variable; did you mean OPRC_CRM_ENFORCEMENT_MODE?",
+    expect(problems({ OPRC_CRM_MEMORY_HEADROOMS: "1" })).toEqual([
+      "$.OPRC_CRM_MEMORY_HEADROOMS: is an unknown variable; did you mean OPRC_CRM_MEMORY_HEADROOM?",
     ]);
   });
 

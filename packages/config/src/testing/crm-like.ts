@@ -57,7 +57,7 @@ export const crmLike = defineConfig({
     }),
   },
   notUsedYet: {
-    "Enforcement is not implemented.": ["OPRC_CRM_ENFORCEMENT_MODE", "OPRC_CRM_ENFORCEMENT_STABILITY_SECS"],
+    "Memory has other margins.": ["OPRC_CRM_MEMORY_HEADROOM", "OPRC_CRM_MEMORY_LIMIT_FACTOR"],
     "Traces are not emitted.": ["TRACING_ENDPOINT"],
   },
   checks: [

@@ -23,7 +23,7 @@ const SENTENCES: Readonly<Record<SkipReason, string>> = {
   progressing: "the class is progressing",
   degraded: "the class is degraded",
   "data-outdated": "the data is outdated",
-  "no-data": "there is no data",
+  "no-data": "nothing was measured",
   conflict: "another controller owns the field",
   budget: "the action budget of the cluster for this minute is spent",
 };

@@ -100,7 +100,7 @@ function checkRecommendation({ input, target, proposal }: PolicyContext): Gate {
   }
   const detail = recommendation
     ? `the recommendation ${recommendation.target} or the current value ${input.current} is not a valid number`
-    : "there is no recommendation";
+    : "nothing is recommended";
   return stopped("recommendation", "no-recommendation", detail);
 }
 

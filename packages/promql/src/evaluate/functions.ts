@@ -138,7 +138,7 @@ function changeLabels(context: Context, call: Call, labels: (labels: Labels) => 
   });
 }
 
-/** The functions of dates take the time of evaluation when there is no argument. */
+/** The functions of dates default to the time of evaluation. */
 function dateArg(context: Context, call: Call): VectorValue {
   if (call.args.length > 0) return vectorArg(context, call, 0);
   return toVector(

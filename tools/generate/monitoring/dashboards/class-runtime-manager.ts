@@ -190,7 +190,8 @@ export const CLASS_RUNTIME_MANAGER: Dashboard = {
         {
           title: "Requests by code",
           unit: "reqps",
-          description: "none is no response. Constant 403 means a missing role binding, 429 a busy API server.",
+          description:
+            "Code none: the API server did not respond. Constant 403 means a missing role binding, 429 a busy API server.",
           queries: [{ expr: rate("verb, code", "kube_client_requests_total"), legend: "{{verb}} {{code}}" }],
         },
         {
