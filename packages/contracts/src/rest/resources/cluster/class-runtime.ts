@@ -27,7 +27,7 @@ import {
 } from "../../reading/resource.ts";
 import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
 import { conditionInput } from "../deployment/class-deployment.ts";
-import { nfrCompliance, nfrRecommendation } from "./nfr-status.ts";
+import { nfrCompliance, recommendationFields } from "./nfr-status.ts";
 
 /** One function of a class runtime. */
 export const functionStatus = resource<FunctionStatus>()({
@@ -64,16 +64,7 @@ export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
   message: nullable("message", "Human-readable message.", string()),
   lastUpdated: required("last_updated", "Time of the cluster's last report.", string()),
   functions: optional("functions", "Status of each function.", array(nested(functionStatus))),
-  recommendations: optional(
-    "nfr_recommendations",
-    "Values that the cluster recommends from its measurements; absent when not measured.",
-    array(nested(nfrRecommendation)),
-  ),
-  lastApplied: optional(
-    "last_applied_recommendations",
-    "The last applied recommendation of each dimension of each component.",
-    array(nested(nfrRecommendation)),
-  ),
+  ...recommendationFields,
   lastAppliedAt: optional("last_applied_at", "Time of the last applied recommendation.", string()),
 });
 

@@ -102,3 +102,17 @@ export const nfrCompliance = resource<NfrCompliance>()({
   lastChecked: required("last_checked", "Time of the measurement.", string()),
   measurements: optional("measurements", "Each requirement of each component.", array(nested(nfrMeasurement))),
 });
+
+/** The fields of a status with recommendations. */
+export const recommendationFields = {
+  recommendations: optional(
+    "nfr_recommendations",
+    "Values that the cluster recommends from its measurements; absent when not measured.",
+    array(nested(nfrRecommendation)),
+  ),
+  lastApplied: optional(
+    "last_applied_recommendations",
+    "The last applied recommendation of each dimension of each component.",
+    array(nested(nfrRecommendation)),
+  ),
+};

@@ -30,7 +30,7 @@ import {
 } from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
-import { nfrCompliance, nfrRecommendation } from "../cluster/nfr-status.ts";
+import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 
 /** The status of one deployment unit. */
 export const unitStatusView = view({
@@ -68,16 +68,7 @@ const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
     "Compliance with the requirements; absent when not measured.",
     nested(nfrCompliance),
   ),
-  recommendations: optional(
-    "nfr_recommendations",
-    "Values that the cluster recommends from its measurements; absent when not measured.",
-    array(nested(nfrRecommendation)),
-  ),
-  lastApplied: optional(
-    "last_applied_recommendations",
-    "The last applied recommendation of each dimension of each component.",
-    array(nested(nfrRecommendation)),
-  ),
+  ...recommendationFields,
   error: nullable("error", "Error that prevents reading or applying the unit; null if none.", string()),
   observedAt: nullable("observed_at", "Time of the cluster's last report; null if it has never reported.", timestamp()),
 });
