@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { outcomeUnknown, type KeyValueStore, type WatchBatch } from "@oaas/storage";
 import { openEtcdStore, type EtcdStoreOptions } from "@oaas/storage/etcd";
 import { describeWith, eventually, startEtcd, type EtcdMember, type EtcdUnderTest } from "@oaas/testkit";
@@ -287,6 +288,17 @@ describeWith(["etcd"], "authentication", () => {
     test("wrong: unauthenticated without endless retries", async () => {
       const store = connect(etcd, { auth: { username: "pm", password: "wrong" } });
       await expect(store.get("k")).rejects.toMatchObject({ kind: "unauthenticated" });
+    });
+
+    test("slow: a write waits for its token, because nothing was sent", async () => {
+      await using slow = await startEtcd({ auth: true });
+      const member = slow.members[0] as EtcdMember;
+      const store = connect(slow, { timeoutMs: 20_000, attemptTimeoutMs: 300 });
+      member.freeze();
+      const written = put(store, "k");
+      await delay(1200);
+      member.thaw();
+      await expect(written).resolves.toMatchObject({ revision: expect.any(Number) });
     });
 
     test("without permission: permission denied, for calls and watches", async () => {

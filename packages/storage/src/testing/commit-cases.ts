@@ -129,9 +129,10 @@ export function commitCases(options: SuiteOptions): void {
       const tries = clients.map((client, index) =>
         client.commit({ conditions: [absent("k")], writes: [put("k", `${index}`), put(`mine/${index}`)] }),
       );
-      const outcomes = await Promise.allSettled(tries);
-      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      const winner = outcomes.findIndex(({ status }) => status === "fulfilled");
+      const failure = (thrown: unknown): string => conflictOf(thrown)?.key ?? Fault.from(thrown).message;
+      const outcomes = await Promise.all(tries.map((attempt) => attempt.then(() => "created", failure)));
+      expect(outcomes.toSorted()).toEqual(["created", ...Array.from({ length: 7 }, () => "k")]);
+      const winner = outcomes.indexOf("created");
       const { entries } = await store.range({ prefix: "" });
       expect(entries.map(({ key, value }) => `${key}=${value}`)).toEqual([`k=${winner}`, `mine/${winner}=v`]);
     });

@@ -109,9 +109,11 @@ export class EtcdConnection {
       if (this.#closed) throw closedFault();
       if (rules.signal?.aborted) throw abortFault(rules.signal);
       const at = this.#current;
+      let sent = false;
       try {
-        const left = rules.endsAt - clock.monotonic();
         const headers = await this.headers(rules);
+        const left = rules.endsAt - clock.monotonic();
+        sent = true;
         rules.onSend?.();
         const answer = await this.#once(method, request, headers, Math.min(left, this.attemptTimeoutMs), rules.signal);
         this.#answeredBefore = true;
@@ -127,7 +129,7 @@ export class EtcdConnection {
         if (failure.do !== "try-elsewhere") throw failure.fault;
         this.leave(at, failure.fault);
         this.#silentSince ??= clock.monotonic();
-        if (rules.isWrite && failure.sent) throw new Unanswered(failure.fault);
+        if (rules.isWrite && sent && failure.sent) throw new Unanswered(failure.fault);
         if (this.#isUnavailable() && attempt + 1 >= this.#addresses.length && !rules.resolvesOutcome)
           throw failure.fault;
         const pause = backoffDelay(RETRY, Math.floor(attempt / this.#addresses.length), random);
@@ -200,11 +202,21 @@ export class EtcdConnection {
     return this.#answeredBefore && silent >= AWAY_AFTER_MS;
   }
 
+  /**
+   * Fetches a token. etcd hashes the password, which takes long on a busy machine, and a repeated request would hash it
+   * again: a slow endpoint is left only when it does not answer a ping.
+   */
   async #authenticate(endsAt: number): Promise<string> {
+    const { clock, timers } = this.#options.ambient;
     const { username: name, password } = this.#options.auth as { username: string; password: string };
-    const left = Math.min(endsAt - this.#options.ambient.clock.monotonic(), this.attemptTimeoutMs);
     const request = create(AuthenticateRequestSchema, { name, password });
-    return (await this.#once(AUTHENTICATE, request, {}, left, undefined)).token;
+    const endpoint = this.#current;
+    const slow = timers.after(this.attemptTimeoutMs, () => this.#channel(endpoint).check());
+    try {
+      return (await this.#once(AUTHENTICATE, request, {}, endsAt - clock.monotonic(), undefined)).token;
+    } finally {
+      slow.cancel();
+    }
   }
 
   async #once<I extends DescMessage, O extends DescMessage>(
