@@ -98,6 +98,17 @@ const MEASURED = clusterOf({
 });
 
 describe("requirements and recommendations", () => {
+  it("shows the numbers of a recommendation with their units", () => {
+    const [first] = MEASURED.nfr_recommendations ?? [];
+    const values = { p90_bytes: 55_260_000, samples: 3 };
+    const evidence = { window: "0m", query: "memory_bytes", values, floor: "min_memory" };
+    const one = { ...first, component: "f", dimension: "memory", target: 262_144_000, evidence, confidence: 0.0005 };
+    const bounds = { lower_bound: 262_144_000, upper_bound: 1e12 };
+    const text = nfrText([clusterOf({ nfr_recommendations: [{ ...one, ...bounds, current: 67_108_864 }] })], look);
+    expect(text).toContain("64Mi      250Mi         250Mi…unbounded   <0.1 %");
+    expect(text).toContain("p90_bytes 52.7Mi, samples 3 over less than 1m; floor min_memory\n");
+  });
+
   it("is empty when nothing is measured", () => {
     expect(nfrText([clusterOf({})], look)).toBe("");
   });
@@ -124,10 +135,11 @@ describe("requirements and recommendations", () => {
   it.each([
     { value: 3, dimension: "replicas", text: "3" },
     { value: 250.4, dimension: "cpu", text: "250m" },
-    { value: 1_000_000, dimension: "cpu", text: "1000" },
+    { value: 100_000, dimension: "cpu", text: "100" },
     { value: 1_610_612_736, dimension: "memory", text: "1.5Gi" },
     { value: 512, dimension: "memory", text: "512" },
     { value: 12_345.6, dimension: "", text: "12346" },
+    { value: 1_000_000, dimension: "cpu", text: "unbounded" },
     { value: undefined, dimension: "cpu", text: "-" },
   ])("writes $value of $dimension as $text", ({ value, dimension, text }) => {
     expect(valueText(value, dimension)).toBe(text);

@@ -1,4 +1,5 @@
 import type { Reply } from "@oaas/contracts/rest";
+import { formatNumber, formatShare, formatSignal, formatValue, formatWindow } from "@oaas/nfr/explanation";
 import type { Colours } from "./colours.ts";
 import { ageText, percentText, tableText, type Column } from "./table.ts";
 
@@ -57,7 +58,7 @@ function measurementColumns({ now, colours }: Look): readonly Column<Measurement
     { header: "REQUIRED", cell: ({ required, unit }) => amountText(required, unit) },
     { header: "WINDOW", cell: ({ window }) => window ?? "-" },
     { header: "FOR", cell: ({ since }) => ageText(since, now) },
-    { header: "BUDGET LEFT", cell: ({ error_budget_left }) => percentText(rounded(error_budget_left)) },
+    { header: "BUDGET LEFT", cell: ({ error_budget_left }) => shareText(error_budget_left) },
     { header: "BURN RATE", cell: burnRateText },
     { header: "REASON", cell: ({ reason }) => reason ?? "" },
   ];
@@ -70,12 +71,12 @@ function recommendationColumns({ now, colours }: Look): readonly Column<Recommen
     { header: "CURRENT", cell: ({ current, dimension }) => valueText(current, dimension) },
     { header: "RECOMMENDED", cell: ({ target, dimension }) => valueText(target, dimension) },
     { header: "BOUNDS", cell: boundsText },
-    { header: "CONFIDENCE", cell: ({ confidence }) => percentText(rounded(confidence)) },
+    { header: "CONFIDENCE", cell: ({ confidence }) => shareText(confidence) },
     {
       header: "VALID",
       cell: (one) => (isOutdated(one, now) ? colours.warn("outdated") : remainingText(one.valid_until, now)),
     },
-    { header: "BASIS", cell: ({ basis }) => basis ?? "" },
+    { header: "BASIS", cell: basisText },
   ];
 }
 
@@ -108,26 +109,32 @@ function isOutdated({ valid_until }: Pick<Recommendation, "valid_until">, now: n
   return !(Date.parse(valid_until ?? "") > now);
 }
 
-const BINARY_UNITS = [
-  ["Gi", 2 ** 30],
-  ["Mi", 2 ** 20],
-  ["Ki", 2 ** 10],
-] as const;
-
-/** A value of a dimension in the spelling of Kubernetes: `3`, `250m`, `12` cores, `128Mi`. */
+/** A value of a dimension; `-` when it is not known. */
 export function valueText(value: number | undefined, dimension: string): string {
-  if (value === undefined) return "-";
-  if (dimension === "cpu") return value < 10_000 ? `${Math.round(value)}m` : String(significant(value / 1000));
-  if (dimension !== "memory") return String(significant(value));
-  const [unit, size] = BINARY_UNITS.find(([, least]) => value >= least) ?? ["", 1];
-  return `${significant(value / size)}${unit}`;
+  return value === undefined ? "-" : formatValue(value, dimension);
+}
+
+/** A share in percent; `-` when it is not known. */
+export function shareText(share: number | undefined): string {
+  return share === undefined ? "-" : formatShare(share);
 }
 
 /** A number with its unit; ratios become percentages. */
-function amountText(value: number | undefined, unit: string): string {
+export function amountText(value: number | undefined, unit: string): string {
   if (value === undefined) return "-";
   if (unit === "ratio") return percentText(value);
-  return `${significant(value)} ${unit}`.trimEnd();
+  return `${formatNumber(value)} ${unit}`.trimEnd();
+}
+
+/** The numbers behind a recommendation, or its words where a manager reports no numbers. */
+function basisText({ evidence, basis }: Recommendation): string {
+  if (evidence === undefined) return basis ?? "";
+  const values = Object.entries(evidence.values).map(([name, value]) => `${name} ${formatSignal(name, value)}`);
+  const limits = [
+    ...(evidence.floor === undefined ? [] : [`floor ${evidence.floor}`]),
+    ...(evidence.ceiling === undefined ? [] : [`limit ${evidence.ceiling}`]),
+  ];
+  return [`${values.join(", ")} over ${formatWindow(evidence.window)}`, ...limits].join("; ");
 }
 
 function boundsText({ lower_bound: low, upper_bound: high, dimension }: Recommendation): string {
@@ -140,20 +147,11 @@ function burnRateText({ burn_rates }: Measurement): string {
   const fastest = known.toSorted((a, b) => (b.long_rate ?? 0) - (a.long_rate ?? 0))[0];
   if (fastest === undefined) return "-";
   const { long_window, long_rate = 0, short_window, short_rate } = fastest;
-  const short = short_rate === undefined ? "" : `, ${significant(short_rate)} in ${short_window}`;
-  return `${significant(long_rate)} in ${long_window}${short}`;
+  const short = short_rate === undefined ? "" : `, ${formatNumber(short_rate)} in ${short_window}`;
+  return `${formatNumber(long_rate)} in ${long_window}${short}`;
 }
 
 function remainingText(until: string | undefined, now: number): string {
   const end = Date.parse(until ?? "");
   return Number.isNaN(end) ? "-" : ageText(new Date(now).toISOString(), end);
-}
-
-/** Three significant digits, without a fraction above 1000. */
-function significant(value: number): number {
-  return Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(3));
-}
-
-function rounded(share: number | undefined): number | undefined {
-  return share === undefined ? undefined : Number(share.toFixed(3));
 }

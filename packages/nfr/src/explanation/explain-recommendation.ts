@@ -1,6 +1,7 @@
 import { DEFAULT_ANALYZER_SETTINGS } from "../analyzer/settings.ts";
 import type { Dimension } from "../recommendation.ts";
 import { SIGNALS } from "../samples.ts";
+import { formatNumber, formatShare, formatSignal, formatValue, formatWindow } from "./format.ts";
 
 /** A recommendation as it is stored in a status: what is not known is absent. */
 export interface StoredRecommendation {
@@ -31,8 +32,8 @@ export interface ExplainedRecommendation {
 
 /** The signal that each rule follows, and its unit. */
 const LOAD_RULES = [
-  { rule: "demand", signal: "requests_per_second", unit: "requests per second" },
-  { rule: "cpu", signal: "cpu_millicores", unit: "m CPU" },
+  { rule: "demand", signal: "requests_per_second", unit: " requests per second" },
+  { rule: "cpu", signal: "cpu_millicores", unit: " CPU" },
 ] as const;
 
 /** Rules that do not follow the load, and how to change them. */
@@ -42,9 +43,7 @@ const FLOORS: Readonly<Record<string, string>> = {
   availability: "the required availability",
 };
 
-const MEBIBYTE = 1024 * 1024;
-
-const UNITS: Readonly<Record<Dimension, string>> = { replicas: "replicas", cpu: "m CPU", memory: "MiB" };
+const UNITS: Readonly<Record<Dimension, string>> = { replicas: "replicas", cpu: "CPU", memory: "memory" };
 
 /** Explains a recommendation from its stored numbers alone. */
 export function explainRecommendation(one: StoredRecommendation): ExplainedRecommendation {
@@ -58,19 +57,18 @@ export function explainRecommendation(one: StoredRecommendation): ExplainedRecom
 }
 
 function summarize({ dimension, target, lowerBound, upperBound, current, confidence }: StoredRecommendation): string {
-  const inUnit = (value: number) => (dimension === "memory" ? Math.ceil(value / MEBIBYTE) : value);
+  const inUnit = (value: number) => formatValue(value, dimension);
   const hasBounds = lowerBound !== undefined && upperBound !== undefined;
   const bounds = hasBounds ? ` (${inUnit(lowerBound)} to ${inUnit(upperBound)})` : "";
   const now = current === undefined ? "" : `, ${inUnit(current)} in effect`;
-  const sure = confidence === undefined ? "" : `, confidence ${confidence}`;
+  const sure = confidence === undefined ? "" : `, confidence ${formatShare(confidence)}`;
   return `${inUnit(target)} ${UNITS[dimension]} recommended${bounds}${now}${sure}`;
 }
 
 function listSignals({ values, window }: StoredRecommendation): string[] {
   const signals = Object.entries(values).filter(([name]) => SIGNAL_NAMES.has(name) || !isComputed(name));
-  return signals.map(
-    ([name, value]) => `${name} ${formatNumber(value)}${window === undefined ? "" : ` over ${window}`}`,
-  );
+  const over = window === undefined ? "" : ` over ${formatWindow(window)}`;
+  return signals.map(([name, value]) => `${name} ${formatSignal(name, value)}${over}`);
 }
 
 const SIGNAL_NAMES: ReadonlySet<string> = new Set(SIGNALS);
@@ -96,7 +94,7 @@ function describeModel({ values }: StoredRecommendation): string[] {
   if (perCore !== undefined) sentences.push(`one core serves ${formatNumber(perCore)}`);
   if (good === undefined && bad === undefined && perCore === undefined) sentences.push("assumed, not measured yet");
   const confidence = values["capacity_confidence"];
-  return confidence === undefined ? sentences : [...sentences, `confidence ${confidence}`];
+  return confidence === undefined ? sentences : [...sentences, `confidence ${formatShare(confidence)}`];
 }
 
 function ruleNeeds({ values }: StoredRecommendation): { rule: string; need: number }[] {
@@ -122,7 +120,7 @@ function replicaChanges(one: StoredRecommendation): string[] {
     const need = needs.get(rule);
     const value = values[signal];
     if (need === undefined || value === undefined || !(need > 0) || ceiling !== undefined) continue;
-    changes.push(`more than ${target} above ${formatNumber((value * target) / need)} ${unit}`);
+    changes.push(`more than ${target} above ${formatSignal(signal, (value * target) / need)}${unit}`);
   }
   changes.push(...describeDecrease(one, needs));
   if (needs.has("latency")) changes.push("more while latency stays above its limit, after the last change has settled");
@@ -138,19 +136,14 @@ function describeDecrease({ values, target }: StoredRecommendation, needs: Reado
     const need = needs.get(rule);
     const value = values[signal];
     if (need === undefined || value === undefined || need * (1 + hysteresis) <= target - 1 || target <= 1) return [];
-    return [`${formatNumber((value * (target - 1)) / (need * (1 + hysteresis)))} ${unit}`];
+    return [`${formatSignal(signal, (value * (target - 1)) / (need * (1 + hysteresis)))}${unit}`];
   });
   return limits.length === 0 ? [] : [`fewer below ${limits.join(" and ")}`];
 }
 
 function usageChanges({ dimension, values, floor }: StoredRecommendation): string[] {
   const usage = dimension === "cpu" ? values["p90_millicores"] : values["p90_bytes"];
-  const inUnit = (value: number) => (dimension === "cpu" ? value : Math.ceil(value / MEBIBYTE));
   const follows =
-    usage === undefined ? [] : [`follows the 90th percentile of the usage, now ${inUnit(usage)} ${UNITS[dimension]}`];
+    usage === undefined ? [] : [`follows the 90th percentile of the usage, now ${formatValue(usage, dimension)}`];
   return floor === undefined ? follows : [...follows, `not below ${floor}`];
-}
-
-function formatNumber(value: number): string {
-  return String(Number(value.toPrecision(3)));
 }

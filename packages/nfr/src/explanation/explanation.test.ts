@@ -31,13 +31,13 @@ const stored: StoredRecommendation = {
 describe("explainRecommendation", () => {
   it("shows signals, model, rules and what would change the target", () => {
     expect(explainRecommendation(stored)).toEqual({
-      summary: "4 replicas recommended (3 to 5), 2 in effect, confidence 0.9",
-      signals: ["requests_per_second 300 over 10m", "latency_p99_ms 50 over 10m", "ready_replicas 2 over 10m"],
+      summary: "4 replicas recommended (3 to 5), 2 in effect, confidence 90 %",
+      signals: ["requests_per_second 300 over 10m", "latency_p99_ms 50 ms over 10m", "ready_replicas 2 over 10m"],
       model: [
         "one replica serves 97 requests per second",
         "latency was within its limit at 97",
         "latency was too high at 117",
-        "confidence 0.9",
+        "confidence 90 %",
       ],
       rules: ["demand needs 3.71", "minimum needs 1"],
       // 300 * 4 / 3.71 and 300 * 3 / (3.71 * 1.1)
@@ -60,18 +60,27 @@ describe("explainRecommendation", () => {
     {
       why: "usage of memory",
       given: { dimension: "memory" as const, values: { p90_bytes: 50 * 1024 * 1024 } },
-      changes: ["follows the 90th percentile of the usage, now 50 MiB"],
+      changes: ["follows the 90th percentile of the usage, now 50Mi"],
     },
   ])("names $why", ({ given, changes }) => {
     expect(explainRecommendation({ ...stored, ...given }).changes).toEqual(changes);
   });
 
-  it("shows memory in MiB", () => {
+  it("shows memory in the spelling of Kubernetes", () => {
     const memory = { ...stored, dimension: "memory" as const, target: 250 * 1024 * 1024, current: 64 * 1024 * 1024 };
     const bounds = { lowerBound: 200 * 1024 * 1024, upperBound: 300 * 1024 * 1024 };
     expect(explainRecommendation({ ...memory, ...bounds }).summary).toBe(
-      "250 MiB recommended (200 to 300), 64 in effect, confidence 0.9",
+      "250Mi memory recommended (200Mi to 300Mi), 64Mi in effect, confidence 90 %",
     );
+  });
+
+  it("shows a history that has just begun", () => {
+    const cpu = { dimension: "cpu" as const, target: 25, lowerBound: 25, upperBound: 1_000_000, current: 50 };
+    const values = { p90_millicores: 10, samples: 3 };
+    const one = explainRecommendation({ ...stored, ...cpu, values, confidence: 0.000_520_83, window: "0m" });
+    expect(one.summary).toBe("25m CPU recommended (25m to unbounded), 50m in effect, confidence <0.1 %");
+    expect(one.signals).toEqual(["p90_millicores 10m over less than 1m", "samples 3 over less than 1m"]);
+    expect(one.changes).toEqual(["follows the 90th percentile of the usage, now 10m"]);
   });
 
   it("says when the capacity is assumed", () => {

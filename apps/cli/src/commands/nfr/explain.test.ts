@@ -127,20 +127,20 @@ describe("oaas nfr explain", () => {
 NfrObserved True MetricsObserved: The requirements are measured.
 
 REQUIREMENT      COMPONENT   STATUS     MEASURED   REQUIRED   SINCE                  BUDGET LEFT   BURN RATES    REASON
-max_latency_ms   resize      violated   151.3 ms   100 ms     2026-01-05T12:00:00Z   -6 %          1h/5m 5/4.2
-availability     resize      unknown    -          0.999      -                      -             -             too few requests: 12 of 30
+max_latency_ms   resize      violated   151 ms     100 ms     2026-01-05T12:00:00Z   -6 %          1h/5m 5/4.2
+availability     resize      unknown    -          99.9 %     -                      -             -             too few requests: 12 of 30
 
-resize replicas: 4 replicas recommended (3 to 5), 2 in effect, confidence 0.9
+resize replicas: 4 replicas recommended (3 to 5), 2 in effect, confidence 90 %
   signals   requests_per_second 300 over 10m
   model     one replica serves 97 requests per second
             latency was within its limit at 97
             latency was too high at 117
-            confidence 0.9
+            confidence 90 %
   rules     demand needs 3.71
             minimum needs 1
   gates     holds: the cooldown after the last change has not passed
             last change from 1 to 2 at 2026-01-05T11:59:00Z (emergency)
-            1 changes of direction in the last hour
+            1 change of direction in the last hour
   changes   more than 4 above 323 requests per second
             fewer below 221 requests per second
 `);

@@ -1,6 +1,7 @@
 import { explainRecommendation, explainSkip, type ExplainedRecommendation } from "@oaas/nfr/explanation";
 import { UsageError } from "../../exit-code.ts";
 import { stateText, type Colours } from "../../output/colours.ts";
+import { amountText, shareText, valueText } from "../../output/nfr-text.ts";
 import { tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 import { readText } from "./read-file.ts";
@@ -77,9 +78,13 @@ function explainGates(entry: EnforcementEntry | undefined): readonly string[] {
     ...(lastSkip === undefined ? [] : [`holds: ${explainSkip(lastSkip)}`]),
     ...(lastAction === undefined
       ? []
-      : [`last change from ${lastAction.from} to ${lastAction.to} at ${lastAction.at} (${lastAction.lane})`]),
+      : [
+          `last change from ${valueText(lastAction.from, entry.dimension)} to ${valueText(lastAction.to, entry.dimension)} at ${lastAction.at} (${lastAction.lane})`,
+        ]),
     ...(frozenUntil === undefined ? [] : [`frozen until ${frozenUntil}`]),
-    ...(directionChanges === 0 ? [] : [`${directionChanges} changes of direction in the last hour`]),
+    ...(directionChanges === 0
+      ? []
+      : [`${directionChanges} ${directionChanges === 1 ? "change" : "changes"} of direction in the last hour`]),
   ];
 }
 
@@ -98,29 +103,26 @@ function statusText(status: ClassNfrStatus, colours: Colours): string {
 }
 
 function requirementTable(requirements: readonly MeasuredRequirement[], colours: Colours): string {
-  const value = (number: number | undefined, unit: string) =>
-    number === undefined ? "-" : `${Number(number.toPrecision(4))}${unit === "" || unit === "ratio" ? "" : ` ${unit}`}`;
   return tableText(requirements, [
     { header: "REQUIREMENT", cell: ({ requirement }) => requirement },
     { header: "COMPONENT", cell: ({ component }) => component || "-" },
     { header: "STATUS", cell: ({ status }) => stateText(status, colours) },
-    { header: "MEASURED", cell: ({ observed, unit }) => value(observed, unit) },
-    { header: "REQUIRED", cell: ({ required, unit }) => value(required, unit) },
+    { header: "MEASURED", cell: ({ observed, unit }) => amountText(observed, unit) },
+    { header: "REQUIRED", cell: ({ required, unit }) => amountText(required, unit) },
     { header: "SINCE", cell: ({ since }) => since ?? "-" },
-    { header: "BUDGET LEFT", cell: ({ budgetLeft }) => (budgetLeft === undefined ? "-" : percent(budgetLeft)) },
+    { header: "BUDGET LEFT", cell: ({ budgetLeft }) => shareText(budgetLeft) },
     { header: "BURN RATES", cell: ({ burnRates }) => burnText(burnRates) },
     { header: "REASON", cell: ({ reason }) => reason ?? "" },
   ]);
 }
 
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
-}
-
 /** The windows that were measured, such as `1h/5m 5/4.2`. */
 function burnText(rates: MeasuredRequirement["burnRates"]): string {
   const known = rates.filter(({ long, short }) => long !== undefined || short !== undefined);
-  return known.map(({ windows, long, short }) => `${windows} ${long ?? "-"}/${short ?? "-"}`).join(", ") || "-";
+  return (
+    known.map(({ windows, long, short }) => `${windows} ${valueText(long, "")}/${valueText(short, "")}`).join(", ") ||
+    "-"
+  );
 }
 
 function explanationText(one: Explanation, colours: Colours): string {
