@@ -185,6 +185,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["nfr/status"], pure: true },
     { folders: ["nfr/analysis"] },
     { folders: ["nfr/enforcer"] },
+    { folders: ["nfr/measuring.ts"] },
     { folders: ["classes"] },
     { folders: ["grpc/access"] },
     { folders: ["grpc/listing"] },

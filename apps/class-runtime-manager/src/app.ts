@@ -1,5 +1,4 @@
 import type { Ambient } from "@oaas/foundation";
-import { digestJson } from "@oaas/foundation/hash";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
@@ -13,7 +12,7 @@ import { configWarnings, type CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
-import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./controller/kinds/class-kind.ts";
+import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
 import type { Leadership } from "./grpc/access/leadership.ts";
 import { createAuditLog } from "./grpc/access/audit.ts";
 import { authorizeCall, authorizeRole, isChange, type Credentials } from "./grpc/access/authorize.ts";
@@ -26,12 +25,7 @@ import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
 import { connectPrometheus } from "./adapters/prometheus.ts";
-import { Analyzer, type AnalyzedComponent } from "./nfr/analysis/analyzer.ts";
-import { Enforcer, type ComponentFindings } from "./nfr/enforcer/enforcer.ts";
-import { createForeignScalerFinder } from "./nfr/enforcer/foreign-scaler.ts";
-import { policySettings } from "./nfr/enforcer/settings.ts";
-import { analyzerSettings } from "./nfr/analysis/settings.ts";
-import { ClassSource } from "./nfr/analysis/class-source.ts";
+import { createMeasuring } from "./nfr/measuring.ts";
 import { OdgmHealth } from "./odgm-health/odgm-health.ts";
 import { PmReporter, reportingMetrics } from "./reporting/pm-reporter.ts";
 import { crmMetrics } from "./telemetry.ts";
@@ -104,7 +98,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const services = createServices(setup, clients.client, crm, classes);
   const secrets = startSecrets(setup);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
-  const measuring = createMeasuring(setup, crm, secrets);
+  const measuring = connectMeasuring(setup, crm, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
     reporting?.close();
@@ -295,75 +289,16 @@ function createReporting(
 }
 
 /** Undefined without a Prometheus URL. */
-function createMeasuring(
+function connectMeasuring(
   { config, ports: { ambient, logger, meter, prometheusTransport }, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
-): { readonly analyzer: Analyzer; readonly enforcer: Enforcer; close(): Promise<void> } | undefined {
-  const { prometheus, analyzer: settings, limits } = config;
-  const provider = connectPrometheus(prometheus, ambient, () => secrets.current(), prometheusTransport);
+): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
+  const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
-  const { children, pods, actingClient: client } = crm;
-  const options = { client, children, pods, maxReplicas: limits.maxReplicas };
-  const records = crm.informers.view(DEPLOYMENT_RECORDS, watchedNamespaces(namespaces), {}, { isOptional: true });
-  const sources = [
-    new ClassSource(CLASS_RUNTIME_KIND, crm.classRuntimes, options),
-    new ClassSource(DEPLOYMENT_RECORD_KIND, records, options),
-  ];
-  const { rangeMs, stepMs, rateWindowMs, queries } = prometheus;
-  const analysisSettings = analyzerSettings(config);
-  const enforcer = new Enforcer({
-    ambient,
-    logger,
-    meter,
-    recordEvent: (event) => crm.events.record(event),
-    settings: policySettings(config),
-    isFrozen: config.enforcement.frozen,
-    actionsPerMinute: config.enforcement.actionsPerMinute,
-    maxDataAgeMs: analysisSettings.maxDataAgeMs,
-    findForeignScaler: createForeignScalerFinder(client),
-  });
-  const analyzer = new Analyzer({
-    provider,
-    ambient,
-    logger,
-    meter,
-    everyMs: settings.everyMs,
-    rangeMs,
-    stepMs,
-    rateWindowMs,
-    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
-    overrides: queries,
-    settings: analysisSettings,
-    classes: () => {
-      const listed = sources.flatMap((source) => [...source.list()]);
-      enforcer.retain(new Set(listed.map(({ object }) => object.metadata.uid)));
-      return listed;
-    },
-    recordEvent: (event) => crm.events.record(event),
-    onAnalyzed: async ({ measured: { object }, components }, signal) => {
-      const one = crm.enforceable(object);
-      if (one) await enforcer.enforce(one, components.map(componentFindings), signal);
-    },
-    onNotMeasured: async ({ object }, signal) => {
-      const one = crm.enforceable(object);
-      if (one) await enforcer.enforce(one, [], signal);
-    },
-  });
-  return { analyzer, enforcer, close: () => provider.close() };
-}
-
-/** What the enforcer needs of an analyzed component. */
-function componentFindings({ measured, analysis, recommendations, samples }: AnalyzedComponent): ComponentFindings {
-  const { urgency, badness, dataAgeMs } = analysis;
-  return {
-    component: measured.component,
-    recommendations,
-    urgency,
-    ...(badness === undefined ? {} : { badness }),
-    ...(dataAgeMs === undefined ? {} : { dataAgeMs }),
-    digestSamples: () => digestJson(samples),
-  };
+  const watched = watchedNamespaces(namespaces);
+  const measuring = createMeasuring({ config, ambient, logger, meter, provider, crm, namespaces: watched });
+  return { ...measuring, close: () => provider.close() };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

@@ -1,0 +1,94 @@
+import type { Ambient } from "@oaas/foundation";
+import { digestJson } from "@oaas/foundation/hash";
+import type { Logger, Meter } from "@oaas/observability";
+import type { CrmConfig } from "../config.ts";
+import type { ClassManager } from "../controller/class-manager.ts";
+import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "../controller/kinds/class-kind.ts";
+import { DEPLOYMENT_RECORDS } from "../controller/kinds/resource-types.ts";
+import { Analyzer, type AnalyzedComponent } from "./analysis/analyzer.ts";
+import { ClassSource } from "./analysis/class-source.ts";
+import type { MetricsProvider } from "./analysis/metrics-provider.ts";
+import { analyzerSettings } from "./analysis/settings.ts";
+import { Enforcer, type ComponentFindings } from "./enforcer/enforcer.ts";
+import { createForeignScalerFinder } from "./enforcer/foreign-scaler.ts";
+import { policySettings } from "./enforcer/settings.ts";
+
+export interface MeasuringOptions {
+  readonly config: Pick<CrmConfig, "prometheus" | "analyzer" | "enforcement" | "limits">;
+  readonly ambient: Ambient;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  readonly provider: MetricsProvider;
+  readonly crm: ClassManager;
+  /** The watched namespaces; undefined for all. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/** Connects analyzer and enforcer: each tick measures all classes, then enforces each. */
+export function createMeasuring({ config, ambient, logger, meter, provider, crm, namespaces }: MeasuringOptions): {
+  readonly analyzer: Analyzer;
+  readonly enforcer: Enforcer;
+} {
+  const { prometheus, analyzer: settings, limits } = config;
+  const { children, pods, actingClient: client } = crm;
+  const options = { client, children, pods, maxReplicas: limits.maxReplicas };
+  const records = crm.informers.view(DEPLOYMENT_RECORDS, namespaces, {}, { isOptional: true });
+  const sources = [
+    new ClassSource(CLASS_RUNTIME_KIND, crm.classRuntimes, options),
+    new ClassSource(DEPLOYMENT_RECORD_KIND, records, options),
+  ];
+  const { rangeMs, stepMs, rateWindowMs, queries } = prometheus;
+  const analysisSettings = analyzerSettings(config);
+  const enforcer = new Enforcer({
+    ambient,
+    logger,
+    meter,
+    recordEvent: (event) => crm.events.record(event),
+    settings: policySettings(config),
+    isFrozen: config.enforcement.frozen,
+    actionsPerMinute: config.enforcement.actionsPerMinute,
+    maxDataAgeMs: analysisSettings.maxDataAgeMs,
+    findForeignScaler: createForeignScalerFinder(client),
+  });
+  const analyzer = new Analyzer({
+    provider,
+    ambient,
+    logger,
+    meter,
+    everyMs: settings.everyMs,
+    rangeMs,
+    stepMs,
+    rateWindowMs,
+    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
+    overrides: queries,
+    settings: analysisSettings,
+    classes: () => {
+      const listed = sources.flatMap((source) => [...source.list()]);
+      enforcer.retain(new Set(listed.map(({ object }) => object.metadata.uid)));
+      return listed;
+    },
+    recordEvent: (event) => crm.events.record(event),
+    onAnalyzed: async ({ measured: { object }, components }, signal) => {
+      const one = crm.enforceable(object);
+      if (one) await enforcer.enforce(one, components.map(componentFindings), signal);
+    },
+    onNotMeasured: async ({ object }, signal) => {
+      const one = crm.enforceable(object);
+      if (one) await enforcer.enforce(one, [], signal);
+    },
+  });
+  return { analyzer, enforcer };
+}
+
+/** What the enforcer needs of an analyzed component. */
+function componentFindings({ measured, analysis, recommendations, samples }: AnalyzedComponent): ComponentFindings {
+  const { urgency, badness, dataAgeMs } = analysis;
+  return {
+    component: measured.component,
+    recommendations,
+    urgency,
+    ...(badness === undefined ? {} : { badness }),
+    ...(dataAgeMs === undefined ? {} : { dataAgeMs }),
+    digestSamples: () => digestJson(samples),
+  };
+}
