@@ -273,6 +273,30 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     await apply("shop", classManifest("sets", { selected_template: "statefulset", functions: sets }));
     await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
 
+    // Enforcement scales the revision of a Knative Service.
+    const revision = "by-requests-00001";
+    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+    await apply(
+      "shop",
+      { apiVersion: "serving.knative.dev/v1", kind: "Revision", metadata: { name: revision } },
+      classManifest("by-requests", { selected_template: "knative", enforcement }),
+    );
+    const patchStatus = (object: string, status: object): Promise<string> =>
+      kubectl(`patch ${object} -n shop --subresource=status --type=merge -p ${JSON.stringify({ status })}`);
+    await eventually(() => patchStatus("ksvc by-requests", { latestReadyRevisionName: revision }));
+    const action = { at: new Date().toISOString(), from: 0, to: 3, lane: "stable", target: 3, verified: true };
+    await patchStatus("crt by-requests", {
+      enforcement_state: [{ component: "f", dimension: "replicas", last_action: action }],
+    });
+    await eventually(async () => {
+      const { metadata } = JSON.parse(
+        await kubectl(`get revisions.serving.knative.dev ${revision} -n shop -o json`),
+      ) as {
+        metadata: { annotations?: Record<string, string> };
+      };
+      expect(metadata.annotations).toMatchObject({ "autoscaling.knative.dev/min-scale": "3" });
+    });
+
     // An edited template: the class moves, and the old revision is pruned.
     const revisions = (): Promise<string> => kubectl("get controllerrevisions -n shop -l oaas.io/template -o name");
     const oldRevisions = await revisions();

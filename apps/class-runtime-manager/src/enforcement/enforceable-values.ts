@@ -1,6 +1,7 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import { multiplyQuantity, parseQuantity, quantityUnits, type KubeObject } from "@oaas/kube-core";
 import type { Blocker, Dimension, Limit } from "@oaas/nfr";
+import { ENFORCED_MIN_SCALE_ANNOTATION } from "../rendering/manifests/labels.ts";
 import type { RenderedFunction } from "../rendering/model/rendered.ts";
 import type { ClassEnforcement } from "./class-enforcement.ts";
 
@@ -42,14 +43,20 @@ interface Scalable extends KubeObject {
       readonly spec?: { readonly containers?: readonly Container[] };
     };
   };
-  readonly status?: { readonly observedGeneration?: number; readonly updatedReplicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly updatedReplicas?: number;
+    readonly latestReadyRevisionName?: string;
+  };
 }
 
 interface Container {
   readonly resources?: { readonly requests?: Readonly<Record<string, string | number>> };
 }
 
-const MIN_SCALE = "autoscaling.knative.dev/minScale";
+/** The annotation of a revision, which takes precedence over the one of its template. */
+export const REVISION_MIN_SCALE = "autoscaling.knative.dev/min-scale";
+const TEMPLATE_MIN_SCALE = "autoscaling.knative.dev/minScale";
 
 /** Smallest requests: pods with less are not scheduled or throttled at once. */
 const LEAST: Readonly<Record<"cpu" | "memory", number>> = { cpu: 10, memory: 32 * 1024 * 1024 };
@@ -112,7 +119,7 @@ function replicasValue(
   autoscaler: Scalable | undefined,
   { enforcement }: ValueSources,
 ): Omit<EnforceableValue, "blockers"> | undefined {
-  const { kind, metadata, spec } = workload;
+  const { kind, metadata, spec, status } = workload;
   const limits = fn.replicaLimits;
   const base = { component: fn.functionKey, dimension: "replicas" as const };
   const allowed = permission(
@@ -140,14 +147,17 @@ function replicasValue(
       };
     }
     case "knative": {
-      const stated = Number(spec?.template?.metadata?.annotations?.[MIN_SCALE] ?? 0);
+      const stated =
+        metadata.annotations?.[ENFORCED_MIN_SCALE_ANNOTATION] ??
+        spec?.template?.metadata?.annotations?.[TEMPLATE_MIN_SCALE];
+      const revision = status?.latestReadyRevisionName;
       return {
         ...base,
         ...allowed,
-        current: stated,
+        current: Number(stated ?? 0),
         minimums,
         maximums,
-        path: `Service/${metadata.name} ${MIN_SCALE}`,
+        path: `${revision === undefined ? `Service/${metadata.name}` : `Revision/${revision}`} ${REVISION_MIN_SCALE}`,
       };
     }
     case "template":

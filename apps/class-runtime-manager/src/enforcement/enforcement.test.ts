@@ -167,7 +167,17 @@ describe("enforceable values", () => {
     const values = list({ fn: rendered({ replicasOwner: "knative", workload }), children: [service] });
     expect(values["echo replicas"]).toMatchObject({
       current: 4,
-      path: "Service/hello autoscaling.knative.dev/minScale",
+      path: "Service/hello autoscaling.knative.dev/min-scale",
+    });
+    const enforced = {
+      ...service,
+      metadata: { name: "hello", annotations: { "oaas.io/enforced-min-scale": "6" } },
+      status: { latestReadyRevisionName: "hello-00001" },
+    };
+    const later = list({ fn: rendered({ replicasOwner: "knative", workload }), children: [enforced] });
+    expect(later["echo replicas"]).toMatchObject({
+      current: 6,
+      path: "Revision/hello-00001 autoscaling.knative.dev/min-scale",
     });
   });
 

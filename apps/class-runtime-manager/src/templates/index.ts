@@ -50,6 +50,7 @@ export {
 export { classRequirements, functionRequirements, type Requirements } from "../rendering/plan/requirements.ts";
 export {
   COMPONENT_LABEL,
+  ENFORCED_MIN_SCALE_ANNOTATION,
   FUNCTION_KEY_ANNOTATION,
   FUNCTION_LABEL,
   OWNER_LABEL,

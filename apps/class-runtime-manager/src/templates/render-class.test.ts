@@ -127,6 +127,17 @@ describe("objects around a function", () => {
     });
   });
 
+  test("keeps the revision of a Knative Service when enforcement chooses another minimum", () => {
+    const spec = { functions, selected_template: "knative" };
+    const planned = render({ spec });
+    const enforced = render({ spec, enforced: new Map([["a", { replicas: 4 }]]) });
+    expect(find(enforced, "Service")?.["spec"]).toEqual(find(planned, "Service")?.["spec"]);
+    expect(find(enforced, "Service")?.metadata.annotations).toMatchObject({ "oaas.io/enforced-min-scale": "4" });
+    expect(find(planned, "Service")?.metadata.annotations).not.toHaveProperty("oaas.io/enforced-min-scale");
+    const cpus = (rendered: Rendered): bigint => demandOf(rendered.children).cpu.nano;
+    expect(cpus(enforced)).toBe(2n * cpus(planned));
+  });
+
   test("renders a disruption budget only for templates with one, several pods and a cluster that supports it", () => {
     const one = [{ function_key: "a", provision_config: { container_image: "a", min_scale: 1 } }];
     const budget = (given: PartialInput) => find(render(given), "PodDisruptionBudget") !== undefined;

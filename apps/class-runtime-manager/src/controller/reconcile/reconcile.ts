@@ -14,6 +14,7 @@ import { removeChildren } from "../children/remove-children.ts";
 import { excludeChildren } from "../children/unconfirmed-children.ts";
 import { writeStatus } from "./write-status.ts";
 import { resolveNameConflicts } from "../children/knative-names.ts";
+import { scaleRevisions } from "../children/revision-scale.ts";
 import { findStrayChildren, type KnownChildren } from "../children/stray-children.ts";
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
@@ -107,12 +108,13 @@ async function applyChildren<T extends KubeObject>(
   const undeleted = await removeChildren(names.blocking, signal, deps);
   const unconfirmed = excludeChildren(deps.unconfirmed.of(object), children);
   deps.unconfirmed.record(object, names.applicable);
-  const applied = await deps.applier.apply(names.applicable, signal, statusUids(object, deps));
+  const scaled = await scaleRevisions(names.applicable, deps, signal);
+  const applied = await deps.applier.apply(scaled.applicable, signal, statusUids(object, deps));
   const all = await addStrays(object, { known: mergeApplied(object, applied, deps), unconfirmed }, signal, deps);
-  const problems = [...names.blocked, ...undeleted, ...applied.problems];
+  const problems = [...names.blocked, ...undeleted, ...scaled.problems, ...applied.problems];
   const { written } = applied;
   // A failed pass prunes nothing: a child that could not be written may still be in use.
-  if (problems.length > 0) return { live: all, problems, written, retry: applied.retry };
+  if (problems.length > 0) return { live: all, problems, written, retry: applied.retry ?? scaled.retry };
   const surplus = new Set(all.filter((child) => !applied.live.has(childId(child.kind, child.object))));
   return {
     problems: await removeChildren([...surplus], signal, deps),

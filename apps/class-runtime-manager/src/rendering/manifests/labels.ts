@@ -16,6 +16,11 @@ export const FUNCTION_KEY_ANNOTATION = "oaas.io/function-key";
 export const HEADLESS_LABEL = "oaas.io/headless";
 /** Template that rendered a child. Set on the object only, so that a new template does not restart pods. */
 export const TEMPLATE_ANNOTATION = "oaas.io/template";
+/**
+ * On Knative Services: the minimum scale that enforcement chose. The controller copies it to the current revision, since
+ * another minimum in the template would be another revision, which restarts all pods.
+ */
+export const ENFORCED_MIN_SCALE_ANNOTATION = "oaas.io/enforced-min-scale";
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import { componentLabels, selectorLabels } from "../manifests/labels.ts";
+import { componentLabels, ENFORCED_MIN_SCALE_ANNOTATION, selectorLabels } from "../manifests/labels.ts";
 import { envList } from "../manifests/env.ts";
 import { omitEmpty } from "../manifests/manifest.ts";
 import { scrapeAnnotations } from "../manifests/monitor.ts";
@@ -35,6 +35,10 @@ export const knativeRenderer: WorkloadRenderer = {
       metadata: {
         ...base.metadata,
         labels: { ...base.metadata.labels, "networking.knative.dev/visibility": "cluster-local" },
+        annotations: {
+          ...base.metadata.annotations,
+          ...(fn.scale.plannedMin === undefined ? {} : { [ENFORCED_MIN_SCALE_ANNOTATION]: String(fn.scale.min) }),
+        },
       },
     };
     const labels = componentLabels(input, fn.name, "function", fn.key);
@@ -68,11 +72,12 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const { readinessProbe, livenessProbe, ...container } = renderFunctionContainer(context);
   const probed = fn.spec.health_check !== undefined;
   const mostPods = knativeMaxScale(fn.scale);
+  const fewestPods = fn.scale.plannedMin ?? fn.scale.min;
   return {
     metadata: {
       labels: componentLabels(input, fn.name, "function", fn.key),
       annotations: omitEmpty({
-        ...(fn.scale.stated || fn.scale.min > 0 ? { "autoscaling.knative.dev/minScale": String(fn.scale.min) } : {}),
+        ...(fn.scale.stated || fewestPods > 0 ? { "autoscaling.knative.dev/minScale": String(fewestPods) } : {}),
         ...(mostPods === undefined ? {} : { "autoscaling.knative.dev/maxScale": String(mostPods) }),
         ...(http2 ? { "networking.knative.dev/http2": "true" } : {}),
         // Independent of the kinds that the cluster serves: another annotation is another revision.

@@ -12,6 +12,7 @@ import {
   type KubeObject,
   type Quantity,
 } from "@oaas/kube-core";
+import { ENFORCED_MIN_SCALE_ANNOTATION } from "../../rendering/manifests/labels.ts";
 
 /** Resources that a class, or all classes of an environment, request. */
 export interface Demand {
@@ -84,7 +85,7 @@ function demandOfChild(child: KubeObject, lowest: unknown): Demand {
   const template = jsonOf(spec["template"]);
   const pod = jsonOf(template["spec"]);
   const claims = child.kind === "PersistentVolumeClaim" ? [spec] : [];
-  const stated = [lowest, spec["replicas"], spec["parallelism"], knativeMinScale(template)];
+  const stated = [lowest, spec["replicas"], spec["parallelism"], knativeMinScale(child, template)];
   const replicas = stated.find((count) => typeof count === "number" && Number.isSafeInteger(count)) ?? 1;
   const pods = child.kind === "Service" ? Math.max(1, replicas as number) : (replicas as number);
   return {
@@ -98,9 +99,13 @@ function demandOfChild(child: KubeObject, lowest: unknown): Demand {
   };
 }
 
-function knativeMinScale(template: Json): number {
+function knativeMinScale({ metadata }: KubeObject, template: Json): number {
   const annotations = jsonOf(jsonOf(template["metadata"])["annotations"]);
-  return Number(annotations["autoscaling.knative.dev/minScale"] ?? annotations["autoscaling.knative.dev/min-scale"]);
+  return Number(
+    metadata.annotations?.[ENFORCED_MIN_SCALE_ANNOTATION] ??
+      annotations["autoscaling.knative.dev/minScale"] ??
+      annotations["autoscaling.knative.dev/min-scale"],
+  );
 }
 
 function claimsPerPod(spec: Json, pod: Json): readonly Json[] {

@@ -51,12 +51,13 @@ function getPort({ spec }: KnativeRevision): number {
   return spec?.containers?.[0]?.ports?.[0]?.containerPort ?? 8080;
 }
 
-/** No request ever arrives, so the first pod is kept without one. */
+/** No request ever arrives, so the first pod is kept without one. The first spelling takes precedence. */
 function getScale({ metadata }: KnativeRevision): number {
-  const annotated = ["min-scale", "minScale"].map((key) =>
-    Number(metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? 0),
+  const [stated = "0"] = ["min-scale", "minScale"].flatMap(
+    (key) => metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? [],
   );
-  return Math.max(1, ...annotated.filter((value) => Number.isInteger(value)));
+  const value = Number(stated);
+  return Number.isInteger(value) ? Math.max(1, value) : 1;
 }
 
 function createDeployment(revision: Stored<KnativeRevision>, labels: Readonly<Record<string, string>>): object {
