@@ -78,6 +78,8 @@ describeWith(["kubernetes", "prometheus"], "enforcement with a real Prometheus",
     if (!record.ok) throw new Error(JSON.stringify(record.error));
     expect(recompute(record.value)).toEqual({ isEqual: true, problems: [], recomputed: record.value.outcome });
     expect(record.value.digest).toBe(applied?.digest);
+    expect(applied?.record).toBe(JSON.stringify(record.value));
+    expect(event.metadata.name).toBe(`web-${record.value.digest.slice("sha256:".length, 23)}`);
     expect(record.value.samplesDigest).toMatch(/^sha256:[0-9a-f]{64}$/u);
   });
 });

@@ -209,14 +209,17 @@ describe("reading one class", () => {
     expect(reply.classRuntime?.status?.condition).toBe(DeploymentCondition.PENDING);
   });
 
-  test.each(["getDeploymentStatus", "getClassRuntime", "deleteDeployment", "explainClassRuntime"] as const)(
-    "%s returns not-found for an unknown id and invalid-argument for an empty one",
-    async (method) => {
-      const { deployments } = await start();
-      expect((await faultOf(deployments[method]({ deploymentId: "nope" }))).kind).toBe("not-found");
-      expect((await faultOf(deployments[method]({ deploymentId: "" }))).kind).toBe("invalid-argument");
-    },
-  );
+  test.each([
+    "getDeploymentStatus",
+    "getClassRuntime",
+    "deleteDeployment",
+    "explainClassRuntime",
+    "getEnforcement",
+  ] as const)("%s returns not-found for an unknown id and invalid-argument for an empty one", async (method) => {
+    const { deployments } = await start();
+    expect((await faultOf(deployments[method]({ deploymentId: "nope" }))).kind).toBe("not-found");
+    expect((await faultOf(deployments[method]({ deploymentId: "" }))).kind).toBe("invalid-argument");
+  });
 
   test("rejects an ambiguous id without a namespace", async () => {
     const { deployments } = await start({ namespaces: { served: "all", fallback: "home" } });

@@ -6,6 +6,7 @@ import type {
   ClusterHealth,
   ClusterName,
   DeploymentCondition,
+  EnforcementReport,
   LifecyclePhase,
   TextProblem,
   Topology,
@@ -80,6 +81,8 @@ export interface CrmGateway {
   runtimes(cluster: ClusterName, query: RuntimeQuery, options?: CallOptions): AsyncIterable<UnitReport>;
   /** All runtimes, then their changes. Throws unimplemented when the peer has no watch: poll instead. */
   watch(cluster: ClusterName, options?: CallOptions): AsyncIterable<RuntimeChange>;
+  /** Undefined when the unit does not exist. Throws unimplemented when the peer does not support it. */
+  enforcement(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<EnforcementReport | undefined>;
   /** Undefined when the peer does not support it. */
   explain(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<FindingWire | undefined>;
   topology(cluster: ClusterName, options?: CallOptions): Promise<Topology>;

@@ -13,6 +13,7 @@ import type {
   UnitId,
   DeploymentRevision,
   DeploymentStatus,
+  EnforcementReport,
   PackageRevision,
   Revision,
 } from "@oaas/models";
@@ -227,6 +228,8 @@ export interface Deployments {
 export interface StatusReader {
   status(key: DeploymentKey): Promise<DeploymentStatus>;
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;
+  /** Read from the cluster: lists and watches leave the records of decisions out. */
+  enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport>;
   /** Complete except for the clusters in `missing`. */
   runtimes(
     query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },

@@ -79,6 +79,7 @@ describe("a deployment over HTTP", () => {
     for (const path of [
       "class-runtimes",
       `class-runtimes/${unit}`,
+      `class-runtimes/${unit}/enforcement`,
       `deployment-status/${unit}`,
       "deployments/shop-echo/explain",
     ])
@@ -88,6 +89,31 @@ describe("a deployment over HTTP", () => {
           json: { violations: [{ path: `$.${name}`, fix: expect.stringContaining("east, west") }] },
         });
     expect((await pm.call("GET", "/api/v1/class-runtimes/none?cluster=east")).status).toBe(404);
+    expect((await pm.call("GET", "/api/v1/class-runtimes/none/enforcement")).status).toBe(404);
+    const enforced = await pm.call("GET", `/api/v1/class-runtimes/${unit}/enforcement`);
+    expect(enforced.json).toEqual({
+      conditions: [{ type: "NfrEnforced", status: "True", reason: "Enforcing", message: "enforced" }],
+      states: [
+        {
+          component: "echo",
+          dimension: "replicas",
+          last_skip: "cooldown",
+          last_action: { at: "2026-01-05T11:59:00Z", from: 2, to: 6, lane: "emergency" },
+          direction_changes: 1,
+        },
+        { component: "echo", dimension: "cpu", direction_changes: 0 },
+      ],
+      decisions: [
+        {
+          component: "echo",
+          dimension: "replicas",
+          applied_at: "2026-01-05T11:59:00Z",
+          digest: "sha256:1",
+          event_name: `${unit}-1`,
+          record: "{}",
+        },
+      ],
+    });
     expect((await pm.call("GET", "/api/v1/topology")).json.nodes.length).toBeGreaterThan(2);
     expect((await pm.call("GET", "/api/v1/deployments/shop-echo/explain")).json.clusters).toHaveLength(2);
 

@@ -106,5 +106,10 @@ export type {
   NfrEvidence,
   NfrMeasurement,
   NfrRecommendation,
+  EnforcementAction,
+  EnforcementDimensionState,
+  EnforcementReport,
+  NfrCondition,
+  RecordedDecision,
 } from "./observed/nfr-status.ts";
 export { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "./observed/topology.ts";

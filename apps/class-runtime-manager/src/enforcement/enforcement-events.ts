@@ -1,4 +1,4 @@
-import type { ObjectRef } from "@oaas/kube-core";
+import { safeName, type ObjectRef } from "@oaas/kube-core";
 import type { PolicyDecision, PolicyInput, SkipReason } from "@oaas/nfr";
 import { outcomeText, RECORD_ANNOTATION, valueText, type DecisionRecord } from "@oaas/nfr/policy";
 
@@ -9,10 +9,19 @@ export interface EnforcementEvent {
   readonly action: string;
   readonly note: string;
   readonly regarding: ObjectRef;
+  readonly name?: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 const ACTION = "EnforceRequirements";
+const DIGEST_PREFIX = "sha256:";
+const DIGITS_IN_NAME = 16;
+
+/** The name of the Event of a decision: the object and the start of the digest, so that each leads to the other. */
+export function decisionEventName(object: string, digest: string): string {
+  const digits = digest.startsWith(DIGEST_PREFIX) ? digest.slice(DIGEST_PREFIX.length) : digest;
+  return safeName([object, digits.slice(0, DIGITS_IN_NAME)]);
+}
 
 /** The reason of the event of a skip, such as NFRSkippedCooldown. */
 function skipEventReason(reason: SkipReason): string {
@@ -66,6 +75,7 @@ export function actionEvents(
     action: ACTION,
     note: `${component} ${change} (${path}, ${lane} lane): ${why}.`,
     regarding,
+    name: decisionEventName(regarding.name, record.digest),
     annotations: { [RECORD_ANNOTATION]: JSON.stringify(record) },
   };
   if (clampedBy === undefined || to <= from) return [applied];

@@ -5,7 +5,7 @@ import type { CallOptions, CrmGateway, UnitReport } from "../ports.ts";
 const READ_TIMEOUT_MS = 5_000;
 
 /** The calls of the gateway that read. */
-export type ReadGateway = Pick<CrmGateway, "unit" | "runtimes" | "explain" | "topology">;
+export type ReadGateway = Pick<CrmGateway, "unit" | "runtimes" | "enforcement" | "explain" | "topology">;
 
 /** Limits reads to a short timeout, even in clusters with a longer deadline. */
 export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, timeoutMs = READ_TIMEOUT_MS): ReadGateway {
@@ -15,6 +15,8 @@ export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, timeoutM
   };
   return {
     unit: (cluster, unitId, options) => limit(options, (bounded) => gateway.unit(cluster, unitId, bounded)),
+    enforcement: (cluster, unitId, options) =>
+      limit(options, (bounded) => gateway.enforcement(cluster, unitId, bounded)),
     explain: (cluster, unitId, options) => limit(options, (bounded) => gateway.explain(cluster, unitId, bounded)),
     topology: (cluster, options) => limit(options, (bounded) => gateway.topology(cluster, bounded)),
     async *runtimes(cluster, query, options): AsyncGenerator<UnitReport> {

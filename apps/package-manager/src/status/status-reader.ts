@@ -5,6 +5,7 @@ import type {
   ClassRuntime,
   ClusterName,
   DeploymentKey,
+  EnforcementReport,
   Topology,
   UnitId,
   DeploymentStatus,
@@ -82,6 +83,13 @@ export class ClusterStatusReader implements StatusReader {
       unreachable.join(", "),
       `"${id}" was not found in the reachable clusters; unreachable: ${unreachable.join(", ")} (${error})`,
     );
+  }
+
+  async enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport> {
+    const { cluster: name } = await this.unit(id, cluster);
+    const report = name === undefined ? undefined : await this.#deps.gateway.enforcement(name, id);
+    if (report === undefined) throw notFound("class runtime", id);
+    return report;
   }
 
   async runtimes(

@@ -109,6 +109,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     throw unavailable("watch", "fake clusters have no watch");
   }
 
+  enforcement = async (): Promise<undefined> => undefined;
   explain = async (): Promise<undefined> => undefined;
   topology = async (): Promise<never> => {
     throw unavailable("topology", "fake clusters have no topology");

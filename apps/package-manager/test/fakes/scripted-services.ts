@@ -23,6 +23,7 @@ export const SCRIPTED_METHODS = [
   "GetClassRuntime",
   "WatchClassRuntimes",
   "ExplainClassRuntime",
+  "GetEnforcement",
   "GetEnvHealth",
   "GetTopology",
   "Check",
@@ -93,6 +94,8 @@ function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundSer
             await act("WatchClassRuntimes", request, call, () => undefined);
             yield* units.watch(request.resumeToken, call.signal);
           },
+          getEnforcement: (request, call) =>
+            act("GetEnforcement", request, call, () => enforcement(held(request.deploymentId))),
           explainClassRuntime: (request, call) =>
             act("ExplainClassRuntime", request, call, () => explain(held(request.deploymentId))),
         }),
@@ -170,6 +173,27 @@ function page(all: readonly ClassRuntimeSummary[], start: number, limit: number 
 
 function wanted(filter: string | undefined, value: string | undefined): boolean {
   return filter === undefined || filter === "" || filter === value;
+}
+
+function enforcement({ unit }: HeldUnit) {
+  const digest = "sha256:1";
+  const decision = { component: "echo", dimension: "replicas", appliedAt: "2026-01-05T11:59:00Z", digest };
+  return {
+    enforcement: {
+      conditions: [{ type: "NfrEnforced", status: "True", reason: "Enforcing", message: "enforced" }],
+      states: [
+        {
+          component: "echo",
+          dimension: "replicas",
+          lastSkip: "cooldown",
+          lastAction: { at: "2026-01-05T11:59:00Z", from: 2, to: 6, lane: "emergency" },
+          directionChanges: 1,
+        },
+        { component: "echo", dimension: "cpu", lastAction: { from: Number.NaN, to: 1 } },
+      ],
+      decisions: [{ ...decision, eventName: `${unit.id}-1`, record: "{}" }],
+    },
+  };
 }
 
 function explain({ unit, state }: HeldUnit) {

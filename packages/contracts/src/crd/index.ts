@@ -15,6 +15,7 @@ export {
 } from "./manifest.ts";
 export type { StructuralSchema, ValidationRule } from "./structural-keywords.ts";
 export { structuralFromJson, structuralSchema } from "./structural-schema.ts";
+export { MAX_DECISION_RECORD_LENGTH } from "./v1alpha1/nfr.ts";
 export { API_VERSION, GROUP, MAX_NAME_LENGTH, VERSION } from "./v1alpha1/object.ts";
 export {
   classRuntime,

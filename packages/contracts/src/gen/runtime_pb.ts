@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file runtime.proto.
  */
 export const file_runtime: GenFile = /*@__PURE__*/
-  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUizwUKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBAUIKCghfbWVzc2FnZUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbkISChBfbGFzdF9hcHBsaWVkX2F0QgcKBV9vZGdtQgsKCV90ZW1wbGF0ZSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIscCCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudBIeChFlcnJvcl9yYXRlX3N0YXR1cxhlIAEoCUgDiAEBQhQKEl90aHJvdWdocHV0X3N0YXR1c0IRCg9fbGF0ZW5jeV9zdGF0dXNCFgoUX2F2YWlsYWJpbGl0eV9zdGF0dXNCFAoSX2Vycm9yX3JhdGVfc3RhdHVzItwCCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAESDgoGc3RhdHVzGAggASgJEhMKBnJlYXNvbhgJIAEoCUgBiAEBEg4KBndpbmRvdxgKIAEoCRINCgVzaW5jZRgLIAEoCRIeChFlcnJvcl9idWRnZXRfbGVmdBgMIAEoAUgCiAEBEi0KCmJ1cm5fcmF0ZXMYDSADKAsyGS5vYWFzLnJ1bnRpbWUuTmZyQnVyblJhdGVCCwoJX29ic2VydmVkQgkKB19yZWFzb25CFAoSX2Vycm9yX2J1ZGdldF9sZWZ0IoYBCgtOZnJCdXJuUmF0ZRITCgtsb25nX3dpbmRvdxgBIAEoCRIUCgxzaG9ydF93aW5kb3cYAiABKAkSFgoJbG9uZ19yYXRlGAMgASgBSACIAQESFwoKc2hvcnRfcmF0ZRgEIAEoAUgBiAEBQgwKCl9sb25nX3JhdGVCDQoLX3Nob3J0X3JhdGUi2gMKEU5mclJlY29tbWVuZGF0aW9uEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgBEhIKBWJhc2lzGAQgASgJSACIAQESFwoKY29uZmlkZW5jZRgFIAEoAUgBiAEBEhQKB2N1cnJlbnQYBiABKAFIAogBARIYCgtsb3dlcl9ib3VuZBgHIAEoAUgDiAEBEhgKC3VwcGVyX2JvdW5kGAggASgBSASIAQESMAoIZXZpZGVuY2UYCSABKAsyGS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2VIBYgBARIYCgtvYnNlcnZlZF9hdBgKIAEoCUgGiAEBEhgKC3ZhbGlkX3VudGlsGAsgASgJSAeIAQESNAoHYXBwbGllZBgMIAEoCzIeLm9hYXMucnVudGltZS5OZnJBcHBsaWVkQ2hhbmdlSAiIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Qg4KDF9sb3dlcl9ib3VuZEIOCgxfdXBwZXJfYm91bmRCCwoJX2V2aWRlbmNlQg4KDF9vYnNlcnZlZF9hdEIOCgxfdmFsaWRfdW50aWxCCgoIX2FwcGxpZWQi0gEKC05mckV2aWRlbmNlEg4KBndpbmRvdxgBIAEoCRINCgVxdWVyeRgCIAEoCRI1CgZ2YWx1ZXMYAyADKAsyJS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2UuVmFsdWVzRW50cnkSEgoFZmxvb3IYBCABKAlIAIgBARIUCgdjZWlsaW5nGAUgASgJSAGIAQEaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZfZmxvb3JCCgoIX2NlaWxpbmcizAEKEE5mckFwcGxpZWRDaGFuZ2USDgoGYWN0aW9uGAEgASgJEgwKBGxhbmUYAiABKAkSGAoLcmVjb21tZW5kZWQYAyABKAFIAIgBARIMCgRwYXRoGAQgASgJEhcKCmNsYW1wZWRfYnkYBSABKAlIAYgBARISCgphcHBsaWVkX2F0GAYgASgJEhYKDnBvbGljeV92ZXJzaW9uGAcgASgJEg4KBmRpZ2VzdBgIIAEoCUIOCgxfcmVjb21tZW5kZWRCDQoLX2NsYW1wZWRfYnkijgIKCk9kZ21TdGF0dXMSDQoFcmVhZHkYASABKAgSDwoHc2VydmljZRgCIAEoCRIYChBkZXNpcmVkX3JlcGxpY2FzGAMgASgNEhYKDnJlYWR5X3JlcGxpY2FzGAQgASgNEhIKCnNoYXJkX3R5cGUYBSABKAkSNwoLY29sbGVjdGlvbnMYBiADKAsyIi5vYWFzLnJ1bnRpbWUuT2RnbUNvbGxlY3Rpb25TdGF0dXMSFAoMY2FwYWJpbGl0aWVzGAcgAygJEg4KBnJlYXNvbhgIIAEoCRIPCgdtZXNzYWdlGAkgASgJEhkKDGxhc3RfY2hlY2tlZBgKIAEoCUgAiAEBQg8KDV9sYXN0X2NoZWNrZWQilgEKFE9kZ21Db2xsZWN0aW9uU3RhdHVzEgwKBG5hbWUYASABKAkSFwoPcGFydGl0aW9uX2NvdW50GAIgASgNEhUKDXJlcGxpY2FfY291bnQYAyABKA0SFAoMcmVhZHlfc2hhcmRzGAQgASgNEhkKDG9iamVjdF9jb3VudBgFIAEoBEgAiAEBQg8KDV9vYmplY3RfY291bnQiqgUKE0NsYXNzUnVudGltZVN1bW1hcnkSCgoCaWQYASABKAkSGgoSZGVwbG95bWVudF91bml0X2lkGAIgASgJEhQKDHBhY2thZ2VfbmFtZRgDIAEoCRIRCgljbGFzc19rZXkYBCABKAkSGgoSdGFyZ2V0X2Vudmlyb25tZW50GAUgASgJEhkKDGNsdXN0ZXJfbmFtZRgGIAEoCUgAiAEBEjAKBnN0YXR1cxgHIAEoCzIgLm9hYXMucnVudGltZS5DbGFzc1J1bnRpbWVTdGF0dXMSOAoObmZyX2NvbXBsaWFuY2UYCCABKAsyGy5vYWFzLnJ1bnRpbWUuTmZyQ29tcGxpYW5jZUgBiAEBEjkKDXJlc291cmNlX3JlZnMYCSADKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2USEgoKY3JlYXRlZF9hdBgKIAEoCRISCgp1cGRhdGVkX2F0GAsgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgMIAEoDRIRCgluYW1lc3BhY2UYZCABKAkSDAoEbmFtZRhlIAEoCRISCgpnZW5lcmF0aW9uGGYgASgDEhUKCHJldmlzaW9uGGcgASgESAKIAQESEwoGZGlnZXN0GGggASgJSAOIAQESGwoOZGVwbG95bWVudF9rZXkYaSABKAlIBIgBARIXCgptYW5hZ2VkX2J5GGogASgJSAWIAQESGwoOY29ycmVsYXRpb25faWQYayABKAlIBogBAUIPCg1fY2x1c3Rlcl9uYW1lQhEKD19uZnJfY29tcGxpYW5jZUILCglfcmV2aXNpb25CCQoHX2RpZ2VzdEIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnlCEQoPX2NvcnJlbGF0aW9uX2lkIuQCChBDbGFzc1J1bnRpbWVTcGVjEh4KEXNlbGVjdGVkX3RlbXBsYXRlGAEgASgJSACIAQESDgoGYWRkb25zGAIgAygJEjYKC29kZ21fY29uZmlnGAMgASgLMhwub2Fhcy5ydW50aW1lLk9kZ21Db25maWdTcGVjSAGIAQESOgoJZnVuY3Rpb25zGAQgAygLMicub2Fhcy5kZXBsb3ltZW50LkZ1bmN0aW9uRGVwbG95bWVudFNwZWMSQAoQbmZyX3JlcXVpcmVtZW50cxgFIAEoCzIhLm9hYXMucnVudGltZS5OZnJSZXF1aXJlbWVudHNTcGVjSAKIAQESJwoDbmZyGAYgASgLMhUub2Fhcy5ydW50aW1lLk5mclNwZWNIA4gBAUIUChJfc2VsZWN0ZWRfdGVtcGxhdGVCDgoMX29kZ21fY29uZmlnQhMKEV9uZnJfcmVxdWlyZW1lbnRzQgYKBF9uZnIi5gIKDk9kZ21Db25maWdTcGVjEhMKC2NvbGxlY3Rpb25zGAEgAygJEhwKD3BhcnRpdGlvbl9jb3VudBgCIAEoDUgAiAEBEhoKDXJlcGxpY2FfY291bnQYAyABKA1IAYgBARIXCgpzaGFyZF90eXBlGAQgASgJSAKIAQESOwoLaW52b2NhdGlvbnMYBSABKAsyIS5vYWFzLmRlcGxveW1lbnQuSW52b2NhdGlvblJvdXRlc0gDiAEBEjoKB29wdGlvbnMYBiADKAsyKS5vYWFzLnJ1bnRpbWUuT2RnbUNvbmZpZ1NwZWMuT3B0aW9uc0VudHJ5Gi4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhIKEF9wYXJ0aXRpb25fY291bnRCEAoOX3JlcGxpY2FfY291bnRCDQoLX3NoYXJkX3R5cGVCDgoMX2ludm9jYXRpb25zItsBChNOZnJSZXF1aXJlbWVudHNTcGVjEh8KEm1pbl90aHJvdWdocHV0X3JwcxgBIAEoDUgAiAEBEhsKDm1heF9sYXRlbmN5X21zGAIgASgNSAGIAQESHQoQYXZhaWxhYmlsaXR5X3BjdBgDIAEoAkgCiAEBEhgKC2NvbnNpc3RlbmN5GAQgASgJSAOIAQFCFQoTX21pbl90aHJvdWdocHV0X3Jwc0IRCg9fbWF4X2xhdGVuY3lfbXNCEwoRX2F2YWlsYWJpbGl0eV9wY3RCDgoMX2NvbnNpc3RlbmN5IlUKB05mclNwZWMSOgoLZW5mb3JjZW1lbnQYASABKAsyIC5vYWFzLnJ1bnRpbWUuTmZyRW5mb3JjZW1lbnRTcGVjSACIAQFCDgoMX2VuZm9yY2VtZW50IkQKEk5mckVuZm9yY2VtZW50U3BlYxIRCgRtb2RlGAEgASgJSACIAQESEgoKZGltZW5zaW9ucxgCIAMoCUIHCgVfbW9kZSIvCg5Sb3V0ZXJFbmRwb2ludBIPCgdzZXJ2aWNlGAEgASgJEgwKBHBvcnQYAiABKAUipQIKDFJ1bnRpbWVTdGF0ZRITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1kZXBsb3ltZW50X2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRI8ChFjdXJyZW50X3Jlc291cmNlcxgEIAEoCzIhLm9hYXMuY29tbW9uLlJlc291cmNlUmVxdWlyZW1lbnRzEi4KDmxhc3RfaGVhcnRiZWF0GAUgASgLMhYub2Fhcy5jb21tb24uVGltZXN0YW1wEjoKCG1ldGFkYXRhGAYgAygLMigub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZS5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASItChZHZXRSdW50aW1lU3RhdGVSZXF1ZXN0EhMKC2luc3RhbmNlX2lkGAEgASgJIq4BChdHZXRSdW50aW1lU3RhdGVSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEjYKDXJ1bnRpbWVfc3RhdGUYAiABKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlSACIAQESFAoHbWVzc2FnZRgDIAEoCUgBiAEBQhAKDl9ydW50aW1lX3N0YXRlQgoKCF9tZXNzYWdlIk4KGVVwZGF0ZVJ1bnRpbWVTdGF0ZVJlcXVlc3QSMQoNcnVudGltZV9zdGF0ZRgBIAEoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUiZwoaVXBkYXRlUnVudGltZVN0YXRlUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIUCgdtZXNzYWdlGAIgASgJSACIAQFCCgoIX21lc3NhZ2UiaQoaTGlzdEFjdGl2ZUluc3RhbmNlc1JlcXVlc3QSGgoNZGVwbG95bWVudF9pZBgBIAEoCUgAiAEBEg0KBWxpbWl0GAIgASgNEg4KBm9mZnNldBgDIAEoDUIQCg5fZGVwbG95bWVudF9pZCKsAQobTGlzdEFjdGl2ZUluc3RhbmNlc1Jlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSLQoJaW5zdGFuY2VzGAIgAygLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZRITCgt0b3RhbF9jb3VudBgDIAEoDRIUCgdtZXNzYWdlGAQgASgJSACIAQFCCgoIX21lc3NhZ2UqdwoTRGVwbG95bWVudENvbmRpdGlvbhIgChxERVBMT1lNRU5UX0NPTkRJVElPTl9VTktOT1dOEAASCwoHUEVORElORxABEg0KCURFUExPWUlORxACEgsKB1JVTk5JTkcQAxIICgRET1dOEAQSCwoHREVMRVRFRBAFKmkKD0RlcGxveW1lbnRQaGFzZRIcChhERVBMT1lNRU5UX1BIQVNFX1VOS05PV04QABIZChVSRVNPVVJDRV9QUk9WSVNJT05JTkcQARIRCg1QSEFTRV9SVU5OSU5HEAISCgoGRkFJTEVEEAMq6AEKDkxpZmVjeWNsZVBoYXNlEh8KG0xJRkVDWUNMRV9QSEFTRV9VTlNQRUNJRklFRBAAEhsKF0xJRkVDWUNMRV9QSEFTRV9QRU5ESU5HEAESHAoYTElGRUNZQ0xFX1BIQVNFX0FQUExZSU5HEAISHwobTElGRUNZQ0xFX1BIQVNFX1BST0dSRVNTSU5HEAMSHQoZTElGRUNZQ0xFX1BIQVNFX0FWQUlMQUJMRRAEEhwKGExJRkVDWUNMRV9QSEFTRV9ERUdSQURFRBAFEhwKGExJRkVDWUNMRV9QSEFTRV9ERUxFVElORxAGMsUCCg5SdW50aW1lU2VydmljZRJeCg9HZXRSdW50aW1lU3RhdGUSJC5vYWFzLnJ1bnRpbWUuR2V0UnVudGltZVN0YXRlUmVxdWVzdBolLm9hYXMucnVudGltZS5HZXRSdW50aW1lU3RhdGVSZXNwb25zZRJnChJVcGRhdGVSdW50aW1lU3RhdGUSJy5vYWFzLnJ1bnRpbWUuVXBkYXRlUnVudGltZVN0YXRlUmVxdWVzdBooLm9hYXMucnVudGltZS5VcGRhdGVSdW50aW1lU3RhdGVSZXNwb25zZRJqChNMaXN0QWN0aXZlSW5zdGFuY2VzEigub2Fhcy5ydW50aW1lLkxpc3RBY3RpdmVJbnN0YW5jZXNSZXF1ZXN0Gikub2Fhcy5ydW50aW1lLkxpc3RBY3RpdmVJbnN0YW5jZXNSZXNwb25zZWIGcHJvdG8z", [file_common, file_deployment_types]);
+  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUizwUKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBAUIKCghfbWVzc2FnZUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbkISChBfbGFzdF9hcHBsaWVkX2F0QgcKBV9vZGdtQgsKCV90ZW1wbGF0ZSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIscCCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudBIeChFlcnJvcl9yYXRlX3N0YXR1cxhlIAEoCUgDiAEBQhQKEl90aHJvdWdocHV0X3N0YXR1c0IRCg9fbGF0ZW5jeV9zdGF0dXNCFgoUX2F2YWlsYWJpbGl0eV9zdGF0dXNCFAoSX2Vycm9yX3JhdGVfc3RhdHVzItwCCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAESDgoGc3RhdHVzGAggASgJEhMKBnJlYXNvbhgJIAEoCUgBiAEBEg4KBndpbmRvdxgKIAEoCRINCgVzaW5jZRgLIAEoCRIeChFlcnJvcl9idWRnZXRfbGVmdBgMIAEoAUgCiAEBEi0KCmJ1cm5fcmF0ZXMYDSADKAsyGS5vYWFzLnJ1bnRpbWUuTmZyQnVyblJhdGVCCwoJX29ic2VydmVkQgkKB19yZWFzb25CFAoSX2Vycm9yX2J1ZGdldF9sZWZ0IoYBCgtOZnJCdXJuUmF0ZRITCgtsb25nX3dpbmRvdxgBIAEoCRIUCgxzaG9ydF93aW5kb3cYAiABKAkSFgoJbG9uZ19yYXRlGAMgASgBSACIAQESFwoKc2hvcnRfcmF0ZRgEIAEoAUgBiAEBQgwKCl9sb25nX3JhdGVCDQoLX3Nob3J0X3JhdGUi2gMKEU5mclJlY29tbWVuZGF0aW9uEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgBEhIKBWJhc2lzGAQgASgJSACIAQESFwoKY29uZmlkZW5jZRgFIAEoAUgBiAEBEhQKB2N1cnJlbnQYBiABKAFIAogBARIYCgtsb3dlcl9ib3VuZBgHIAEoAUgDiAEBEhgKC3VwcGVyX2JvdW5kGAggASgBSASIAQESMAoIZXZpZGVuY2UYCSABKAsyGS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2VIBYgBARIYCgtvYnNlcnZlZF9hdBgKIAEoCUgGiAEBEhgKC3ZhbGlkX3VudGlsGAsgASgJSAeIAQESNAoHYXBwbGllZBgMIAEoCzIeLm9hYXMucnVudGltZS5OZnJBcHBsaWVkQ2hhbmdlSAiIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Qg4KDF9sb3dlcl9ib3VuZEIOCgxfdXBwZXJfYm91bmRCCwoJX2V2aWRlbmNlQg4KDF9vYnNlcnZlZF9hdEIOCgxfdmFsaWRfdW50aWxCCgoIX2FwcGxpZWQi0gEKC05mckV2aWRlbmNlEg4KBndpbmRvdxgBIAEoCRINCgVxdWVyeRgCIAEoCRI1CgZ2YWx1ZXMYAyADKAsyJS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2UuVmFsdWVzRW50cnkSEgoFZmxvb3IYBCABKAlIAIgBARIUCgdjZWlsaW5nGAUgASgJSAGIAQEaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZfZmxvb3JCCgoIX2NlaWxpbmcirAEKEUVuZm9yY2VtZW50UmVwb3J0EisKCmNvbmRpdGlvbnMYASADKAsyFy5vYWFzLnJ1bnRpbWUuQ29uZGl0aW9uEjcKBnN0YXRlcxgCIAMoCzInLm9hYXMucnVudGltZS5FbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEjEKCWRlY2lzaW9ucxgDIAMoCzIeLm9hYXMucnVudGltZS5SZWNvcmRlZERlY2lzaW9uIvkBChlFbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSFgoJbGFzdF9za2lwGAMgASgJSACIAQESOQoLbGFzdF9hY3Rpb24YBCABKAsyHy5vYWFzLnJ1bnRpbWUuRW5mb3JjZW1lbnRBY3Rpb25IAYgBARIZCgxmcm96ZW5fdW50aWwYBSABKAlIAogBARIZChFkaXJlY3Rpb25fY2hhbmdlcxgGIAEoDUIMCgpfbGFzdF9za2lwQg4KDF9sYXN0X2FjdGlvbkIPCg1fZnJvemVuX3VudGlsIkcKEUVuZm9yY2VtZW50QWN0aW9uEgoKAmF0GAEgASgJEgwKBGZyb20YAiABKAESCgoCdG8YAyABKAESDAoEbGFuZRgEIAEoCSKAAQoQUmVjb3JkZWREZWNpc2lvbhIRCgljb21wb25lbnQYASABKAkSEQoJZGltZW5zaW9uGAIgASgJEhIKCmFwcGxpZWRfYXQYAyABKAkSDgoGZGlnZXN0GAQgASgJEhIKCmV2ZW50X25hbWUYBSABKAkSDgoGcmVjb3JkGAYgASgJIswBChBOZnJBcHBsaWVkQ2hhbmdlEg4KBmFjdGlvbhgBIAEoCRIMCgRsYW5lGAIgASgJEhgKC3JlY29tbWVuZGVkGAMgASgBSACIAQESDAoEcGF0aBgEIAEoCRIXCgpjbGFtcGVkX2J5GAUgASgJSAGIAQESEgoKYXBwbGllZF9hdBgGIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgHIAEoCRIOCgZkaWdlc3QYCCABKAlCDgoMX3JlY29tbWVuZGVkQg0KC19jbGFtcGVkX2J5Io4CCgpPZGdtU3RhdHVzEg0KBXJlYWR5GAEgASgIEg8KB3NlcnZpY2UYAiABKAkSGAoQZGVzaXJlZF9yZXBsaWNhcxgDIAEoDRIWCg5yZWFkeV9yZXBsaWNhcxgEIAEoDRISCgpzaGFyZF90eXBlGAUgASgJEjcKC2NvbGxlY3Rpb25zGAYgAygLMiIub2Fhcy5ydW50aW1lLk9kZ21Db2xsZWN0aW9uU3RhdHVzEhQKDGNhcGFiaWxpdGllcxgHIAMoCRIOCgZyZWFzb24YCCABKAkSDwoHbWVzc2FnZRgJIAEoCRIZCgxsYXN0X2NoZWNrZWQYCiABKAlIAIgBAUIPCg1fbGFzdF9jaGVja2VkIpYBChRPZGdtQ29sbGVjdGlvblN0YXR1cxIMCgRuYW1lGAEgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgCIAEoDRIVCg1yZXBsaWNhX2NvdW50GAMgASgNEhQKDHJlYWR5X3NoYXJkcxgEIAEoDRIZCgxvYmplY3RfY291bnQYBSABKARIAIgBAUIPCg1fb2JqZWN0X2NvdW50IqoFChNDbGFzc1J1bnRpbWVTdW1tYXJ5EgoKAmlkGAEgASgJEhoKEmRlcGxveW1lbnRfdW5pdF9pZBgCIAEoCRIUCgxwYWNrYWdlX25hbWUYAyABKAkSEQoJY2xhc3Nfa2V5GAQgASgJEhoKEnRhcmdldF9lbnZpcm9ubWVudBgFIAEoCRIZCgxjbHVzdGVyX25hbWUYBiABKAlIAIgBARIwCgZzdGF0dXMYByABKAsyIC5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3RhdHVzEjgKDm5mcl9jb21wbGlhbmNlGAggASgLMhsub2Fhcy5ydW50aW1lLk5mckNvbXBsaWFuY2VIAYgBARI5Cg1yZXNvdXJjZV9yZWZzGAkgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEhIKCmNyZWF0ZWRfYXQYCiABKAkSEgoKdXBkYXRlZF9hdBgLIAEoCRIXCg9wYXJ0aXRpb25fY291bnQYDCABKA0SEQoJbmFtZXNwYWNlGGQgASgJEgwKBG5hbWUYZSABKAkSEgoKZ2VuZXJhdGlvbhhmIAEoAxIVCghyZXZpc2lvbhhnIAEoBEgCiAEBEhMKBmRpZ2VzdBhoIAEoCUgDiAEBEhsKDmRlcGxveW1lbnRfa2V5GGkgASgJSASIAQESFwoKbWFuYWdlZF9ieRhqIAEoCUgFiAEBEhsKDmNvcnJlbGF0aW9uX2lkGGsgASgJSAaIAQFCDwoNX2NsdXN0ZXJfbmFtZUIRCg9fbmZyX2NvbXBsaWFuY2VCCwoJX3JldmlzaW9uQgkKB19kaWdlc3RCEQoPX2RlcGxveW1lbnRfa2V5Qg0KC19tYW5hZ2VkX2J5QhEKD19jb3JyZWxhdGlvbl9pZCLkAgoQQ2xhc3NSdW50aW1lU3BlYxIeChFzZWxlY3RlZF90ZW1wbGF0ZRgBIAEoCUgAiAEBEg4KBmFkZG9ucxgCIAMoCRI2CgtvZGdtX2NvbmZpZxgDIAEoCzIcLm9hYXMucnVudGltZS5PZGdtQ29uZmlnU3BlY0gBiAEBEjoKCWZ1bmN0aW9ucxgEIAMoCzInLm9hYXMuZGVwbG95bWVudC5GdW5jdGlvbkRlcGxveW1lbnRTcGVjEkAKEG5mcl9yZXF1aXJlbWVudHMYBSABKAsyIS5vYWFzLnJ1bnRpbWUuTmZyUmVxdWlyZW1lbnRzU3BlY0gCiAEBEicKA25mchgGIAEoCzIVLm9hYXMucnVudGltZS5OZnJTcGVjSAOIAQFCFAoSX3NlbGVjdGVkX3RlbXBsYXRlQg4KDF9vZGdtX2NvbmZpZ0ITChFfbmZyX3JlcXVpcmVtZW50c0IGCgRfbmZyIuYCCg5PZGdtQ29uZmlnU3BlYxITCgtjb2xsZWN0aW9ucxgBIAMoCRIcCg9wYXJ0aXRpb25fY291bnQYAiABKA1IAIgBARIaCg1yZXBsaWNhX2NvdW50GAMgASgNSAGIAQESFwoKc2hhcmRfdHlwZRgEIAEoCUgCiAEBEjsKC2ludm9jYXRpb25zGAUgASgLMiEub2Fhcy5kZXBsb3ltZW50Lkludm9jYXRpb25Sb3V0ZXNIA4gBARI6CgdvcHRpb25zGAYgAygLMikub2Fhcy5ydW50aW1lLk9kZ21Db25maWdTcGVjLk9wdGlvbnNFbnRyeRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUISChBfcGFydGl0aW9uX2NvdW50QhAKDl9yZXBsaWNhX2NvdW50Qg0KC19zaGFyZF90eXBlQg4KDF9pbnZvY2F0aW9ucyLbAQoTTmZyUmVxdWlyZW1lbnRzU3BlYxIfChJtaW5fdGhyb3VnaHB1dF9ycHMYASABKA1IAIgBARIbCg5tYXhfbGF0ZW5jeV9tcxgCIAEoDUgBiAEBEh0KEGF2YWlsYWJpbGl0eV9wY3QYAyABKAJIAogBARIYCgtjb25zaXN0ZW5jeRgEIAEoCUgDiAEBQhUKE19taW5fdGhyb3VnaHB1dF9ycHNCEQoPX21heF9sYXRlbmN5X21zQhMKEV9hdmFpbGFiaWxpdHlfcGN0Qg4KDF9jb25zaXN0ZW5jeSJVCgdOZnJTcGVjEjoKC2VuZm9yY2VtZW50GAEgASgLMiAub2Fhcy5ydW50aW1lLk5mckVuZm9yY2VtZW50U3BlY0gAiAEBQg4KDF9lbmZvcmNlbWVudCJEChJOZnJFbmZvcmNlbWVudFNwZWMSEQoEbW9kZRgBIAEoCUgAiAEBEhIKCmRpbWVuc2lvbnMYAiADKAlCBwoFX21vZGUiLwoOUm91dGVyRW5kcG9pbnQSDwoHc2VydmljZRgBIAEoCRIMCgRwb3J0GAIgASgFIqUCCgxSdW50aW1lU3RhdGUSEwoLaW5zdGFuY2VfaWQYASABKAkSFQoNZGVwbG95bWVudF9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSPAoRY3VycmVudF9yZXNvdXJjZXMYBCABKAsyIS5vYWFzLmNvbW1vbi5SZXNvdXJjZVJlcXVpcmVtZW50cxIuCg5sYXN0X2hlYXJ0YmVhdBgFIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBI6CghtZXRhZGF0YRgGIAMoCzIoLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiLQoWR2V0UnVudGltZVN0YXRlUmVxdWVzdBITCgtpbnN0YW5jZV9pZBgBIAEoCSKuAQoXR2V0UnVudGltZVN0YXRlUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI2Cg1ydW50aW1lX3N0YXRlGAIgASgLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZUgAiAEBEhQKB21lc3NhZ2UYAyABKAlIAYgBAUIQCg5fcnVudGltZV9zdGF0ZUIKCghfbWVzc2FnZSJOChlVcGRhdGVSdW50aW1lU3RhdGVSZXF1ZXN0EjEKDXJ1bnRpbWVfc3RhdGUYASABKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlImcKGlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSFAoHbWVzc2FnZRgCIAEoCUgAiAEBQgoKCF9tZXNzYWdlImkKGkxpc3RBY3RpdmVJbnN0YW5jZXNSZXF1ZXN0EhoKDWRlcGxveW1lbnRfaWQYASABKAlIAIgBARINCgVsaW1pdBgCIAEoDRIOCgZvZmZzZXQYAyABKA1CEAoOX2RlcGxveW1lbnRfaWQirAEKG0xpc3RBY3RpdmVJbnN0YW5jZXNSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEi0KCWluc3RhbmNlcxgCIAMoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUSEwoLdG90YWxfY291bnQYAyABKA0SFAoHbWVzc2FnZRgEIAEoCUgAiAEBQgoKCF9tZXNzYWdlKncKE0RlcGxveW1lbnRDb25kaXRpb24SIAocREVQTE9ZTUVOVF9DT05ESVRJT05fVU5LTk9XThAAEgsKB1BFTkRJTkcQARINCglERVBMT1lJTkcQAhILCgdSVU5OSU5HEAMSCAoERE9XThAEEgsKB0RFTEVURUQQBSppCg9EZXBsb3ltZW50UGhhc2USHAoYREVQTE9ZTUVOVF9QSEFTRV9VTktOT1dOEAASGQoVUkVTT1VSQ0VfUFJPVklTSU9OSU5HEAESEQoNUEhBU0VfUlVOTklORxACEgoKBkZBSUxFRBADKugBCg5MaWZlY3ljbGVQaGFzZRIfChtMSUZFQ1lDTEVfUEhBU0VfVU5TUEVDSUZJRUQQABIbChdMSUZFQ1lDTEVfUEhBU0VfUEVORElORxABEhwKGExJRkVDWUNMRV9QSEFTRV9BUFBMWUlORxACEh8KG0xJRkVDWUNMRV9QSEFTRV9QUk9HUkVTU0lORxADEh0KGUxJRkVDWUNMRV9QSEFTRV9BVkFJTEFCTEUQBBIcChhMSUZFQ1lDTEVfUEhBU0VfREVHUkFERUQQBRIcChhMSUZFQ1lDTEVfUEhBU0VfREVMRVRJTkcQBjLFAgoOUnVudGltZVNlcnZpY2USXgoPR2V0UnVudGltZVN0YXRlEiQub2Fhcy5ydW50aW1lLkdldFJ1bnRpbWVTdGF0ZVJlcXVlc3QaJS5vYWFzLnJ1bnRpbWUuR2V0UnVudGltZVN0YXRlUmVzcG9uc2USZwoSVXBkYXRlUnVudGltZVN0YXRlEicub2Fhcy5ydW50aW1lLlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlcXVlc3QaKC5vYWFzLnJ1bnRpbWUuVXBkYXRlUnVudGltZVN0YXRlUmVzcG9uc2USagoTTGlzdEFjdGl2ZUluc3RhbmNlcxIoLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVxdWVzdBopLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVzcG9uc2ViBnByb3RvMw", [file_common, file_deployment_types]);
 
 /**
  * The status of a class runtime.
@@ -582,6 +582,181 @@ export const NfrEvidenceSchema: GenMessage<NfrEvidence> = /*@__PURE__*/
   messageDesc(file_runtime, 7);
 
 /**
+ * What enforcement remembers of a class, and how its newest changes were decided.
+ *
+ * @generated from message oaas.runtime.EnforcementReport
+ */
+export type EnforcementReport = Message<"oaas.runtime.EnforcementReport"> & {
+  /**
+   * NfrObserved and NfrEnforced.
+   *
+   * @generated from field: repeated oaas.runtime.Condition conditions = 1;
+   */
+  conditions: Condition[];
+
+  /**
+   * @generated from field: repeated oaas.runtime.EnforcementDimensionState states = 2;
+   */
+  states: EnforcementDimensionState[];
+
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated oaas.runtime.RecordedDecision decisions = 3;
+   */
+  decisions: RecordedDecision[];
+};
+
+/**
+ * Describes the message oaas.runtime.EnforcementReport.
+ * Use `create(EnforcementReportSchema)` to create a new message.
+ */
+export const EnforcementReportSchema: GenMessage<EnforcementReport> = /*@__PURE__*/
+  messageDesc(file_runtime, 8);
+
+/**
+ * What enforcement remembers of one dimension of one component.
+ *
+ * @generated from message oaas.runtime.EnforcementDimensionState
+ */
+export type EnforcementDimensionState = Message<"oaas.runtime.EnforcementDimensionState"> & {
+  /**
+   * @generated from field: string component = 1;
+   */
+  component: string;
+
+  /**
+   * replicas, cpu or memory.
+   *
+   * @generated from field: string dimension = 2;
+   */
+  dimension: string;
+
+  /**
+   * Reason of the last decision not to act, such as cooldown.
+   *
+   * @generated from field: optional string last_skip = 3;
+   */
+  lastSkip?: string | undefined;
+
+  /**
+   * @generated from field: optional oaas.runtime.EnforcementAction last_action = 4;
+   */
+  lastAction?: EnforcementAction | undefined;
+
+  /**
+   * Nothing but the emergency lane acts before this time. RFC 3339, in UTC.
+   *
+   * @generated from field: optional string frozen_until = 5;
+   */
+  frozenUntil?: string | undefined;
+
+  /**
+   * Changes of direction in the last hour.
+   *
+   * @generated from field: uint32 direction_changes = 6;
+   */
+  directionChanges: number;
+};
+
+/**
+ * Describes the message oaas.runtime.EnforcementDimensionState.
+ * Use `create(EnforcementDimensionStateSchema)` to create a new message.
+ */
+export const EnforcementDimensionStateSchema: GenMessage<EnforcementDimensionState> = /*@__PURE__*/
+  messageDesc(file_runtime, 9);
+
+/**
+ * A change by enforcement.
+ *
+ * @generated from message oaas.runtime.EnforcementAction
+ */
+export type EnforcementAction = Message<"oaas.runtime.EnforcementAction"> & {
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string at = 1;
+   */
+  at: string;
+
+  /**
+   * @generated from field: double from = 2;
+   */
+  from: number;
+
+  /**
+   * @generated from field: double to = 3;
+   */
+  to: number;
+
+  /**
+   * stable, emergency or verification.
+   *
+   * @generated from field: string lane = 4;
+   */
+  lane: string;
+};
+
+/**
+ * Describes the message oaas.runtime.EnforcementAction.
+ * Use `create(EnforcementActionSchema)` to create a new message.
+ */
+export const EnforcementActionSchema: GenMessage<EnforcementAction> = /*@__PURE__*/
+  messageDesc(file_runtime, 10);
+
+/**
+ * A decision with everything that is needed to recompute it.
+ *
+ * @generated from message oaas.runtime.RecordedDecision
+ */
+export type RecordedDecision = Message<"oaas.runtime.RecordedDecision"> & {
+  /**
+   * @generated from field: string component = 1;
+   */
+  component: string;
+
+  /**
+   * @generated from field: string dimension = 2;
+   */
+  dimension: string;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string applied_at = 3;
+   */
+  appliedAt: string;
+
+  /**
+   * Digest of the record.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * Name of the Kubernetes Event of the change.
+   *
+   * @generated from field: string event_name = 5;
+   */
+  eventName: string;
+
+  /**
+   * Settings, input and outcome, as JSON.
+   *
+   * @generated from field: string record = 6;
+   */
+  record: string;
+};
+
+/**
+ * Describes the message oaas.runtime.RecordedDecision.
+ * Use `create(RecordedDecisionSchema)` to create a new message.
+ */
+export const RecordedDecisionSchema: GenMessage<RecordedDecision> = /*@__PURE__*/
+  messageDesc(file_runtime, 11);
+
+/**
  * How a recommendation was applied: the target is the applied value, current the value before.
  *
  * @generated from message oaas.runtime.NfrAppliedChange
@@ -647,7 +822,7 @@ export type NfrAppliedChange = Message<"oaas.runtime.NfrAppliedChange"> & {
  * Use `create(NfrAppliedChangeSchema)` to create a new message.
  */
 export const NfrAppliedChangeSchema: GenMessage<NfrAppliedChange> = /*@__PURE__*/
-  messageDesc(file_runtime, 8);
+  messageDesc(file_runtime, 12);
 
 /**
  * The status of the class's state store.
@@ -717,7 +892,7 @@ export type OdgmStatus = Message<"oaas.runtime.OdgmStatus"> & {
  * Use `create(OdgmStatusSchema)` to create a new message.
  */
 export const OdgmStatusSchema: GenMessage<OdgmStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 9);
+  messageDesc(file_runtime, 13);
 
 /**
  * One collection, as reported by ODGM.
@@ -756,7 +931,7 @@ export type OdgmCollectionStatus = Message<"oaas.runtime.OdgmCollectionStatus"> 
  * Use `create(OdgmCollectionStatusSchema)` to create a new message.
  */
 export const OdgmCollectionStatusSchema: GenMessage<OdgmCollectionStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 10);
+  messageDesc(file_runtime, 14);
 
 /**
  * A class runtime and its status.
@@ -886,7 +1061,7 @@ export type ClassRuntimeSummary = Message<"oaas.runtime.ClassRuntimeSummary"> & 
  * Use `create(ClassRuntimeSummarySchema)` to create a new message.
  */
 export const ClassRuntimeSummarySchema: GenMessage<ClassRuntimeSummary> = /*@__PURE__*/
-  messageDesc(file_runtime, 11);
+  messageDesc(file_runtime, 15);
 
 /**
  * The spec of the Kubernetes object. Not used in any RPC; kept because peers declare it.
@@ -930,7 +1105,7 @@ export type ClassRuntimeSpec = Message<"oaas.runtime.ClassRuntimeSpec"> & {
  * Use `create(ClassRuntimeSpecSchema)` to create a new message.
  */
 export const ClassRuntimeSpecSchema: GenMessage<ClassRuntimeSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 12);
+  messageDesc(file_runtime, 16);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -974,7 +1149,7 @@ export type OdgmConfigSpec = Message<"oaas.runtime.OdgmConfigSpec"> & {
  * Use `create(OdgmConfigSpecSchema)` to create a new message.
  */
 export const OdgmConfigSpecSchema: GenMessage<OdgmConfigSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 13);
+  messageDesc(file_runtime, 17);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -1010,7 +1185,7 @@ export type NfrRequirementsSpec = Message<"oaas.runtime.NfrRequirementsSpec"> & 
  * Use `create(NfrRequirementsSpecSchema)` to create a new message.
  */
 export const NfrRequirementsSpecSchema: GenMessage<NfrRequirementsSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 14);
+  messageDesc(file_runtime, 18);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -1029,7 +1204,7 @@ export type NfrSpec = Message<"oaas.runtime.NfrSpec"> & {
  * Use `create(NfrSpecSchema)` to create a new message.
  */
 export const NfrSpecSchema: GenMessage<NfrSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 15);
+  messageDesc(file_runtime, 19);
 
 /**
  * Part of ClassRuntimeSpec, with enums as strings.
@@ -1053,7 +1228,7 @@ export type NfrEnforcementSpec = Message<"oaas.runtime.NfrEnforcementSpec"> & {
  * Use `create(NfrEnforcementSpecSchema)` to create a new message.
  */
 export const NfrEnforcementSpecSchema: GenMessage<NfrEnforcementSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 16);
+  messageDesc(file_runtime, 20);
 
 /**
  * Address of a data plane router.
@@ -1077,7 +1252,7 @@ export type RouterEndpoint = Message<"oaas.runtime.RouterEndpoint"> & {
  * Use `create(RouterEndpointSchema)` to create a new message.
  */
 export const RouterEndpointSchema: GenMessage<RouterEndpoint> = /*@__PURE__*/
-  messageDesc(file_runtime, 17);
+  messageDesc(file_runtime, 21);
 
 /**
  * One running instance.
@@ -1121,7 +1296,7 @@ export type RuntimeState = Message<"oaas.runtime.RuntimeState"> & {
  * Use `create(RuntimeStateSchema)` to create a new message.
  */
 export const RuntimeStateSchema: GenMessage<RuntimeState> = /*@__PURE__*/
-  messageDesc(file_runtime, 18);
+  messageDesc(file_runtime, 22);
 
 /**
  * The instance to read.
@@ -1140,7 +1315,7 @@ export type GetRuntimeStateRequest = Message<"oaas.runtime.GetRuntimeStateReques
  * Use `create(GetRuntimeStateRequestSchema)` to create a new message.
  */
 export const GetRuntimeStateRequestSchema: GenMessage<GetRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 19);
+  messageDesc(file_runtime, 23);
 
 /**
  * The instance.
@@ -1169,7 +1344,7 @@ export type GetRuntimeStateResponse = Message<"oaas.runtime.GetRuntimeStateRespo
  * Use `create(GetRuntimeStateResponseSchema)` to create a new message.
  */
 export const GetRuntimeStateResponseSchema: GenMessage<GetRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 20);
+  messageDesc(file_runtime, 24);
 
 /**
  * The instance to update.
@@ -1188,7 +1363,7 @@ export type UpdateRuntimeStateRequest = Message<"oaas.runtime.UpdateRuntimeState
  * Use `create(UpdateRuntimeStateRequestSchema)` to create a new message.
  */
 export const UpdateRuntimeStateRequestSchema: GenMessage<UpdateRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 21);
+  messageDesc(file_runtime, 25);
 
 /**
  * The update was accepted.
@@ -1212,7 +1387,7 @@ export type UpdateRuntimeStateResponse = Message<"oaas.runtime.UpdateRuntimeStat
  * Use `create(UpdateRuntimeStateResponseSchema)` to create a new message.
  */
 export const UpdateRuntimeStateResponseSchema: GenMessage<UpdateRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 22);
+  messageDesc(file_runtime, 26);
 
 /**
  * Filters of the list.
@@ -1241,7 +1416,7 @@ export type ListActiveInstancesRequest = Message<"oaas.runtime.ListActiveInstanc
  * Use `create(ListActiveInstancesRequestSchema)` to create a new message.
  */
 export const ListActiveInstancesRequestSchema: GenMessage<ListActiveInstancesRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 23);
+  messageDesc(file_runtime, 27);
 
 /**
  * One page.
@@ -1275,7 +1450,7 @@ export type ListActiveInstancesResponse = Message<"oaas.runtime.ListActiveInstan
  * Use `create(ListActiveInstancesResponseSchema)` to create a new message.
  */
 export const ListActiveInstancesResponseSchema: GenMessage<ListActiveInstancesResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 24);
+  messageDesc(file_runtime, 28);
 
 /**
  * Condition, as known to earlier peers.

@@ -60,6 +60,7 @@ export {
   deploymentStatusView,
   unitStatusToWire,
 } from "./resources/deployment/deployment-status.ts";
+export { enforcementReportToWire } from "./resources/cluster/nfr-status.ts";
 export { explanationToWire, type Explanation, type FindingWire } from "./resources/deployment/explanation.ts";
 export {
   deploymentRevisionToWire,

@@ -34,6 +34,8 @@ export interface EventInput {
   readonly note: string;
   readonly regarding: ObjectRef;
   readonly related?: ObjectRef;
+  /** The name of the Event, for events that are looked up by it; unique by default. */
+  readonly name?: string;
   /** Annotations of the Event object, such as the correlation id. */
   readonly annotations?: Readonly<Record<string, string>>;
 }

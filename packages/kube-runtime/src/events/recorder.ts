@@ -136,7 +136,7 @@ export class EventRecorder {
     const { controller, instance, ambient } = this.#options;
     const { regarding, related, reason, action, type, note, annotations } = series.happening;
     const unique = `${series.lastAt.toString(16)}${Math.floor(ambient.random.next() * 0xffff_ffff).toString(16)}`;
-    const name = safeName([regarding.name, unique]);
+    const name = series.happening.name ?? safeName([regarding.name, unique]);
     await this.#events.create(
       {
         apiVersion: "events.k8s.io/v1",

@@ -46,6 +46,55 @@ export interface NfrRecommendation {
   readonly applied?: NfrAppliedChange;
 }
 
+/** A condition of a class runtime about its requirements. */
+export interface NfrCondition {
+  /** `NfrObserved` or `NfrEnforced`. */
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A change by enforcement. */
+export interface EnforcementAction {
+  readonly at: string;
+  readonly from: number;
+  readonly to: number;
+  readonly lane: string;
+}
+
+/** What enforcement remembers of one dimension of one component. */
+export interface EnforcementDimensionState {
+  readonly component: string;
+  readonly dimension: string;
+  /** Reason of the last decision not to act, such as `cooldown`. */
+  readonly lastSkip?: string;
+  readonly lastAction?: EnforcementAction;
+  readonly frozenUntil?: string;
+  /** In the last hour. */
+  readonly directionChanges: number;
+}
+
+/** A decision with everything that is needed to recompute it. */
+export interface RecordedDecision {
+  readonly component: string;
+  readonly dimension: string;
+  readonly appliedAt: string;
+  readonly digest: string;
+  /** Name of the Kubernetes Event of the change. */
+  readonly eventName: string;
+  /** Settings, input and outcome, as JSON. */
+  readonly record: string;
+}
+
+/** The state of enforcement of one class runtime. */
+export interface EnforcementReport {
+  readonly conditions: readonly NfrCondition[];
+  readonly states: readonly EnforcementDimensionState[];
+  /** Newest first. */
+  readonly decisions: readonly RecordedDecision[];
+}
+
 /** How fast the error budget is spent; 1 spends it exactly over the period of the objective. */
 export interface NfrBurnRate {
   readonly longWindow: string;

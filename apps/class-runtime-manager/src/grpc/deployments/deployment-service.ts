@@ -2,8 +2,10 @@ import { DeploymentService, DeployOutcome, StatusCode, type DeleteDeploymentRequ
 import { failedPrecondition, isFault, KeyedQueue, unavailable, type Ambient } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
+import { decisionEventName } from "../../enforcement/enforcement-events.ts";
 import { explanationToWire } from "../../explain/explanation-to-wire.ts";
 import { classRuntimeToStatusReply, classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
+import { enforcementToWire } from "../../mapping/status/enforcement-to-wire.ts";
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
 import { deploy, deployReply, type DeployResult } from "./deploy.ts";
@@ -81,6 +83,10 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
     getClassRuntime: async (request, call) => ({
       deployment: classRuntimeToSummary(await findClass(request, deps, call.signal)),
     }),
+    getEnforcement: async (request, call) => {
+      const { metadata, status } = await findClass(request, deps, call.signal);
+      return { enforcement: enforcementToWire(status, (digest) => decisionEventName(metadata.name ?? "", digest)) };
+    },
     watchClassRuntimes: async function* (request, call) {
       rejectIfUnsynced(deps.directory);
       const end = watches.enter(call.caller);

@@ -19,7 +19,7 @@ import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
 import { omitUndefined } from "../omit-empty.ts";
 import { appliedToWire, nfrComplianceToWire, recommendationToWire } from "./nfr-to-wire.ts";
-import { functionStatusToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
+import { conditionToWire, functionStatusToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
 /** The summary of an object, for lists and watches. */
 export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary {
@@ -147,18 +147,6 @@ function statusToWire(object: ClassRuntime): WireStatus {
       template: status.template?.name,
     }),
   );
-}
-
-function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[number]) {
-  const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration: seen } = one;
-  return omitUndefined({
-    type,
-    status,
-    reason,
-    message,
-    lastTransitionTime,
-    observedGeneration: seen === undefined ? undefined : BigInt(seen),
-  });
 }
 
 function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[] {

@@ -1,4 +1,4 @@
-import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { MAX_DECISION_RECORD_LENGTH, type ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { timestamp } from "@oaas/foundation";
 import type { Basis, Lane, Limit, Recommendation } from "@oaas/nfr";
 import { omitUndefined } from "../omit-empty.ts";
@@ -20,6 +20,8 @@ export interface AppliedRecommendation {
   readonly policyVersion: string;
   /** Digest of the inputs of the decision. */
   readonly digest: string;
+  /** Settings, input and outcome of the decision, as JSON. */
+  readonly record?: string;
 }
 
 /** A recommendation for the status. */
@@ -71,6 +73,25 @@ export function appliedToStatus(one: AppliedRecommendation): StatusApplied {
     applied_at: timestamp(one.appliedAtMs),
     policy_version: one.policyVersion,
     digest: one.digest,
+    record: one.record === undefined || one.record.length > MAX_DECISION_RECORD_LENGTH ? undefined : one.record,
+  });
+}
+
+/** Records of more changes would fill the object; older ones are in their Events until these expire. */
+const MAX_RECORDS = 8;
+
+/** Keeps the records of the newest changes only. */
+export function limitRecords(changes: readonly StatusApplied[]): readonly StatusApplied[] {
+  const kept = new Set(
+    changes
+      .filter(({ record }) => record !== undefined)
+      .toSorted((a, b) => Date.parse(b.applied_at ?? "") - Date.parse(a.applied_at ?? ""))
+      .slice(0, MAX_RECORDS),
+  );
+  return changes.map((one) => {
+    if (one.record === undefined || kept.has(one)) return one;
+    const { record: _record, ...rest } = one;
+    return rest;
   });
 }
 
@@ -91,6 +112,7 @@ export function appliedFromStatus(one: StatusApplied): AppliedRecommendation | u
     appliedAtMs: Date.parse(applied_at ?? one.observed_at ?? ""),
     policyVersion: policy_version ?? "",
     digest: digest ?? "",
+    record: one.record,
   });
 }
 

@@ -1,4 +1,4 @@
-import { classRuntime } from "@oaas/contracts/crd";
+import { classRuntime, MAX_DECISION_RECORD_LENGTH } from "@oaas/contracts/crd";
 import {
   BURN_RATE_WINDOWS,
   DIMENSIONS,
@@ -12,10 +12,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { omitUndefined } from "../omit-empty.ts";
 import { policyStateFromStatus, policyStateToStatus } from "./enforcement-state.ts";
+import { enforcementToWire } from "./enforcement-to-wire.ts";
 import { complianceFromStatus, complianceToStatus } from "./nfr-compliance.ts";
 import {
   appliedFromStatus,
   appliedToStatus,
+  limitRecords,
   recommendationFromStatus,
   recommendationToStatus,
   type AppliedRecommendation,
@@ -66,6 +68,7 @@ const applied: fc.Arbitrary<AppliedRecommendation> = fc
       appliedAtMs: atMs,
       policyVersion: word,
       digest: word,
+      record: maybe(fc.string({ maxLength: 100 })),
     }),
   )
   .map(([given, change]) => omitUndefined({ recommendation: { ...given, current: change.from }, ...change }));
@@ -139,6 +142,62 @@ describe("NFR status", () => {
         expect(status.nfr_recommendations.map(recommendationFromStatus)).toEqual([one]);
       }),
     );
+  });
+
+  test("keeps the records of the eight newest changes, and of no longer ones", () => {
+    fc.assert(
+      fc.property(fc.array(applied, { maxLength: 20 }), (all) => {
+        const changes = all.map(appliedToStatus);
+        const kept = limitRecords(changes);
+        const times = (entries: readonly (typeof changes)[number][]) =>
+          entries.filter(({ record }) => record !== undefined).map(({ applied_at }) => Date.parse(applied_at ?? ""));
+        const newest = times(changes).toSorted((a, b) => b - a);
+        expect(times(kept).toSorted((a, b) => b - a)).toEqual(newest.slice(0, 8));
+        expect(kept.map(({ record: _record, ...rest }) => rest)).toEqual(
+          changes.map(({ record: _record, ...rest }) => rest),
+        );
+      }),
+    );
+    const [one] = fc.sample(applied, 1);
+    if (one === undefined) throw new Error("no sample");
+    expect(appliedToStatus({ ...one, record: "x".repeat(MAX_DECISION_RECORD_LENGTH + 1) }).record).toBeUndefined();
+  });
+
+  test("reports states and decisions, newest first, with the names of their Events", () => {
+    const at = (minute: number) => `2026-01-01T00:0${minute}:00Z`;
+    const change = { component: "f", dimension: "replicas" as const, target: 2, digest: "sha256:aa", record: "{}" };
+    const report = enforcementToWire(
+      {
+        conditions: [
+          { type: "Available", status: "True" },
+          { type: "NfrEnforced", status: "True", reason: "Enforcing" },
+        ],
+        enforcement_state: [
+          {
+            component: "f",
+            dimension: "replicas",
+            last_skip: "cooldown",
+            last_action: { at: at(2), from: 1, to: 2, lane: "stable", verified: true },
+            direction_changes: [at(1), at(2)],
+          },
+        ],
+        last_applied_recommendations: [
+          { ...change, dimension: "cpu", applied_at: at(1) },
+          { ...change, applied_at: at(2) },
+          { ...change, dimension: "memory", applied_at: at(3), record: undefined },
+        ] as never,
+      },
+      (digest) => `hello-${digest}`,
+    );
+    expect(report.conditions.map(({ type, reason }) => [type, reason])).toEqual([["NfrEnforced", "Enforcing"]]);
+    expect(report.states).toMatchObject([
+      { lastSkip: "cooldown", lastAction: { from: 1, to: 2, lane: "stable" }, directionChanges: 2 },
+    ]);
+    expect(report.decisions.map(({ dimension: of, eventName }) => [of, eventName])).toEqual([
+      ["replicas", "hello-sha256:aa"],
+      ["cpu", "hello-sha256:aa"],
+    ]);
+    expect(enforcementToWire(undefined, String)).toMatchObject({ conditions: [], states: [], decisions: [] });
   });
 
   test("applied recommendations survive the status", () => {

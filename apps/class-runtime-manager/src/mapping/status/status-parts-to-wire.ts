@@ -58,3 +58,15 @@ export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_clust
     }),
   );
 }
+
+export function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[number]) {
+  const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration: seen } = one;
+  return omitUndefined({
+    type,
+    status,
+    reason,
+    message,
+    lastTransitionTime,
+    observedGeneration: seen === undefined ? undefined : BigInt(seen),
+  });
+}

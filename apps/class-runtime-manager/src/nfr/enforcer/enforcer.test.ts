@@ -210,8 +210,10 @@ describe("the enforcer", () => {
         path: "Deployment/hello spec.replicas",
         policy_version: "1",
         digest: record.value.digest,
+        record: JSON.stringify(record.value),
       }),
     ]);
+    expect(events[0]?.name).toBe(`hello-${record.value.digest.slice("sha256:".length, 23)}`);
     expect(one.status.last_applied_at).toBe("2026-01-01T00:00:00.000Z");
   });
 

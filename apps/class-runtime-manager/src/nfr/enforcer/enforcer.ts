@@ -22,7 +22,7 @@ import {
   policyStateToStatus,
   type DimensionState,
 } from "../../mapping/status/enforcement-state.ts";
-import { appliedToStatus } from "../../mapping/status/nfr-recommendations.ts";
+import { appliedToStatus, limitRecords } from "../../mapping/status/nfr-recommendations.ts";
 import { ActionBudget } from "./action-budget.ts";
 import { HeldValues } from "./held-values.ts";
 
@@ -377,12 +377,17 @@ function statusOf(
     const { recommendation } = input;
     const { action, lane, from, to, clampedBy } = decision;
     const entry = { action, lane, from, to, path: value.path, ...(clampedBy ? { clampedBy } : {}) };
-    const audit = { appliedAtMs: nowMs, policyVersion: POLICY_VERSION, digest: record.digest };
+    const audit = {
+      appliedAtMs: nowMs,
+      policyVersion: POLICY_VERSION,
+      digest: record.digest,
+      record: JSON.stringify(record),
+    };
     return recommendation ? [appliedToStatus({ recommendation, ...entry, ...audit })] : [];
   });
   const replaced = new Set(applied.map(stateKey));
   const earlier = (status?.last_applied_recommendations ?? []).filter((entry) => !replaced.has(stateKey(entry)));
-  const history = [...applied, ...earlier];
+  const history = [...limitRecords([...applied, ...earlier])];
   const findings = decided.map(({ input, decision }) => ({
     component: input.component,
     dimension: input.dimension,

@@ -105,13 +105,37 @@ async function open({ files = {}, runtimes = [], output = "table" }: Given) {
   const environment = {
     terminal: { out: (text: string) => printed.push(text), err: () => undefined, isInteractive: false },
     files: { read: async (name: string) => files[name] },
-    fetch: async () => Response.json(runtimes),
+    fetch: async (url: string) => answer(new URL(url).pathname, runtimes),
     env: { OAAS_PM_URL: "http://127.0.0.1:1" },
     clock: realClock,
     signal: new AbortController().signal,
   } as unknown as ProcessEnvironment;
   return { session: await Session.open(environment, { output }), text: () => printed.join("") };
 }
+
+/** Answers as a package manager with one deployment, `order`, whose unit is `u-1`. */
+function answer(path: string, runtimes: readonly object[]): Response {
+  if (path === "/api/v1/class-runtimes") return Response.json(runtimes);
+  if (path === "/api/v1/class-runtimes/u-1/enforcement") return Response.json(ENFORCEMENT);
+  if (path === "/api/v1/deployments/order/status") return Response.json({ clusters: [{ unit_id: "u-1" }] });
+  const code = path.endsWith("/enforcement") ? ["unimplemented", 501] : ["not-found", 404];
+  const [kind, status] = code as [string, number];
+  return Response.json({ error: "not there", kind, code: "OAAS_NONE" }, { status });
+}
+
+const ENFORCEMENT = {
+  conditions: [{ type: "NfrEnforced", status: "True", reason: "Enforcing", message: "Requirements are enforced." }],
+  states: [
+    {
+      component: "resize",
+      dimension: "replicas",
+      last_skip: "stability",
+      last_action: { at: "2026-01-05T11:59:00Z", from: 1, to: 2, lane: "stable" },
+      direction_changes: 2,
+    },
+  ],
+  decisions: [],
+};
 
 interface Given {
   readonly files?: Readonly<Record<string, string>>;
@@ -146,18 +170,25 @@ resize replicas: 4 replicas recommended (3 to 5), 2 in effect, confidence 90 %
 `);
   });
 
-  test.each(["shop.Order", "Order", "u-1"])(
+  test.each(["shop.Order", "Order", "order", "u-1"])(
     "finds the class runtimes of %s in the package manager",
     async (subject) => {
       const { session, text } = await open({ runtimes: [RUNTIME, { ...RUNTIME, id: "u-2", class_key: "Cart" }] });
-      const given = subject === "Order" ? "u-1" : subject;
-      await explainRequirements(session, {}, given);
-      expect(text()).toContain("u-1 in edge\n");
+      await explainRequirements(session, {}, subject);
+      expect(text()).toContain("u-1 in edge\nNfrEnforced True Enforcing: Requirements are enforced.\n");
       expect(text()).not.toContain("u-2");
+      expect(text()).toContain("holds: the target must stay in one direction for the whole stability window\n");
       expect(text()).toContain("last change from 1 to 2 at 2026-01-05T11:59:00Z (stable)");
+      expect(text()).toContain("2 changes of direction in the last hour");
       expect(text()).toContain("1h/5m 5/-");
     },
   );
+
+  test("shows the last change when the manager of the cluster reports no state", async () => {
+    const { session, text } = await open({ runtimes: [{ ...RUNTIME, id: "u-3" }] });
+    await explainRequirements(session, {}, "shop.Order");
+    expect(text()).toContain("last change from 1 to 2 at 2026-01-05T11:59:00Z (stable)");
+  });
 
   test("prints the explanation as JSON", async () => {
     const { session, text } = await open({ runtimes: [RUNTIME], output: "json" });

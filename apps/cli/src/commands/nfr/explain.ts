@@ -4,6 +4,7 @@ import { stateText, type Colours } from "../../output/colours.ts";
 import { amountText, shareText, valueText } from "../../output/nfr-text.ts";
 import { tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
+import { readEnforcement, requireRuntimes, type Runtime } from "./find-runtimes.ts";
 import { readText } from "./read-file.ts";
 import { readNfrStatuses, type ClassNfrStatus, type EnforcementEntry, type MeasuredRequirement } from "./nfr-status.ts";
 
@@ -41,14 +42,18 @@ async function readStatuses(
     throw new UsageError(`${file} has no class runtime${of(subject)}`, "use kubectl get classruntime NAME -o json");
   }
   if (subject === undefined) {
-    throw new UsageError("the class is missing", "name a class such as shop.Order, or pass --file");
+    throw new UsageError("the class is missing", "name a class such as shop.Order or a deployment, or pass --file");
   }
-  const runtimes = await session.listAll("listClassRuntimes", { query: { cluster } });
-  const selected = runtimes.filter(({ id, class_key, package_name }) =>
-    [id, class_key, `${package_name}.${class_key}`].includes(subject),
-  );
-  if (selected.length > 0) return readNfrStatuses(selected);
-  throw new UsageError(`no class runtime${of(subject)}`, "list them with oaas runtimes list");
+  const runtimes = await requireRuntimes(session, subject, cluster);
+  return readNfrStatuses(await Promise.all(runtimes.map((runtime) => withEnforcement(session, runtime))));
+}
+
+/** Adds what lists leave out: the conditions and the state of enforcement. */
+async function withEnforcement(session: Session, runtime: Runtime): Promise<unknown> {
+  const report = await readEnforcement(session, runtime);
+  if (report === undefined) return runtime;
+  const { conditions, states } = report;
+  return { ...runtime, status: { ...runtime.status, conditions, enforcement_state: states } };
 }
 
 function of(subject: string | undefined): string {

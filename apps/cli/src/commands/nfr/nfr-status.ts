@@ -148,7 +148,7 @@ function readEnforcement(written: Fields): EnforcementEntry[] {
       {
         component,
         dimension,
-        directionChanges: listOf(fields["direction_changes"]).length,
+        directionChanges: numberOf(fields["direction_changes"]) ?? listOf(fields["direction_changes"]).length,
         ...optionalFields({
           lastSkip: textOf(fields["last_skip"]),
           lastAction: readAction(fields["last_action"]),

@@ -41,7 +41,31 @@ function eventOf(record: DecisionRecord): object {
   return { kind: "Event", metadata: { name: "hello.1", annotations: { [RECORD_ANNOTATION]: JSON.stringify(record) } } };
 }
 
-async function open(files: Readonly<Record<string, string>>, output = "table") {
+const RUNTIME = { id: "hello-edge-1", package_name: "shop", class_key: "shop.Order", cluster_name: "edge" };
+
+function decisionOf(record: object, digest = RECORD.digest) {
+  return {
+    component: "echo",
+    dimension: "replicas",
+    applied_at: "2026-01-05T11:59:00Z",
+    digest,
+    event_name: `hello-edge-1-${digest.slice(7, 23)}`,
+    record: JSON.stringify(record),
+  };
+}
+
+/** A package manager with one class runtime and these decisions. */
+function packageManager(decisions: readonly object[]) {
+  return async (url: string): Promise<Response> => {
+    const { pathname } = new URL(url);
+    if (pathname === "/api/v1/class-runtimes") return Response.json([RUNTIME]);
+    if (pathname === "/api/v1/class-runtimes/hello-edge-1/enforcement")
+      return Response.json({ conditions: [], states: [], decisions });
+    return Response.json({ error: "not there", kind: "not-found", code: "OAAS_NONE" }, { status: 404 });
+  };
+}
+
+async function open(files: Readonly<Record<string, string>>, output = "table", fetch?: unknown) {
   const printed: string[] = [];
   const environment = {
     terminal: {
@@ -50,7 +74,8 @@ async function open(files: Readonly<Record<string, string>>, output = "table") {
       isInteractive: false,
     },
     files: { read: async (name: string) => files[name] },
-    env: {},
+    env: { OAAS_PM_URL: "http://127.0.0.1:1" },
+    fetch,
     clock: realClock,
     signal: new AbortController().signal,
   } as unknown as ProcessEnvironment;
@@ -99,7 +124,64 @@ describe("oaas nfr verify", () => {
 
   test("rejects a file that does not exist", async () => {
     const { session } = await open({});
-    await expect(verifyDecisions(session, {}, "f")).rejects.toThrow(UsageError);
+    await expect(verifyDecisions(session, {}, "f.json")).rejects.toThrow(UsageError);
+    await expect(verifyDecisions(session, {}, "./f")).rejects.toThrow("./f does not exist");
+  });
+
+  describe("from the cluster", () => {
+    const EVENT = decisionOf(RECORD).event_name;
+
+    test.each([
+      { subject: "shop.Order", flags: {} },
+      { subject: "hello-edge-1", flags: { action: "echo" } },
+      { subject: "shop.Order", flags: { action: "echo/replicas", cluster: "edge" } },
+      { subject: "shop.Order", flags: { action: RECORD.digest.slice(0, 14) } },
+      { subject: EVENT, flags: {} },
+    ])("recomputes the decision of $subject with $flags", async ({ subject, flags }) => {
+      const { session, printed } = await open({}, "table", packageManager([decisionOf(RECORD)]));
+      expect(await verifyDecisions(session, flags, subject)).toBe(EXIT.done);
+      expect(printed.join("")).toBe(`${EVENT}: echo replicas apply 2 to 6 (emergency lane): equal\n`);
+    });
+
+    test("says what differs", async () => {
+      const forged = { ...RECORD, input: { ...INPUT, current: 4 } };
+      const { session, printed } = await open({}, "table", packageManager([decisionOf(forged)]));
+      expect(await verifyDecisions(session, {}, "shop.Order")).toBe(EXIT.failed);
+      expect(printed.join("")).toContain("apply 2 to 6 (emergency lane): not equal\n  the record was changed: ");
+      expect(printed.join("")).toContain("  the policy decides apply 4 to 8 (emergency lane), recorded apply 2 to 6");
+    });
+
+    test.each([
+      { why: "no decisions", given: [], subject: "shop.Order", flags: {}, message: "has no recorded decision" },
+      {
+        why: "another action",
+        given: [decisionOf(RECORD)],
+        subject: "shop.Order",
+        flags: { action: "cpu" },
+        message: "has no record of this action cpu",
+      },
+      {
+        why: "another Event of the class",
+        given: [decisionOf(RECORD)],
+        subject: "hello-edge-1-0",
+        flags: {},
+        message: "has no record of this Event",
+      },
+      { why: "an unknown name", given: [], subject: "none", flags: {}, message: "none is not a file, a class, " },
+      {
+        why: "a record that is not JSON",
+        given: [{ ...decisionOf(RECORD), record: "<" }],
+        subject: "shop.Order",
+        flags: {},
+        message: "is not JSON",
+      },
+    ])("rejects $why with a fix", async ({ given, subject, flags, message }) => {
+      const { session } = await open({}, "table", packageManager(given));
+      const error = await verifyDecisions(session, flags, subject).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(UsageError);
+      expect((error as UsageError).message).toContain(message);
+      expect((error as UsageError).fix).not.toBeUndefined();
+    });
   });
 });
 

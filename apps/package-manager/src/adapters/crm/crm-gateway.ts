@@ -16,7 +16,7 @@ import {
   type Ambient,
   type BreakerState,
 } from "@oaas/foundation";
-import type { ClusterHealth, ClusterName, Topology, UnitId } from "@oaas/models";
+import type { ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
 import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
@@ -29,6 +29,7 @@ import { CrmConnection, type CrmServices } from "./connection/crm-connection.ts"
 import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
+import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";
 
 /** The registered clusters. Listeners are called when a registration is added, changed or removed. */
@@ -62,6 +63,7 @@ const CALLS = {
   DeleteDeployment: { timeoutMs: 15_000, retriedBy: "caller" },
   GetClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
   ListClassRuntimes: { timeoutMs: 5_000, retriedBy: "gateway" },
+  GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
   ExplainClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetTopology: { timeoutMs: 15_000, retriedBy: "gateway" },
   GetEnvHealth: { timeoutMs: 5_000, maxTimeoutMs: 30_000, retriedBy: "gateway", probe: true },
@@ -151,6 +153,17 @@ export class GrpcCrmGateway implements CrmGateway {
         if (isFault(thrown, "unimplemented")) return undefined;
         throw thrown;
       }
+    });
+  }
+
+  async enforcement(
+    cluster: ClusterName,
+    unitId: UnitId,
+    options?: CallOptions,
+  ): Promise<EnforcementReport | undefined> {
+    return this.#call(cluster, "GetEnforcement", options, async ({ deployments }, call) => {
+      const reply = await undefinedIfMissing(deployments.getEnforcement({ deploymentId: unitId }, call));
+      return reply && enforcementFromWire(reply.enforcement);
     });
   }
 

@@ -1,6 +1,7 @@
 import {
   classRuntimeToWire,
   clusterHealthToWire,
+  enforcementReportToWire,
   HEADERS,
   omitUndefined,
   unitStatusToWire,
@@ -64,6 +65,8 @@ export function clusterHandlers(
     },
     getClassRuntime: async ({ parameters, query }) =>
       json(classRuntimeToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
+    getEnforcement: async ({ parameters, query }) =>
+      json(enforcementReportToWire(await status.enforcement(parameters["id"] as UnitId, clusterIn(query)))),
     getUnitStatus: async ({ parameters, query }) =>
       json(unitStatusToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
   };

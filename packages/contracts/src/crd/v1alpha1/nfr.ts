@@ -74,6 +74,9 @@ export const recommendation = z.object({
   valid_until: timestamp.optional().describe("Time after which the recommendation is outdated."),
 });
 
+/** A longer record is not stored. */
+export const MAX_DECISION_RECORD_LENGTH = 32_768;
+
 /** One recommendation that the enforcer applied. */
 export const appliedRecommendation = recommendation.extend({
   target: z.number().describe("Applied value: replicas, CPU in millicores, or memory in bytes."),
@@ -92,6 +95,11 @@ export const appliedRecommendation = recommendation.extend({
   applied_at: timestamp.optional().describe("Time of the change."),
   policy_version: z.string().max(128).optional().describe("Version of the policy that decided."),
   digest: z.string().max(128).optional().describe("Digest of the inputs of the decision, for oaas nfr verify."),
+  record: z
+    .string()
+    .max(MAX_DECISION_RECORD_LENGTH)
+    .optional()
+    .describe("Settings, input and outcome of the decision as JSON, for oaas nfr verify; kept for the newest changes."),
 });
 
 /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { classRuntimeView } from "../resources/cluster/class-runtime.ts";
+import { enforcementReport } from "../resources/cluster/nfr-status.ts";
 import {
   clusterHealthView,
   clusterRegistrationInput,
@@ -56,6 +57,17 @@ export const runtimeRoutes = {
   listDeploymentRecords: { ...listRuntimes, path: `${BASE}/deployment-records`, aliasOf: "listClassRuntimes" },
   getClassRuntime: { ...getRuntime, path: `${BASE}/class-runtimes/{id}` },
   getDeploymentRecord: { ...getRuntime, path: `${BASE}/deployment-records/{id}`, aliasOf: "getClassRuntime" },
+  getEnforcement: {
+    method: "GET",
+    path: `${BASE}/class-runtimes/{id}/enforcement`,
+    tag: "class-runtimes",
+    summary: "Read the state of enforcement of a class runtime and the records of its newest decisions",
+    role: "viewer",
+    since: "ours",
+    query: oneCluster,
+    response: { status: 200, description: "Conditions, states and decisions.", schema: enforcementReport.view },
+    faults: ["not-found", "unavailable", "deadline-exceeded", "unimplemented"],
+  },
   getUnitStatus: {
     method: "GET",
     path: `${BASE}/deployment-status/{id}`,

@@ -29,6 +29,7 @@ export const OPERATIONS = {
   listDeploymentRecords: "GET /api/v1/deployment-records 200",
   getClassRuntime: "GET /api/v1/class-runtimes/{id} 200",
   getDeploymentRecord: "GET /api/v1/deployment-records/{id} 200",
+  getEnforcement: "GET /api/v1/class-runtimes/{id}/enforcement 200",
   getUnitStatus: "GET /api/v1/deployment-status/{id} 200",
   listClusters: "GET /api/v1/clusters 200",
   listEnvs: "GET /api/v1/envs 200",

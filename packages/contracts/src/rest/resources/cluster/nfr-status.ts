@@ -1,10 +1,15 @@
 import type {
+  EnforcementAction,
+  EnforcementDimensionState,
+  EnforcementReport,
   NfrAppliedChange,
   NfrBurnRate,
   NfrCompliance,
+  NfrCondition,
   NfrEvidence,
   NfrMeasurement,
   NfrRecommendation,
+  RecordedDecision,
 } from "@oaas/models";
 import {
   array,
@@ -102,6 +107,51 @@ export const nfrCompliance = resource<NfrCompliance>()({
   lastChecked: required("last_checked", "Time of the measurement.", string()),
   measurements: optional("measurements", "Each requirement of each component.", array(nested(nfrMeasurement))),
 });
+
+/** A condition about the requirements. */
+export const nfrCondition = resource<NfrCondition>()({
+  type: required("type", "`NfrObserved` or `NfrEnforced`.", string()),
+  status: required("status", "`True`, `False` or `Unknown`.", string()),
+  reason: required("reason", "Machine-readable reason (one CamelCase word).", string()),
+  message: required("message", "Human-readable message.", string()),
+});
+
+/** A change by enforcement. */
+export const enforcementAction = resource<EnforcementAction>()({
+  at: required("at", "Time of the change.", string()),
+  from: required("from", "Value before the change.", number()),
+  to: required("to", "Value after the change.", number()),
+  lane: required("lane", "`stable`, `emergency` or `verification`.", string()),
+});
+
+/** What enforcement remembers of one dimension of one component. */
+export const enforcementDimensionState = resource<EnforcementDimensionState>()({
+  component: required("component", "Function key, or `odgm`.", string()),
+  dimension: required("dimension", "`replicas`, `cpu` or `memory`.", string()),
+  lastSkip: optional("last_skip", "Reason of the last decision not to act, e.g. `cooldown`.", string()),
+  lastAction: optional("last_action", "Last change.", nested(enforcementAction)),
+  frozenUntil: optional("frozen_until", "Nothing but the emergency lane acts before this time.", string()),
+  directionChanges: required("direction_changes", "Changes of direction in the last hour.", number()),
+});
+
+/** A decision that can be recomputed. */
+export const recordedDecision = resource<RecordedDecision>()({
+  component: required("component", "Function key, or `odgm`.", string()),
+  dimension: required("dimension", "`replicas`, `cpu` or `memory`.", string()),
+  appliedAt: required("applied_at", "Time of the change.", string()),
+  digest: required("digest", "Digest of the record.", string()),
+  eventName: required("event_name", "Name of the Kubernetes Event of the change.", string()),
+  record: required("record", "Settings, input and outcome of the decision, as JSON; for `oaas nfr verify`.", string()),
+});
+
+/** The state of enforcement of one class runtime. */
+export const enforcementReport = resource<EnforcementReport>()({
+  conditions: required("conditions", "The conditions about the requirements.", array(nested(nfrCondition))),
+  states: required("states", "What enforcement remembers, by dimension.", array(nested(enforcementDimensionState))),
+  decisions: required("decisions", "Newest changes with their records.", array(nested(recordedDecision))),
+});
+
+export const enforcementReportToWire = enforcementReport.toJson;
 
 /** The fields of a status with recommendations. */
 export const recommendationFields = {
