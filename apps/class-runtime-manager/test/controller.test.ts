@@ -153,6 +153,33 @@ describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
     expect(deployments).toEqual([`deployment.apps/${kept}`]);
   });
 
+  test("keeps the layout of stored objects when a requirement changes, and does not restart the state store", async () => {
+    const stored = (over: object): object =>
+      classRuntime("stock", ["Stock.count"], { package_class_key: "shop.Stock", state_spec: {}, ...over });
+    const config = (): Promise<string> =>
+      kubectl([
+        "get",
+        "deploy,sts,cm",
+        "-n",
+        NAMESPACE,
+        "-l",
+        "oaas.io/owner=stock,oaas.io/component=odgm",
+        "-o",
+        "jsonpath={.items[*].spec.template}{.items[*].data}",
+      ]);
+    await apply(stored({}));
+    await waitForPhase("stock", "available");
+    const before = await config();
+    expect(before).not.toBe("");
+    const done = passes();
+    await apply(stored({ nfr_requirements: { min_throughput_rps: 5, max_latency_ms: 10 } }));
+    await waitForPass(done);
+    await waitForPhase("stock", "available");
+    expect((await runtime("stock"))?.odgm_cluster_status?.collections_status).toMatchObject([{ partition_count: 4 }]);
+    expect(await config()).toBe(before);
+    await kubectl(["delete", "crt", "stock", "-n", NAMESPACE]);
+  });
+
   describe("problems", () => {
     test("reports TemplateMissing for an unknown template, and recovers after a fix", async () => {
       await apply(classRuntime("misconfigured", ["f"], { selected_template: "no-such-template" }));

@@ -59,6 +59,47 @@ const row = (...args: Parameters<typeof collections>) =>
     persistent,
   ]);
 
+describe("collections of a running class", () => {
+  const stored = { partitions: new Map([["Order_data", 4]]), shardType: "raft" as const };
+  const kept = (spec: object, environment?: object) => {
+    const given: PartialInput = {
+      spec: { package_class_key: "shop.Order", functions, state_spec: {}, ...spec },
+      ...(environment === undefined ? {} : { environment: { name: "e", spec: { kind: "cloud", odgm: environment } } }),
+    };
+    const { collections: all, warnings } = collectionsOf({ ...inputOf(given), storedLayout: stored }, 3);
+    return { warnings, layout: all.map(({ partitionCount, shardType }) => [partitionCount, shardType]) };
+  };
+
+  test.each([
+    { change: "throughput", spec: { nfr_requirements: { throughput: 5 } } },
+    { change: "latency", spec: { nfr_requirements: { latency: 10 } } },
+    { change: "replicas", spec: { odgm_config: { replica_count: 1 } } },
+    {
+      change: "templates of the environment",
+      environment: { collection_templates: { normal_state: { partition_count: 9, shard_type: "mst" } } },
+    },
+    { change: "defaults of the environment", environment: { defaults: { shard_type: "mst" } } },
+    {
+      change: "partition strategies of the environment",
+      environment: { partition_strategies: { low_throughput: 2, standard: 3, high_throughput: 5, very_high: 7 } },
+    },
+  ])("keep partitions and shard type when the $change change", ({ spec = {}, environment }) => {
+    expect(kept(spec, environment)).toEqual({ layout: [[4, "raft"]], warnings: [] });
+  });
+
+  test("take what the class states", () => {
+    expect(kept({ odgm_config: { partition_count: 8, shard_type: "mst" } }).layout).toEqual([[8, "mst"]]);
+  });
+
+  test("keep one copy of each object with a warning when replicas are added", () => {
+    const single = { ...stored, shardType: "basic" as const };
+    const given = inputOf({ spec: { package_class_key: "shop.Order", functions, state_spec: {} } });
+    const { collections: all, warnings } = collectionsOf({ ...given, storedLayout: single }, 3);
+    expect(all).toMatchObject([{ shardType: "basic", replicaCount: 2 }]);
+    expect(warnings).toMatchObject([{ message: expect.stringContaining("needs shard type raft and keeps basic") }]);
+  });
+});
+
 describe("collections", () => {
   test.each([
     { case: "plain state", got: row({ state_spec: {} }), want: [["Order_data", 4, 2, "raft", false]] },
@@ -234,11 +275,13 @@ describe("events", () => {
     { nfr: { max_latency: 9001 }, depth: 10, timeout: 4500 },
   ])("$nfr: depth $depth, timeout $timeout", ({ nfr, depth, timeout }) => {
     const spec = { functions, ...(nfr === undefined ? {} : { nfr_requirements: nfr }) };
-    expect(eventsOf(inputOf({ spec }))).toMatchObject({
-      enabled: false,
+    expect(eventsOf(inputOf({ spec: { ...spec, function_bindings: [binding] } }))).toMatchObject({
+      enabled: true,
       maxTriggerDepth: depth,
       triggerTimeoutMs: timeout,
     });
+    const disabled = { enabled: false, maxTriggerDepth: 10, triggerTimeoutMs: 5000 };
+    expect(eventsOf(inputOf({ spec }))).toMatchObject(disabled);
   });
 
   test("converts a state-change binding to a trigger on the collections of the class", () => {

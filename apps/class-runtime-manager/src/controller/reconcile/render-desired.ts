@@ -15,6 +15,7 @@ import {
   type Refusal,
   type RenderedFunction,
   type RenderInput,
+  type StoredLayout,
 } from "../../templates/index.ts";
 import type { LiveChild } from "../children/child-cache.ts";
 import type { EnvironmentDemand } from "../quotas/quotas.ts";
@@ -134,14 +135,26 @@ function renderInput<T extends KubeObject>(
   const status = deps.classKind.statusOf(object);
   const enforcement = classEnforcement(runtime.spec, annotations, cluster.enforcement ?? "off", environment);
   const enforced = enforcedValues(status, enforcement);
+  const layout = storedLayout(status);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
     spec: runtime.spec,
     cluster,
     assignedNames: assignedNames(status, deps.children.childrenOf(uid)),
     ...(enforced.size > 0 ? { enforced } : {}),
+    ...(layout ? { storedLayout: layout } : {}),
     ...(environment ? { environment } : {}),
   };
+}
+
+/** The layout that the status reports; undefined before a state store was rendered. */
+function storedLayout(status: ClassRuntimeStatus | undefined): StoredLayout | undefined {
+  const store = status?.odgm_cluster_status;
+  if (store === undefined) return undefined;
+  const counted = (store.collections_status ?? []).flatMap(({ name, partition_count: count }) =>
+    count === undefined || count === 0 ? [] : [[name, count] as const],
+  );
+  return { partitions: new Map(counted), ...(store.shard_type === undefined ? {} : { shardType: store.shard_type }) };
 }
 
 /** The names that functions already have. A function keeps its name when others are added or removed. */

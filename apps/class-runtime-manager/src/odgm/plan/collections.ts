@@ -23,6 +23,9 @@ export interface Collection {
   readonly persistent: boolean;
 }
 
+/** Shard types that store one copy of each object. */
+const UNREPLICATED: ReadonlySet<ShardType> = new Set<ShardType>(["none", "basic", "single"]);
+
 /** Replicas per state shape, limited by the number of nodes. */
 const REPLICAS_OF_SHAPE: Readonly<Record<StateShape, number>> = { singleton: 3, collection: 3, data: 2 };
 const TEMPLATE_OF_SHAPE = {
@@ -48,13 +51,21 @@ export function collectionsOf(
     const stated = statedReplicaCount(input, desired);
     const replicaCount =
       stated ?? Math.min(nodeCount, desired.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[desired.shape]);
-    const shardType = statedShardType(input, desired) ?? shardTypeFor(replicaCount, requirements);
+    const derivedType = shardTypeFor(replicaCount, requirements);
+    const shardType = statedShardType(input, desired) ?? derivedType;
     const path = pathOf(ROOT_PATH, "odgm_config", "collections", index);
     if (replicaCount > nodeCount) {
       warnings.push({
         path,
         message: `${desired.name} requests ${replicaCount} replicas, but the state store has ${nodeCount} nodes`,
         fix: "lower replica_count, or set env_node_ids for more nodes",
+      });
+    }
+    if (input.storedLayout !== undefined && UNREPLICATED.has(shardType) && !UNREPLICATED.has(derivedType)) {
+      warnings.push({
+        path,
+        message: `${desired.name} needs shard type ${derivedType} and keeps ${shardType}, which stores one copy of each object`,
+        fix: `set shard_type to ${derivedType} to start with an empty store`,
       });
     }
     if (requirements.consistency === "strong" && shardType !== "raft") {
@@ -114,35 +125,45 @@ function statedReplicaCount(
   );
 }
 
+/** The class takes precedence over the running layout, and that over the environment, which may change later. */
 function statedShardType(
-  { spec, environment }: RenderInput,
+  { spec, environment, storedLayout }: RenderInput,
   { settings, shape }: DesiredCollection,
 ): ShardType | undefined {
-  const classValue = spec.odgm_config?.shard_type;
+  const ofClass = spec.odgm_config?.shard_type;
+  const stated = shape === undefined ? (settings.shard_type ?? ofClass) : ofClass;
   return (
-    (shape === undefined ? (settings.shard_type ?? classValue) : (classValue ?? settings.shard_type)) ??
+    stated ??
+    storedLayout?.shardType ??
+    (shape === undefined ? undefined : settings.shard_type) ??
     environment?.spec.odgm.defaults?.shard_type
   );
 }
 
 function partitionCount(
-  input: RenderInput,
-  { settings, shape }: DesiredCollection,
+  { spec, environment, storedLayout }: RenderInput,
+  { name, settings, shape }: DesiredCollection,
   requirements: Requirements,
 ): number {
-  const classValue = input.spec.odgm_config?.partition_count;
-  const stated =
-    shape === undefined ? (settings.partition_count ?? classValue) : (classValue ?? settings.partition_count);
-  if (stated !== undefined) return stated;
-  const derived = partitionsFor(requirements.throughputRps, input.environment?.spec.odgm.partition_strategies);
+  const ofClass = spec.odgm_config?.partition_count;
+  const stated = shape === undefined ? (settings.partition_count ?? ofClass) : ofClass;
+  return (
+    stated ??
+    storedLayout?.partitions.get(name) ??
+    (shape === undefined ? undefined : settings.partition_count) ??
+    defaultPartitions(shape, partitionsFor(requirements.throughputRps, environment?.spec.odgm.partition_strategies))
+  );
+}
+
+function defaultPartitions(shape: StateShape | undefined, byThroughput: number): number {
   switch (shape) {
     case "singleton":
       return 1;
     case "collection":
-      return Math.max(4, derived);
+      return Math.max(4, byThroughput);
     case "data":
     case undefined:
-      return derived;
+      return byThroughput;
   }
 }
 

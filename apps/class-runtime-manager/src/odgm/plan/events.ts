@@ -24,14 +24,16 @@ export function eventsOf(input: RenderInput): Events {
   const { spec, environment } = input;
   const own = spec.odgm_config?.event_processing;
   const defaults = environment?.spec.odgm.defaults?.event_processing;
-  const { latencyMs } = classRequirements(spec, environment);
   const triggers = distinct([
     ...(own?.event_triggers ?? defaults?.event_triggers ?? []),
     ...(spec.functions ?? []).flatMap((fn) => fn.odgm_integration?.event_triggers ?? []),
     ...boundTriggers(input),
   ]);
+  const enabled = own?.enabled ?? defaults?.enabled ?? triggers.length > 0;
+  // Without events, a changed latency must not restart the state store.
+  const latencyMs = enabled ? classRequirements(spec, environment).latencyMs : undefined;
   return {
-    enabled: own?.enabled ?? defaults?.enabled ?? triggers.length > 0,
+    enabled,
     maxTriggerDepth:
       own?.max_trigger_depth ??
       defaults?.max_trigger_depth ??

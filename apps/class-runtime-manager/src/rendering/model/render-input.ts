@@ -1,4 +1,5 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import type { ShardType } from "@oaas/models";
 import type { Dimension } from "@oaas/nfr";
 import type { ClusterFacts, Environment } from "./cluster-facts.ts";
 
@@ -13,6 +14,13 @@ export interface Owner {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** How the objects of a running class are stored. */
+export interface StoredLayout {
+  readonly shardType?: ShardType;
+  /** Partitions by collection. */
+  readonly partitions: ReadonlyMap<string, number>;
+}
+
 /** The complete input of rendering: no clock, no environment variables, no reads. */
 export interface RenderInput {
   readonly owner: Owner;
@@ -25,6 +33,8 @@ export interface RenderInput {
    * annotation. A function keeps its name when other functions are added, removed or reordered.
    */
   readonly assignedNames?: ReadonlyMap<string, string>;
+  /** The layout in use. It is kept unless the class states another, because stored objects would be unreachable. */
+  readonly storedLayout?: StoredLayout;
   /** Values that enforcement chose, by function key: replicas, CPU in millicores, memory in bytes. */
   readonly enforced?: ReadonlyMap<string, Readonly<Partial<Record<Dimension, number>>>>;
 }
