@@ -1,8 +1,10 @@
-import { Fault, invalidArgument, notFound, type Clock } from "@oaas/foundation";
+import { failedPrecondition, Fault, invalidArgument, notFound, type Clock } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
 import { combineTransactions, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import { maskedInDeployment } from "../masking/mask-settings.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import { layoutChanges } from "../planner/sizing/state-layout.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -87,6 +89,7 @@ export async function rollBackDeployment(
     const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
     if (entry === undefined || plan === undefined) throw await revisionFault(deployments, key, revision);
     if (snapshot.current.record.desired?.revision === revision) return reapply(deps, snapshot, call, idempotency);
+    assertSameLayout(plan, await desiredPlan(deployments, snapshot), revision);
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;
     const references = combineTransactions(
@@ -107,6 +110,21 @@ function assertSameClass({ key, current }: DeploymentSnapshot, { packageName, cl
   throw new Fault(
     { kind: "already-exists", resource: "deployment", name: key },
     `deployment "${key}" belongs to class ${deployed.packageName}.${deployed.classKey}; use another deployment_key`,
+  );
+}
+
+/** A rollback keeps the stored objects: their layout changes only with `odgm.allow_layout_change` of a new revision. */
+function assertSameLayout(plan: DeploymentPlan, running: DeploymentPlan | undefined, revision: number): void {
+  if (running?.odgm === undefined) return;
+  const changes =
+    plan.odgm === undefined
+      ? ["it has no state store"]
+      : layoutChanges(running.odgm, plan.odgm).map(({ text }) => text);
+  if (changes.length === 0) return;
+  throw failedPrecondition(
+    `revision ${revision}`,
+    `revision ${revision} stores objects in another layout: ${changes.join("; ")}. Objects that are already stored would be ` +
+      "unreachable; apply that revision's deployment with odgm.allow_layout_change to accept the loss",
   );
 }
 

@@ -460,6 +460,19 @@ describe("history", () => {
     expect(inUse()).toBe("a");
   });
 
+  test("rejects a rollback to another layout of the state store", async () => {
+    const of = (partitionCount: number, allowLayoutChange = false) => ({
+      odgm: { collections: [], nodeIds: {}, partitionCount, allowLayoutChange },
+    });
+    await apply(["a"], of(2));
+    await expect(apply(["a"], of(3))).rejects.toMatchObject({ kind: "invalid-argument" });
+    await apply(["a"], of(3, true));
+    await expect(fixture.drive(manager.service.rollBack(KEY, 1, CALL, {}))).rejects.toMatchObject({
+      kind: "failed-precondition",
+      message: expect.stringContaining("the running class has 3 partitions, not 2"),
+    });
+  });
+
   test("is bounded and always keeps the revision in force", async () => {
     await another({ history: 2 });
     for (const clusters of [["a"], ["b"], ["c"], ["a", "b"]]) await apply(clusters);

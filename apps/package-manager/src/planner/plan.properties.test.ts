@@ -257,3 +257,33 @@ test("the inputs of the replica decision give the planned replicas, and its sugg
     RUNS,
   );
 });
+
+test("a running class keeps its layout, and each shard its id while its node remains", () => {
+  fc.assert(
+    fc.property(input, input, (first, later) => {
+      const before = planDeployment(first);
+      fc.pre(before.ok && before.value.odgm !== undefined);
+      const { package: from, deployment } = first;
+      const changed = { ...later, package: from, deployment: { ...later.deployment, key: deployment.key } };
+      const after = planDeployment({ ...changed, previous: before.value });
+      fc.pre(after.ok);
+      const [old, now] = [before.value.odgm, after.value.odgm];
+      expect(now).toMatchObject({ collections: old?.collections, partitionCount: old?.partitionCount });
+      const members = new Set(Object.values(now?.nodeIds ?? {}).flat());
+      const ids = Object.values(now?.assignments ?? {}).flatMap((all) => all.flatMap(({ shardIds }) => shardIds));
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const [name, partitions] of Object.entries(old?.assignments ?? {})) {
+        for (const [index, { replica, shardIds }] of partitions.entries()) {
+          const shards = replica
+            .map((node, at) => ({ node, id: shardIds[at] }))
+            .filter(({ node }) => members.has(node));
+          const next = now?.assignments[name]?.[index];
+          const kept = shards.slice(0, now?.replicaCount);
+          expect(next?.replica.slice(0, kept.length)).toEqual(kept.map(({ node }) => node));
+          expect(next?.shardIds.slice(0, kept.length)).toEqual(kept.map(({ id }) => id));
+        }
+      }
+    }),
+    { numRuns: sweepSize(300, 20_000) },
+  );
+});

@@ -11,6 +11,7 @@ import {
   functionKey,
   functionOf,
   expectPlan,
+  expectRefusal,
   stateOf,
   STRONG_STATE,
 } from "./testing/plan-inputs.ts";
@@ -419,5 +420,74 @@ describe("data grid", () => {
     expect(enough.decisions.map(({ outcome }) => outcome)).toContainEqual(
       expect.stringContaining("1 replica would reach 0.99"),
     );
+  });
+
+  describe("of a running class", () => {
+    const copies = (replicaCount: number) => ({ odgm: { collections: [], nodeIds: {}, replicaCount } });
+    const running = expectPlan({ ...withState, deployment: { ...copies(2), nfr: { availability: 0.98 } } });
+
+    test.each([
+      { change: "a throughput", deployment: { ...copies(2), nfr: { availability: 0.98, minThroughputRps: 5 } } },
+      { change: "a latency", deployment: { ...copies(2), nfr: { availability: 0.98, maxLatencyMs: 10 } } },
+      { change: "more copies", deployment: copies(3) },
+    ])("keeps its layout and its shards with $change", ({ deployment }) => {
+      const { odgm } = expectPlan({ ...withState, deployment, previous: running });
+      expect(odgm).toMatchObject({ partitionCount: 4, collections: running.odgm?.collections });
+      for (const [name, partitions] of Object.entries(running.odgm?.assignments ?? {})) {
+        for (const [index, { replica, shardIds }] of partitions.entries()) {
+          const now = odgm?.assignments[name]?.[index];
+          expect(now?.replica.slice(0, replica.length)).toEqual(replica);
+          expect(now?.shardIds.slice(0, shardIds.length)).toEqual(shardIds);
+        }
+      }
+    });
+
+    test.each([
+      { field: "partition_count", odgm: { partitionCount: 8 }, text: "has 4 partitions, not 8" },
+      { field: "collections", odgm: { collections: ["other"] }, text: "stores objects in shop.Order" },
+    ])("refuses another $field, and says what allows it", ({ field, odgm: stated, text }) => {
+      const odgm = { collections: [], nodeIds: {}, ...stated };
+      const refusal = expectRefusal({ ...withState, deployment: { odgm }, previous: running });
+      expect(refusal).toMatchObject({ kind: "invalid", violations: [{ path: `$.odgm.${field}` }] });
+      expect(refusal.message).toContain(text);
+      expect(refusal.message).toContain("odgm.allow_layout_change");
+      const allowed = { ...odgm, allowLayoutChange: true };
+      expect(expectPlan({ ...withState, deployment: { odgm: allowed }, previous: running }).odgm).toMatchObject(stated);
+    });
+
+    test("refuses another shard type, but not another name of it", () => {
+      const of = (shardType: ShardType) => ({ odgm: { collections: [], nodeIds: {}, shardType } });
+      const single = expectPlan({ ...withState, deployment: of(ShardType.single) });
+      expect(expectRefusal({ ...withState, deployment: of(ShardType.raft), previous: single })).toMatchObject({
+        violations: [{ path: "$.odgm.shard_type" }],
+      });
+      expectPlan({ ...withState, deployment: of(ShardType.basic), previous: single });
+    });
+
+    test("refuses more copies of objects that are stored without replication", () => {
+      const single = expectPlan(withState);
+      const needed = { ...withState, deployment: { nfr: { availability: 0.9999 } }, previous: single };
+      expect(expectRefusal(needed)).toMatchObject({ violations: [{ path: "$.odgm.shard_type" }] });
+      const odgm = { collections: [], nodeIds: {}, shardType: ShardType.raft, allowLayoutChange: true };
+      const allowed = expectPlan({ ...needed, deployment: { ...needed.deployment, odgm } });
+      expect(allowed.odgm).toMatchObject({ shardType: ShardType.raft, replicaCount: allowed.replicas });
+    });
+
+    test("adds a collection without changing the others", () => {
+      const odgm = { collections: ["new", "shop.Order"], nodeIds: {}, replicaCount: 2 };
+      const deployment = { odgm, nfr: { availability: 0.98 } };
+      const plan = expectPlan({ ...withState, deployment, previous: running });
+      expect(plan.odgm?.assignments["shop.Order"]).toEqual(running.odgm?.assignments["shop.Order"]);
+      const ids = Object.values(plan.odgm?.assignments ?? {}).flatMap((all) => all.flatMap(({ shardIds }) => shardIds));
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    test("refuses to remove the state store", () => {
+      expect(expectRefusal({ ...withState, deployment: { addons: [] }, previous: running })).toMatchObject({
+        violations: [{ path: "$.odgm" }],
+      });
+      const odgm = { collections: [], nodeIds: {}, allowLayoutChange: true };
+      expect(expectPlan({ ...withState, deployment: { addons: [], odgm }, previous: running }).odgm).toBeUndefined();
+    });
   });
 });

@@ -15,7 +15,8 @@ import {
 } from "./refusals/refusals.ts";
 import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
 import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
-import { isStrong, needsOdgm, planOdgm } from "./sizing/odgm.ts";
+import { needsOdgm, planOdgm } from "./sizing/odgm.ts";
+import { isStrong, removalViolations } from "./sizing/state-layout.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
 
 /**
@@ -132,10 +133,14 @@ function assemblePlan(
   const { package: from, deployment, settings } = input;
   const { replicas, nodes, chosen, verdicts } = placement;
   const plannedFor = ({ spec }: RequestedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
-  const odgm = hasOdgm ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes }) : ok(undefined);
+  const previous = input.previous?.odgm;
+  const odgm = hasOdgm
+    ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous })
+    : ok(undefined);
   const violations = [
     ...functions.flatMap((fn) => maxScaleViolation(fn, plannedFor(fn), settings)),
     ...(odgm.ok ? [] : odgm.error),
+    ...(hasOdgm || previous === undefined ? [] : removalViolations(deployment.odgm)),
   ];
   if (!odgm.ok || violations.length > 0) return err(refuseInvalid(violations, verdicts));
 

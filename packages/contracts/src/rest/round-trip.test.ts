@@ -129,7 +129,13 @@ const functionDeployment = model<FunctionDeployment>(
 );
 const odgm = model<OdgmSpec>(
   { collections: fc.array(word, { maxLength: 2 }), nodeIds: map(fc.array(fc.maxSafeNat(), { maxLength: 2 })) },
-  { partitionCount: count, replicaCount: count, shardType: oneOf(ShardType), log: text },
+  {
+    partitionCount: count,
+    replicaCount: count,
+    shardType: oneOf(ShardType),
+    log: text,
+    allowLayoutChange: fc.boolean(),
+  },
 );
 const telemetry = model<TelemetryConfig>(
   { resourceAttributes: map(text) },

@@ -14,4 +14,6 @@ export interface OdgmSpec {
   /** Node ids by cluster; the planner chooses if empty. */
   readonly nodeIds: Readonly<Record<ClusterName, readonly number[]>>;
   readonly log?: string;
+  /** Allows a change of collections, partitions or shard type that makes stored objects unreachable. */
+  readonly allowLayoutChange?: boolean;
 }

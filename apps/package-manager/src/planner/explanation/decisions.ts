@@ -157,7 +157,7 @@ function bestEffortDecision({ placement, task }: PlannedDeployment): Decision | 
   };
 }
 
-function odgmDecision({ odgm, placement }: PlannedDeployment): Decision | undefined {
+function odgmDecision({ odgm, placement, task }: PlannedDeployment): Decision | undefined {
   if (odgm === undefined) return undefined;
   const nodes = Object.values(odgm.nodeIds).flat().length;
   const { collections, partitionCount, replicaCount, shardType } = odgm;
@@ -167,11 +167,15 @@ function odgmDecision({ odgm, placement }: PlannedDeployment): Decision | undefi
       clusters: placement.chosen.length,
       replicas: replicaCount,
       shard_type: shardType ?? "chosen by each class runtime manager",
+      ...(task.input.previous?.odgm === undefined
+        ? {}
+        : { running_partitions: task.input.previous.odgm.partitionCount }),
     },
     outcome:
       `${pluralize(nodes, "node")}; ${pluralize(collections.length, "collection")} of ` +
       `${pluralize(partitionCount, "partition")} with ${pluralize(replicaCount, "copy", "copies")} each`,
-    wouldChange: "odgm.partition_count, odgm.replica_count, odgm.env_node_ids",
+    wouldChange:
+      "odgm.replica_count, odgm.env_node_ids; of a running class, odgm.partition_count only with odgm.allow_layout_change",
   };
 }
 

@@ -1,17 +1,16 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
 import {
-  ConsistencyModel,
-  qualifyClassKey,
   ShardType,
-  StateShape,
   type ClassDefinition,
   type ClassDeployment,
   type ClusterName,
   type PackageName,
 } from "@oaas/models";
 import type { RequestedFunction } from "./functions.ts";
-import { ownEntry, type PlannedOdgm, type ShardAssignment } from "../plan-types.ts";
+import { ownEntry, type PlannedOdgm } from "../plan-types.ts";
+import { assignShards } from "./shard-map.ts";
+import { chooseLayout, isStrong, layoutViolations } from "./state-layout.ts";
 
 /** The shard map is stored and sent as one value; more shards exceed the size limits of the store and of gRPC. */
 const MAX_SHARDS = 16_384;
@@ -35,62 +34,34 @@ export interface OdgmTask {
   readonly replicas: number;
   /** Nodes in each chosen cluster. */
   readonly nodes: ReadonlyMap<ClusterName, number>;
+  /** The data grid of the running deployment. */
+  readonly previous?: PlannedOdgm | undefined;
 }
 
-/** Plans the data grid over all clusters. Node and shard ids are deterministic. */
+/** Plans the data grid over all clusters. Node and shard ids are deterministic, and those that run are kept. */
 export function planOdgm(task: OdgmTask): Result<PlannedOdgm, readonly Violation[]> {
-  const { packageName, definition, deployment, replicas } = task;
-  const odgm = deployment.odgm;
-  const named = [...new Set(odgm?.collections)];
-  const collections = named.length === 0 ? [qualifyClassKey(packageName, definition.key)] : named;
-  const partitionCount = odgm?.partitionCount ?? defaultPartitions(definition, deployment);
+  const { deployment, replicas, previous } = task;
+  const { odgm } = deployment;
+  const layout = chooseLayout(task);
   const nodeIds = planNodeIds(task);
   const members = [...new Set(Object.values(nodeIds).flat())].sort((a, b) => a - b);
-  const shards = collections.length * partitionCount * replicas;
+  const shards = layout.collections.length * layout.partitionCount * replicas;
   const violations = [
     ...idViolations(task),
     ...shardTypeViolations(task),
     ...memberViolations(members.length, replicas),
     ...(shards > MAX_SHARDS ? [tooManyShards(shards)] : []),
+    ...(previous === undefined ? [] : layoutViolations({ ...layout, replicaCount: replicas }, previous, odgm)),
   ];
   if (violations.length > 0) return err(violations);
 
-  const shardType = isStrong(definition) ? ShardType.raft : odgm?.shardType;
   return ok({
-    collections,
-    partitionCount,
+    ...layout,
     replicaCount: replicas,
-    ...(shardType === undefined ? {} : { shardType }),
     log: odgm?.log ?? "info",
     nodeIds,
-    assignments: shardMap(collections, partitionCount, replicas, members),
+    assignments: assignShards({ ...layout, replicas, members, previous: previous?.assignments }),
   });
-}
-
-/** Whether the class requires STRONG consistency. */
-export function isStrong({ stateSpec }: ClassDefinition): boolean {
-  return stateSpec?.consistencyModel === ConsistencyModel.strong;
-}
-
-/** The defaults of a class runtime manager, fixed here because all clusters must agree on them. */
-function defaultPartitions({ stateSpec }: ClassDefinition, { nfr }: ClassDeployment): number {
-  const byThroughput = partitionsFor(nfr.minThroughputRps);
-  switch (stateSpec?.shape) {
-    case StateShape.singleton:
-      return 1;
-    case StateShape.collection:
-      return Math.max(4, byThroughput);
-    case StateShape.data:
-    case undefined:
-      return byThroughput;
-  }
-}
-
-function partitionsFor(rps: number | undefined): number {
-  if (rps === undefined) return 4;
-  if (rps <= 1000) return 1;
-  if (rps <= 5000) return 4;
-  return rps <= 20_000 ? 8 : 16;
 }
 
 /**
@@ -124,29 +95,6 @@ function generateNodeIds(key: string, cluster: string, attempt: number, count: n
   const hash = Number.parseInt(hashJson([key, cluster, attempt]).slice(0, 12), 16);
   const prefix = 100_000_000 + (hash % 900_000_000);
   return Array.from({ length: count }, (_, index) => Number(`${prefix}${index}`));
-}
-
-/**
- * Assigns each partition to `replicas` consecutive nodes, round robin. Shard ids count up from 1 through all collections,
- * because a class runtime manager rejects duplicate ids.
- */
-function shardMap(
-  collections: readonly string[],
-  partitions: number,
-  replicas: number,
-  members: readonly number[],
-): Record<string, readonly ShardAssignment[]> {
-  let next = 1;
-  const assign = (_: unknown, partition: number): ShardAssignment => {
-    const first = next;
-    next += replicas;
-    return {
-      primary: first,
-      replica: Array.from({ length: replicas }, (_, offset) => members[(partition + offset) % members.length] ?? 0),
-      shardIds: Array.from({ length: replicas }, (_, offset) => first + offset),
-    };
-  };
-  return Object.fromEntries(collections.map((name) => [name, Array.from({ length: partitions }, assign)]));
 }
 
 function idViolations({ deployment, nodes }: OdgmTask): Violation[] {

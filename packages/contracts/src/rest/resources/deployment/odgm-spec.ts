@@ -11,6 +11,7 @@ import { z } from "zod";
 import { withDefault } from "../../reading/fields.ts";
 import {
   array,
+  boolean,
   emptyIsAbsent,
   enumeration,
   integer,
@@ -51,4 +52,9 @@ export const odgmSpec = resource<OdgmSpec>()({
     {},
   ),
   log: optional("log", "Log filter of the state store processes.", string()),
+  allowLayoutChange: optional(
+    "allow_layout_change",
+    "Allows a running class to change its collections, partition_count or shard_type. Objects that are already stored become unreachable.",
+    boolean(),
+  ),
 });
