@@ -57,6 +57,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "nfr",
       "observability",
       "prometheus-client",
+      "promql",
       "rpc",
       "service-shell",
     ],
@@ -107,7 +108,7 @@ export interface FolderRule {
 
 /** Packages that pure folders may import at run time. */
 export const PURE_PACKAGES =
-  /^(@oaas\/(foundation|models|kube-core|contracts|nfr)(\/.*)?|@oaas\/observability\/secrets|zod|yaml|@bufbuild\/protobuf)$/;
+  /^(@oaas\/(foundation|models|kube-core|contracts|nfr|promql)(\/.*)?|@oaas\/observability\/secrets|zod|yaml|@bufbuild\/protobuf)$/;
 
 /**
  * The folders of each app, from the bottom up: a row may import only the rows before it.

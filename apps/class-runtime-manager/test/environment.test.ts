@@ -63,6 +63,7 @@ describeOnTarget("limits of an environment", { needs: ["kubectl"] }, () => {
 
   test.each([
     { what: "allowed-registry", spec: { images: { allowed_registries: ["https://example.test"] } }, field: "images" },
+    { what: "query", spec: { metrics: { queries: { restarts: "sum(restarts)" } } }, field: "metrics.queries.restarts" },
     { what: "node-selector", spec: { nodeSelector: { disk: "very fast!" } }, field: "nodeSelector" },
   ])("rejects a class that names an environment with an invalid $what", async ({ what, spec, field }) => {
     await setEnvironment(what, spec);

@@ -53,6 +53,47 @@ describeWith(["kubernetes", "prometheus"], "measurements with a real Prometheus"
       { timeoutMs: 90_000, what: `NfrObserved to be ${wanted}` },
     );
 
+  it("measures the classes of an environment by its own queries", async () => {
+    const query = "sum by (namespace, oaas_owner, function) (rate(shop_hits{namespace=~$namespaces}[$window]))";
+    await fixture.apply("default", {
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "EnvironmentConfig",
+      metadata: { name: "shops" },
+      spec: { kind: "dev", metrics: { queries: { requests_per_second: query } } },
+    });
+    const feed = async (seconds: number): Promise<void> => {
+      const now = Math.floor(Date.now() / 1_000) * 1_000;
+      const times = Array.from({ length: seconds }, (_, index) => now - (seconds - index) * 1_000);
+      const series = ["shop", "plain"].flatMap((owner) =>
+        Object.entries({ shop_hits: 70, http_requests_total: 40 }).map(([name, perSecond]) => ({
+          labels: { __name__: name, namespace: "default", oaas_owner: owner, function: "f", code: "200" },
+          samples: times.map((atMs) => ({ atMs, value: (atMs / 1_000 - 1.7e9) * perSecond })),
+        })),
+      );
+      await prometheus.write(series);
+    };
+    await feed(180);
+    await fixture.apply("default", classManifest("shop", { target_environment: "shops" }));
+    await fixture.apply("default", classManifest("plain"));
+    const measuredRps = async (name: string): Promise<number | undefined> => {
+      const recommended = (await fixture.status("default", name))?.nfr_recommendations ?? [];
+      return recommended.find(({ dimension }) => dimension === "replicas")?.evidence?.values["requests_per_second"];
+    };
+    const [shop, plain] = await eventually(
+      async () => {
+        await feed(60);
+        const rates = [await measuredRps("shop"), await measuredRps("plain")] as const;
+        return rates.every((rate) => rate !== undefined) && rates;
+      },
+      { timeoutMs: 90_000, what: "both classes to be measured" },
+    );
+    // The start of a window may lack samples, for both alike.
+    expect(shop).toBeGreaterThan(45);
+    expect(plain).toBeGreaterThan(20);
+    expect(plain).toBeLessThan(41);
+    await fixture.kubectl("delete crt shop plain -n default");
+  });
+
   it("writes recommendations and compliance, and says when it is blind", async () => {
     const requirements = { min_throughput_rps: 30, max_latency_ms: 200 };
     await fixture.apply("default", classManifest("web", { nfr_requirements: requirements }));

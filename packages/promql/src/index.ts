@@ -6,6 +6,7 @@
  */
 export { labelsToObject, type Labels } from "./labels.ts";
 export { parseQuery } from "./syntax/parse-query.ts";
+export { listSelectors } from "./syntax/list-selectors.ts";
 export { TimeSeriesStore, type StoreLimits } from "./store/time-series-store.ts";
 export { QueryEngine, type QueryRange, type QueryResult, type ResultSeries } from "./evaluate/evaluate.ts";
 export type { EvaluationOptions } from "./evaluate/context.ts";

@@ -5,6 +5,7 @@ import type { CrmConfig } from "../config.ts";
 import type { ClassManager } from "../controller/class-manager.ts";
 import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "../controller/kinds/class-kind.ts";
 import { DEPLOYMENT_RECORDS } from "../controller/kinds/resource-types.ts";
+import { environmentQueries } from "../templates/environment/check-queries.ts";
 import { Analyzer, type AnalyzedComponent } from "./analysis/analyzer.ts";
 import { ClassSource } from "./analysis/class-source.ts";
 import type { MetricsProvider } from "./analysis/metrics-provider.ts";
@@ -31,7 +32,11 @@ export function createMeasuring({ config, ambient, logger, meter, provider, crm,
 } {
   const { prometheus, analyzer: settings, limits } = config;
   const { children, pods, actingClient: client } = crm;
-  const options = { client, children, pods, maxReplicas: limits.maxReplicas };
+  const queriesOf = (namespace: string, name: string | undefined) => {
+    const environment = crm.templateSources.resolveEnvironment(namespace, name);
+    return environment.ok && environment.value ? environmentQueries(environment.value.spec) : undefined;
+  };
+  const options = { client, children, pods, maxReplicas: limits.maxReplicas, queriesOf };
   const records = crm.informers.view(DEPLOYMENT_RECORDS, namespaces, {}, { isOptional: true });
   const sources = [
     new ClassSource(CLASS_RUNTIME_KIND, crm.classRuntimes, options),

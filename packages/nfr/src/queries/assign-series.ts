@@ -1,4 +1,5 @@
 import type { Sample, Series, Signal } from "../samples.ts";
+import type { QueryOverrides } from "./build-queries.ts";
 import { knativeServiceOf, PodIndex, type Workload } from "./pod-names.ts";
 import { countAbove, type Bucket } from "./slow-requests.ts";
 
@@ -17,6 +18,8 @@ export interface ComponentTarget {
   readonly pods?: readonly string[];
   /** For slow requests. */
   readonly maxLatencyMs?: number;
+  /** Templates of its environment, which replace those of the cluster. */
+  readonly queries?: QueryOverrides;
 }
 
 /** A series of a query result. */

@@ -20,7 +20,16 @@ export function buildQuery(
   scheme: NamingScheme,
   overrides: QueryOverrides = {},
 ): string {
-  const template = overrides[signal] ?? QUERY_TEMPLATES[scheme][signal];
+  return fillTemplate(templateOf(signal, scheme, overrides), scope);
+}
+
+/** The template of a signal. */
+export function templateOf(signal: Signal, scheme: NamingScheme, overrides: QueryOverrides = {}): QueryTemplate {
+  return overrides[signal] ?? QUERY_TEMPLATES[scheme][signal];
+}
+
+/** The query of a template. */
+export function fillTemplate(template: QueryTemplate, scope: QueryScope): string {
   return template
     .replaceAll("$namespaces", () => quoteAlternatives(scope.namespaces))
     .replaceAll("$window", () => promqlDuration(scope.windowMs));

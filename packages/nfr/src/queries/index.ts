@@ -6,7 +6,14 @@ export {
   type ComponentTarget,
   type ResultSeries,
 } from "./assign-series.ts";
-export { buildQuery, findOverrideProblems, type QueryOverrides, type QueryScope } from "./build-queries.ts";
+export {
+  buildQuery,
+  fillTemplate,
+  findOverrideProblems,
+  templateOf,
+  type QueryOverrides,
+  type QueryScope,
+} from "./build-queries.ts";
 export {
   deploymentCpuPercent,
   deploymentLatencyP95,

@@ -9,6 +9,7 @@ import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView } from "@oaas/kube-runtime";
 import { readEnvironmentSpec, readTemplateSpec } from "../../mapping/record/read-class-runtime.ts";
 import { checkLimits } from "../../templates/environment/check-limits.ts";
+import { checkQueries } from "../../templates/environment/check-queries.ts";
 import {
   invalidEnvironment,
   missingEnvironment,
@@ -111,7 +112,7 @@ export function templateId({ metadata, spec }: TemplateObject): string {
 function readEnvironment(object: EnvironmentObject): Result<EnvironmentConfigSpec, readonly Violation[]> {
   const spec = readEnvironmentSpec(object);
   if (!spec.ok) return spec;
-  const violations = checkLimits(spec.value);
+  const violations = [...checkLimits(spec.value), ...checkQueries(spec.value)];
   return violations.length === 0 ? spec : err(violationsUnder("$.spec", violations));
 }
 

@@ -16,7 +16,13 @@ import type { MeasuredComponent } from "../components/measured-component.ts";
 import { complianceEvents, observationEvent } from "../status/nfr-events.ts";
 import { nextNfrStatus, withWrittenStart, writtenRecommendations, type NfrStatusUpdate } from "../status/nfr-status.ts";
 import { NFR_OBSERVED, observedState, type ObservedState } from "../status/observed-condition.ts";
-import { isHistoryReadable, SignalReader, type ReadOutcome, type SignalReaderOptions } from "./signal-reader.ts";
+import {
+  isHistoryReadable,
+  SignalReader,
+  type Outage,
+  type ReadOutcome,
+  type SignalReaderOptions,
+} from "./signal-reader.ts";
 import { analyzerMetrics, type AnalyzerMetrics } from "./telemetry.ts";
 import { ViolationTime } from "./violation-time.ts";
 
@@ -90,7 +96,10 @@ export class Analyzer implements LedTask {
   readonly #resources = new Map<string, ResourceModel>();
   /** Time of the newest sample of each class, by uid. */
   readonly #lastData = new Map<string, number>();
-  #history: ReadonlyMap<string, RequestSeries> | undefined;
+  /** Components of the first tick whose history is not read yet; undefined before it. */
+  #awaitingHistory: Set<string> | undefined;
+  /** What this tick read of it. */
+  #history: ReadonlyMap<string, RequestSeries> = new Map();
 
   constructor(options: AnalyzerOptions) {
     this.#options = options;
@@ -108,7 +117,7 @@ export class Analyzer implements LedTask {
     this.#states.clear();
     this.#resources.clear();
     this.#lastData.clear();
-    this.#history = undefined;
+    this.#awaitingHistory = undefined;
     this.#violationTime.restart();
     while (!signal.aborted) {
       const startedMs = clock.monotonic();
@@ -137,10 +146,7 @@ export class Analyzer implements LedTask {
       classes.map(({ object }) => object.metadata),
     );
     const outcome = await this.#reader.read(targets, signal);
-    if (this.#history === undefined && targets.length > 0 && isHistoryReadable(outcome)) {
-      this.#history = await this.#reader.readHistory(targets, signal);
-      await this.#restoreSizes(classes, signal);
-    }
+    await this.#readHistory(classes, outcome, signal);
     const counts = { True: 0, Unknown: 0 };
     for (const [position, one] of classes.entries()) {
       if (signal.aborted) return;
@@ -152,11 +158,29 @@ export class Analyzer implements LedTask {
       counts[observed?.status ?? "Unknown"] += 1;
     }
     // The history is part of the states now.
-    if (this.#history !== undefined) this.#history = new Map();
+    this.#history = new Map();
     for (const status of ["True", "Unknown"] as const) this.#metrics.classes.set(counts[status], { observed: status });
     const newestMs = Math.max(...this.#lastData.values());
     if (Number.isFinite(newestMs)) this.#metrics.dataAge.set((clock.now() - newestMs) / 1000);
     this.#metrics.tickDuration.observe((clock.monotonic() - startedMs) / 1000);
+  }
+
+  /** Reads the history of each class that was there at the start, once its signals can be read. */
+  async #readHistory(classes: readonly MeasuredClass[], outcome: ReadOutcome, signal: AbortSignal): Promise<void> {
+    const components = classes.flatMap(({ components: listed, status }) => listed.map((one) => ({ one, status })));
+    if (components.length === 0 || this.#awaitingHistory?.size === 0) return;
+    const awaiting = this.#awaitingHistory ?? new Set(components.map(({ one }) => one.target.key));
+    const readable = components.filter(
+      ({ one: { target } }) => awaiting.has(target.key) && isHistoryReadable(outcome, target),
+    );
+    for (const { one } of readable) awaiting.delete(one.target.key);
+    this.#awaitingHistory = awaiting;
+    if (readable.length === 0) return;
+    this.#history = await this.#reader.readHistory(
+      readable.map(({ one }) => one.target),
+      signal,
+    );
+    await this.#restoreSizes(readable, signal);
   }
 
   /** Removes the status fields of a class that is no longer measured. */
@@ -172,7 +196,8 @@ export class Analyzer implements LedTask {
 
   async #measure(one: MeasuredClass, outcome: ReadOutcome, signal: AbortSignal): Promise<ObservedState> {
     const nowMs = this.#ambient.clock.now();
-    const lost = lostSignals(outcome, nowMs, this.#options.settings.maxDataAgeMs);
+    const failures = outcome.failuresOf(one.components[0]?.target);
+    const lost = lostSignals(failures, nowMs, this.#options.settings.maxDataAgeMs);
     const components = one.components.map((component) => this.#analyze(component, one, lost, nowMs));
     const compliance = components.flatMap(({ analysis }) => analysis.compliance);
     this.#violationTime.add(one.object.metadata, compliance);
@@ -181,7 +206,7 @@ export class Analyzer implements LedTask {
       ...(lastDataMs === undefined ? {} : { lastDataMs }),
       maxDataAgeMs: this.#options.settings.maxDataAgeMs,
       nowMs,
-      failures: [...outcome.failures].map(([name, { fault, lastReadMs }]) => ({
+      failures: [...failures].map(([name, { fault, lastReadMs }]) => ({
         signal: name,
         message: fault.message,
         ...(lastReadMs === undefined ? {} : { lastReadMs }),
@@ -211,7 +236,7 @@ export class Analyzer implements LedTask {
     const { component, target, requirements, scale, revision } = measured;
     const { key } = target;
     const state = this.#states.get(key);
-    const history = this.#history?.get(key);
+    const history = this.#history.get(key);
     const samples = withoutSignals(this.#reader.samplesOf(key), lost);
     const previousTarget = state === undefined ? writtenTarget(status, component, "replicas") : undefined;
     const analysis = analyze({
@@ -236,11 +261,14 @@ export class Analyzer implements LedTask {
   }
 
   /** Learns the usage of the last day, after a start. */
-  #restoreSizes(classes: readonly MeasuredClass[], signal: AbortSignal): Promise<void> {
-    const known = new Map(
-      classes.flatMap(({ components, status }) => components.map((one) => [one.target.key, { one, status }] as const)),
-    );
-    const targets = [...known.values()].map(({ one }) => one.target);
+  #restoreSizes(
+    components: readonly { readonly one: MeasuredComponent; readonly status: ClassRuntimeStatus | undefined }[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const known = new Map(components.map((each) => [each.one.target.key, each]));
+    const targets = components.map(({ one }) => one.target);
+    // Samples are learnt in the order of time.
+    for (const key of known.keys()) this.#resources.delete(key);
     return this.#reader.readUsage(
       targets,
       (key, pods) => {
@@ -334,7 +362,7 @@ export class Analyzer implements LedTask {
 }
 
 /** Signals that could not be read for so long that their samples are outdated. */
-function lostSignals({ failures }: ReadOutcome, nowMs: number, maxDataAgeMs: number): ReadonlySet<Signal> {
+function lostSignals(failures: ReadonlyMap<Signal, Outage>, nowMs: number, maxDataAgeMs: number): ReadonlySet<Signal> {
   const lost = [...failures].filter(([, { lastReadMs }]) => nowMs - (lastReadMs ?? 0) > maxDataAgeMs);
   return new Set(lost.map(([name]) => name));
 }

@@ -2,6 +2,7 @@ import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { Fault } from "@oaas/foundation";
 import { isBeingDeleted, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { InformerView, KubeClient } from "@oaas/kube-runtime";
+import type { QueryOverrides } from "@oaas/nfr/queries";
 import type { ChildCache } from "../../controller/children/child-cache.ts";
 import type { PodView } from "../../controller/cluster/pod-view.ts";
 import type { ClassKind } from "../../controller/kinds/class-kind.ts";
@@ -19,6 +20,8 @@ export interface ClassSourceOptions {
   readonly children: Pick<ChildCache, "childrenOf">;
   readonly pods: Pick<PodView, "podsOf">;
   readonly maxReplicas: number;
+  /** The queries of an environment; without a name, of the default environment. */
+  readonly queriesOf?: (namespace: string, environment: string | undefined) => QueryOverrides | undefined;
 }
 
 /** The classes of one kind, as the analyzer measures them. */
@@ -58,7 +61,7 @@ export class ClassSource<T extends KubeObject> {
   }
 
   #measured(object: Stored<T>, parsed: ClassRuntime): MeasuredClass {
-    const { children, pods, maxReplicas } = this.#options;
+    const { children, pods, maxReplicas, queriesOf } = this.#options;
     const { uid, namespace = "", name, annotations } = object.metadata;
     const { enforcement = parsed.spec.nfr?.enforcement } = parsed.spec;
     const mode = annotations?.[ANNOTATIONS.enforcement] ?? enforcement?.mode;
@@ -75,6 +78,7 @@ export class ClassSource<T extends KubeObject> {
             children: children.childrenOf(uid).map((child) => child.object),
             pods: pods.podsOf(namespace, ownerLabelValue(name)),
             maxReplicas,
+            queries: queriesOf?.(namespace, parsed.spec.target_environment),
           })
         : [],
       writeStatus: (status, signal) => this.#write(object, status, signal),

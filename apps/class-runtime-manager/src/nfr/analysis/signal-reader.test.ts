@@ -1,7 +1,7 @@
 import { failedPrecondition } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { SIGNALS } from "@oaas/nfr";
-import type { ComponentTarget } from "@oaas/nfr/queries";
+import { QUERY_TEMPLATES, type ComponentTarget, type QueryOverrides } from "@oaas/nfr/queries";
 import { NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
 import type { QueryResult, RangeQuery } from "@oaas/prometheus-client";
@@ -73,7 +73,7 @@ describe("SignalReader", () => {
 
   it("reads nothing without classes", async () => {
     const { asked, read } = setup(() => EMPTY);
-    expect((await read([])).failures.size).toBe(0);
+    expect((await read([])).failuresOf(undefined).size).toBe(0);
     expect(asked).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe("SignalReader", () => {
       const labels = { namespace: "a", pod: "web-7d4b9c6f5d-x2x4z" };
       return { ...EMPTY, series: [{ labels, samples: [{ atMs: endMs, value: 7 }] }] };
     });
-    const { failures } = await read([targetIn("a")]);
+    const failures = (await read([targetIn("a")])).failuresOf(targetIn("a"));
     expect([...failures.keys()].toSorted()).toEqual(["oom_kills", "restarts"]);
     expect(failures.get("restarts")).toMatchObject({ fault: { message: "parse error" } });
     expect(reader.samplesOf("a/f").signals.memory_bytes?.map(({ value }) => value)).toEqual([7]);
@@ -100,8 +100,68 @@ describe("SignalReader", () => {
       const labels = { namespace: "team-000", deployment: "web" };
       return { ...EMPTY, series: [{ labels, samples: [{ atMs: endMs, value: 1 }] }] };
     });
-    const { failures } = await read(targets);
+    const failures = (await read(targets)).failuresOf(targets[0]);
     expect(failures.has("ready_replicas")).toBe(true);
     expect(reader.samplesOf("team-000/f").signals.ready_replicas).toBeUndefined();
+  });
+
+  describe("with queries of environments", () => {
+    const own = { memory_bytes: "own_memory{namespace=~$namespaces}" };
+    const inEnvironment = (namespace: string, name: string, queries: QueryOverrides): ComponentTarget => ({
+      ...targetIn(namespace),
+      key: `${namespace}/${name}`,
+      owner: name,
+      workloads: [{ kind: "Deployment", namespace, name }],
+      queries,
+    });
+    const memoryOf = (reader: SignalReader, key: string) =>
+      reader.samplesOf(key).signals.memory_bytes?.map(({ value }) => value);
+    /** Every query about memory returns the series of all classes; `own_memory` returns other values. */
+    const answerMemory = ({ expression, endMs }: RangeQuery): QueryResult => {
+      if (!expression.includes("memory")) return EMPTY;
+      const value = expression.startsWith("own") ? 5 : 7;
+      const names = ["web", "shop"].map((deployment) => ({ namespace: "a", deployment }));
+      return { ...EMPTY, series: names.map((labels) => ({ labels, samples: [{ atMs: endMs, value }] })) };
+    };
+
+    it("adds one query, with effect on the classes of the environment only", async () => {
+      const { asked, reader, read } = setup(answerMemory);
+      const many = Array.from({ length: 20 }, (_, index) => inEnvironment("b", `shop-${index}`, own));
+      await read([targetIn("a"), inEnvironment("a", "shop", own), ...many]);
+      expect(asked).toHaveLength(SIGNALS.length - 1 + 1);
+      expect(asked.filter(({ expression }) => expression.startsWith("own"))).toMatchObject([
+        { expression: 'own_memory{namespace=~"a|b"}' },
+      ]);
+      expect([memoryOf(reader, "a/f"), memoryOf(reader, "a/shop")]).toEqual([[7], [5]]);
+    });
+
+    it("does not add a query when an environment repeats the query of the cluster", async () => {
+      const { asked, read } = setup(answerMemory);
+      const same = { memory_bytes: QUERY_TEMPLATES.prometheus.memory_bytes };
+      await read([targetIn("a"), inEnvironment("a", "shop", same)]);
+      expect(asked).toHaveLength(SIGNALS.length - 1);
+    });
+
+    it("keeps the failure of such a query away from other classes", async () => {
+      const { reader, read } = setup((query) =>
+        query.expression.startsWith("own") ? failedPrecondition("query", "too many samples") : answerMemory(query),
+      );
+      const shop = inEnvironment("a", "shop", own);
+      const outcome = await read([targetIn("a"), shop]);
+      expect([...outcome.failuresOf(shop).keys()]).toEqual(["memory_bytes"]);
+      expect(outcome.failuresOf(targetIn("a")).size).toBe(0);
+      expect([memoryOf(reader, "a/f"), memoryOf(reader, "a/shop")]).toEqual([[7], undefined]);
+    });
+
+    it("reads the whole range again when the query of a class changes", async () => {
+      const { asked, reader, read } = setup(answerMemory);
+      const shop = inEnvironment("a", "shop", own);
+      await read([shop]);
+      const { queries: _, ...withoutQueries } = shop;
+      await read([withoutQueries]);
+      const { startMs = 0, endMs = 0 } = asked.findLast(({ expression }) => expression.includes("memory")) ?? {};
+      expect(endMs - startMs).toBe(600_000);
+      expect(memoryOf(reader, "a/shop")).toEqual([7]);
+    });
   });
 });

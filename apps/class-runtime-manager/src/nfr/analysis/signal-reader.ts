@@ -1,22 +1,15 @@
 import { Fault, sleep, unavailable, type Ambient } from "@oaas/foundation";
-import { SIGNALS, type ComponentSamples, type PodSamples, type Series, type Signal } from "@oaas/nfr";
+import { type ComponentSamples, type PodSamples, type Series, type Signal } from "@oaas/nfr";
 import type { RequestSeries } from "@oaas/nfr/analyzer";
-import {
-  assignSeries,
-  buildQuery,
-  ComponentIndex,
-  type AssignedSignal,
-  type ComponentTarget,
-  type NamingScheme,
-  type QueryOverrides,
-} from "@oaas/nfr/queries";
+import { assignSeries, fillTemplate, type AssignedSignal, type ComponentTarget } from "@oaas/nfr/queries";
 import type { Logger } from "@oaas/observability";
 import type { QueryResult } from "@oaas/prometheus-client";
 import { SampleStore } from "../components/sample-store.ts";
 import type { MetricsProvider } from "./metrics-provider.ts";
+import { groupTargets, templateFor, type ClusterQueries, type QueryGroup } from "./query-groups.ts";
 import type { AnalyzerMetrics } from "./telemetry.ts";
 
-export interface SignalReaderOptions {
+export interface SignalReaderOptions extends ClusterQueries {
   readonly provider: MetricsProvider;
   readonly ambient: Ambient;
   readonly logger: Logger;
@@ -24,14 +17,12 @@ export interface SignalReaderOptions {
   readonly rangeMs: number;
   readonly stepMs: number;
   readonly rateWindowMs: number;
-  readonly scheme: NamingScheme;
-  readonly overrides: QueryOverrides;
 }
 
 /** Which signals could be read. */
 export interface ReadOutcome {
-  /** Signals whose last query failed, with the first fault of the outage. */
-  readonly failures: ReadonlyMap<Signal, Outage>;
+  /** Signals of a component whose last query failed, with the first fault of the outage. */
+  failuresOf(target: ComponentTarget | undefined): ReadonlyMap<Signal, Outage>;
 }
 
 export interface Outage {
@@ -51,8 +42,6 @@ interface FetchRange {
 
 /** Samples of the last steps are fetched again: they change while samples arrive. */
 const OVERLAP_STEPS = 2;
-/** Namespaces in one query, which bounds its length. */
-const MAX_NAMESPACES = 100;
 
 const HISTORY_MS = 3 * 24 * 3_600_000;
 const HISTORY_STEP_MS = 5 * 60_000;
@@ -60,26 +49,35 @@ const HISTORY_STEP_MS = 5 * 60_000;
 const USAGE_MS = 24 * 3_600_000;
 const USAGE_STEP_MS = 60_000;
 const HISTORY_SIGNALS = ["requests_per_second", "errors_per_second", "slow_requests_per_second"] as const;
+type HistorySignal = (typeof HISTORY_SIGNALS)[number];
 /** Days of samples take longer than minutes. */
 const HISTORY_DEADLINE_MS = 30_000;
 /** Bounds the memory and the time of reading history after a start. */
 const MAX_HISTORY_SAMPLES = 1_000_000;
 const MAX_RESPONSE_SAMPLES = 250_000;
 
+/** What is known of the query of a group. */
+interface QueryState {
+  /** The end of the last range that was stored. */
+  readUntilMs?: number;
+  /** Series of the last response, to size the queries of history. */
+  series: number;
+}
+
 /**
  * Reads the signals of all components: one range query per signal and tick, whatever the number of classes, and only
- * what is new since the last one.
+ * what is new since the last one. Environments with own queries add one query for each that differs.
  *
- * *Guarantees*: a failed or partial query changes no stored sample; the others are stored.
+ * *Guarantees*: a failed or partial query changes no stored sample; the others are stored. The query of an environment
+ * affects its classes only.
  */
 export class SignalReader {
   readonly #options: SignalReaderOptions;
   readonly #store = new SampleStore();
-  /** The end of the last range that was stored, by signal. */
-  readonly #readUntil = new Map<Signal, number>();
-  readonly #outages = new Map<Signal, Outage>();
-  /** Series of the last response, to size the queries of history. */
-  readonly #seriesCount = new Map<Signal, number>();
+  /** By signal and template. */
+  readonly #queries = new Map<string, QueryState>();
+  /** The first failure comes first: it has the cause. */
+  readonly #outages = new Map<string, { readonly group: QueryGroup; readonly outage: Outage }>();
 
   constructor(options: SignalReaderOptions) {
     this.#options = options;
@@ -88,7 +86,7 @@ export class SignalReader {
   /** Forgets everything, at the start of a term of leadership. */
   clear(): void {
     this.#store.clear();
-    this.#readUntil.clear();
+    this.#queries.clear();
     this.#outages.clear();
   }
 
@@ -99,58 +97,76 @@ export class SignalReader {
   /** Reads all signals of the components. */
   async read(targets: readonly ComponentTarget[], signal: AbortSignal): Promise<ReadOutcome> {
     this.#store.retain(new Set(targets.map(({ key }) => key)));
-    if (targets.length > 0 && (await this.#isAnswering(signal))) {
-      const index = new ComponentIndex(targets);
-      const chunks = namespaceChunks(targets);
-      await Promise.all(SIGNALS.map((one) => this.#readSignal(one, index, chunks, targets, signal)));
+    const groups = groupTargets(targets, this.#options).filter(
+      ({ signal: name, hasLatencyRequirement }) => name !== "slow_requests_per_second" || hasLatencyRequirement,
+    );
+    const used = new Set(groups.map(queryKey));
+    for (const key of this.#queries.keys()) if (!used.has(key)) this.#queries.delete(key);
+    for (const key of this.#outages.keys()) if (!used.has(key)) this.#outages.delete(key);
+    if (groups.length > 0 && (await this.#isAnswering(groups, signal))) {
+      const bySignal = Map.groupBy(groups, (group) => group.signal);
+      await Promise.all([...bySignal.values()].map((each) => this.#readGroups(each, signal)));
     }
-    return { failures: this.#outages };
+    return { failuresOf: (target) => this.#failuresOf(target) };
+  }
+
+  #failuresOf(target: ComponentTarget | undefined): ReadonlyMap<Signal, Outage> {
+    const failures = new Map<Signal, Outage>();
+    for (const { group, outage } of this.#outages.values()) {
+      const { signal, template } = group;
+      if (templateFor(signal, target, this.#options) === template) failures.set(signal, outage);
+    }
+    return failures;
   }
 
   /** After failures one health check decides, instead of a failure of every query. */
-  async #isAnswering(signal: AbortSignal): Promise<boolean> {
+  async #isAnswering(groups: readonly QueryGroup[], signal: AbortSignal): Promise<boolean> {
     const { provider } = this.#options;
     if (provider.breaker === "closed") return true;
     const health = await provider.healthCheck({ signal });
-    if (!health.isHealthy) for (const one of SIGNALS) this.#fail(one, unavailable("Prometheus", health.reason));
+    if (!health.isHealthy) for (const group of groups) this.#fail(group, unavailable("Prometheus", health.reason));
     return health.isHealthy;
   }
 
-  async #readSignal(
-    name: Signal,
-    index: ComponentIndex,
-    chunks: readonly (readonly string[])[],
-    targets: readonly ComponentTarget[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (name === "slow_requests_per_second" && targets.every(({ maxLatencyMs }) => maxLatencyMs === undefined)) return;
+  async #readGroups(groups: readonly QueryGroup[], signal: AbortSignal): Promise<void> {
+    for (const group of groups) await this.#readGroup(group, signal);
+  }
+
+  async #readGroup(group: QueryGroup, signal: AbortSignal): Promise<void> {
     const { ambient, rangeMs, stepMs } = this.#options;
+    const state = this.#stateOf(group);
     const endMs = Math.floor(ambient.clock.now() / stepMs) * stepMs;
-    const last = this.#readUntil.get(name) ?? Number.NEGATIVE_INFINITY;
+    const last = state.readUntilMs ?? Number.NEGATIVE_INFINITY;
     const startMs = Math.max(endMs - rangeMs, Math.min(endMs, last - OVERLAP_STEPS * stepMs));
     try {
-      const fetched = await this.#query(name, index, chunks, { startMs, endMs, stepMs }, signal);
-      this.#store.add(name, fetched, { fromMs: startMs, keepFromMs: endMs - rangeMs });
-      this.#readUntil.set(name, endMs);
-      this.#outages.delete(name);
+      const fetched = await this.#query(group, { startMs, endMs, stepMs }, signal);
+      this.#store.add(group.signal, fetched, { fromMs: startMs, keepFromMs: endMs - rangeMs, covered: group.keys });
+      state.readUntilMs = endMs;
+      this.#outages.delete(queryKey(group));
     } catch (thrown) {
-      if (!signal.aborted) this.#fail(name, Fault.from(thrown));
+      if (!signal.aborted) this.#fail(group, Fault.from(thrown));
     }
   }
 
+  #stateOf(group: QueryGroup): QueryState {
+    const key = queryKey(group);
+    const state = this.#queries.get(key) ?? { series: 0 };
+    this.#queries.set(key, state);
+    return state;
+  }
+
   async #query(
-    name: Signal,
-    index: ComponentIndex,
-    chunks: readonly (readonly string[])[],
+    group: QueryGroup,
     { deadlineMs, ...range }: FetchRange,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, AssignedSignal>> {
-    const { provider, rateWindowMs, scheme, overrides, metrics, ambient } = this.#options;
+    const { provider, rateWindowMs, metrics, ambient } = this.#options;
+    const { signal: name, template, index, chunks } = group;
     const all = new Map<string, AssignedSignal>();
     let count = 0;
     for (const namespaces of chunks) {
       const windowMs = Math.max(rateWindowMs, range.stepMs);
-      const expression = buildQuery(name, { namespaces, windowMs }, scheme, overrides);
+      const expression = fillTemplate(template, { namespaces, windowMs });
       const startedMs = ambient.clock.monotonic();
       const result = await provider.queryRange(
         { expression, ...range },
@@ -164,7 +180,7 @@ export class SignalReader {
       count += result.series.length;
       for (const [key, value] of assignSeries(index, name, result.series).signals) all.set(key, value);
     }
-    this.#seriesCount.set(name, count);
+    this.#stateOf(group).series = count;
     return all;
   }
 
@@ -174,14 +190,15 @@ export class SignalReader {
     if (warnings.length > 0) logger.debug("query has warnings", { signal: name, warnings });
   }
 
-  #fail(name: Signal, fault: Fault): void {
+  #fail(group: QueryGroup, fault: Fault): void {
     const { logger, metrics } = this.#options;
-    metrics.queryErrors.add(1, { signal: name, kind: fault.kind });
-    const known = this.#outages.get(name);
-    if (known !== undefined) return;
-    logger.warn("query signal failed; keeping the last samples", { signal: name, fault });
-    const lastReadMs = this.#readUntil.get(name);
-    this.#outages.set(name, { fault, ...(lastReadMs === undefined ? {} : { lastReadMs }) });
+    const { signal, chunks } = group;
+    metrics.queryErrors.add(1, { signal, kind: fault.kind });
+    const key = queryKey(group);
+    if (this.#outages.has(key)) return;
+    logger.warn("query signal failed; keeping the last samples", { signal, namespaces: chunks.flat().length, fault });
+    const lastReadMs = this.#queries.get(key)?.readUntilMs;
+    this.#outages.set(key, { group, outage: { fault, ...(lastReadMs === undefined ? {} : { lastReadMs }) } });
   }
 
   /**
@@ -192,29 +209,21 @@ export class SignalReader {
     targets: readonly ComponentTarget[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, RequestSeries>> {
-    const index = new ComponentIndex(targets);
-    const chunks = namespaceChunks(targets);
     const { clock } = this.#options.ambient;
     const endMs = Math.floor(clock.now() / HISTORY_STEP_MS) * HISTORY_STEP_MS;
     const budget = Math.floor(MAX_HISTORY_SAMPLES / (HISTORY_SIGNALS.length * Math.max(1, targets.length)));
     const startMs = endMs - Math.min(HISTORY_MS, budget * HISTORY_STEP_MS);
-    const histories = new Map<string, Partial<Record<(typeof HISTORY_SIGNALS)[number], Series>>>();
-    try {
-      for (const name of HISTORY_SIGNALS) {
-        const series = Math.max(1, this.#seriesCount.get(name) ?? 0);
-        const sliceMs = Math.max(1, Math.floor(MAX_RESPONSE_SAMPLES / series)) * HISTORY_STEP_MS;
-        for (let fromMs = startMs; fromMs < endMs; fromMs += sliceMs) {
-          const range = { startMs: fromMs, endMs: Math.min(endMs, fromMs + sliceMs) - HISTORY_STEP_MS };
-          const query = { ...range, stepMs: HISTORY_STEP_MS, deadlineMs: HISTORY_DEADLINE_MS };
-          const fetched = await this.#query(name, index, chunks, query, signal);
-          for (const [key, { total }] of fetched) {
-            const known = histories.get(key) ?? {};
-            histories.set(key, { ...known, [name]: [...(known[name] ?? []), ...total] });
-          }
-        }
-      }
-    } catch (thrown) {
-      if (!signal.aborted) this.#options.logger.warn("read request history failed", { fault: Fault.from(thrown) });
+    const histories = new Map<string, Partial<Record<HistorySignal, Series>>>();
+    for (const group of groupTargets(targets, this.#options)) {
+      const name = HISTORY_SIGNALS.find((each) => each === group.signal);
+      if (name === undefined) continue;
+      const keep = (key: string, { total }: AssignedSignal): void => {
+        const known = histories.get(key) ?? {};
+        histories.set(key, { ...known, [name]: [...(known[name] ?? []), ...total] });
+      };
+      await this.#readSlices([group], { startMs, endMs, stepMs: HISTORY_STEP_MS }, signal, ([fetched]) => {
+        for (const [key, assigned] of fetched ?? []) keep(key, assigned);
+      });
     }
     return histories;
   }
@@ -228,26 +237,66 @@ export class SignalReader {
     onPart: (key: string, pods: ComponentSamples["pods"]) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const index = new ComponentIndex(targets);
-    const chunks = namespaceChunks(targets);
-    const series = Math.max(1, this.#seriesCount.get("cpu_millicores") ?? 0);
-    const budget = Math.floor(MAX_HISTORY_SAMPLES / (2 * series));
-    const stepMs = budget * USAGE_STEP_MS >= USAGE_MS ? USAGE_STEP_MS : HISTORY_STEP_MS;
-    const endMs = Math.floor(this.#options.ambient.clock.now() / stepMs) * stepMs;
-    const sliceMs = Math.max(1, Math.floor(MAX_RESPONSE_SAMPLES / series)) * stepMs;
-    try {
-      for (let fromMs = endMs - Math.min(USAGE_MS, budget * stepMs); fromMs < endMs; fromMs += sliceMs) {
-        const sliceEndMs = Math.min(endMs, fromMs + sliceMs) - stepMs;
-        const range = { startMs: fromMs, endMs: sliceEndMs, stepMs, deadlineMs: HISTORY_DEADLINE_MS };
-        const cpu = await this.#query("cpu_millicores", index, chunks, range, signal);
-        const memory = await this.#query("memory_bytes", index, chunks, range, signal);
-        for (const key of new Set([...cpu.keys(), ...memory.keys()]))
-          onPart(key, podSamples(cpu.get(key), memory.get(key)));
+    const groups = groupTargets(targets, this.#options);
+    // CPU and memory of the same components are read together, slice by slice.
+    for (const cpu of groups.filter((group) => group.signal === "cpu_millicores")) {
+      for (const memory of groups.filter((group) => group.signal === "memory_bytes")) {
+        const keys = [...cpu.keys].filter((key) => memory.keys.has(key));
+        if (keys.length > 0) await this.#readUsageOf(cpu, memory, keys, onPart, signal);
       }
-    } catch (thrown) {
-      if (!signal.aborted) this.#options.logger.warn("read usage history failed", { fault: Fault.from(thrown) });
     }
   }
+
+  async #readUsageOf(
+    cpu: QueryGroup,
+    memory: QueryGroup,
+    keys: readonly string[],
+    onPart: (key: string, pods: ComponentSamples["pods"]) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const budget = Math.floor(MAX_HISTORY_SAMPLES / (2 * this.#seriesOf(cpu)));
+    const stepMs = budget * USAGE_STEP_MS >= USAGE_MS ? USAGE_STEP_MS : HISTORY_STEP_MS;
+    const endMs = Math.floor(this.#options.ambient.clock.now() / stepMs) * stepMs;
+    const startMs = endMs - Math.min(USAGE_MS, budget * stepMs);
+    await this.#readSlices([cpu, memory], { startMs, endMs, stepMs }, signal, ([ofCpu, ofMemory]) => {
+      for (const key of keys) {
+        const pods = podSamples(ofCpu?.get(key), ofMemory?.get(key));
+        if (Object.keys(pods).length > 0) onPart(key, pods);
+      }
+    });
+  }
+
+  /** Reads a long range in slices that bound the size of a response, oldest first. A failure ends it. */
+  async #readSlices(
+    groups: readonly QueryGroup[],
+    { startMs, endMs, stepMs }: FetchRange,
+    signal: AbortSignal,
+    onSlice: (fetched: readonly ReadonlyMap<string, AssignedSignal>[]) => void,
+  ): Promise<void> {
+    const series = Math.max(...groups.map((group) => this.#seriesOf(group)));
+    const sliceMs = Math.max(1, Math.floor(MAX_RESPONSE_SAMPLES / series)) * stepMs;
+    try {
+      for (let fromMs = startMs; fromMs < endMs; fromMs += sliceMs) {
+        const sliceEndMs = Math.min(endMs, fromMs + sliceMs) - stepMs;
+        const range = { startMs: fromMs, endMs: sliceEndMs, stepMs, deadlineMs: HISTORY_DEADLINE_MS };
+        const fetched: ReadonlyMap<string, AssignedSignal>[] = [];
+        for (const group of groups) fetched.push(await this.#query(group, range, signal));
+        onSlice(fetched);
+      }
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const signals = groups.map((group) => group.signal);
+      this.#options.logger.warn("read history failed", { signals, fault: Fault.from(thrown) });
+    }
+  }
+
+  #seriesOf(group: QueryGroup): number {
+    return Math.max(1, this.#queries.get(queryKey(group))?.series ?? 0);
+  }
+}
+
+function queryKey({ signal, template }: Pick<QueryGroup, "signal" | "template">): string {
+  return `${signal} ${template}`;
 }
 
 /** Joins the pods of one component. */
@@ -258,19 +307,13 @@ function podSamples(cpu: AssignedSignal | undefined, memory: AssignedSignal | un
   return pods;
 }
 
-/** Whether the signals of the history can be read now. */
-export function isHistoryReadable({ failures }: ReadOutcome): boolean {
+/** Whether the history of a component can be read now. */
+export function isHistoryReadable(outcome: ReadOutcome, target: ComponentTarget): boolean {
+  const failures = outcome.failuresOf(target);
   return !HISTORY_SIGNALS.some((name) => failures.has(name));
 }
 
 function partialAnswer({ warnings }: QueryResult): Fault {
   const why = warnings.length === 0 ? "series may be missing" : warnings.join("; ");
   return unavailable("Prometheus", `the answer is partial: ${why}`);
-}
-
-function namespaceChunks(targets: readonly ComponentTarget[]): readonly (readonly string[])[] {
-  const names = [...new Set(targets.map(({ namespace }) => namespace))].sort((a, b) => (a < b ? -1 : 1));
-  const chunks: string[][] = [];
-  for (let at = 0; at < names.length; at += MAX_NAMESPACES) chunks.push(names.slice(at, at + MAX_NAMESPACES));
-  return chunks;
 }

@@ -1,7 +1,7 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { parseQuantity, quantityUnits, multiplyQuantity, type KubeObject } from "@oaas/kube-core";
 import type { ComponentScale, RequirementTargets } from "@oaas/nfr/analyzer";
-import type { ComponentTarget, Workload } from "@oaas/nfr/queries";
+import type { ComponentTarget, QueryOverrides, Workload } from "@oaas/nfr/queries";
 import {
   classRequirements,
   COMPONENT_LABEL,
@@ -43,6 +43,8 @@ export interface ComponentSources {
   readonly pods: readonly KubeObject[];
   /** The most replicas that the manager chooses. */
   readonly maxReplicas: number;
+  /** Queries of the environment of the class. */
+  readonly queries?: QueryOverrides | undefined;
 }
 
 /** The state store of a class. */
@@ -119,6 +121,7 @@ function measuredComponent(
       workloads: live.map(({ kind, object }) => ({ kind, namespace, name: object.metadata.name ?? "" })),
       pods,
       ...(requirements.maxLatencyMs === undefined ? {} : { maxLatencyMs: requirements.maxLatencyMs }),
+      ...(sources.queries === undefined ? {} : { queries: sources.queries }),
     },
     requirements,
     scale: scaleOf(sources, component, live, pods.length),

@@ -22,6 +22,8 @@ export interface FetchedRange {
   readonly fromMs: number;
   /** Older samples are dropped. */
   readonly keepFromMs: number;
+  /** The components that the fetch covers. Default: all. */
+  readonly covered?: ReadonlySet<string>;
 }
 
 /**
@@ -37,6 +39,7 @@ export class SampleStore {
       if (!this.#components.has(key)) this.#components.set(key, emptyStore());
     }
     for (const [key, stored] of this.#components) {
+      if (range.covered?.has(key) === false) continue;
       const fresh = fetched.get(key);
       put(stored.signals, signal, fresh?.total, range);
       const pods = stored.pods.get(signal as PodSignal);

@@ -49,6 +49,14 @@ const networkPolicy = z.object({
     .describe("Additional namespaces that may call functions."),
 });
 
+const metrics = z.object({
+  queries: mapOf(z.string().min(1).max(8192), 32)
+    .optional()
+    .describe(
+      "PromQL queries that replace those of the cluster (OPRC_CRM_PROM_QUERIES) for its classes, by signal. Every selector needs a matcher such as namespace=~$namespaces; $window is the window of rates. Signals: requests_per_second, errors_per_second, slow_requests_per_second, latency_p50_ms, latency_p95_ms, latency_p99_ms, cpu_millicores, cpu_throttled_ratio, memory_bytes, restarts, oom_kills, availability, queue_length, ready_replicas.",
+    ),
+});
+
 const partitionStrategies = z.object({
   low_throughput: positive.default(1).describe("Partitions for up to 1,000 requests per second."),
   standard: positive.default(4).describe("Partitions for up to 5,000, and when no throughput is required."),
@@ -129,6 +137,7 @@ const spec = withRules(
     default_addons: setList(shortName, 16).optional().describe("Default addons."),
     scale: scaleDefaults.optional().describe("Default scale bounds of functions."),
     enforcement: enforcement.optional().describe("Enforcement of classes that state none."),
+    metrics: metrics.optional().describe("Measurement of its classes."),
     telemetry: telemetry.optional().describe("Default telemetry settings."),
     images: images.optional().describe("Images and registries."),
     quotas: quotas.optional().describe("Limits across all classes of the environment."),
