@@ -1,7 +1,7 @@
 /**
  * For tests only: real programs on loopback in temporary folders, and helpers to wait.
  *
- * Reading order: one starter per program (etcd, kubernetes, knative, prometheus, browser), faults (proxies), describe-with.
+ * Reading order: one starter per program (etcd, kubernetes, knative, keda, prometheus, browser), faults (proxies), describe-with.
  * `@oaas/real-components` obtains, starts and stops the programs; its exports are re-exported here.
  */
 export {
@@ -41,6 +41,8 @@ export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-
 export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";
+export { addScaledObjectKind, removeScaledObjectKind } from "./keda/keda-kinds.ts";
+export { startKeda, type KedaUnderTest } from "./keda/start-keda.ts";
 export { addMonitorKinds, removeMonitorKinds } from "./prometheus/monitor-kinds.ts";
 export {
   startPrometheus,

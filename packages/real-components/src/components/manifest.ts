@@ -141,6 +141,30 @@ const DECLARED = [
     files: { "prometheus-operator-crds": "files/example/prometheus-operator-crd" },
   }),
   declare({
+    name: "keda-crds",
+    version: "2.21.0",
+    tier: "test",
+    purpose: "CRDs of KEDA",
+    recipe: {
+      kind: "go-files",
+      module: "keda",
+      moduleFiles: [
+        {
+          module: "github.com/kedacore/keda/v2",
+          files: [
+            ...["scaledobjects", "scaledjobs", "triggerauthentications", "clustertriggerauthentications"].map(
+              (kind) => `config/crd/bases/keda.sh_${kind}.yaml`,
+            ),
+            ...["cloudeventsources", "clustercloudeventsources"].map(
+              (kind) => `config/crd/bases/eventing.keda.sh_${kind}.yaml`,
+            ),
+          ],
+        },
+      ],
+    },
+    files: { "keda-crds": "files/config/crd/bases" },
+  }),
+  declare({
     name: "knative",
     version: "0.50.0",
     tier: "full",
@@ -207,6 +231,19 @@ const DECLARED = [
     recipe: { kind: "go-build", module: "sloth", binaries: { sloth: "github.com/slok/sloth/cmd/sloth" } },
     files: { sloth: "bin/sloth" },
     proof: { file: "sloth", args: ["generate", "--help"], contains: "--default-slo-period" },
+  }),
+  declare({
+    name: "keda",
+    version: "2.21.0",
+    tier: "full",
+    purpose: "operator of KEDA",
+    recipe: {
+      kind: "go-build",
+      module: "keda",
+      binaries: { "keda-operator": "github.com/kedacore/keda/v2/cmd/operator" },
+    },
+    files: { "keda-operator": "bin/keda-operator" },
+    proof: { file: "keda-operator", args: ["--help"], contains: "--metrics-service-bind-address" },
   }),
   declare({
     name: "etcd-bench",
