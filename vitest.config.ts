@@ -9,6 +9,7 @@ const QUICK_CONTROLLERS = [
   "environment",
   "grpc-kubernetes",
   "journey",
+  "keda",
   "many-classes",
   "monitors",
   "namespaces",

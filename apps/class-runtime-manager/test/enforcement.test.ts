@@ -1,29 +1,12 @@
-import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
-import type { PolicySettings, Urgency } from "@oaas/nfr";
-import { DEFAULT_POLICY } from "@oaas/nfr/policy";
-import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import type { Urgency } from "@oaas/nfr";
 import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
-import { Enforcer } from "../src/nfr/enforcer/enforcer.ts";
-import { createForeignScalerFinder } from "../src/nfr/enforcer/foreign-scaler.ts";
 import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
+import { startQuickEnforcer, TICK_MS, type QuickEnforcer } from "./support/quick-enforcer.ts";
 
 const NAMESPACE = "enforced";
-const TICK_MS = 100;
-
-/** The default policy with short times. */
-const QUICK: PolicySettings = {
-  ...DEFAULT_POLICY,
-  stabilityMs: 400,
-  upWindowMs: 200,
-  downWindowMs: 600,
-  cooldownMs: 400,
-  emergencyCooldownMs: 200,
-  verificationMs: 200,
-  maxGapMs: 60_000,
-};
 
 interface Scaled extends KubeObject {
   readonly spec: { readonly replicas?: number; readonly minReplicas?: number };
@@ -55,47 +38,8 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     await fixture.waitForPhase(NAMESPACE, name, "available");
   };
 
-  /** Decides ten times a second on the newest objects of the caches. */
-  const startEnforcer = (name: string, urgency: () => Urgency = () => ({})) => {
-    const enforcer = new Enforcer({
-      ambient: realAmbient,
-      logger: NOOP_LOGGER,
-      meter: NOOP_METER,
-      recordEvent: (event) => crm.events.record(event),
-      settings: QUICK,
-      isFrozen: false,
-      actionsPerMinute: 1_000,
-      maxDataAgeMs: 60_000,
-      findForeignScaler: createForeignScalerFinder(crm.actingClient),
-    });
-    const stop = new AbortController();
-    const wanted = { target: 1 };
-    const tick = async (): Promise<void> => {
-      const object = crm.classRuntimes.get({ namespace: NAMESPACE, name });
-      const one = object && crm.enforceable(object);
-      const nowMs = realAmbient.clock.now();
-      const recommendation = {
-        component: "f",
-        dimension: "replicas" as const,
-        target: wanted.target,
-        lowerBound: wanted.target,
-        upperBound: wanted.target,
-        basis: { window: "5m", query: "rps", values: {} },
-        confidence: 1,
-        observedAtMs: nowMs,
-        validUntilMs: nowMs + 60_000,
-      };
-      const findings = [{ component: "f", recommendations: [recommendation], urgency: urgency(), dataAgeMs: 0 }];
-      if (one) await enforcer.enforce(one, findings, stop.signal);
-    };
-    const done = (async () => {
-      while (!stop.signal.aborted) {
-        await tick();
-        await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-      }
-    })();
-    return { wanted, stop: async () => (stop.abort(), await done) };
-  };
+  const startEnforcer = (name: string, urgency?: () => Urgency): QuickEnforcer =>
+    startQuickEnforcer(crm, { namespace: NAMESPACE, name }, urgency);
 
   const waitFor = (kind: string, name: string, member: "replicas" | "minReplicas", value: number): Promise<void> =>
     eventually(

@@ -83,6 +83,11 @@ const OBJECTS: readonly object[] = [
           kind: "PodMonitor",
           spec: { podMetricsEndpoints: [{ port: "http" }] },
         },
+        {
+          apiVersion: "keda.sh/v1alpha1",
+          kind: "ScaledObject",
+          spec: { scaleTargetRef: { name: "{{ function.name }}" }, triggers: [{ type: "cpu" }] },
+        },
         { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "{{ class.name }}" } },
         {
           apiVersion: "v1",

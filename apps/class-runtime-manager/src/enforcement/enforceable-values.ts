@@ -18,6 +18,8 @@ export interface EnforceableValue {
   readonly isAllowed: boolean;
   readonly whyNotAllowed?: string;
   readonly blockers: readonly Blocker[];
+  /** Why someone else decides on the value now; it is not changed meanwhile. */
+  readonly conflict?: string;
   /** The workload whose replicas no autoscaler of the class sets: an autoscaler of someone else would conflict. */
   readonly scaledWorkload?: { readonly kind: string; readonly name: string };
 }
@@ -37,7 +39,10 @@ interface Scalable extends KubeObject {
     readonly replicas?: number;
     readonly minReplicas?: number;
     readonly maxReplicas?: number;
-    readonly scaleTargetRef?: { readonly name?: string };
+    readonly scaleTargetRef?: { readonly kind?: string; readonly name?: string };
+    readonly minReplicaCount?: number;
+    readonly maxReplicaCount?: number;
+    readonly triggers?: readonly { readonly type?: string }[];
     readonly template?: {
       readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
       readonly spec?: { readonly containers?: readonly Container[] };
@@ -95,15 +100,29 @@ function functionValues(fn: RenderedFunction, sources: ValueSources): readonly E
   const autoscaler: Scalable | undefined = children.find(
     (child: Scalable) => child.kind === "HorizontalPodAutoscaler" && child.spec?.scaleTargetRef?.name === ref.name,
   );
+  const scaledObject: Scalable | undefined = children.find((child) => isScaledObjectOf(child, ref));
+  const scalers = { autoscaler, scaledObject };
   const blockers = isRollingOut(workload) ? (["rolling-out"] as const) : [];
-  const replicas = replicasValue(fn, workload, autoscaler, sources);
+  const replicas = replicasValue(fn, workload, scalers, sources);
   return [
     ...(replicas ? [{ ...replicas, blockers }] : []),
     ...(["cpu", "memory"] as const).flatMap((dimension) => {
-      const value = requestValue(dimension, fn, workload, autoscaler, sources);
+      const value = requestValue(dimension, fn, workload, scalers, sources);
       return value ? [{ ...value, blockers }] : [];
     }),
   ];
+}
+
+/** The live objects of the class that scale a workload. */
+interface Scalers {
+  readonly autoscaler: Scalable | undefined;
+  readonly scaledObject: Scalable | undefined;
+}
+
+function isScaledObjectOf({ apiVersion, kind, spec }: Scalable, workload: { kind: string; name: string }): boolean {
+  if (kind !== "ScaledObject" || !apiVersion.startsWith("keda.sh/")) return false;
+  const { kind: target = "Deployment", name } = spec?.scaleTargetRef ?? {};
+  return target === workload.kind && name === workload.name;
 }
 
 /** Whether a new pod template is being rolled out. Pods that start after a change of replicas are not a roll-out. */
@@ -116,7 +135,7 @@ function isRollingOut({ kind, metadata, spec, status }: Scalable): boolean {
 function replicasValue(
   fn: RenderedFunction,
   workload: Scalable,
-  autoscaler: Scalable | undefined,
+  { autoscaler, scaledObject }: Scalers,
   { enforcement }: ValueSources,
 ): Omit<EnforceableValue, "blockers"> | undefined {
   const { kind, metadata, spec, status } = workload;
@@ -144,6 +163,20 @@ function replicasValue(
           ...(most === undefined ? [] : [{ value: most, source: `maxReplicas of HorizontalPodAutoscaler ${name}` }]),
         ],
         path: `HorizontalPodAutoscaler/${name} spec.minReplicas`,
+      };
+    }
+    case "keda": {
+      if (scaledObject === undefined) return undefined;
+      const { name } = scaledObject.metadata;
+      const pause = pauseOf(scaledObject);
+      return {
+        ...base,
+        ...allowed,
+        ...(pause === undefined ? {} : { conflict: pause }),
+        current: scaledObject.spec?.minReplicaCount ?? 0,
+        minimums,
+        maximums,
+        path: `ScaledObject/${name} spec.minReplicaCount`,
       };
     }
     case "knative": {
@@ -179,7 +212,7 @@ function requestValue(
   dimension: "cpu" | "memory",
   fn: RenderedFunction,
   workload: Scalable,
-  autoscaler: Scalable | undefined,
+  scalers: Scalers,
   { spec, enforcement }: ValueSources,
 ): Omit<EnforceableValue, "blockers"> | undefined {
   const amount = workload.spec?.template?.spec?.containers?.[0]?.resources?.requests?.[dimension];
@@ -189,11 +222,12 @@ function requestValue(
   const request = provision?.[`${dimension}_request`] ?? spec.resource_allocation?.[`${dimension}_request`];
   const limit = provision?.[`${dimension}_limit`] ?? spec.resource_allocation?.[`${dimension}_limit`];
   const most = amountOf(limit, dimension);
+  const otherLoop = loopOn(dimension, scalers);
   const hindrance =
     request !== undefined
       ? `the class states ${dimension}_request ${request}`
-      : dimension === "cpu" && autoscaler !== undefined
-        ? `HorizontalPodAutoscaler ${autoscaler.metadata.name} scales on CPU, and two loops must not set it`
+      : otherLoop !== undefined
+        ? `${otherLoop} scales on ${dimension === "cpu" ? "CPU" : dimension}, and two loops must not set it`
         : enforcement.mayRestart
           ? undefined
           : "pods would restart; annotation oaas.io/enforcement-restarts: allowed permits it";
@@ -206,6 +240,27 @@ function requestValue(
     maximums: most === undefined ? [] : [{ value: most, source: `${dimension}_limit` }],
     path: `${workload.kind}/${workload.metadata.name} resources.requests.${dimension}`,
   };
+}
+
+/** The scaler that acts on the usage of a resource, which depends on its request. */
+function loopOn(dimension: "cpu" | "memory", { autoscaler, scaledObject }: Scalers): string | undefined {
+  if (dimension === "cpu" && autoscaler !== undefined) return `HorizontalPodAutoscaler ${autoscaler.metadata.name}`;
+  const isTrigger = scaledObject?.spec?.triggers?.some(({ type }) => type === dimension) ?? false;
+  return isTrigger ? `ScaledObject ${scaledObject?.metadata.name}` : undefined;
+}
+
+/** Annotations by which users pause KEDA. */
+const PAUSES = ["paused-replicas", "paused", "paused-scale-in", "paused-scale-out"];
+/** The values of Go for false; KEDA takes any other value as a pause, and any number of replicas. */
+const FALSE = new Set(["false", "False", "FALSE", "f", "F", "0"]);
+
+/** Why a ScaledObject must not be changed: a user paused it. */
+function pauseOf({ metadata: { name, annotations = {} } }: Scalable): string | undefined {
+  const pause = PAUSES.find((word) => {
+    const value = annotations[`autoscaling.keda.sh/${word}`];
+    return value !== undefined && (word === "paused-replicas" || !FALSE.has(value));
+  });
+  return pause && `ScaledObject ${name} is paused by annotation autoscaling.keda.sh/${pause}`;
 }
 
 function permission(

@@ -157,6 +157,69 @@ describe("enforceable values", () => {
     expect(values["echo cpu"]).toMatchObject({ isAllowed: false, whyNotAllowed: expect.stringContaining("two loops") });
   });
 
+  describe("of a workload that KEDA scales", () => {
+    const scaledObject = (spec: object = {}, annotations: Record<string, string> = {}) => ({
+      apiVersion: "keda.sh/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { name: "hello", annotations },
+      spec: { scaleTargetRef: { name: "hello" }, minReplicaCount: 2, triggers: [{ type: "kafka" }], ...spec },
+    });
+    const listed = (object: object) =>
+      list({ fn: rendered({ replicasOwner: "keda" }), children: [deployment, object] });
+
+    test("are the minimum of its ScaledObject, within the limits of the class", () => {
+      expect(listed(scaledObject())).toMatchObject({
+        "echo replicas": {
+          current: 2,
+          isAllowed: true,
+          path: "ScaledObject/hello spec.minReplicaCount",
+          minimums: [{ value: 1 }],
+          maximums: [{ value: 9 }],
+        },
+        "echo cpu": { isAllowed: true },
+        "echo memory": { isAllowed: true },
+      });
+      expect(listed(scaledObject())["echo replicas"]?.conflict).toBeUndefined();
+    });
+
+    test("are zero without a minimum", () => {
+      expect(listed(scaledObject({ minReplicaCount: undefined }))["echo replicas"]?.current).toBe(0);
+    });
+
+    test.each(["cpu", "memory"] as const)("exclude %s, on which it scales", (dimension) => {
+      const values = listed(scaledObject({ triggers: [{ type: "cron" }, { type: dimension }] }));
+      const other = dimension === "cpu" ? "memory" : "cpu";
+      expect(values[`echo ${dimension}`]).toMatchObject({
+        isAllowed: false,
+        whyNotAllowed: expect.stringMatching(/ScaledObject hello scales on .*two loops/u),
+      });
+      expect(values[`echo ${other}`]?.isAllowed).toBe(true);
+    });
+
+    test.each(["another kind", "another name", "missing"])("exclude replicas when the target is %s", (why) => {
+      const target = why === "another kind" ? { kind: "StatefulSet", name: "hello" } : { name: "other" };
+      const children = why === "missing" ? [] : [scaledObject({ scaleTargetRef: target })];
+      const values = list({ fn: rendered({ replicasOwner: "keda" }), children: [deployment, ...children] });
+      expect(values["echo replicas"]).toBeUndefined();
+    });
+
+    test.each([
+      { word: "paused", value: "true", isPaused: true },
+      { word: "paused", value: "yes", isPaused: true },
+      { word: "paused", value: "False", isPaused: false },
+      { word: "paused", value: "0", isPaused: false },
+      { word: "paused-replicas", value: "0", isPaused: true },
+      { word: "paused-scale-in", value: "1", isPaused: true },
+      { word: "paused-scale-out", value: "true", isPaused: true },
+      { word: "paused-scale-out", value: "f", isPaused: false },
+    ])("are held by annotation $word: $value ($isPaused)", ({ word, value, isPaused }) => {
+      const { conflict } = listed(scaledObject({}, { [`autoscaling.keda.sh/${word}`]: value }))["echo replicas"] ?? {};
+      expect(conflict).toBe(
+        isPaused ? `ScaledObject hello is paused by annotation autoscaling.keda.sh/${word}` : undefined,
+      );
+    });
+  });
+
   test("are the minimum scale of a Knative Service", () => {
     const workload = { apiVersion: "serving.knative.dev/v1", kind: "Service", namespace: "ns", name: "hello" };
     const service = {

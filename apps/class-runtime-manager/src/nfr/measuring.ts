@@ -53,7 +53,7 @@ export function createMeasuring({ config, ambient, logger, meter, provider, crm,
     isFrozen: config.enforcement.frozen,
     actionsPerMinute: config.enforcement.actionsPerMinute,
     maxDataAgeMs: analysisSettings.maxDataAgeMs,
-    findForeignScaler: createForeignScalerFinder(client),
+    findForeignScaler: createForeignScalerFinder(client, children),
   });
   const analyzer = new Analyzer({
     provider,

@@ -141,6 +141,7 @@ const KIND_ORDER = [
   "Service",
   "Ingress",
   "HorizontalPodAutoscaler",
+  "ScaledObject",
   "PodDisruptionBudget",
 ];
 

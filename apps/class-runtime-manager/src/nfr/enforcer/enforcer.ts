@@ -194,6 +194,7 @@ export class Enforcer implements LedTask {
     const recommendation = found?.recommendations.find((each) => each.dimension === dimension);
     const blockers = [
       ...value.blockers,
+      ...(value.conflict === undefined ? [] : (["conflict"] as const)),
       ...phaseBlockers(status),
       ...this.#dataBlockers(found),
       ...(hasExpired(memory.conflicts.get(component), nowMs) ? [] : (["conflict"] as const)),
@@ -388,11 +389,11 @@ function statusOf(
   const replaced = new Set(applied.map(stateKey));
   const earlier = (status?.last_applied_recommendations ?? []).filter((entry) => !replaced.has(stateKey(entry)));
   const history = [...limitRecords([...applied, ...earlier])];
-  const findings = decided.map(({ input, decision }) => ({
+  const findings = decided.map(({ value, input, decision }) => ({
     component: input.component,
     dimension: input.dimension,
     reason: decision.action === "hold" ? decision.reason : undefined,
-    detail: memory.conflicts.get(input.component)?.message ?? detailOf(decision),
+    detail: value.conflict ?? memory.conflicts.get(input.component)?.message ?? detailOf(decision),
   }));
   const previous = status?.conditions?.find(({ type }) => type === NFR_ENFORCED);
   const failure = hasExpired(memory.failure, nowMs) ? undefined : memory.failure?.message;

@@ -16,8 +16,8 @@ export type WorkloadRef = Required<Pick<ObjectRef, "apiVersion" | "kind" | "name
 /** Where a function runs: in its own workload, as a module in the state store, or nowhere. */
 export type FunctionRuntime = "workload" | "odgm" | "none";
 
-/** What controls the replicas: the template, a rendered autoscaler, Knative, or the number of nodes. */
-export type ReplicasOwner = "template" | "autoscaler" | "knative" | "nodes";
+/** What controls the replicas: the template, a rendered autoscaler, Knative, KEDA, or the number of nodes. */
+export type ReplicasOwner = "template" | "autoscaler" | "knative" | "keda" | "nodes";
 
 /** A rendered function. */
 export interface RenderedFunction {

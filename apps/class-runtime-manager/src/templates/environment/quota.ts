@@ -39,11 +39,13 @@ export const NO_DEMAND: Demand = {
 export function demandOf(children: readonly KubeObject[]): Demand {
   const lowest = new Map(
     children
-      .filter(({ kind }) => kind === "HorizontalPodAutoscaler")
+      .filter(({ kind }) => kind === "HorizontalPodAutoscaler" || kind === "ScaledObject")
       .map((autoscaler) => {
-        const { scaleTargetRef, minReplicas } = jsonOf(memberOf(autoscaler, "spec"));
-        const target = jsonOf(scaleTargetRef);
-        return [`${String(target["kind"])} ${String(target["name"])}`, minReplicas] as const;
+        const { scaleTargetRef, minReplicas, minReplicaCount } = jsonOf(memberOf(autoscaler, "spec"));
+        const { kind = "Deployment", name } = jsonOf(scaleTargetRef);
+        // KEDA scales to zero without a minimum.
+        const least = minReplicas ?? (typeof minReplicaCount === "number" ? Math.max(1, minReplicaCount) : undefined);
+        return [`${String(kind)} ${String(name)}`, least] as const;
       }),
   );
   return children.reduce<Demand>(

@@ -7,6 +7,7 @@ import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { withSuffix } from "../../rendering/plan/names.ts";
 import type { Environment } from "../../rendering/model/cluster-facts.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
+import { isScaledObject } from "./scaled-object.ts";
 import { createsPods } from "./workload-kinds.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -24,12 +25,18 @@ const SCALES = [
   "activationScale",
   "activation-scale",
 ];
+/** The number of pods while KEDA is paused. */
+const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
 /** Fields of a spec that state a number of pods. */
-const REPLICA_FIELDS = ["replicas", "parallelism", "minReplicas", "maxReplicas"];
+const REPLICA_FIELDS = ["replicas", "parallelism", "minReplicas", "maxReplicas", "minReplicaCount", "maxReplicaCount"];
 
-/** Applies the limits of the environment to a filled manifest: the nodes of its pods and the maximum of Knative. */
+/**
+ * Applies the limits of the environment to a filled manifest: the nodes of its pods, and the maximum of Knative and KEDA.
+ */
 export function applyLimits(object: Manifest, environment: Environment | undefined): Manifest {
-  if (environment === undefined || !createsPods(object)) return object;
+  if (environment === undefined) return object;
+  if (isScaledObject(object)) return limitScaledObject(object, environment);
+  if (!createsPods(object)) return object;
   const spec = jsonOf(object["spec"]);
   const template = jsonOf(spec["template"]);
   const pod = jsonOf(template["spec"]);
@@ -42,6 +49,14 @@ export function applyLimits(object: Manifest, environment: Environment | undefin
     spec: nodeSelector === undefined ? pod : { ...pod, nodeSelector },
   };
   return { ...object, spec: { ...spec, template: limited } };
+}
+
+/** KEDA scales to a hundred pods when the template states no maximum. */
+function limitScaledObject(object: Manifest, { spec: { quotas } }: Environment): Manifest {
+  const spec = jsonOf(object["spec"]);
+  const most = quotas?.max_replicas;
+  if (most === undefined || spec["maxReplicaCount"] !== undefined) return object;
+  return { ...object, spec: { ...spec, maxReplicaCount: most } };
 }
 
 function limitKnative(object: Manifest, metadata: Json, { spec }: Environment): Json | undefined {
@@ -85,8 +100,12 @@ function replicaViolations(
     const least = MAX_SCALES.includes(scale) ? 1 : 0;
     return !(Number(stated) >= least && Number(stated) <= most);
   }).map((scale) => SCALE_ANNOTATION + scale);
+  const paused = isScaledObject(object) ? object.metadata.annotations?.[PAUSED_REPLICAS] : undefined;
   return [
     ...fields.map((field) => violation(pathOf(ROOT_PATH, "spec", field), spec[field])),
+    ...(paused === undefined || Number(paused) <= most
+      ? []
+      : [violation(pathOf(ROOT_PATH, "metadata", "annotations", PAUSED_REPLICAS), paused)]),
     ...scales.map((key) =>
       violation(pathOf(ROOT_PATH, "spec", "template", "metadata", "annotations", key), annotations[key]),
     ),

@@ -22,6 +22,7 @@ import { scoreTemplate } from "./criteria.ts";
 import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
 import { checkMonitor } from "./monitor-fields.ts";
+import { applyScaledObjects, checkScaledObject, isScaledObject } from "./scaled-object.ts";
 import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
 import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
 import { Budget, fill } from "./walk.ts";
@@ -78,11 +79,34 @@ function renderUserTemplate(
 
   const scaled = manifests.some(({ raw }) => raw.kind === "HorizontalPodAutoscaler");
 
+  /** The minimums of ScaledObjects at the fewest replicas that enforcement may choose. */
+  const lowest = new Map<string, number>();
+
+  const scopeAt = ({ min, ...context }: WorkloadContext & { readonly min: number }): Scope => {
+    const { fn } = context;
+    return functionScope({ ...context, fn: { ...fn, scale: { ...fn.scale, min } } }, scopeOfClass);
+  };
+
+  /** The values without enforcement, which changes the minimum of a ScaledObject later. */
+  const plannedScope = (scope: Scope, context: WorkloadContext | undefined): Scope =>
+    context?.fn.scale.plannedMin === undefined ? scope : scopeAt({ ...context, min: context.fn.scale.plannedMin });
+
+  const recordLowest = (raw: RawManifest, { metadata }: Manifest, context: WorkloadContext | undefined): void => {
+    const least = context?.fn.scale.limits?.min.value;
+    const scope = context === undefined || least === undefined ? scopeOfClass : scopeAt({ ...context, min: least });
+    const stated = fill(
+      (raw["spec"] as { readonly minReplicaCount?: unknown } | undefined)?.minReplicaCount,
+      scope,
+      budget,
+    );
+    if (stated.ok && typeof stated.value === "number") lowest.set(metadata.name ?? "", stated.value);
+  };
+
   /** Renders the manifests of a function, or without a context those of the class. */
   const renderManifests = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
     manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
       if (perFunction !== (context !== undefined)) return [];
-      const filled = fill(raw, scope, budget);
+      const filled = fill(raw, isScaledObject(raw) ? plannedScope(scope, context) : scope, budget);
       if (!filled.ok) {
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
         return [];
@@ -92,18 +116,25 @@ function renderUserTemplate(
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), object.error));
         return [];
       }
+      if (isScaledObject(raw)) recordLowest(raw, object.value, context);
       if (context !== undefined && isWorkload) return [completeWorkload(object.value, context, scaled)];
       return [withAddedPodLabels(object.value, plan)];
     });
 
   const addsPods = manifests.some(({ raw, isWorkload }) => !isWorkload && createsPods(raw));
   const policies = addsPods && hasNetworkPolicy(input) ? [renderAddedPodsPolicy(plan)] : [];
-  const rendered = assembleClass(
+  const assembled = assembleClass(
     prepared.value,
     (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec),
     { children: [...renderManifests(scopeOfClass), ...policies], revision },
   );
-  violations.push(...duplicateNames(rendered.children));
+  const scales = plan.functions.map(({ key, scale: { limits } }) => ({
+    functionKey: key,
+    limits,
+    enforced: input.enforced?.get(key)?.replicas,
+  }));
+  const { rendered, violations: unscalable } = applyScaledObjects(assembled, scales, lowest);
+  violations.push(...duplicateNames(rendered.children), ...unscalable);
   return violations.length > 0
     ? err(violations.map((violation) => ({ ...violation, message: `template ${id}: ${violation.message}` })))
     : ok(rendered);
@@ -117,7 +148,7 @@ function limitedManifest(
 ): Result<Manifest, readonly Violation[]> {
   const { environment } = plan.input;
   const child = toChildManifest(plan, filled, context);
-  const violations = [...checkMonitor(child), ...checkObjectLimits(child, environment)];
+  const violations = [...checkMonitor(child), ...checkScaledObject(child), ...checkObjectLimits(child, environment)];
   // Resolve images before ours are added: those are already resolved.
   const object = withResolvedImages(child, environment?.spec.images);
   if (violations.length === 0 && object.ok) return ok(applyLimits(object.value, environment));

@@ -3,6 +3,7 @@ import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/founda
 import { builtinTemplate } from "@oaas/models";
 import { foreignPlaceholders } from "./foreign-placeholder.ts";
 import { checkMonitor } from "./monitor-fields.ts";
+import { checkScaledObject, SCALED_OBJECT } from "./scaled-object.ts";
 import { isKnownPath, similarPaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
 import { kindOf, WORKLOAD_OF_TYPE, type TemplateType } from "./workload-kinds.ts";
@@ -12,7 +13,8 @@ export type RawManifest = NonNullable<DeploymentTemplateSpec["manifests"]>[numbe
 
 /**
  * Kinds that a template may create. None grants permissions or affects other namespaces: authors of templates must not
- * gain the permissions of the class runtime manager. `checkMonitor` limits the fields of monitors.
+ * gain the permissions of the class runtime manager. `checkMonitor` and `checkScaledObject` limit the
+ * fields of their kinds.
  */
 const ALLOWED = new Set([
   ...Object.values(WORKLOAD_OF_TYPE),
@@ -26,6 +28,7 @@ const ALLOWED = new Set([
   "networking.k8s.io/v1/Ingress",
   "monitoring.coreos.com/v1/ServiceMonitor",
   "monitoring.coreos.com/v1/PodMonitor",
+  SCALED_OBJECT,
 ]);
 
 /** The manifests, in either spelling. */
@@ -78,6 +81,7 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
     ...violations,
     ...texts.flatMap(foreignPlaceholders),
     ...checkMonitor(manifest),
+    ...checkScaledObject(manifest),
     ...(ALLOWED.has(kind)
       ? []
       : [

@@ -1,0 +1,187 @@
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { isJsonObject } from "@oaas/kube-core";
+import type { Manifest, Rendered, RenderedFunction } from "../../rendering/model/rendered.ts";
+import type { ReplicaLimits } from "../../rendering/plan/scale.ts";
+import { asText } from "./language.ts";
+import { createsPods, kindOf } from "./workload-kinds.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Group, version and kind of KEDA's ScaledObject. */
+export const SCALED_OBJECT = "keda.sh/v1alpha1/ScaledObject";
+
+/** The maximum of KEDA when a ScaledObject states none. */
+const DEFAULT_MAX = 100;
+/** Lets KEDA take over an autoscaler of someone else. */
+const TRANSFER_ANNOTATION = "scaledobject.keda.sh/transfer-hpa-ownership";
+
+/** Whether a manifest is a ScaledObject. */
+export function isScaledObject(manifest: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return kindOf(manifest) === SCALED_OBJECT;
+}
+
+/**
+ * Returns the fields of a ScaledObject that a template must not set: KEDA would change autoscalers of others, or use
+ * credentials of the cluster. Paths start at the manifest.
+ */
+export function checkScaledObject(object: Json): readonly Violation[] {
+  if (`${String(object["apiVersion"])}/${String(object["kind"])}` !== SCALED_OBJECT) return [];
+  const spec = jsonOf(object["spec"]);
+  const autoscaler = jsonOf(jsonOf(spec["advanced"])["horizontalPodAutoscalerConfig"]);
+  const triggers = Array.isArray(spec["triggers"]) ? spec["triggers"] : [];
+  const annotations = jsonOf(jsonOf(object["metadata"])["annotations"]);
+  return [
+    ...(Object.hasOwn(annotations, TRANSFER_ANNOTATION)
+      ? [
+          {
+            path: pathOf(ROOT_PATH, "metadata", "annotations", TRANSFER_ANNOTATION),
+            message: "a template cannot take over an autoscaler",
+            fix: "remove the annotation",
+          },
+        ]
+      : []),
+    ...(Object.hasOwn(autoscaler, "name")
+      ? [
+          {
+            path: pathOf(ROOT_PATH, "spec", "advanced", "horizontalPodAutoscalerConfig", "name"),
+            message: "a template cannot name the autoscaler that KEDA creates",
+            fix: "remove name",
+          },
+        ]
+      : []),
+    ...triggers.flatMap((trigger: unknown, index) => {
+      const { kind = "TriggerAuthentication" } = jsonOf(jsonOf(trigger)["authenticationRef"]);
+      return kind === "TriggerAuthentication"
+        ? []
+        : [
+            {
+              path: pathOf(ROOT_PATH, "spec", "triggers", index, "authenticationRef", "kind"),
+              message: `a template cannot use credentials of kind ${String(kind)}`,
+              fix: "use a TriggerAuthentication in the namespace of the class",
+            },
+          ];
+    }),
+  ];
+}
+
+/** What a template states for one function, before the values of enforcement are filled in. */
+export interface StatedScale {
+  readonly functionKey: string;
+  /** The limits of the class. */
+  readonly limits: ReplicaLimits | undefined;
+  /** The replicas that enforcement chose. */
+  readonly enforced: number | undefined;
+}
+
+/**
+ * Gives the replicas of each workload to the ScaledObject that targets it: the workload states none, the minimum is the
+ * value that enforcement chose, and the maximum is within the one of the class. `lowest` are the minimums that the
+ * template states for the fewest replicas of the class, by name of the ScaledObject.
+ */
+export function applyScaledObjects(
+  rendered: Rendered,
+  stated: readonly StatedScale[],
+  lowest: ReadonlyMap<string, number>,
+): { readonly rendered: Rendered; readonly violations: readonly Violation[] } {
+  const scaledObjects = rendered.children.filter(isScaledObject);
+  if (scaledObjects.length === 0) return { rendered, violations: [] };
+  const workloads = rendered.children.filter(createsPods);
+  const changed = new Map<Manifest, Manifest>();
+  const violations = scaledObjects.flatMap((object) => {
+    const workload = workloads.find(({ apiVersion, kind, metadata: { name } }) =>
+      targets(object, { apiVersion, kind, name }),
+    );
+    if (workload === undefined) return [targetViolation(object)];
+    changed.set(workload, withoutReplicas(workload));
+    return [];
+  });
+  const functions = rendered.functions.map((fn): RenderedFunction => {
+    const { workload } = fn;
+    const object = workload && scaledObjects.find((one) => targets(one, workload));
+    const scale = stated.find(({ functionKey }) => functionKey === fn.functionKey);
+    if (object === undefined || scale === undefined) return fn;
+    const limits = limitsOf(object, scale.limits, lowest.get(object.metadata.name ?? "") ?? 0);
+    const minimum = clamp(scale.enforced ?? countOf(object, "minReplicaCount") ?? 0, limits);
+    if (limits.max.value === 0) violations.push(noReplicasViolation(object));
+    const spec = {
+      ...jsonOf(object["spec"]),
+      minReplicaCount: minimum,
+      ...(limits.isMaximumStated ? { maxReplicaCount: limits.max.value } : {}),
+    };
+    changed.set(object, { ...object, spec });
+    const { min, max } = limits;
+    return { ...fn, replicas: minimum, maxReplicas: max.value, replicasOwner: "keda", replicaLimits: { min, max } };
+  });
+  const children = rendered.children.map((child) => changed.get(child) ?? child);
+  return { rendered: { ...rendered, children, functions }, violations };
+}
+
+interface ScaledLimits extends Required<ReplicaLimits> {
+  /** Whether template or class state the maximum. */
+  readonly isMaximumStated: boolean;
+}
+
+function limitsOf(object: Manifest, ofClass: ReplicaLimits | undefined, lowest: number): ScaledLimits {
+  const { name } = object.metadata;
+  const most = countOf(object, "maxReplicaCount");
+  const source = most === undefined ? "default maxReplicaCount of KEDA" : `maxReplicaCount of ScaledObject ${name}`;
+  const own = { value: most ?? DEFAULT_MAX, source };
+  const max = ofClass?.max !== undefined && ofClass.max.value < own.value ? ofClass.max : own;
+  return {
+    min: { value: Math.min(lowest, max.value), source: `minReplicaCount of ScaledObject ${name}` },
+    max,
+    isMaximumStated: most !== undefined || max !== own,
+  };
+}
+
+function clamp(value: number, { min, max }: ScaledLimits): number {
+  return Math.min(Math.max(value, min.value), max.value);
+}
+
+/** Whether a ScaledObject scales a workload, with the defaults of KEDA. */
+function targets(object: Manifest, { apiVersion, kind, name }: Workload): boolean {
+  const target = jsonOf(jsonOf(object["spec"])["scaleTargetRef"]);
+  return (
+    (target["apiVersion"] ?? "apps/v1") === apiVersion &&
+    (target["kind"] ?? "Deployment") === kind &&
+    target["name"] === name
+  );
+}
+
+interface Workload {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string | undefined;
+}
+
+/** The number in a field of the spec; undefined for anything else, which the API server rejects. */
+function countOf(object: Manifest, field: string): number | undefined {
+  const value = jsonOf(object["spec"])[field];
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Two writers of the field would undo each other. */
+function withoutReplicas(workload: Manifest): Manifest {
+  const { replicas: _replicas, ...spec } = jsonOf(workload["spec"]);
+  return { ...workload, spec };
+}
+
+/** A ScaledObject of a template must not scale the workloads of others. */
+function targetViolation(object: Manifest): Violation {
+  const target = jsonOf(jsonOf(object["spec"])["scaleTargetRef"]);
+  const text = `${asText(target["kind"] ?? "Deployment")} ${asText(target["name"])}`;
+  return {
+    path: pathOf(ROOT_PATH, "manifests"),
+    message: `ScaledObject ${object.metadata.name} scales ${text}, which is not a workload of the template`,
+    fix: "use {{ function.name }} in spec.scaleTargetRef.name",
+  };
+}
+
+function noReplicasViolation({ metadata }: Manifest): Violation {
+  const path = pathOf(ROOT_PATH, "manifests");
+  return { path, message: `ScaledObject ${metadata.name} has the maximum 0`, fix: "use max_scale 1 or more" };
+}
+
+function jsonOf(value: unknown): Json {
+  return isJsonObject(value) ? value : {};
+}

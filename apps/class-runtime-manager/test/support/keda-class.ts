@@ -1,0 +1,65 @@
+import type { KubeObject } from "@oaas/kube-core";
+import { classManifest, type ControllerFixture } from "./controller-fixture.ts";
+
+/** KEDA's ScaledObject. */
+export interface ScaledObject extends KubeObject {
+  readonly spec: { readonly minReplicaCount?: number; readonly maxReplicaCount?: number };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** A ScaledObject that scales a Deployment on CPU. */
+export function scaledObject(metadata: object, target: string, spec: object = {}): object {
+  const trigger = { type: "cpu", metricType: "Utilization", metadata: { value: "60" } };
+  return {
+    apiVersion: "keda.sh/v1alpha1",
+    kind: "ScaledObject",
+    metadata,
+    spec: { scaleTargetRef: { name: target }, triggers: [trigger], ...spec },
+  };
+}
+
+const TEMPLATE = "with-keda";
+
+/** A user template whose functions KEDA scales. */
+export function kedaTemplate(): object {
+  const minReplicaCount = "{{ function.replicas }}";
+  return {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "DeploymentTemplate",
+    metadata: { name: TEMPLATE },
+    spec: {
+      template_type: "Deployment",
+      manifests: [
+        { apiVersion: "apps/v1", kind: "Deployment" },
+        scaledObject({ name: "{{ function.name }}" }, "{{ function.name }}", { minReplicaCount }),
+      ],
+    },
+  };
+}
+
+/** A class under enforcement of its replicas. */
+export function kedaClass(name: string, provision: object, template = TEMPLATE): object {
+  const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1", ...provision } };
+  const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+  return classManifest(name, { functions: [fn], enforcement, selected_template: template });
+}
+
+interface Managed extends KubeObject {
+  readonly metadata: KubeObject["metadata"] & {
+    readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: unknown }[];
+  };
+}
+
+/** The managers of a field of an object, by its name in managed fields. */
+export async function managersOf(
+  fixture: ControllerFixture,
+  namespace: string,
+  object: string,
+  field: string,
+): Promise<readonly string[]> {
+  const text = await fixture.kubectl(`get ${object} -n ${namespace} -o json --show-managed-fields`);
+  const { managedFields } = (JSON.parse(text) as Managed).metadata;
+  return managedFields
+    .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes(`"${field}":`))
+    .map(({ manager }) => manager ?? "");
+}

@@ -1,0 +1,74 @@
+import { realAmbient } from "@oaas/foundation/real";
+import type { PolicySettings, Urgency } from "@oaas/nfr";
+import { DEFAULT_POLICY } from "@oaas/nfr/policy";
+import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import type { ClassManager } from "../../src/controller/class-manager.ts";
+import { Enforcer } from "../../src/nfr/enforcer/enforcer.ts";
+import { createForeignScalerFinder } from "../../src/nfr/enforcer/foreign-scaler.ts";
+
+/** How often the enforcer decides. */
+export const TICK_MS = 100;
+
+/** The default policy with short times. */
+const QUICK: PolicySettings = {
+  ...DEFAULT_POLICY,
+  stabilityMs: 400,
+  upWindowMs: 200,
+  downWindowMs: 600,
+  cooldownMs: 400,
+  emergencyCooldownMs: 200,
+  verificationMs: 200,
+  maxGapMs: 60_000,
+};
+
+/** A running enforcer of one class, whose function `f` is recommended `wanted.target` replicas. */
+export interface QuickEnforcer {
+  readonly wanted: { target: number };
+  stop(): Promise<void>;
+}
+
+/** Decides ten times a second on the newest objects of the caches. */
+export function startQuickEnforcer(
+  crm: ClassManager,
+  key: { readonly namespace: string; readonly name: string },
+  urgency: () => Urgency = () => ({}),
+): QuickEnforcer {
+  const enforcer = new Enforcer({
+    ambient: realAmbient,
+    logger: NOOP_LOGGER,
+    meter: NOOP_METER,
+    recordEvent: (event) => crm.events.record(event),
+    settings: QUICK,
+    isFrozen: false,
+    actionsPerMinute: 1_000,
+    maxDataAgeMs: 60_000,
+    findForeignScaler: createForeignScalerFinder(crm.actingClient, crm.children),
+  });
+  const stop = new AbortController();
+  const wanted = { target: 1 };
+  const tick = async (): Promise<void> => {
+    const object = crm.classRuntimes.get(key);
+    const one = object && crm.enforceable(object);
+    const nowMs = realAmbient.clock.now();
+    const recommendation = {
+      component: "f",
+      dimension: "replicas" as const,
+      target: wanted.target,
+      lowerBound: wanted.target,
+      upperBound: wanted.target,
+      basis: { window: "5m", query: "rps", values: {} },
+      confidence: 1,
+      observedAtMs: nowMs,
+      validUntilMs: nowMs + 60_000,
+    };
+    const findings = [{ component: "f", recommendations: [recommendation], urgency: urgency(), dataAgeMs: 0 }];
+    if (one) await enforcer.enforce(one, findings, stop.signal);
+  };
+  const done = (async () => {
+    while (!stop.signal.aborted) {
+      await tick();
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    }
+  })();
+  return { wanted, stop: async () => (stop.abort(), await done) };
+}
