@@ -11,7 +11,7 @@ import { ClassSource } from "./analysis/class-source.ts";
 import type { MetricsProvider } from "./analysis/metrics-provider.ts";
 import { analyzerSettings } from "./analysis/settings.ts";
 import { Enforcer, type ComponentFindings } from "./enforcer/enforcer.ts";
-import { createForeignScalerFinder } from "./enforcer/foreign-scaler.ts";
+import { createForeignScalerFinder } from "../controller/children/foreign-scaler.ts";
 import { policySettings } from "./enforcer/settings.ts";
 
 export interface MeasuringOptions {

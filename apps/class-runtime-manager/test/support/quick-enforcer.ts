@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from "@oaas/nfr/policy";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import type { ClassManager } from "../../src/controller/class-manager.ts";
 import { Enforcer } from "../../src/nfr/enforcer/enforcer.ts";
-import { createForeignScalerFinder } from "../../src/nfr/enforcer/foreign-scaler.ts";
+import { createForeignScalerFinder } from "../../src/controller/children/foreign-scaler.ts";
 
 /** How often the enforcer decides. */
 export const TICK_MS = 100;

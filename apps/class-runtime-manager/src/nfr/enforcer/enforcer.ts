@@ -13,6 +13,7 @@ import {
 } from "@oaas/nfr";
 import { decide, POLICY_VERSION, recordDecision, rememberTarget, type DecisionRecord } from "@oaas/nfr/policy";
 import type { Counter, Logger, Meter } from "@oaas/observability";
+import type { FindForeignScaler } from "../../controller/children/foreign-scaler.ts";
 import type { EnforceableClass } from "../../controller/reconcile/enforceable-class.ts";
 import { enforcedCondition, NFR_ENFORCED } from "../../enforcement/enforced-condition.ts";
 import type { EnforceableValue } from "../../enforcement/enforceable-values.ts";
@@ -48,12 +49,7 @@ export interface EnforcerOptions {
   readonly actionsPerMinute: number;
   /** Older measurements lead to no action. */
   readonly maxDataAgeMs: number;
-  /** The name of a controller outside of the class that scales a workload, such as an autoscaler of a user. */
-  readonly findForeignScaler: (
-    namespace: string,
-    workload: { readonly kind: string; readonly name: string },
-    signal: AbortSignal,
-  ) => Promise<string | undefined>;
+  readonly findForeignScaler: FindForeignScaler;
 }
 
 type Action = Exclude<PolicyDecision, { readonly action: "hold" }>;

@@ -1,7 +1,6 @@
 import { controllerOf, type KubeObject } from "@oaas/kube-core";
 import { resourceType, type KubeClient, type ResourceType } from "@oaas/kube-runtime";
 import { OWNER_LABEL } from "../../templates/index.ts";
-import type { EnforcerOptions } from "./enforcer.ts";
 
 interface Scaler extends KubeObject {
   readonly spec?: { readonly scaleTargetRef?: { readonly kind?: string; readonly name?: string } };
@@ -28,11 +27,18 @@ interface Served {
   isServed(kind: Pick<ResourceType<KubeObject>, "group" | "version" | "kind">): boolean;
 }
 
+/** Returns the name of a controller outside of the class that scales a workload, such as an autoscaler of a user. */
+export type FindForeignScaler = (
+  namespace: string,
+  workload: { readonly kind: string; readonly name: string },
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
 /**
  * Finds an autoscaler or a ScaledObject that is not a child of a class and scales this workload. KEDA scales through an
  * autoscaler, but deletes it while the ScaledObject is paused.
  */
-export function createForeignScalerFinder(client: KubeClient, kinds: Served): EnforcerOptions["findForeignScaler"] {
+export function createForeignScalerFinder(client: KubeClient, kinds: Served): FindForeignScaler {
   return async (namespace, workload, signal) => {
     const types = [...(kinds.isServed(SCALED_OBJECTS) ? [SCALED_OBJECTS] : []), AUTOSCALERS];
     for (const type of types) {
