@@ -99,6 +99,26 @@ describeOnTarget("classes with a ScaledObject", { needs: ["kubectl", "keda-crds"
     expect((await fixture.get<Replicated>(NAMESPACE, "deploy", "other"))?.spec.replicas).toBe(1);
   });
 
+  test("of someone else keep their replicas when the class changes, until they are deleted", async () => {
+    const waitForDeployment = (image: string, replicas: number): Promise<void> =>
+      eventually(
+        async () => {
+          const deployment = await fixture.get<Replicated>(NAMESPACE, "deploy", "other");
+          expect(JSON.stringify(deployment?.spec)).toContain(image);
+          expect(deployment?.spec.replicas).toBe(replicas);
+        },
+        { timeoutMs: 60_000, what: `image ${image} with ${replicas} replicas` },
+      );
+    // Through the scale subresource, as autoscalers do.
+    await fixture.kubectl(`scale deployment other -n ${NAMESPACE} --replicas=3`);
+    await fixture.apply(NAMESPACE, kedaClass("other", { container_image: "example.test/fn:2" }, "dev"));
+    await waitForDeployment("example.test/fn:2", 3);
+    expect(await managersOf(fixture, NAMESPACE, "deploy/other", "f:replicas")).not.toContain("oprc-crm");
+    await fixture.kubectl(`delete scaledobject mine -n ${NAMESPACE}`);
+    await fixture.apply(NAMESPACE, kedaClass("other", { container_image: "example.test/fn:3" }, "dev"));
+    await waitForDeployment("example.test/fn:3", 1);
+  });
+
   test("report a kind that is removed, and keep the workload", async () => {
     await removeScaledObjectKind(fixture.cluster.kubectl);
     await fixture.waitForStatus(NAMESPACE, "web", "the loss of the kind", ({ message }) =>

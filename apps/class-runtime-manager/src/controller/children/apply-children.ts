@@ -13,9 +13,10 @@ import {
 import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problem, problemFromFault } from "../../lifecycle/observation/problem.ts";
-import { replicasHandover } from "../../rendering/workloads/replicas-handover.ts";
+import { replicasHandover, withoutReplicas } from "../../rendering/workloads/replicas-handover.ts";
 import { OWNER_LABEL, type Manifest } from "../../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
+import { createForeignScalerFinder, type FindForeignScaler } from "./foreign-scaler.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
 import { FIELD_MANAGER, isOrphaned, isOwnedBy } from "./ownership.ts";
 import { isOwnedByKnative } from "./knative-names.ts";
@@ -29,6 +30,9 @@ const CREATE_ONLY_VERSION = "1";
 
 /** Field manager that owns the replica count until an autoscaler takes it over. */
 const SCALE_MANAGER = "oprc-crm-scale";
+
+/** The replicas of a workload as a field conflict names them. */
+const REPLICAS_FIELD = ".spec.replicas";
 
 /** The result of applying the children of one class. */
 export interface ApplyResult {
@@ -58,12 +62,14 @@ const MAX_PARALLEL_WRITES = 4;
 export class ChildApplier {
   readonly #client: KubeClient;
   readonly #cache: ChildCache;
+  readonly #findForeignScaler: FindForeignScaler;
   readonly #lastApplied = new Map<string, { readonly hash: string; readonly resourceVersion: string }>();
   readonly #onWrite: (kind: string, outcome: "applied" | "skipped") => void;
 
   constructor(client: KubeClient, cache: ChildCache, onWrite: (kind: string, outcome: "applied" | "skipped") => void) {
     this.#client = client;
     this.#cache = cache;
+    this.#findForeignScaler = createForeignScalerFinder(client, cache);
     this.#onWrite = onWrite;
   }
 
@@ -187,8 +193,9 @@ export class ChildApplier {
   }
 
   /**
-   * Applies the manifest. Fields that another manager set with an update are drift and are overwritten. Fields that
-   * another manager applies are a conflict for the user to resolve.
+   * Applies the manifest. Fields that another manager set with an update are drift and are overwritten, except for
+   * replicas that an autoscaler of someone else sets. Fields that another manager applies are a conflict for the user to
+   * resolve.
    */
   async #write(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const api = this.#client.resource(kind);
@@ -199,8 +206,16 @@ export class ChildApplier {
       // The server names an apiVersion only for managers that used update.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
       if (!isDrift) throw thrown;
-      return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
+      const isScaled =
+        conflicts.some(({ field }) => field === REPLICAS_FIELD) && (await this.#isScaledByOthers(manifest, signal));
+      const ours = isScaled ? withoutReplicas(manifest) : manifest;
+      return api.apply(ours, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
+  }
+
+  async #isScaledByOthers(manifest: Manifest, signal: AbortSignal): Promise<boolean> {
+    const { namespace, name } = keyOf(manifest);
+    return (await this.#findForeignScaler(namespace, { kind: manifest.kind, name }, signal)) !== undefined;
   }
 
   #kindOf(manifest: Manifest): ChildKind | Problem {

@@ -25,6 +25,14 @@ export function replicasHandover(rendered: Manifest, live: KubeObject, ourManage
   return { apiVersion, kind, metadata: { name, namespace }, spec: { replicas } };
 }
 
+/** A workload that leaves the number of replicas to another writer. */
+export function withoutReplicas(workload: Manifest): Manifest {
+  const spec = workload["spec"];
+  if (!isJsonObject(spec)) return workload;
+  const { replicas: _replicas, ...rest } = spec;
+  return { ...workload, spec: rest };
+}
+
 function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

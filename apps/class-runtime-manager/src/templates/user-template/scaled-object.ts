@@ -2,6 +2,7 @@ import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { isJsonObject } from "@oaas/kube-core";
 import type { Manifest, Rendered, RenderedFunction } from "../../rendering/model/rendered.ts";
 import type { ReplicaLimits } from "../../rendering/plan/scale.ts";
+import { withoutReplicas } from "../../rendering/workloads/replicas-handover.ts";
 import { asText } from "./language.ts";
 import { createsPods, kindOf } from "./workload-kinds.ts";
 
@@ -158,12 +159,6 @@ interface Workload {
 function countOf(object: Manifest, field: string): number | undefined {
   const value = jsonOf(object["spec"])[field];
   return typeof value === "number" ? value : undefined;
-}
-
-/** Two writers of the field would undo each other. */
-function withoutReplicas(workload: Manifest): Manifest {
-  const { replicas: _replicas, ...spec } = jsonOf(workload["spec"]);
-  return { ...workload, spec };
 }
 
 /** A ScaledObject of a template must not scale the workloads of others. */
