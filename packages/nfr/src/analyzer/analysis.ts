@@ -55,6 +55,8 @@ export interface AnalysisInput {
   readonly state?: AnalyzerState;
   /** The target of replicas in the last written recommendation, when the state was lost. */
   readonly previousTarget?: number;
+  /** The capacity that was stored before the state was lost. The target then follows it again. */
+  readonly restoredCurve?: CapacityCurve;
   /** The names of the queries, for the basis. Default: the name of the signal. */
   readonly queries?: Readonly<Partial<Record<Signal, string>>>;
   readonly settings: AnalyzerSettings;
@@ -95,6 +97,8 @@ export interface Analysis {
   readonly badness?: number;
   /** What is known about the capacity of one replica. */
   readonly capacity: CapacityEstimate;
+  /** The same with the samples of this window, which the next analysis uses. */
+  readonly learntCapacity: CapacityEstimate;
   readonly findings: readonly Finding[];
   /** The age of the newest sample. */
   readonly dataAgeMs?: number;

@@ -21,7 +21,8 @@ import { cleanSeries } from "./window.ts";
  * The decision uses the capacity that was learnt before; the samples of this window are learnt for the next one. Analyzing
  * the same samples again, with the new state, changes nothing.
  */
-export function analyze(input: AnalysisInput): Analysis {
+export function analyze(given: AnalysisInput): Analysis {
+  const input = withRestoredState(given);
   const findings = new Findings();
   const measured = measureComponent(input, findings);
   const curve = reviseState(input, findings);
@@ -41,22 +42,34 @@ export function analyze(input: AnalysisInput): Analysis {
   reportMissing(input, measured, findings);
   const badness = worstRatio(assessed);
   const target = replicas?.target ?? input.state?.target;
+  const learnt = learnNew(input, measured, curve);
   return {
     recommendations: replicas === undefined ? [] : [replicas],
     compliance: assessed.map(({ compliance }) => compliance),
     urgency,
     ...optional("badness", badness),
     capacity,
+    learntCapacity: estimateFor(input, measured, learnt),
     findings: findings.list(),
     ...optional("dataAgeMs", measured.dataAgeMs),
     state: {
       verdicts: collectVerdicts(assessed),
-      curve: learnNew(input, measured, curve),
+      curve: learnt,
       requests,
       ...optional("target", target),
       ...optional("hold", hold),
       ...optional("urgentSinceMs", urgency.ratioSinceMs),
     },
+  };
+}
+
+/** A stored capacity replaces the state that was lost; the error budgets come from the history of requests. */
+function withRestoredState(input: AnalysisInput): AnalysisInput {
+  const { state, restoredCurve, previousTarget } = input;
+  if (state !== undefined || restoredCurve === undefined) return input;
+  return {
+    ...input,
+    state: { verdicts: {}, curve: restoredCurve, requests: {}, ...optional("target", previousTarget) },
   };
 }
 

@@ -9,5 +9,6 @@ export type {
   Verdict,
 } from "./analysis.ts";
 export type { CapacityCurve, CapacityEstimate, CapacityPoint, CapacitySource } from "./capacity.ts";
+export { isSameCapacity, loadCapacity, saveCapacity, type CapacityCheckpoint } from "./capacity-checkpoint.ts";
 export type { Finding, FindingReason } from "./finding.ts";
 export { DEFAULT_ANALYZER_SETTINGS, type AnalyzerSettings } from "./settings.ts";

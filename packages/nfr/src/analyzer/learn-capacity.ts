@@ -11,10 +11,10 @@ export interface Observation {
 }
 
 /** A newer observation replaces at least one part in so many of the older ones. */
-const MAX_COUNT = 60;
+export const MAX_COUNT = 60;
 
 /** Loads of three orders of magnitude; the smallest ones are forgotten first, because they say least about the capacity. */
-const MAX_POINTS = 72;
+export const MAX_POINTS = 72;
 
 /** Observations of another revision count as one at most: they are replaced quickly. */
 const COUNT_AFTER_CHANGE = 1;

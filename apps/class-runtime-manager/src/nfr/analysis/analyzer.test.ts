@@ -205,6 +205,43 @@ describe("Analyzer", () => {
     expect(web.writes.length).toBe(writes);
   });
 
+  it("keeps the learnt capacity across a change of leader, without a write", async () => {
+    const web = new FakeClass("web");
+    // Latency follows the load of a replica: the capacity is between 300 and 450 requests per second.
+    const loadAt = (atMs: number): number => 200 + 100 * Math.floor((atMs / (20 * MINUTE)) % 8);
+    const script = healthyScript(["web"]);
+    const byLoad = (valueOf: (load: number) => number): ScriptedSeries[] => [
+      { labels: owner("web"), valueAt: (atMs) => valueOf(loadAt(atMs)) },
+    ];
+    const { lead, analyzed, ambient } = setup([web], {
+      ...script,
+      requests_per_second: byLoad((load) => load),
+      latency_p99_ms: byLoad((load) => (load > 700 ? 400 : 80)),
+    });
+    await lead(3 * 60 * MINUTE);
+    const replicasOf = () => {
+      const { components } = analyzed.at(-1) ?? {};
+      const found = components?.[0]?.recommendations.find(({ dimension }) => dimension === "replicas");
+      return { target: found?.target, values: found?.basis.values, floor: found?.basis.floor };
+    };
+    const before = replicasOf();
+    const [stored] = web.status.nfr_capacity ?? [];
+    expect(stored).toMatchObject({ component: "f", revision: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(stored?.confidence).toBeGreaterThanOrEqual(0.5);
+    expect(stored?.points.split(";").length).toBeGreaterThan(4);
+    const writes = web.writes.length;
+    await ambient.time.advance(1_000);
+    await lead(1_000);
+    expect(replicasOf()).toEqual(before);
+    expect(web.writes.length).toBe(writes);
+    const { nfr_capacity: _, ...lost } = web.status;
+    web.status = lost;
+    await lead(1_000);
+    // Without it, the last target stands.
+    expect(replicasOf().target).toBeGreaterThanOrEqual(before.target ?? 0);
+    expect(replicasOf().values?.["capacity_confidence"]).toBeLessThan(before.values?.["capacity_confidence"] ?? 0);
+  });
+
   it("reads the history of requests once they can be read, whatever else fails", async () => {
     const { provider, start } = setup([new FakeClass("web")], healthyScript(["web"]));
     const history = () => provider.asked.filter(({ stepMs }) => stepMs !== STEP_MS).map(({ signal }) => signal);

@@ -5,6 +5,7 @@ import type { EventInput, LedTask } from "@oaas/kube-runtime";
 import { SIGNALS, type ComponentSamples, type Dimension, type Recommendation, type Signal } from "@oaas/nfr";
 import {
   analyze,
+  loadCapacity,
   type Analysis,
   type AnalyzerSettings,
   type AnalyzerState,
@@ -14,7 +15,13 @@ import { ResourceModel, type ResourceTargets } from "@oaas/nfr/resources";
 import type { Logger, Meter } from "@oaas/observability";
 import type { MeasuredComponent } from "../components/measured-component.ts";
 import { complianceEvents, observationEvent } from "../status/nfr-events.ts";
-import { nextNfrStatus, withWrittenStart, writtenRecommendations, type NfrStatusUpdate } from "../status/nfr-status.ts";
+import {
+  nextNfrStatus,
+  withWrittenStart,
+  writtenCapacity,
+  writtenRecommendations,
+  type NfrStatusUpdate,
+} from "../status/nfr-status.ts";
 import { NFR_OBSERVED, observedState, type ObservedState } from "../status/observed-condition.ts";
 import {
   isHistoryReadable,
@@ -239,6 +246,8 @@ export class Analyzer implements LedTask {
     const history = this.#history.get(key);
     const samples = withoutSignals(this.#reader.samplesOf(key), lost);
     const previousTarget = state === undefined ? writtenTarget(status, component, "replicas") : undefined;
+    const stored = state === undefined ? writtenCapacity(status, component) : undefined;
+    const restoredCurve = stored === undefined ? undefined : loadCapacity(stored);
     const analysis = analyze({
       nowMs,
       component,
@@ -249,6 +258,7 @@ export class Analyzer implements LedTask {
       revision,
       ...(state === undefined ? {} : { state }),
       ...(previousTarget === undefined ? {} : { previousTarget }),
+      ...(restoredCurve === undefined ? {} : { restoredCurve }),
       settings: this.#options.settings,
     });
     const compliance = state === undefined ? withWrittenStart(analysis.compliance, status) : analysis.compliance;
@@ -326,6 +336,12 @@ export class Analyzer implements LedTask {
         {
           recommendations: components.flatMap(({ recommendations }) => recommendations),
           compliance: components.flatMap(({ analysis }) => analysis.compliance),
+          capacities: components.map(({ measured: { component }, analysis: { state, learntCapacity } }) => ({
+            component,
+            curve: state.curve,
+            learnt: learntCapacity,
+          })),
+          minConfidence: this.#options.settings.minConfidence,
           observed,
           components: new Set(components.map(({ measured: { component } }) => component)),
         },

@@ -1,4 +1,5 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
+import { digestJson } from "@oaas/foundation/hash";
 import { parseQuantity, quantityUnits, multiplyQuantity, type KubeObject } from "@oaas/kube-core";
 import type { ComponentScale, RequirementTargets } from "@oaas/nfr/analyzer";
 import type { ComponentTarget, QueryOverrides, Workload } from "@oaas/nfr/queries";
@@ -46,6 +47,9 @@ export interface ComponentSources {
   /** Queries of the environment of the class. */
   readonly queries?: QueryOverrides | undefined;
 }
+
+/** A digest of this length is unique enough among the revisions of one component. */
+const REVISION_LENGTH = 16;
 
 /** The state store of a class. */
 const ODGM = "odgm";
@@ -127,7 +131,9 @@ function measuredComponent(
     scale: scaleOf(sources, component, live, pods.length),
     container: amountsOf(container),
     limits: statedLimits(sources.class, component),
-    revision: JSON.stringify([container?.image, container?.resources]),
+    revision: digestJson([container?.image ?? null, container?.resources ?? null])
+      .replace("sha256:", "")
+      .slice(0, REVISION_LENGTH),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { Compliance, Recommendation } from "@oaas/nfr";
+import { isSameCapacity, saveCapacity, type CapacityCurve, type CapacityEstimate } from "@oaas/nfr/analyzer";
+import { capacityFromStatus, capacityToStatus, type StoredCapacity } from "../../mapping/status/nfr-capacity.ts";
 import { complianceFromStatus, complianceToStatus } from "../../mapping/status/nfr-compliance.ts";
 import { recommendationFromStatus, recommendationToStatus } from "../../mapping/status/nfr-recommendations.ts";
 import { NFR_OBSERVED, observedCondition, type ObservedState } from "./observed-condition.ts";
@@ -10,8 +12,18 @@ export interface NfrReport {
   readonly recommendations: readonly Recommendation[];
   readonly compliance: readonly Compliance[];
   readonly observed: ObservedState;
+  readonly capacities?: readonly ReportedCapacity[];
+  /** From this confidence on, a learnt capacity replaces the assumed one. */
+  readonly minConfidence?: number;
   /** The components of the class: recommendations of others are removed. */
   readonly components: ReadonlySet<string>;
+}
+
+/** What is learnt about the capacity of a component. */
+export interface ReportedCapacity {
+  readonly component: string;
+  readonly curve: CapacityCurve;
+  readonly learnt: CapacityEstimate;
 }
 
 /** A requirement whose status changed. */
@@ -30,6 +42,8 @@ export interface NfrStatusUpdate {
 
 /** Numbers of a measurement are written at most this often, unless a status changes. */
 const NUMBERS_EVERY_MS = 5 * 60_000;
+/** Bounds the size of a status. Components beyond it learn again after a restart. */
+const MAX_CAPACITY_BYTES = 64 * 1024;
 /** In the status: it is written on change, and NfrObserved shows whether it is up to date. */
 const VALID_IN_STATUS_MS = 24 * 3_600_000;
 
@@ -51,19 +65,56 @@ export function nextNfrStatus(
   const isSameOutage = !isObservationChanged && reason === "PrometheusUnavailable" && before?.reason === reason;
   const isConditionChanged =
     !isSameOutage && (isObservationChanged || before?.reason !== reason || before?.message !== message);
-  const isChanged = recommendations.isChanged || compliance.isChanged || isConditionChanged;
+  const isCapacityChanged = hasNewCapacity(previous, report, nowMs);
+  const isChanged = recommendations.isChanged || compliance.isChanged || isConditionChanged || isCapacityChanged;
   const { entries } = compliance;
   return {
     status: isChanged
       ? {
           nfr_recommendations: recommendations.entries.map(recommendationToStatus),
           ...(entries.length === 0 ? {} : { nfr_compliance: complianceToStatus(entries, { checkedAtMs: nowMs }) }),
+          ...nextCapacities(previous, report),
           conditions: [isSameOutage ? before : observedCondition(report.observed, before, { nowMs, generation })],
         }
       : undefined,
     transitions: compliance.transitions,
     isObservationChanged,
   };
+}
+
+/** Whether a learnt capacity that would change decisions is worth a write of its own. */
+function hasNewCapacity(
+  previous: ClassRuntimeStatus | undefined,
+  { capacities = [], minConfidence = 0 }: NfrReport,
+  nowMs: number,
+): boolean {
+  return capacities.some(({ component, curve, learnt }) => {
+    const written = writtenCapacity(previous, component);
+    if (isSameCapacity(written, curve, learnt, minConfidence)) return false;
+    return written === undefined || nowMs - written.learntUntilMs >= NUMBERS_EVERY_MS;
+  });
+}
+
+/** The newest of each component. A component that was not measured keeps what is written. */
+function nextCapacities(
+  previous: ClassRuntimeStatus | undefined,
+  { capacities = [], components }: NfrReport,
+): Pick<ClassRuntimeStatus, "nfr_capacity"> {
+  const next = [...components].toSorted().flatMap((component): StoredCapacity[] => {
+    const known = capacities.find((one) => one.component === component);
+    const saved = known === undefined ? undefined : saveCapacity(known.curve, known.learnt);
+    const kept = saved ?? writtenCapacity(previous, component);
+    return kept === undefined ? [] : [{ ...kept, component }];
+  });
+  let bytes = 0;
+  const fitting = next.filter(({ points }) => (bytes += points.length) <= MAX_CAPACITY_BYTES);
+  return fitting.length === 0 ? {} : { nfr_capacity: fitting.map(capacityToStatus) };
+}
+
+/** The stored capacity of a component. */
+export function writtenCapacity(status: ClassRuntimeStatus | undefined, component: string): StoredCapacity | undefined {
+  const written = status?.nfr_capacity?.find((one) => one.component === component);
+  return written === undefined ? undefined : capacityFromStatus(written);
 }
 
 function conditionOf(status: ClassRuntimeStatus | undefined) {

@@ -166,6 +166,22 @@ export const nfrCompliance = z.object({
     .describe("Measured values of each requirement of each component."),
 });
 
+/** The capacity of one replica of a component, as learnt by the analyzer; kept across restarts. */
+export const learntCapacity = z.object({
+  component,
+  rps_per_replica: z.number().describe("Requests per second that one replica serves within its latency requirement."),
+  confidence: fraction.describe("Confidence, 0 to 1."),
+  revision: z.string().max(64).optional().describe("Digest of the image and the resources that it was learnt with."),
+  percentile: z.number().optional().describe("Percentile of the latencies."),
+  learnt_until: timestamp.describe("Time of the newest sample."),
+  points: z
+    .string()
+    .max(8192)
+    .describe(
+      "What was observed at each load: range, count, latency in ms, CPU in millicores and age in ms, with a semicolon between points. The load of a range is 1.1^range requests per second.",
+    ),
+});
+
 /** State of the enforcer for one dimension of one component, kept across restarts. */
 export const enforcementState = z.object({
   component,

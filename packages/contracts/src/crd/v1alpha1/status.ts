@@ -1,7 +1,7 @@
 import { LifecyclePhase } from "@oaas/models";
 import { z } from "zod";
 import { keyedList } from "../collections.ts";
-import { appliedRecommendation, enforcementState, nfrCompliance, nfrRecommendations } from "./nfr.ts";
+import { appliedRecommendation, enforcementState, learntCapacity, nfrCompliance, nfrRecommendations } from "./nfr.ts";
 import { odgmClusterStatus } from "./odgm.ts";
 import { count, timestamp, port, text } from "./scalars.ts";
 
@@ -116,6 +116,9 @@ export const classStatusFields = {
     .describe("Zenoh routers configured in its pods."),
   nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer."),
   nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements, as last measured."),
+  nfr_capacity: keyedList(learntCapacity, "component", 129)
+    .optional()
+    .describe("Learnt capacity of each component, kept across restarts."),
   last_applied_recommendations: keyedList(appliedRecommendation, ["component", "dimension"], 256)
     .optional()
     .describe("Last applied recommendation of each dimension of each component."),
