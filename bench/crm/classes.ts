@@ -29,6 +29,7 @@ const FACTS = {
     networkPolicy: true,
     serviceMonitor: false,
     podMonitor: false,
+    podResize: true,
   },
 };
 

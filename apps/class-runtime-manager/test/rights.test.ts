@@ -15,7 +15,9 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { crmConfig } from "../src/config.ts";
 import { crdFiles } from "./support/class-cluster.ts";
-import { ControllerFixture, classManifest } from "./support/controller-fixture.ts";
+import { ControllerFixture, classManifest, FACTS } from "./support/controller-fixture.ts";
+import { startQuickEnforcer } from "./support/quick-enforcer.ts";
+import { startResizingNodes } from "./support/resizing-nodes.ts";
 import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
 const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
@@ -165,6 +167,33 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     const crm = await startManagerProcess(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
     running.push(crm);
     return crm;
+  };
+  /** Enforces the replicas of one class and resizes the pods of another, with the permissions of the account. */
+  const enforceWithAccount = async (): Promise<void> => {
+    const namespace = "tuned";
+    await kubectl(`create namespace ${namespace}`);
+    const token = (await kubectl("create token oprc-crm -n oaas-system")).trim();
+    const facts = { ...FACTS, enforcement: "full" as const };
+    const crm = await fixture.startController({ token, namespaces: [namespace], facts });
+    const nodes = startResizingNodes(fixture.createClient(), namespace);
+    await apply(namespace, classManifest("web", { enforcement: { mode: "enforce" } }));
+    await fixture.waitForPhase(namespace, "web", "available");
+    await eventually(async () =>
+      expect(
+        await kubectl(`get pods -n ${namespace} -o jsonpath={.items[*].status.containerStatuses[0].resources}`),
+      ).not.toBe(""),
+    );
+    const enforcer = startQuickEnforcer(crm, { namespace, name: "web" });
+    Object.assign(enforcer.wanted, { target: 2, cpu: 100 });
+    const cpus = "{.items[*].spec.containers[0].resources.requests.cpu}";
+    await eventually(
+      async () => expect(await kubectl(`get pods -n ${namespace} -o jsonpath=${cpus}`)).toBe("100m 100m"),
+      { timeoutMs: 90_000, what: "two pods of 100m" },
+    );
+    await enforcer.stop();
+    await nodes.stop();
+    await kubectl(`delete crt --all -n ${namespace} --timeout=150s`);
+    await crm.manager.stop();
   };
   const accountRequests = async (): Promise<readonly AuditedRequest[]> =>
     (await fixture.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
@@ -343,6 +372,7 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     await deployments.deleteDeployment({ deploymentId: "by-grpc", namespace: "shop" });
     await kubectl("delete crt,deploymentrecords --all -n shop --timeout=150s");
     expect(await crm.stop()).toBe(0);
+    await enforceWithAccount();
 
     const requests = await accountRequests();
     expect(requests.filter(({ status }) => status === 403)).toEqual([]);

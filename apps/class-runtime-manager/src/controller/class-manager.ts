@@ -15,6 +15,7 @@ import type { Observation } from "../lifecycle/observation/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { ChildApplier } from "./children/apply-children.ts";
 import { ChildCache } from "./children/child-cache.ts";
+import { PodResizer } from "./children/resize-pods.ts";
 import { createClassController, type ClassControllerDeps } from "./class-controller.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster/cluster-facts.ts";
 import { PodView } from "./cluster/pod-view.ts";
@@ -129,6 +130,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     clock: ambient.clock,
     children,
     applier,
+    resizer: new PodResizer(actingClient, events),
     templateSources,
     pods,
     events,

@@ -2,8 +2,11 @@ import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import { multiplyQuantity, parseQuantity, quantityUnits, type KubeObject } from "@oaas/kube-core";
 import type { Blocker, Dimension, Limit } from "@oaas/nfr";
 import { ENFORCED_MIN_SCALE_ANNOTATION } from "../rendering/manifests/labels.ts";
+import type { Pod } from "../lifecycle/observation/observed-objects.ts";
+import { FUNCTION_CONTAINER } from "../rendering/manifests/pod.ts";
 import type { RenderedFunction } from "../rendering/model/rendered.ts";
 import type { ClassEnforcement } from "./class-enforcement.ts";
+import { effectiveResources, infeasibleResize, podsOfFunction } from "./pod-resizes.ts";
 
 /** A value that enforcement could change, and its limits. */
 export interface EnforceableValue {
@@ -20,6 +23,8 @@ export interface EnforceableValue {
   readonly blockers: readonly Blocker[];
   /** Why someone else decides on the value now; it is not changed meanwhile. */
   readonly conflict?: string;
+  /** Whether running pods are resized in place. */
+  readonly isResize?: boolean;
   /** The workload whose replicas no autoscaler of the class sets: an autoscaler of someone else would conflict. */
   readonly scaledWorkload?: { readonly kind: string; readonly name: string };
 }
@@ -30,6 +35,10 @@ export interface ValueSources {
   readonly functions: readonly RenderedFunction[];
   /** Live children. */
   readonly children: readonly KubeObject[];
+  /** Live pods. */
+  readonly pods: readonly Pod[];
+  /** Whether the cluster resizes pods in place. */
+  readonly canResize: boolean;
   readonly hasOdgm: boolean;
   readonly enforcement: ClassEnforcement;
 }
@@ -56,6 +65,7 @@ interface Scalable extends KubeObject {
 }
 
 interface Container {
+  readonly name?: string;
   readonly resources?: { readonly requests?: Readonly<Record<string, string | number>> };
 }
 
@@ -213,32 +223,47 @@ function requestValue(
   fn: RenderedFunction,
   workload: Scalable,
   scalers: Scalers,
-  { spec, enforcement }: ValueSources,
+  sources: ValueSources,
 ): Omit<EnforceableValue, "blockers"> | undefined {
-  const amount = workload.spec?.template?.spec?.containers?.[0]?.resources?.requests?.[dimension];
-  const current = amountOf(amount, dimension);
+  const { spec, enforcement, canResize } = sources;
+  if (workload.kind === "Job") return undefined;
+  const containers = workload.spec?.template?.spec?.containers;
+  const container = containers?.find(({ name }) => name === FUNCTION_CONTAINER) ?? containers?.[0];
+  const isResize = canResize && fn.resources !== undefined;
+  const current = amountOf(
+    isResize ? fn.resources.running.requests[dimension] : container?.resources?.requests?.[dimension],
+    dimension,
+  );
   if (current === undefined) return undefined;
   const provision = spec.functions?.find(({ function_key: key }) => key === fn.functionKey)?.provision_config;
   const request = provision?.[`${dimension}_request`] ?? spec.resource_allocation?.[`${dimension}_request`];
   const limit = provision?.[`${dimension}_limit`] ?? spec.resource_allocation?.[`${dimension}_limit`];
   const most = amountOf(limit, dimension);
   const otherLoop = loopOn(dimension, scalers);
+  const field = `resources.requests.${dimension}`;
+  const owner = `${workload.kind}/${workload.metadata.name}`;
   const hindrance =
     request !== undefined
       ? `the class states ${dimension}_request ${request}`
       : otherLoop !== undefined
         ? `${otherLoop} scales on ${dimension === "cpu" ? "CPU" : dimension}, and two loops must not set it`
-        : enforcement.mayRestart
-          ? undefined
-          : "pods would restart; annotation oaas.io/enforcement-restarts: allowed permits it";
+        : fn.resources === undefined
+          ? "the template states the resources of the container; {{ function.resources }} lets enforcement choose them"
+          : isResize || enforcement.mayRestart
+            ? undefined
+            : WOULD_RESTART;
   return {
     component: fn.functionKey,
     dimension,
     ...permission(dimension, enforcement, hindrance),
     current,
     minimums: [{ value: LEAST[dimension], source: `least ${dimension} request` }],
-    maximums: most === undefined ? [] : [{ value: most, source: `${dimension}_limit` }],
-    path: `${workload.kind}/${workload.metadata.name} resources.requests.${dimension}`,
+    maximums: [
+      ...(most === undefined ? [] : [{ value: most, source: `${dimension}_limit` }]),
+      ...(isResize ? feasibleLimits(dimension, fn, sources) : []),
+    ],
+    path: isResize ? `pods of ${owner} ${field}, in place` : `${owner} ${field}`,
+    ...(isResize ? { isResize } : {}),
   };
 }
 
@@ -261,6 +286,19 @@ function pauseOf({ metadata: { name, annotations = {} } }: Scalable): string | u
     return value !== undefined && (word === "paused-replicas" || !FALSE.has(value));
   });
   return pause && `ScaledObject ${name} is paused by annotation autoscaling.keda.sh/${pause}`;
+}
+
+const WOULD_RESTART =
+  "pods would restart: this cluster cannot resize them in place, which Kubernetes 1.33 and later can; " +
+  "annotation oaas.io/enforcement-restarts: allowed permits restarts";
+
+/** What the nodes of the pods provide, where a resize was not possible. */
+function feasibleLimits(dimension: "cpu" | "memory", fn: RenderedFunction, { pods }: ValueSources): readonly Limit[] {
+  return podsOfFunction(fn.functionKey, pods).flatMap((pod) => {
+    const found = infeasibleResize(pod);
+    const value = amountOf(effectiveResources(pod)?.requests?.[dimension], dimension);
+    return found === undefined || value === undefined ? [] : [{ value, source: `the node: ${found}` }];
+  });
 }
 
 function permission(

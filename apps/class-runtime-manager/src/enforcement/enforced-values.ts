@@ -7,16 +7,19 @@ export type EnforcedValues = Readonly<Partial<Record<Dimension, number>>>;
 
 /**
  * The values that the enforcer wrote into the status, by component. They hold while the class is in mode enforce, also
- * when it is paused; a class that leaves the mode returns to its spec.
+ * when it is paused; a class that leaves the mode returns to its spec. CPU and memory need pods that can be resized in
+ * place, or that may restart.
  */
 export function enforcedValues(
   status: ClassRuntimeStatus | undefined,
   { mode, dimensions, mayRestart }: ClassEnforcement,
+  canResize: boolean,
 ): ReadonlyMap<string, EnforcedValues> {
+  const canChange = (dimension: Dimension): boolean => dimension === "replicas" || canResize || mayRestart;
   const values = new Map<string, EnforcedValues>();
   if (mode !== "enforce") return values;
   for (const { component, dimension, last_action: action } of status?.enforcement_state ?? []) {
-    if (action === undefined || !dimensions.has(dimension) || (dimension !== "replicas" && !mayRestart)) continue;
+    if (action === undefined || !dimensions.has(dimension) || !canChange(dimension)) continue;
     values.set(component, { ...values.get(component), [dimension]: action.to });
   }
   return values;

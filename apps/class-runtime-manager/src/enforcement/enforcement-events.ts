@@ -89,3 +89,9 @@ export function failureEvent(record: DecisionRecord, message: string, regarding:
   const note = `${component} ${dimension} not changed, ${outcomeText(record.outcome)} failed: ${message}`;
   return { type: "Warning", reason: "NFRApplyFailed", action: ACTION, note, regarding };
 }
+
+/** The event of a pod that keeps its resources. */
+export function resizeFailureEvent(component: string, message: string, regarding: ObjectRef): EnforcementEvent {
+  const note = `${component} not resized: ${message}`;
+  return { type: "Warning", reason: "NFRApplyFailed", action: ACTION, note, regarding };
+}

@@ -1,10 +1,12 @@
 import { classRuntime } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import type { Pod } from "../lifecycle/observation/observed-objects.ts";
 import type { RenderedFunction } from "../rendering/model/rendered.ts";
 import { classEnforcement, type ClassEnforcement } from "./class-enforcement.ts";
 import { enforceableValues, type EnforceableValue } from "./enforceable-values.ts";
 import { enforcedValues } from "./enforced-values.ts";
+import { planPodResizes } from "./pod-resizes.ts";
 
 function specOf(spec: object = {}) {
   const functions = [{ function_key: "echo", provision_config: { container_image: "example.test/echo:1" } }];
@@ -74,16 +76,22 @@ describe("enforced values", () => {
   };
 
   test("are the last changes", () => {
-    expect(enforcedValues(status, ENFORCE).get("echo")).toEqual({ replicas: 400, cpu: 400 });
+    expect(enforcedValues(status, ENFORCE, false).get("echo")).toEqual({ replicas: 400, cpu: 400 });
   });
 
   test.each<{ why: string; over: Partial<ClassEnforcement>; values: unknown }>([
     { why: "the mode is observe", over: { mode: "observe" }, values: undefined },
     { why: "the dimension is not allowed", over: { dimensions: new Set(["cpu"]) }, values: { cpu: 400 } },
-    { why: "pods must not restart", over: { mayRestart: false }, values: { replicas: 400 } },
+    { why: "pods must neither restart nor resize", over: { mayRestart: false }, values: { replicas: 400 } },
   ])("do not hold when $why", ({ over, values }) => {
-    expect(enforcedValues(status, { ...ENFORCE, ...over }).get("echo")).toEqual(values);
+    expect(enforcedValues(status, { ...ENFORCE, ...over }, false).get("echo")).toEqual(values);
   });
+});
+
+test("enforced CPU holds without restarts where pods are resized in place", () => {
+  const last_action = { at: "2026-01-01T00:00:00Z", from: 1, to: 400, lane: "stable" as const, verified: true };
+  const status = { enforcement_state: [{ component: "echo", dimension: "cpu" as const, last_action }] };
+  expect(enforcedValues(status, { ...ENFORCE, mayRestart: false }, true).get("echo")).toEqual({ cpu: 400 });
 });
 
 const WORKLOAD = {
@@ -96,10 +104,41 @@ const WORKLOAD = {
   replicas: 3,
 };
 
+function podOf(
+  over: { resources?: object; infeasible?: string; resizedBy?: string; phase?: string; deleted?: boolean } = {},
+): Pod {
+  const resources = over.resources ?? REQUESTS;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: "hello-1",
+      namespace: "ns",
+      uid: "uid-1",
+      labels: { "oaas.io/function": "echo" },
+      ...(over.deleted === true ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
+      ...(over.resizedBy === undefined ? {} : { managedFields: [{ manager: over.resizedBy, subresource: "resize" }] }),
+    },
+    spec: { containers: [{ name: "function", resources }] },
+    status: {
+      phase: over.phase ?? "Running",
+      containerStatuses: [{ name: "function", resources: REQUESTS }],
+      ...(over.infeasible === undefined
+        ? {}
+        : {
+            conditions: [{ type: "PodResizePending", status: "True", reason: "Infeasible", message: over.infeasible }],
+          }),
+    },
+  };
+}
+
+const REQUESTS = { requests: { cpu: "250m", memory: "128Mi" }, limits: { cpu: "500m", memory: "256Mi" } };
+
 describe("enforceable values", () => {
   const rendered = (over: Partial<RenderedFunction> = {}): RenderedFunction => ({
     ...WORKLOAD,
     replicasOwner: "template",
+    resources: { template: REQUESTS, running: REQUESTS },
     replicaLimits: { min: { value: 1, source: "template dev" }, max: { value: 9, source: "max_scale" } },
     ...over,
   });
@@ -126,12 +165,16 @@ describe("enforceable values", () => {
       spec?: object;
       enforcement?: ClassEnforcement;
       hasOdgm?: boolean;
+      pods?: readonly Pod[];
+      canResize?: boolean;
     } = {},
   ): Record<string, EnforceableValue> => {
     const values = enforceableValues({
       spec: specOf(given.spec),
       functions: [given.fn ?? rendered()],
       children: (given.children ?? [deployment]) as KubeObject[],
+      pods: given.pods ?? [],
+      canResize: given.canResize ?? false,
       hasOdgm: given.hasOdgm ?? false,
       enforcement: given.enforcement ?? ENFORCE,
     });
@@ -263,6 +306,12 @@ describe("enforceable values", () => {
       value: "echo cpu",
       text: /would restart/u,
     },
+    {
+      why: "the template states the resources",
+      given: { fn: { ...WORKLOAD, replicasOwner: "template" }, canResize: true },
+      value: "echo cpu",
+      text: /the template states the resources/u,
+    },
     { why: "state stores do not reshard", given: { hasOdgm: true }, value: "odgm replicas", text: /does not reshard/u },
   ])("are not allowed when $why", ({ given, value, text }) => {
     expect(list(given)[value]).toMatchObject({ isAllowed: false, whyNotAllowed: expect.stringMatching(text) });
@@ -274,8 +323,96 @@ describe("enforceable values", () => {
     ]);
   });
 
+  describe("of a cluster that resizes pods in place", () => {
+    const larger = { requests: { cpu: "400m", memory: "128Mi" }, limits: { cpu: "800m", memory: "256Mi" } };
+    const fn = rendered({ resources: { template: REQUESTS, running: larger } });
+    const enforcement = { ...ENFORCE, mayRestart: false };
+
+    test("are the requests of running pods, and need no restart", () => {
+      expect(list({ fn, enforcement, canResize: true })["echo cpu"]).toMatchObject({
+        current: 400,
+        isAllowed: true,
+        isResize: true,
+        path: "pods of Deployment/hello resources.requests.cpu, in place",
+      });
+    });
+
+    test("are limited to what a node provides after it refused", () => {
+      const pods = [podOf({ infeasible: "Node didn't have enough capacity: cpu" })];
+      expect(list({ fn, enforcement, canResize: true, pods })["echo cpu"]?.maximums).toEqual([
+        { value: 250, source: "the node: Pod hello-1 cannot be resized: Node didn't have enough capacity: cpu" },
+      ]);
+    });
+
+    test("leave CPU to an autoscaler", () => {
+      const children = [deployment, autoscaler];
+      const values = list({ fn: { ...fn, replicasOwner: "autoscaler" }, children, enforcement, canResize: true });
+      expect(values["echo cpu"]).toMatchObject({ isAllowed: false });
+      expect(values["echo memory"]).toMatchObject({ isAllowed: true, isResize: true });
+    });
+  });
+
   test("are blocked while a new pod template rolls out", () => {
     const rolling = { ...deployment, status: { observedGeneration: 2, updatedReplicas: 1 } };
     expect(list({ children: [rolling] })["echo replicas"]?.blockers).toEqual(["rolling-out"]);
+  });
+});
+
+describe("resizes of pods", () => {
+  const larger = { requests: { cpu: "0.4", memory: "128Mi" }, limits: { cpu: "800m", memory: "256Mi" } };
+  const fn = (running = larger): RenderedFunction => ({
+    ...WORKLOAD,
+    replicasOwner: "template",
+    resources: { template: REQUESTS, running },
+  });
+  const manager = "oprc-crm-enforcer";
+
+  test("set the resources of the function container of that very pod", () => {
+    expect(planPodResizes([fn()], [podOf()])).toEqual([
+      {
+        functionKey: "echo",
+        pod: podOf(),
+        manifest: {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "hello-1", namespace: "ns", uid: "uid-1" },
+          spec: { containers: [{ name: "function", resources: larger }] },
+        },
+      },
+    ]);
+  });
+
+  test.each<{ why: string; functions: readonly RenderedFunction[]; pod: Pod }>([
+    {
+      why: "has them in another notation",
+      functions: [fn()],
+      pod: podOf({ resources: { ...larger, requests: { cpu: "400m", memory: 134217728 } } }),
+    },
+    {
+      why: "belongs to a function without enforced values",
+      functions: [fn(REQUESTS)],
+      pod: podOf({ resources: larger }),
+    },
+    { why: "belongs to another function", functions: [{ ...fn(), functionKey: "other" }], pod: podOf() },
+    {
+      why: "has resources that its template states",
+      functions: [{ ...WORKLOAD, replicasOwner: "template" }],
+      pod: podOf(),
+    },
+    { why: "is being deleted", functions: [fn()], pod: podOf({ deleted: true }) },
+    { why: "has ended", functions: [fn()], pod: podOf({ phase: "Succeeded" }) },
+  ])("leave a pod alone that $why", ({ functions, pod }) => {
+    expect(planPodResizes(functions, [pod])).toEqual([]);
+  });
+
+  test("return a pod that we resized to its template", () => {
+    expect(planPodResizes([fn(REQUESTS)], [podOf({ resources: larger, resizedBy: manager })])).toHaveLength(1);
+    expect(planPodResizes([fn(REQUESTS)], [podOf({ resources: larger, resizedBy: "vpa-updater" })])).toEqual([]);
+  });
+
+  test("are idempotent", () => {
+    const [resize] = planPodResizes([fn()], [podOf()]);
+    const resources = resize?.manifest.spec?.containers?.[0]?.resources ?? {};
+    expect(planPodResizes([fn()], [podOf({ resources, resizedBy: manager })])).toEqual([]);
   });
 });

@@ -57,4 +57,5 @@ export {
   ownerLabelValue,
   TEMPLATE_ANNOTATION,
 } from "../rendering/manifests/labels.ts";
+export { FUNCTION_CONTAINER } from "../rendering/manifests/pod.ts";
 export { monitorNames, odgmNames } from "../rendering/plan/names.ts";

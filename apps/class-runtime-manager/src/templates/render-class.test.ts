@@ -8,6 +8,7 @@ import { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
 import { addDemand, checkQuotas, demandOf, fitsQuota, limitsOf, NO_DEMAND } from "./environment/quota.ts";
 import { templateStatus } from "./selection/select.ts";
 import type { Manifest, Rendered } from "../rendering/model/rendered.ts";
+import { runningChildren } from "../rendering/workloads/running-children.ts";
 import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
 
@@ -66,6 +67,34 @@ describe("function types", () => {
       kind: "invalid",
       violations: [{ path: "$.functions[1].provision_config.wasm_module_url" }],
     });
+  });
+});
+
+describe("enforced CPU and memory", () => {
+  const spec: Spec = { functions: [containerFunction("C.run")] };
+  const enforced = new Map([["C.run", { cpu: 900, memory: 2 ** 30 }]]);
+  const renderEnforced = (podResize: boolean): Rendered => {
+    const input = inputOf({ spec, cluster: { capabilities: { podResize } } });
+    const result = chooseAndRender({ ...input, enforced }, BUILTIN_TEMPLATES);
+    if (!result.ok) throw new Error(result.error.message);
+    return result.value.rendered;
+  };
+
+  test("change the pod template where pods cannot be resized", () => {
+    const rendered = renderEnforced(false);
+    expect(container(find(rendered, "Deployment"))?.["resources"]).toMatchObject({ requests: { cpu: "900m" } });
+    expect(rendered.functions[0]?.resources?.running).toEqual(rendered.functions[0]?.resources?.template);
+  });
+
+  test("leave all children as they are where pods are resized in place, and count in quotas", () => {
+    const rendered = renderEnforced(true);
+    const plain = render({ spec, cluster: { capabilities: { podResize: true } } });
+    expect(rendered.children).toEqual(plain.children);
+    expect(rendered.functions[0]?.resources?.running.requests).toEqual({ cpu: "900m", memory: "1073741824" });
+    expect(demandOf(runningChildren(rendered.children, rendered.functions))).toEqual(
+      demandOf(renderEnforced(false).children),
+    );
+    expect(runningChildren(plain.children, plain.functions)).toEqual(plain.children);
   });
 });
 

@@ -55,15 +55,21 @@ export class ControllerFixture {
     options: Pick<ClassManagerOptions, "namespaces"> & Partial<ClassManagerOptions> & { readonly token?: string },
   ): Promise<ClassManager> {
     const { token, ...rest } = options;
-    const access = loadAccess({ env: {}, kubeconfig: this.cluster.kubeconfig });
-    const effective = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
-    const client = new KubeClient({ transport: createUndiciTransport(effective, realAmbient), ambient: realAmbient });
+    const client = this.createClient(token);
     const crm = createClassManager({ client, ambient: realAmbient, facts: FACTS, identity: "test", ...rest });
-    this.#clients.push(client);
     this.#managers.push(crm);
     crm.manager.start();
     await eventually(() => crm.manager.isWorking, { timeoutMs: 60_000, what: "the controllers to run" });
     return crm;
+  }
+
+  /** A client with administrator credentials or with a token. */
+  createClient(token?: string): KubeClient {
+    const access = loadAccess({ env: {}, kubeconfig: this.cluster.kubeconfig });
+    const effective = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
+    const client = new KubeClient({ transport: createUndiciTransport(effective, realAmbient), ambient: realAmbient });
+    this.#clients.push(client);
+    return client;
   }
 
   async kubectl(command: string | readonly string[], stdin?: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { realAmbient } from "@oaas/foundation/real";
-import type { PolicySettings, Urgency } from "@oaas/nfr";
+import type { Dimension, PolicySettings, Urgency } from "@oaas/nfr";
 import { DEFAULT_POLICY } from "@oaas/nfr/policy";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import type { ClassManager } from "../../src/controller/class-manager.ts";
@@ -21,9 +21,9 @@ const QUICK: PolicySettings = {
   maxGapMs: 60_000,
 };
 
-/** A running enforcer of one class, whose function `f` is recommended `wanted.target` replicas. */
+/** A running enforcer of one class, whose function `f` is recommended `wanted.target` replicas, CPU and memory. */
 export interface QuickEnforcer {
-  readonly wanted: { target: number };
+  readonly wanted: { target: number; cpu?: number; memory?: number };
   stop(): Promise<void>;
 }
 
@@ -45,23 +45,28 @@ export function startQuickEnforcer(
     findForeignScaler: createForeignScalerFinder(crm.actingClient, crm.children),
   });
   const stop = new AbortController();
-  const wanted = { target: 1 };
+  const wanted: QuickEnforcer["wanted"] = { target: 1 };
   const tick = async (): Promise<void> => {
     const object = crm.classRuntimes.get(key);
     const one = object && crm.enforceable(object);
     const nowMs = realAmbient.clock.now();
-    const recommendation = {
+    const recommend = (dimension: Dimension, target: number) => ({
       component: "f",
-      dimension: "replicas" as const,
-      target: wanted.target,
-      lowerBound: wanted.target,
-      upperBound: wanted.target,
+      dimension,
+      target,
+      lowerBound: target,
+      upperBound: target,
       basis: { window: "5m", query: "rps", values: {} },
       confidence: 1,
       observedAtMs: nowMs,
       validUntilMs: nowMs + 60_000,
-    };
-    const findings = [{ component: "f", recommendations: [recommendation], urgency: urgency(), dataAgeMs: 0 }];
+    });
+    const recommendations = [
+      recommend("replicas", wanted.target),
+      ...(wanted.cpu === undefined ? [] : [recommend("cpu", wanted.cpu)]),
+      ...(wanted.memory === undefined ? [] : [recommend("memory", wanted.memory)]),
+    ];
+    const findings = [{ component: "f", recommendations, urgency: urgency(), dataAgeMs: 0 }];
     if (one) await enforcer.enforce(one, findings, stop.signal);
   };
   const done = (async () => {

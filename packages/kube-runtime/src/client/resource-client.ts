@@ -36,7 +36,7 @@ export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Unknown and duplicate fields: reject (Strict), warn (Warn) or drop them. Defaults to the server's choice. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
-  readonly subresource?: "status" | "scale";
+  readonly subresource?: "status" | "scale" | "resize";
 }
 
 /** Options of an apply. */

@@ -32,6 +32,7 @@ export class ChildCache {
   readonly #subscribers = new Set<(watched: WatchedKind) => void>();
   readonly #pool: InformerPool;
   readonly #namespaces: readonly string[] | undefined;
+  #servesPodResize = false;
 
   constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
     this.#pool = pool;
@@ -39,13 +40,24 @@ export class ChildCache {
     for (const kind of CORE_CHILD_KINDS) this.#watch(kind);
   }
 
+  /** Whether the server resized pods in place at the last discovery. */
+  get servesPodResize(): boolean {
+    return this.#servesPodResize;
+  }
+
   /**
    * Starts to watch optional kinds that the cluster serves now, and stops for those it no longer serves. Returns
-   * whether any changed.
+   * whether any changed, or whether pods can be resized.
    */
   async discoverKinds(client: KubeClient, signal: AbortSignal): Promise<boolean> {
     client.discovery.invalidate();
-    const served = new Set((await client.discovery.all()).map(gvkKey));
+    const resources = await client.discovery.all();
+    const served = new Set(resources.map(gvkKey));
+    const servesPodResize = resources.some(
+      ({ group, resource, subresources }) => group === "" && resource === "pods" && subresources.includes("resize"),
+    );
+    const isResizeChanged = servesPodResize !== this.#servesPodResize;
+    this.#servesPodResize = servesPodResize;
     const added = OPTIONAL_CHILD_KINDS.filter((kind) => served.has(gvkKey(kind)) && !this.#watched.has(gvkKey(kind)));
     const removed = OPTIONAL_CHILD_KINDS.filter((kind) => !served.has(gvkKey(kind)) && this.#isUnserved(kind));
     for (const kind of added) this.#watch(kind);
@@ -54,7 +66,7 @@ export class ChildCache {
       await this.#pool.release(kind, this.#namespaces, SELECTION);
     }
     if (added.length > 0) await this.#pool.synced(signal);
-    return added.length + removed.length > 0;
+    return isResizeChanged || added.length + removed.length > 0;
   }
 
   /** The watched kinds. */

@@ -86,6 +86,7 @@ export class FactsReader {
         networkPolicy: isServed("networking.k8s.io", "v1", "NetworkPolicy"),
         serviceMonitor: isServed("monitoring.coreos.com", "v1", "ServiceMonitor"),
         podMonitor: isServed("monitoring.coreos.com", "v1", "PodMonitor"),
+        podResize: this.#children.servesPodResize,
       },
     };
   }

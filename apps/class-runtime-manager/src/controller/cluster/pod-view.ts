@@ -2,7 +2,7 @@ import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../../lifecycle/observation/observed-objects.ts";
 import { toObservedEvent, type ObservedEvent } from "../../lifecycle/observation/observed-event.ts";
-import { OWNER_LABEL } from "../../templates/index.ts";
+import { FUNCTION_CONTAINER, OWNER_LABEL } from "../../templates/index.ts";
 import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "../kinds/resource-types.ts";
 
 /**
@@ -70,8 +70,26 @@ export class PodView {
 function slimPod({ apiVersion, kind, metadata, spec, status }: Stored<Pod>): Stored<Pod> {
   const { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp } =
     metadata;
-  const slim = { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp };
-  const kept = { nodeName: spec?.nodeName, restartPolicy: spec?.restartPolicy };
+  // Of the managers only those that resized the pod, without their fields.
+  const resizers = metadata.managedFields?.filter(({ subresource }) => subresource === "resize");
+  const managedFields = resizers?.length
+    ? resizers.map(({ manager, subresource }) => ({ manager, subresource }))
+    : undefined;
+  const slim = {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    labels,
+    ownerReferences,
+    creationTimestamp,
+    deletionTimestamp,
+    managedFields,
+  };
+  const containers = spec?.containers
+    ?.filter((container) => container.name === FUNCTION_CONTAINER)
+    .map((container) => ({ name: container.name, resources: container.resources }));
+  const kept = { nodeName: spec?.nodeName, restartPolicy: spec?.restartPolicy, containers };
   return prune({ apiVersion, kind, metadata: slim, spec: kept, status }) as Stored<Pod>;
 }
 

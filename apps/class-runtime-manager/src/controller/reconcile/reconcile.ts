@@ -15,6 +15,7 @@ import { excludeChildren } from "../children/unconfirmed-children.ts";
 import { writeStatus } from "./write-status.ts";
 import { resolveNameConflicts } from "../children/knative-names.ts";
 import { scaleRevisions } from "../children/revision-scale.ts";
+import { ownerLabelValue } from "../../templates/index.ts";
 import { findStrayChildren, type KnownChildren } from "../children/stray-children.ts";
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
@@ -47,7 +48,9 @@ export async function reconcile<T extends KubeObject>(
   if (outcome.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
     return checkAgain(1, STATUS_DEFERRED);
   const step = await writeStatus(current, { desired, problems, live: outcome.live, deleting: false }, context, deps);
-  if (outcome.retry) throw outcome.retry;
+  const retry =
+    outcome.retry ?? (problems.length === 0 ? await resizePods(current, desired, context.signal, deps) : undefined);
+  if (retry) throw retry;
   deps.unconfirmed.clear(key);
   return outcomeOf(step, problems, deps.clock);
 }
@@ -61,6 +64,18 @@ export function mayDeferStatus(version: object, deferred: WeakSet<object>): bool
   if (deferred.has(version)) return false;
   deferred.add(version);
   return true;
+}
+
+/** Gives running pods the CPU and memory that enforcement chose. Returns a fault worth a retry. */
+async function resizePods<T extends KubeObject>(
+  object: Stored<T>,
+  { expected }: DesiredChildren,
+  signal: AbortSignal,
+  { facts, pods, resizer }: ReconcileDeps<T>,
+): Promise<Fault | undefined> {
+  const { namespace = "", name } = object.metadata;
+  if (expected === undefined || !facts(namespace).capabilities.podResize) return undefined;
+  return resizer.resize(object, expected.functions, pods.podsOf(namespace, ownerLabelValue(name)), signal);
 }
 
 async function addFinalizer<T extends KubeObject>(

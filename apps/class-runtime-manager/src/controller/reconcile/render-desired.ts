@@ -4,6 +4,7 @@ import { classEnforcement } from "../../enforcement/class-enforcement.ts";
 import { enforcedValues } from "../../enforcement/enforced-values.ts";
 import type { Expected, Problem } from "../../lifecycle/observation/observation.ts";
 import { problem, problemFromViolations } from "../../lifecycle/observation/problem.ts";
+import { runningChildren } from "../../rendering/workloads/running-children.ts";
 import {
   BUILTIN_TEMPLATES,
   chooseAndRender,
@@ -46,7 +47,7 @@ export function renderDesired<T extends KubeObject>(
   const { children, warnings: _warnings, revision: _revision, ...parts } = rendered;
   const { name: kind } = deps.classKind;
   if (outcome.environment) {
-    const demand = { environment: outcome.environment, children };
+    const demand = { environment: outcome.environment, children: runningChildren(children, rendered.functions) };
     const broken =
       quota === "admit" ? deps.quotas.admit(kind, object, demand) : deps.quotas.check(kind, keyOf(object), demand);
     if (broken.length > 0) return { problems: [problemFromViolations(broken, "Quota")] };
@@ -107,7 +108,8 @@ export function renderDemand<T extends KubeObject>(
 ): EnvironmentDemand | undefined {
   const outcome = render(object, deps);
   if ("problem" in outcome || outcome.environment === undefined) return undefined;
-  return { environment: outcome.environment, children: outcome.chosen.rendered.children };
+  const { children, functions } = outcome.chosen.rendered;
+  return { environment: outcome.environment, children: runningChildren(children, functions) };
 }
 
 /** The environment of a class; undefined without one, or while it cannot be used. */
@@ -134,8 +136,8 @@ function renderInput<T extends KubeObject>(
   const cluster = deps.facts(namespace);
   const status = deps.classKind.statusOf(object);
   const enforcement = classEnforcement(runtime.spec, annotations, cluster.enforcement ?? "off", environment);
-  const enforced = enforcedValues(status, enforcement);
   const layout = storedLayout(status);
+  const enforced = enforcedValues(status, enforcement, cluster.capabilities.podResize);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
     spec: runtime.spec,

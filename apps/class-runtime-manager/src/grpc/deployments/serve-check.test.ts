@@ -16,6 +16,7 @@ const FACTS: ClusterFacts = {
     networkPolicy: true,
     serviceMonitor: false,
     podMonitor: false,
+    podResize: false,
   },
   flags: { isEdge: false, isDatacenter: false },
   odgm: { image: "example.test/odgm:1" },

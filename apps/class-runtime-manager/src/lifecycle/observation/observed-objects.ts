@@ -74,10 +74,22 @@ export interface ContainerStatus {
   readonly image?: string;
   readonly state?: ContainerState;
   readonly lastState?: ContainerState;
+  /** In effect; they follow the spec after a resize. */
+  readonly resources?: ObservedResources;
+}
+
+/** Requests and limits of a container. */
+export interface ObservedResources {
+  readonly requests?: Readonly<Record<string, string | number>>;
+  readonly limits?: Readonly<Record<string, string | number>>;
 }
 
 export interface Pod extends KubeObject {
-  readonly spec?: { readonly nodeName?: string; readonly restartPolicy?: string };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly restartPolicy?: string;
+    readonly containers?: readonly { readonly name: string; readonly resources?: ObservedResources }[];
+  };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;

@@ -98,4 +98,26 @@ describe("measuredComponents", () => {
     const [again] = measuredComponents({ class: parsed, uid: "u", children: [changed], pods, maxReplicas: 20 });
     expect(again?.revision).not.toBe(add?.revision);
   });
+
+  it("takes the resources of the oldest pod, which may have been resized, and learns its capacity again", () => {
+    const pod = (name: string, creationTimestamp: string, cpu: string): KubeObject =>
+      child(
+        "v1",
+        "Pod",
+        name,
+        { ...labelled("function", "add"), creationTimestamp },
+        {
+          containers: [{ name: "function", resources: { requests: { cpu } } }],
+        },
+      );
+    const named = { spec: { containers: [{ name: "function", ...container }] } };
+    const deployment = child("apps/v1", "Deployment", "web-fn-0", labelled("function", "add"), { template: named });
+    const measure = (...live: readonly KubeObject[]) =>
+      measuredComponents({ class: parsed, uid: "u", children: [deployment], pods: live, maxReplicas: 20 })[0];
+    const old = pod("web-fn-0-b", "2026-01-01T00:00:00Z", "400m");
+    const resized = measure(pod("web-fn-0-a", "2026-01-02T00:00:00Z", "250m"), old);
+    expect(resized?.container.cpuRequest).toBe(400);
+    expect(resized?.scale.cpuRequestMillicores).toBe(400);
+    expect(resized?.revision).not.toBe(measure()?.revision);
+  });
 });

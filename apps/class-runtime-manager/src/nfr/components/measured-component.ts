@@ -6,6 +6,7 @@ import type { ComponentTarget, QueryOverrides, Workload } from "@oaas/nfr/querie
 import {
   classRequirements,
   COMPONENT_LABEL,
+  FUNCTION_CONTAINER,
   FUNCTION_KEY_ANNOTATION,
   FUNCTION_LABEL,
   functionRequirements,
@@ -41,7 +42,7 @@ export interface ComponentSources {
   readonly uid: string;
   /** Live children of the class, of any kind. */
   readonly children: readonly KubeObject[];
-  readonly pods: readonly KubeObject[];
+  readonly pods: readonly PodObject[];
   /** The most replicas that the manager chooses. */
   readonly maxReplicas: number;
   /** Queries of the environment of the class. */
@@ -86,7 +87,12 @@ interface WorkloadObject extends KubeObject {
   };
 }
 
+interface PodObject extends KubeObject {
+  readonly spec?: { readonly containers?: readonly Container[] };
+}
+
 interface Container {
+  readonly name?: string;
   readonly image?: string;
   readonly resources?: {
     readonly requests?: Readonly<Record<string, string | number>>;
@@ -112,7 +118,7 @@ function measuredComponent(
   const functionLabel = component === ODGM ? undefined : live[0]?.object.metadata.labels?.[FUNCTION_LABEL];
   const requirements = requirementsOf(sources.class, component);
   const pods = podsOf(sources.pods, functionLabel);
-  const container = live[0]?.object.spec?.template?.spec?.containers?.[0];
+  const container = effectiveContainer(live, pods);
   const deploymentId = spec.origin?.deployment_id;
   return {
     component,
@@ -123,18 +129,37 @@ function measuredComponent(
       ...(deploymentId === undefined ? {} : { deploymentId }),
       ...(functionLabel === undefined ? {} : { functionLabel }),
       workloads: live.map(({ kind, object }) => ({ kind, namespace, name: object.metadata.name ?? "" })),
-      pods,
+      pods: pods.map(({ metadata }) => metadata.name ?? ""),
       ...(requirements.maxLatencyMs === undefined ? {} : { maxLatencyMs: requirements.maxLatencyMs }),
       ...(sources.queries === undefined ? {} : { queries: sources.queries }),
     },
     requirements,
-    scale: scaleOf(sources, component, live, pods.length),
+    scale: scaleOf(sources, component, live, { podCount: pods.length, container }),
     container: amountsOf(container),
     limits: statedLimits(sources.class, component),
     revision: digestJson([container?.image ?? null, container?.resources ?? null])
       .replace("sha256:", "")
       .slice(0, REVISION_LENGTH),
   };
+}
+
+/**
+ * The container of a function or state store, with the resources of its oldest pod: pods may have been resized in place,
+ * and new ones are resized soon after their start.
+ */
+function effectiveContainer(live: readonly LiveWorkload[], pods: readonly PodObject[]): Container | undefined {
+  const containers = live[0]?.object.spec?.template?.spec?.containers;
+  const container = containers?.find(({ name }) => name === FUNCTION_CONTAINER) ?? containers?.[0];
+  const oldest = pods.reduce<PodObject | undefined>(
+    (first, pod) => (first !== undefined && createdMs(first) <= createdMs(pod) ? first : pod),
+    undefined,
+  );
+  const resources = oldest?.spec?.containers?.find(({ name }) => name === container?.name)?.resources;
+  return container && resources ? { ...container, resources } : container;
+}
+
+function createdMs({ metadata }: KubeObject): number {
+  return Date.parse(metadata.creationTimestamp ?? "");
 }
 
 /** Requirements are stated for functions; the state store has none. */
@@ -149,27 +174,25 @@ function requirementsOf({ spec }: ClassRuntime, component: string): RequirementT
   };
 }
 
-/** Names of the pods of a component. */
-function podsOf(pods: readonly KubeObject[], functionLabel: string | undefined): readonly string[] {
-  return pods
-    .filter(({ metadata: { labels } }) =>
-      functionLabel === undefined ? labels?.[COMPONENT_LABEL] === ODGM : labels?.[FUNCTION_LABEL] === functionLabel,
-    )
-    .map(({ metadata }) => metadata.name ?? "");
+/** The pods of a component. */
+function podsOf(pods: readonly PodObject[], functionLabel: string | undefined): readonly PodObject[] {
+  return pods.filter(({ metadata: { labels } }) =>
+    functionLabel === undefined ? labels?.[COMPONENT_LABEL] === ODGM : labels?.[FUNCTION_LABEL] === functionLabel,
+  );
 }
 
 function scaleOf(
   { class: { spec }, maxReplicas }: ComponentSources,
   component: string,
   live: readonly LiveWorkload[],
-  podCount: number,
+  { podCount, container }: { readonly podCount: number; readonly container: Container | undefined },
 ): ComponentScale {
   const fn = spec.functions?.find(({ function_key: key }) => key === component);
   const canScaleToZero = live.some(({ kind }) => kind === "Knative");
   const stated = live.map(({ object }) => object.spec?.replicas).find((replicas) => replicas !== undefined);
   const min = fn?.provision_config?.min_scale ?? spec.resource_allocation?.min_replicas;
   const max = fn?.provision_config?.max_scale ?? spec.resource_allocation?.max_replicas;
-  const { cpuRequest } = amountsOf(live[0]?.object.spec?.template?.spec?.containers?.[0]);
+  const { cpuRequest } = amountsOf(container);
   const { cpuTarget } = classRequirements(spec);
   return {
     // Knative and DaemonSets state no replicas: their pods count.

@@ -28,12 +28,14 @@ class FakeClass {
   /** Answers of the next writes. */
   answers: (boolean | Fault)[] = [];
   problems: string[] = [];
+  resizeProblem: string | undefined;
+  resizeChecks = 0;
   over: Partial<EnforceableValue> = {};
   /** The workload was deleted. */
   isMissing = false;
 
   get replicas(): number {
-    return enforcedValues(this.status, this.enforcement).get("echo")?.replicas ?? 2;
+    return enforcedValues(this.status, this.enforcement, false).get("echo")?.replicas ?? 2;
   }
 
   view(): EnforceableClass {
@@ -62,6 +64,10 @@ class FakeClass {
             },
           ],
       findProblems: () => this.problems,
+      findResizeProblem: async () => {
+        this.resizeChecks += 1;
+        return this.resizeProblem;
+      },
       writeStatus: async (fields) => {
         const answer = this.answers.shift() ?? true;
         if (answer instanceof Fault) throw answer;
@@ -180,6 +186,28 @@ describe("the enforcer", () => {
     expect(events[1]?.note).toBe(
       "echo 2 replicas to 3 replicas (Deployment/hello spec.replicas, stable lane): all 7 targets in 180 s point up.",
     );
+    expect(one.condition()).toMatchObject({ status: "True", reason: "Enforcing" });
+  });
+
+  test("holds a resize that the server would reject, reports it once and asks again later", async () => {
+    const { one, tick, events, reasons, meter } = setup();
+    one.over = { isResize: true };
+    one.resizeProblem = "Pod QOS Class may not change as a result of resizing";
+    await tick(14, 4);
+    expect(one.replicas).toBe(2);
+    expect(reasons().filter((reason) => reason === "NFRApplyFailed")).toHaveLength(1);
+    expect(events.find(({ reason }) => reason === "NFRApplyFailed")?.note).toContain("QOS Class may not change");
+    expect(one.condition()).toMatchObject({
+      status: "False",
+      reason: "ApplyFailed",
+      message: expect.stringContaining("QOS Class"),
+    });
+    expect(one.resizeChecks).toBe(1);
+    const failed = { dimension: "replicas", lane: "stable", outcome: "failed" };
+    expect(meter.value("crm_enforcement_actions_total", failed)).toBe(1);
+    one.resizeProblem = undefined;
+    await tick(10, 4);
+    expect(one.replicas).toBeGreaterThan(2);
     expect(one.condition()).toMatchObject({ status: "True", reason: "Enforcing" });
   });
 

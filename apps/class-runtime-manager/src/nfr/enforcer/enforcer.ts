@@ -69,6 +69,8 @@ interface Memory {
   readonly conflicts: Map<string, { readonly message: string; readonly untilMs: number }>;
   /** After a failure, nothing is tried before this time. */
   failure?: { readonly message: string; readonly untilMs: number };
+  /** Resizes that the server would reject, by component and dimension. */
+  readonly refused: Map<string, { readonly message: string; readonly untilMs: number }>;
   /** After the server rejected a write. */
   rejected?: { readonly untilMs: number };
 }
@@ -133,7 +135,8 @@ export class Enforcer implements LedTask {
     const decided: Decided[] = [];
     for (const value of one.values) {
       const found = findings.find(({ component }) => component === value.component);
-      decided.push(await this.#decide(one, value, found, memory, nowMs, signal));
+      const decision = await this.#decide(one, value, found, memory, nowMs, signal);
+      decided.push(await this.#checkResize(one, decision, memory, nowMs, signal));
     }
     const actions = decided.filter(({ decision }) => decision.action !== "hold");
     const problem = actions.length === 0 ? undefined : findProblem(one, nextStates(one, decided, memory));
@@ -155,6 +158,7 @@ export class Enforcer implements LedTask {
       states: new Map(states.map((one) => [stateKey(one), one.state])),
       writtenAtMs: Number.NEGATIVE_INFINITY,
       conflicts: new Map(),
+      refused: new Map(),
     };
     this.#classes.set(uid, memory);
     return memory;
@@ -177,6 +181,35 @@ export class Enforcer implements LedTask {
     memory.conflicts.set(value.component, { message: foreign, untilMs: nowMs + RECHECK_MS });
     const blocked: PolicyInput = { ...input, blockers: [...input.blockers, "conflict"] };
     return { value, input: blocked, decision: decide(blocked, settings), found };
+  }
+
+  /** Holds a resize that the server would reject; the other values are not affected. */
+  async #checkResize(
+    one: EnforceableClass,
+    decided: Decided,
+    memory: Memory,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<Decided> {
+    const { value, input, decision, found } = decided;
+    if (decision.action === "hold" || value.isResize !== true) return decided;
+    const key = stateKey(input);
+    const held = { ...decided, decision: this.#withoutAction(decided) };
+    if (!hasExpired(memory.refused.get(key), nowMs)) return held;
+    const states = nextStates(one, [decided], memory).map(policyStateToStatus);
+    const message = await one.findResizeProblem(states, input.component, signal);
+    if (message === undefined) {
+      memory.refused.delete(key);
+      return decided;
+    }
+    const isNew = memory.refused.get(key)?.message !== message;
+    const refusal = { message, untilMs: nowMs + RECHECK_MS };
+    memory.refused.set(key, refusal);
+    memory.failure = refusal;
+    this.#actions.add(1, { dimension: input.dimension, lane: decision.lane, outcome: "failed" });
+    const record = recordDecision(input, this.#options.settings, decision, found?.digestSamples?.());
+    if (isNew) this.#options.recordEvent(failureEvent(record, message, one.regarding));
+    return held;
   }
 
   #inputOf(
@@ -282,7 +315,8 @@ export class Enforcer implements LedTask {
     delete memory.rejected;
     if (isNeeded) memory.writtenAtMs = nowMs;
     memory.states = new Map(nextStates(one, decided, memory).map((each) => [stateKey(each), each.state]));
-    if (memory.failure !== undefined && actions.length > 0) delete memory.failure;
+    const isRefused = [...memory.refused.values()].some((refusal) => !hasExpired(refusal, nowMs));
+    if (memory.failure !== undefined && actions.length > 0 && !isRefused) delete memory.failure;
     this.#announce(one, decided, actions, nowMs);
   }
 

@@ -11,6 +11,8 @@ export interface Capabilities {
   readonly networkPolicy: boolean;
   readonly serviceMonitor: boolean;
   readonly podMonitor: boolean;
+  /** Pods are resized in place: the server serves `pods/resize`, as Kubernetes 1.33 and later do. */
+  readonly podResize: boolean;
 }
 
 /** Features that the operator enabled. */

@@ -19,6 +19,20 @@ export type FunctionRuntime = "workload" | "odgm" | "none";
 /** What controls the replicas: the template, a rendered autoscaler, Knative, KEDA, or the number of nodes. */
 export type ReplicasOwner = "template" | "autoscaler" | "knative" | "keda" | "nodes";
 
+/** The `resources` of a container. */
+export interface ContainerResources {
+  readonly requests: Readonly<Record<string, string>>;
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+/** The resources of the function container. */
+export interface FunctionResources {
+  /** In the pod template. */
+  readonly template: ContainerResources;
+  /** In running pods: other ones than in the template when enforcement resizes pods in place. */
+  readonly running: ContainerResources;
+}
+
 /** A rendered function. */
 export interface RenderedFunction {
   readonly functionKey: string;
@@ -36,6 +50,8 @@ export interface RenderedFunction {
   readonly replicasOwner: ReplicasOwner;
   /** The replicas that enforcement may choose; absent where their number is fixed. */
   readonly replicaLimits?: { readonly min: Limit; readonly max?: Limit };
+  /** Absent where a user template states its own, and for jobs. */
+  readonly resources?: FunctionResources;
 }
 
 /** The rendered state store. */

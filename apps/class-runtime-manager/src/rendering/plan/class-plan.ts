@@ -10,13 +10,12 @@ import {
   raiseForLatency,
   withEnforcedRequests,
   withOverrides,
-  type ContainerResources,
   type StatedAmounts,
 } from "./resources.ts";
 import { planScale, type Scale } from "./scale.ts";
 import type { Policy } from "./policy.ts";
 import { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
-import type { FunctionRuntime } from "../model/rendered.ts";
+import type { ContainerResources, FunctionRuntime } from "../model/rendered.ts";
 import type { RenderInput } from "../model/render-input.ts";
 
 /** Port of every function Service. */
@@ -34,7 +33,10 @@ export interface FunctionPlan {
   /** The image with registry mirrors applied; empty without a container. */
   readonly image: string;
   readonly scale: Scale;
+  /** Of the container in the pod template. */
   readonly resources: ContainerResources;
+  /** Of running pods, with the requests that enforcement chose. */
+  readonly runningResources: ContainerResources;
   readonly requirements: Requirements;
   /** Expected URL; empty for functions that cannot be called. */
   readonly url: string;
@@ -155,6 +157,7 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
       ...(config.ok ? [] : config.error),
     ]);
   }
+  const runningResources = resourcesOf(given, requirements, input.enforced?.get(fn.function_key));
   return ok({
     spec: fn,
     key: fn.function_key,
@@ -163,7 +166,9 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     port: fn.provision_config?.port ?? policy.defaultPort,
     image: image.value,
     scale: scale.value,
-    resources: resourcesOf(given, requirements),
+    // Pods that are resized in place keep their template: another one would replace them.
+    resources: input.cluster.capabilities.podResize ? resourcesOf(given, requirements, undefined) : runningResources,
+    runningResources,
     requirements,
     url: urlOf(input, fn, runtime, options.callable === false ? "" : name),
   });
@@ -192,11 +197,15 @@ function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violatio
   return pulled.ok ? pulled : err({ ...pulled.error, path });
 }
 
-function resourcesOf({ input, policy, options, fn }: FunctionInput, requirements: Requirements): ContainerResources {
+function resourcesOf(
+  { input, policy, options, fn }: FunctionInput,
+  requirements: Requirements,
+  enforced: { readonly cpu?: number; readonly memory?: number } | undefined,
+): ContainerResources {
   const environmentResources = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
   const defaults = raiseForLatency(withOverrides(policy.resources, environmentResources), requirements.latencyMs);
   return containerResources(
-    withEnforcedRequests(defaults, input.enforced?.get(fn.function_key)),
+    withEnforcedRequests(defaults, enforced),
     fn.provision_config,
     input.spec.resource_allocation,
     options.resources,

@@ -50,11 +50,16 @@ test("accepts numbers in an environment", () => {
   expect(environmentAmounts({ requests: { cpu: 1 } }).cpu_request).toBe("1");
 });
 
-test("enforced requests replace the defaults and raise their limits; stated ones win", () => {
+test("enforced requests replace the defaults and raise their limits by the same factor; stated ones win", () => {
   const enforced = withEnforcedRequests(DEFAULTS, { cpu: 649.2, memory: 3 * 1024 ** 3 });
   expect(containerResources(enforced)).toEqual({
     requests: { cpu: "650m", memory: "3221225472" },
-    limits: { cpu: "650m", memory: "3221225472" },
+    limits: { cpu: "3250m", memory: "6442450944" },
   });
   expect(containerResources(enforced, { cpu_request: "200m" }).requests["cpu"]).toBe("200m");
+  expect(containerResources(enforced, { memory_limit: "4Gi" }).limits["memory"]).toBe("4Gi");
+});
+
+test("smaller enforced requests keep the default limits", () => {
+  expect(withEnforcedRequests(DEFAULTS, { cpu: 20 })).toEqual({ ...DEFAULTS, cpu_request: "20m" });
 });

@@ -1,15 +1,10 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
-import { compareQuantities, parseQuantity } from "@oaas/kube-core";
+import { compareQuantities, parseQuantity, quantityUnits } from "@oaas/kube-core";
+import type { ContainerResources } from "../model/rendered.ts";
 import type { ResourceAmounts } from "./policy.ts";
 
 /** CPU and memory, each member optional. */
 export type StatedAmounts = { readonly [K in keyof ResourceAmounts]?: string | undefined };
-
-/** The `resources` of a container. */
-export interface ContainerResources {
-  readonly requests: Readonly<Record<string, string>>;
-  readonly limits: Readonly<Record<string, string>>;
-}
 
 type EnvironmentResources = EnvironmentConfigSpec["odgm"]["container_resources"]["function"];
 
@@ -75,16 +70,39 @@ export function raiseForLatency(defaults: ResourceAmounts, latencyMs: number | u
   };
 }
 
-/** Replaces default requests by those that enforcement chose. Requests that the user states take precedence. */
+/**
+ * Replaces default requests by those that enforcement chose. A larger request raises the default limit by the same
+ * factor, as the Vertical Pod Autoscaler does: a pod keeps its QoS class, without which it cannot be resized in place.
+ * Default limits are never lowered. Requests and limits that the user states take precedence.
+ */
 export function withEnforcedRequests(
   defaults: ResourceAmounts,
   enforced: { readonly cpu?: number; readonly memory?: number } | undefined,
 ): ResourceAmounts {
+  const { cpu, memory } = enforced ?? {};
   return {
     ...defaults,
-    ...(enforced?.cpu === undefined ? {} : { cpu_request: `${Math.ceil(enforced.cpu)}m` }),
-    ...(enforced?.memory === undefined ? {} : { memory_request: String(Math.ceil(enforced.memory)) }),
+    ...(cpu === undefined ? {} : raisedAmounts(defaults, "cpu", Math.ceil(cpu))),
+    ...(memory === undefined ? {} : raisedAmounts(defaults, "memory", Math.ceil(memory))),
   };
+}
+
+function raisedAmounts(
+  defaults: ResourceAmounts,
+  resource: "cpu" | "memory",
+  wanted: number,
+): Partial<ResourceAmounts> {
+  const text = (units: number): string => (resource === "cpu" ? `${units}m` : String(units));
+  const limit = defaults[`${resource}_limit`];
+  const before = unitsOf(defaults[`${resource}_request`], resource);
+  const raised = before > 0 ? Math.ceil((unitsOf(limit, resource) * wanted) / before) : wanted;
+  return { [`${resource}_request`]: text(wanted), [`${resource}_limit`]: larger(limit, text(raised)) };
+}
+
+/** Millicores or bytes; zero for an invalid quantity, which is rejected earlier. */
+function unitsOf(amount: string, resource: "cpu" | "memory"): number {
+  const parsed = parseQuantity(amount);
+  return parsed.ok ? Number(quantityUnits(parsed.value, resource === "cpu" ? -3 : 0)) : 0;
 }
 
 function larger(a: string, b: string): string {

@@ -21,6 +21,7 @@ export const CLUSTER: ClusterFacts = {
     networkPolicy: true,
     serviceMonitor: true,
     podMonitor: true,
+    podResize: false,
   },
   features: { odgm: true, hpa: true, knative: true, prometheus: false },
   flags: { isEdge: false, isDatacenter: false },

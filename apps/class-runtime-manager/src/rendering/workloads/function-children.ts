@@ -1,10 +1,11 @@
+import { equalJson, type KubeObject } from "@oaas/kube-core";
 import { renderAutoscaler, isAutoscaled } from "../manifests/autoscaler.ts";
 import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../manifests/labels.ts";
 import { createManifest } from "../manifests/manifest.ts";
 import { renderDisruptionBudget } from "../manifests/disruption-budget.ts";
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
-import { renderFunctionPod } from "../manifests/pod.ts";
+import { FUNCTION_CONTAINER, renderFunctionPod } from "../manifests/pod.ts";
 import { renderScheduling } from "../manifests/scheduling.ts";
 import type { Manifest, RenderedFunction, WorkloadRef } from "../model/rendered.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
@@ -91,7 +92,25 @@ export function callableFunction(
     port: SERVICE_PORT,
     predictedUrl: fn.url,
     ...scale,
+    ...functionResources(fn, workload),
   };
+}
+
+interface PodOwner extends KubeObject {
+  readonly spec?: { readonly template?: { readonly spec?: { readonly containers?: readonly NamedContainer[] } } };
+}
+
+interface NamedContainer {
+  readonly name?: string;
+  readonly resources?: unknown;
+}
+
+/** The resources of the function container, unless a user template states others. */
+function functionResources(fn: FunctionPlan, workload: PodOwner): Pick<RenderedFunction, "resources"> {
+  const containers = workload.spec?.template?.spec?.containers ?? [];
+  const container = containers.find(({ name }) => name === FUNCTION_CONTAINER);
+  if (!equalJson(container?.resources, fn.resources)) return {};
+  return { resources: { template: fn.resources, running: fn.runningResources } };
 }
 
 /** The limits of enforcement, for workloads whose replicas it can choose. */
