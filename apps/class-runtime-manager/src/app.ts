@@ -52,6 +52,8 @@ export interface AppPorts {
   readonly reread: () => CrmConfig;
   /** Resolves the addresses of state stores. Default: cluster DNS. */
   readonly odgmResolver?: OdgmResolver;
+  /** Divides the times of analysis and enforcement that are not settings, for local stacks that someone watches. */
+  readonly nfrSpeed?: number;
   /** How queries reach Prometheus. Default: sockets. */
   readonly prometheusTransport?: PrometheusTransport;
 }
@@ -290,14 +292,23 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function connectMeasuring(
-  { config, ports: { ambient, logger, meter, prometheusTransport }, namespaces }: Setup,
+  { config, ports: { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 }, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
   const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
-  const measuring = createMeasuring({ config, ambient, logger, meter, provider, crm, namespaces: watched });
+  const measuring = createMeasuring({
+    config,
+    ambient,
+    logger,
+    meter,
+    provider,
+    crm,
+    namespaces: watched,
+    speed: nfrSpeed,
+  });
   return { ...measuring, close: () => provider.close() };
 }
 

@@ -66,6 +66,15 @@ describe("oaas lab", () => {
       ),
     );
     for (const { scenario, checks } of results) expect(checks.length, scenario).toBeGreaterThanOrEqual(4);
+    // Enforcement scaled the class, not an autoscaler.
+    expect(results.at(-1)?.checks.map(({ what }) => what)).toEqual(
+      expect.arrayContaining([
+        "latency requirement is violated in edge",
+        "enforcement adds replicas in its emergency lane in edge",
+        "requests do not wait in edge",
+        "enforcement removes replicas in edge",
+      ]),
+    );
     const after = await eventually(async () => {
       const health = await readHealth();
       expect(classesIn(health)).toEqual(classesIn(before));

@@ -23,10 +23,21 @@ export interface MeasuringOptions {
   readonly crm: ClassManager;
   /** The watched namespaces; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
+  /** See `AppPorts`. */
+  readonly speed?: number;
 }
 
 /** Connects analyzer and enforcer: each tick measures all classes, then enforces each. */
-export function createMeasuring({ config, ambient, logger, meter, provider, crm, namespaces }: MeasuringOptions): {
+export function createMeasuring({
+  config,
+  ambient,
+  logger,
+  meter,
+  provider,
+  crm,
+  namespaces,
+  speed = 1,
+}: MeasuringOptions): {
   readonly analyzer: Analyzer;
   readonly enforcer: Enforcer;
 } {
@@ -43,13 +54,13 @@ export function createMeasuring({ config, ambient, logger, meter, provider, crm,
     new ClassSource(DEPLOYMENT_RECORD_KIND, records, options),
   ];
   const { rangeMs, stepMs, rateWindowMs, queries } = prometheus;
-  const analysisSettings = analyzerSettings(config);
+  const analysisSettings = analyzerSettings(config, speed);
   const enforcer = new Enforcer({
     ambient,
     logger,
     meter,
     recordEvent: (event) => crm.events.record(event),
-    settings: policySettings(config),
+    settings: policySettings(config, speed),
     isFrozen: config.enforcement.frozen,
     actionsPerMinute: config.enforcement.actionsPerMinute,
     maxDataAgeMs: analysisSettings.maxDataAgeMs,

@@ -1,6 +1,7 @@
 import { loadConfig } from "@oaas/config";
 import { expect, it } from "vitest";
 import { crmConfig } from "../../config.ts";
+import { policySettings } from "../enforcer/settings.ts";
 import { analyzerSettings } from "./settings.ts";
 
 const settingsOf = (env: Record<string, string>) => analyzerSettings(loadConfig(crmConfig, { env }));
@@ -29,4 +30,29 @@ it("takes window, step, rate window and CPU from the configuration", () => {
 
 it("does not call data outdated before the next measurement", () => {
   expect(settingsOf({ OPRC_CRM_ANALYZER_INTERVAL_SECS: "10m" }).maxDataAgeMs).toBe(1_800_000);
+});
+
+it("divides the times that are not settings by the speed of a local stack", () => {
+  const config = loadConfig(crmConfig, { env: {} });
+  const shorter = (slow: object, fast: object) =>
+    Object.entries(slow).flatMap(([name, ms]) =>
+      (fast as Record<string, unknown>)[name] === ms
+        ? []
+        : [[name, ms / Number((fast as Record<string, unknown>)[name])]],
+    );
+  const policy = shorter(policySettings(config), policySettings(config, 10));
+  expect(policy).toEqual([
+    ["upWindowMs", 10],
+    ["downWindowMs", 10],
+    ["emergencyRatioMs", 10],
+    ["emergencyCooldownMs", 10],
+    ["verificationMs", 10],
+    ["freezeMs", 10],
+  ]);
+  const analysis = shorter(analyzerSettings(config), analyzerSettings(config, 10));
+  expect(analysis).toEqual([
+    ["smoothingHalfLifeMs", 10],
+    ["settlingMs", 10],
+    ["historyHoldMs", 10],
+  ]);
 });

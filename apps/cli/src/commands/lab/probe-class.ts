@@ -16,21 +16,35 @@ const PACKAGE = {
   functions: [{ key: "Probe.ping", provision_config: { container_image: IMAGE } }],
 };
 
-/** Changes of the function of the class. */
+/** Changes of the class. */
 interface ProbeFunction {
   readonly container_image?: string;
-  readonly min_scale?: number;
-  readonly max_scale?: number;
+  readonly cpu_request?: string;
+  readonly cpu_limit?: string;
+  readonly isEnforced?: boolean;
 }
 
-/** The desired deployment of the class in these clusters, optionally with another image or scale. */
-export function probeDeployment(clusters: readonly string[], changes?: ProbeFunction): Record<string, unknown> {
+/** Requirements of the class, which the class runtime manager enforces. */
+const ENFORCED = {
+  nfr_requirements: { max_latency_ms: 100 },
+  enforcement: { mode: "enforce", dimensions: ["replicas"] },
+};
+
+/** Deploys the class with a latency requirement that is enforced. One replica serves 100 requests per second. */
+export const ENFORCED_PROBE: ProbeFunction = { isEnforced: true, cpu_request: "500m", cpu_limit: "500m" };
+
+/** The desired deployment of the class in these clusters, optionally with another image or enforced requirements. */
+export function probeDeployment(
+  clusters: readonly string[],
+  { isEnforced = false, ...changes }: ProbeFunction = {},
+): Record<string, unknown> {
   return {
     key: PROBE,
     package_name: PROBE,
     class_key: "Probe",
     target_clusters: clusters,
-    ...(changes === undefined
+    ...(isEnforced ? ENFORCED : {}),
+    ...(Object.keys(changes).length === 0
       ? {}
       : { functions: [{ function_key: "Probe.ping", provision_config: { container_image: IMAGE, ...changes } }] }),
   };

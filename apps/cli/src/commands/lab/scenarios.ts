@@ -1,8 +1,11 @@
 import { Fault, isFault } from "@oaas/foundation";
 import type { StackFault, StackHealth } from "../local-stack/running-stack.ts";
+import type { DecisionRecord } from "@oaas/nfr/policy";
+import { watchEnforcement } from "./enforcement-watch.ts";
 import { undefinedIfNotFound, type Lab } from "./lab.ts";
 import {
   deployProbe,
+  ENFORCED_PROBE,
   isTargetUnreachable,
   isProbe,
   isAvailableInTarget,
@@ -182,36 +185,50 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "load-spike",
     brief: "The functions of a cluster get more load than they can serve",
     expectations: [
-      "requests of the class pile up in front of its replicas",
-      "its autoscaler adds replicas within a minute, up to its maximum",
-      "the new replicas serve the load, and requests no longer wait",
+      "requests of the class pile up in front of its replicas, and its latency requirement is violated",
+      "enforcement adds replicas in its emergency lane, with the numbers that decided",
+      "the new replicas serve the load, and requests do not wait",
+      "after the spike, enforcement removes replicas",
     ],
     run: async (lab) => {
-      await deployProbe(lab, { min_scale: 1, max_scale: MAX_SCALE });
+      await deployProbe(lab, ENFORCED_PROBE);
       const waitForLoad = watchLoad(lab);
-      await waitForLoad("class serves its usual load", ({ failed_per_second: failed, autoscaler }) => {
-        if (autoscaler === undefined) return "has no autoscaler: only simulated clusters have a metrics API";
-        return failed === 0 ? undefined : "fails requests";
-      });
+      const waitForEnforcement = watchEnforcement(lab);
+      await waitForLoad("class serves its usual load", ({ failed_per_second: failed }) =>
+        failed === 0 ? undefined : "fails requests",
+      );
       await withFault(lab, { fault: "load-spike", cluster: lab.target }, async () => {
-        await waitForLoad("requests pile up", ({ mean_latency_ms: latency }) =>
-          latency > SLOW_MS ? undefined : "serves all requests",
+        await waitForEnforcement("latency requirement is violated", ({ measurements }) =>
+          measurements.some(({ status }) => status === "violated") ? undefined : "it is not measured as violated",
         );
-        await waitForLoad(`class has ${MAX_SCALE} replicas`, ({ ready_replicas: replicas }) =>
-          replicas === MAX_SCALE ? undefined : "waits for its autoscaler",
+        await waitForEnforcement("enforcement adds replicas in its emergency lane", ({ decisions }) =>
+          decisions.some(({ outcome }) => isChange(outcome, "emergency", 1)) ? undefined : "it added none",
         );
-        await waitForLoad("requests no longer wait", ({ mean_latency_ms: latency, failed_per_second: failed }) =>
+        await waitForLoad("requests do not wait", ({ mean_latency_ms: latency, failed_per_second: failed }) =>
           latency <= SLOW_MS && failed === 0 ? undefined : "is still too slow",
         );
         await lab.waitUntil("class runs in every cluster", isRunningIn(lab, lab.allClusters));
       });
+      await waitForEnforcement(
+        "enforcement removes replicas",
+        ({ decisions }) =>
+          decisions.some(({ outcome }) => isChange(outcome, "stable", -1)) ? undefined : "it removed none",
+        CALM_WITHIN_MS,
+      );
     },
   },
 ];
 
-const MAX_SCALE = 8;
 /** A request takes a tenth of it when it does not wait. */
 const SLOW_MS = 100;
+
+/** The samples of the spike must leave the windows first. Independent of --timeout. */
+const CALM_WITHIN_MS = 180_000;
+
+/** Whether a decision raised (1) or lowered (-1) a value in this lane. */
+function isChange(outcome: DecisionRecord["outcome"], lane: string, direction: 1 | -1): boolean {
+  return outcome.action === "apply" && outcome.lane === lane && Math.sign(outcome.to - outcome.from) === direction;
+}
 
 type Load = StackHealth["clusters"][number]["loads"][number];
 

@@ -39,6 +39,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
       metricsType: meter.contentType,
       context,
       reread: () => config,
+      ...(cluster.load === undefined ? {} : { nfrSpeed: NFR_SPEED }),
     });
     return {
       url: `http://127.0.0.1:${app.port}`,
@@ -92,17 +93,22 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], loa
   });
 }
 
+/** Simulated load is met and falls within a minute, so windows and cooldowns of enforcement are shorter than in production. */
+const NFR_SPEED = 10;
+
 /** Samples are taken every 5 s. A user watches, so measure more often than by default. */
 function measurementSettings({ metricsUrl, servesUsage }: SimulatedLoad): Readonly<Record<string, string>> {
   return {
     OPRC_CRM_PROM_URL: metricsUrl,
-    OPRC_CRM_PROM_STEP: "15s",
-    OPRC_CRM_PROM_RATE_WINDOW: "30s",
-    OPRC_CRM_ANALYZER_INTERVAL_SECS: "15s",
+    OPRC_CRM_PROM_RANGE: "45s",
+    OPRC_CRM_PROM_STEP: "5s",
+    OPRC_CRM_PROM_RATE_WINDOW: "15s",
+    OPRC_CRM_ANALYZER_INTERVAL_SECS: "5s",
     // For classes that state it; the others are observed.
     OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
     OPRC_CRM_ENFORCEMENT_MODE: "basic",
-    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "60s",
+    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "15s",
+    OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS: "30s",
     ...(servesUsage ? { OPRC_CRM_FEATURES_HPA: "true" } : {}),
   };
 }
