@@ -45,12 +45,16 @@ function described(rule: TextRule) {
   };
 }
 
-/** Reads an empty string as absent. */
-export function optionalUnlessEmpty<Schema extends z.ZodType>(schema: Schema) {
+/** May be absent or null; reads an empty string as absent. */
+export function nullishOrEmpty<Schema extends z.ZodType>(schema: Schema) {
   return z
     .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
-    .transform((value) => value ?? undefined)
     .meta({ [EMPTY_IS_ABSENT]: true });
+}
+
+/** The value, or undefined when absent, null or an empty string. */
+export function optionalUnlessEmpty<Schema extends z.ZodType>(schema: Schema) {
+  return nullishOrEmpty(schema).transform((value) => value ?? undefined);
 }
 
 /** Marks a schema for openapi/json-schemas.ts, which needs another form for it in JSON Schema. */

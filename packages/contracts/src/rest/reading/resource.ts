@@ -155,10 +155,11 @@ function oneField<Value, Name extends string, View extends z.ZodType>(
   name: Name,
   field: JsonField<z.ZodType, View>,
   write: (value: Value) => unknown,
+  fallback?: Value,
 ): Property<Value, OneField<Name, View>> {
   return {
     fields: { [name]: field } as OneField<Name, View>,
-    read: (json) => (json as Readonly<Record<string, unknown>>)[name] as Value,
+    read: (json) => ((json as Readonly<Record<string, unknown>>)[name] ?? fallback) as Value,
     write: (value) => ({ [name]: write(value) }) as ViewValues<OneField<Name, View>>,
     single: { name, write },
   };
@@ -172,8 +173,9 @@ export function required<const Name extends string, Value, View extends z.ZodTyp
   return oneField(name, { input: codec.read, view: codec.view, description }, codec.write);
 }
 
+/** Reads a field that may be absent or null; the property then replaces both by its default. */
 function absentReader<Value>({ read, emptyIsAbsent: empty }: Codec<Value, z.ZodType>): z.ZodType {
-  return empty ? fields.optionalUnlessEmpty(read) : fields.optional(read);
+  return empty ? fields.nullishOrEmpty(read) : read.nullish();
 }
 
 /** May be absent; left out of responses then. */
@@ -209,11 +211,7 @@ export function defaulted<const Name extends string, Value, View extends z.ZodTy
   codec: Codec<Value, View>,
   fallback: NoInfer<Value>,
 ): Property<Value, OneField<Name, View>> {
-  return oneField(
-    name,
-    { input: fields.withDefault(codec.read, fallback), view: codec.view, description },
-    codec.write,
-  );
+  return oneField(name, { input: codec.read.nullish(), view: codec.view, description }, codec.write, fallback);
 }
 
 /** Has a default; left out of responses when it is the default. */
@@ -225,8 +223,9 @@ export function omittedByDefault<const Name extends string, Value, View extends 
 ): Property<Value, OneField<Name, z.ZodOptional<View>>> {
   return oneField(
     name,
-    { input: fields.withDefault(codec.read, fallback), view: codec.view.optional(), description },
+    { input: codec.read.nullish(), view: codec.view.optional(), description },
     (value: Value) => (value === fallback || isEmpty(value) ? undefined : codec.write(value)),
+    fallback,
   );
 }
 
