@@ -18,7 +18,7 @@ export class PackageHistory {
   stage(record: PackageRecord, text: RecordText, removed: readonly number[]): Transaction {
     const { name } = record.package;
     const { writes } = this.#revisions.stageCreate(revisionId(name, record.revision), record, undefined, text);
-    const deletions = removed.map((revision) => this.#revisions.stageDeletePrefix(revisionId(name, revision)));
+    const deletions = removed.map((revision) => this.#revisions.stageDeleteUnread(revisionId(name, revision)));
     return combineTransactions({ writes }, ...deletions);
   }
 

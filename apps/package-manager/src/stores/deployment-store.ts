@@ -89,7 +89,7 @@ export class DeploymentStore {
 
   stageForgetRevision(key: DeploymentKey, revision: number): readonly Transaction[] {
     const id = revisionId(key, revision);
-    return [this.#revisions.stageDeletePrefix(id), this.#plans.stageDeletePrefix(id)];
+    return [this.#revisions.stageDeleteUnread(id), this.#plans.stageDeleteUnread(id)];
   }
 
   /** Deletes the deployment and its history; the last revision of its units is kept. */

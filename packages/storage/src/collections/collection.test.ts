@@ -110,6 +110,14 @@ describe("a collection", () => {
     expect(updated).toEqual(await fruits.get("apple"));
   });
 
+  test("deletes one record by its id without reading it, and rejects it for collections with indexes", async () => {
+    const plain = new Collection(store, { name: "plain", codec: FRUIT.codec });
+    for (const id of ["a/1", "a/10", "a/2"]) await plain.create(id, red);
+    await store.commit(combineTransactions(plain.stageDeleteUnread("a/1"), plain.stageDeleteUnread("missing")));
+    expect(idsOf(await plain.list())).toEqual(["a/10", "a/2"]);
+    expect(() => fruits.stageDeleteUnread("a/1")).toThrow(/indexes/);
+  });
+
   test("deletes all records with an id prefix, and rejects it for collections with indexes", async () => {
     const plain = new Collection(store, { name: "plain", codec: FRUIT.codec });
     for (const id of ["a/1", "a/2", "ab/1", "b/1"]) await plain.create(id, red);

@@ -134,15 +134,24 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
+  /** Deletes a record, if it exists, without reading it. Requires a collection without indexes. */
+  stageDeleteUnread(id: string): Transaction {
+    this.#assertUnindexed();
+    return { writes: [{ op: "delete", key: this.#layout.recordKey(id) }] };
+  }
+
   /** Deletes all records whose id has this prefix without reading them. Requires a collection without indexes. */
   stageDeletePrefix(idPrefix: string): Transaction {
-    if (Object.keys(this.#definition.indexes ?? {}).length > 0) {
-      throw new TypeError(`"${this.#definition.name}" has indexes: delete its records one by one`);
-    }
+    this.#assertUnindexed();
     return { writes: [{ op: "delete-prefix", prefix: this.#layout.recordKey(idPrefix) }] };
   }
 
-  /** Returns the record after its staged transaction was committed. */
+  #assertUnindexed(): void {
+    if (Object.keys(this.#definition.indexes ?? {}).length === 0) return;
+    throw new TypeError(`"${this.#definition.name}" has indexes: read its records and delete them one by one`);
+  }
+
+  /** Returns the record after its staged transaction was committed, as a reader of the store decodes it. */
   committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
     return this.#written(staged, revision, before?.source.entry);
   }
