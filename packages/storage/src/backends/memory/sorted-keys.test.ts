@@ -14,15 +14,17 @@ test("equals a sorted list, also with many chunks", () => {
       key,
       key,
       fc.nat(50),
-      (keys, a, b, limit) => {
+      fc.integer({ min: 1, max: 3000 }),
+      (keys, a, b, limit, readEvery) => {
         const sorted = new SortedKeys();
         const truth = new Set<string>();
-        for (const each of keys) {
+        for (const [index, each] of keys.entries()) {
           if (truth.delete(each)) sorted.remove(each);
           else {
             truth.add(each);
             sorted.insert(each);
           }
+          if (index % readEvery === 0) expect(sorted.count({ start: "", end: undefined })).toBe(truth.size);
         }
         const inOrder = [...truth].sort(compareKeys);
         const range = { start: a, end: b };

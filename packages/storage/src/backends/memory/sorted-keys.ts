@@ -1,8 +1,10 @@
 import { compareKeys, type KeyRange } from "../../port/key-order.ts";
 
 const CHUNK = 128;
-/** Limit of unsorted new keys; small enough to sort quickly. */
+/** Limit of pending changes; small enough to sort quickly. */
 const MAX_PENDING = 1_024;
+/** Before the first key: the next key has to be searched. */
+const NO_PLACE: Place = { chunk: 0, index: -1 };
 
 interface Place {
   readonly chunk: number;
@@ -13,34 +15,29 @@ interface Place {
 const HAS_SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Sorted keys in chunks, so that an insertion moves about a hundred keys. New keys are inserted in batches, before a
- * read or when there are many, because writes are more frequent than lists.
+ * Sorted keys in chunks, so that an insertion moves about a hundred keys. Changes are applied in batches, before a read
+ * or when there are many, because writes are more frequent than lists.
  */
 export class SortedKeys {
   #chunks: string[][] = [[]];
-  #pending: string[] = [];
+  readonly #pending = new Map<string, "insert" | "remove">();
   /** Whether the faster JavaScript comparison gives the same order for all keys so far. */
   #isPlain = true;
 
   /** Adds a new key. */
   insert(key: string): void {
     if (this.#isPlain && HAS_SURROGATE.test(key)) this.#isPlain = false;
-    this.#pending.push(key);
-    if (this.#pending.length >= MAX_PENDING) this.#insertPending();
+    this.#change(key, "insert");
   }
 
   /** Removes an existing key. */
   remove(key: string): void {
-    this.#insertPending();
-    const { chunk, index } = this.#lowerBound(key);
-    const keys = this.#chunks[chunk] as string[];
-    keys.splice(index, 1);
-    if (keys.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1);
+    this.#change(key, "remove");
   }
 
   /** Returns the first keys of a range, at most `limit`. */
   slice(range: KeyRange, limit: number): string[] {
-    this.#insertPending();
+    this.#applyPending();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     const found: string[] = [];
@@ -55,7 +52,7 @@ export class SortedKeys {
 
   count(range: KeyRange): number {
     if (range.end !== undefined && compareKeys(range.start, range.end) >= 0) return 0;
-    this.#insertPending();
+    this.#applyPending();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     let total = to.index - from.index;
@@ -65,23 +62,41 @@ export class SortedKeys {
 
   clear(): void {
     this.#chunks = [[]];
-    this.#pending = [];
+    this.#pending.clear();
     this.#isPlain = true;
   }
 
-  #insertPending(): void {
-    if (this.#pending.length === 0) return;
-    if (this.#isPlain) this.#pending.sort();
-    else this.#pending.sort(compareKeys);
+  /** An insertion and a removal of the same key cancel each other out. */
+  #change(key: string, change: "insert" | "remove"): void {
+    if (this.#pending.has(key)) this.#pending.delete(key);
+    else this.#pending.set(key, change);
+    if (this.#pending.size >= MAX_PENDING) this.#applyPending();
+  }
+
+  #applyPending(): void {
+    if (this.#pending.size === 0) return;
+    const changed = [...this.#pending.keys()];
+    if (this.#isPlain) changed.sort();
+    else changed.sort(compareKeys);
     const isBelow = this.#isPlain ? isPlainlyBelow : isKeyBelow;
-    let last: Place = { chunk: 0, index: -1 };
-    for (const key of this.#pending) {
+    let last = NO_PLACE;
+    for (const key of changed) {
       const next = (this.#chunks[last.chunk] as string[])[last.index + 1];
       // Usually right after the previous key.
-      const isNext = last.index >= 0 && next !== undefined && isBelow(key, next);
-      last = this.#place(key, isNext ? { chunk: last.chunk, index: last.index + 1 } : this.#lowerBound(key));
+      const isNext = last.index >= 0 && next !== undefined && !isBelow(next, key);
+      const place = isNext ? { chunk: last.chunk, index: last.index + 1 } : this.#lowerBound(key);
+      last = this.#pending.get(key) === "insert" ? this.#place(key, place) : this.#removeAt(place);
     }
-    this.#pending = [];
+    this.#pending.clear();
+  }
+
+  /** Returns the position before the removed key. */
+  #removeAt({ chunk, index }: Place): Place {
+    const keys = this.#chunks[chunk] as string[];
+    keys.splice(index, 1);
+    if (keys.length > 0 || this.#chunks.length === 1) return { chunk, index: index - 1 };
+    this.#chunks.splice(chunk, 1);
+    return NO_PLACE;
   }
 
   /** Returns the new position. */
