@@ -8,7 +8,7 @@ import { pathOf, ROOT_PATH } from "../faults/violation.ts";
  * different values never have the same text.
  */
 export function canonicalJson(value: unknown): string {
-  return textOf(value, undefined);
+  return textOf(value);
 }
 
 /** Whether two JSON values are equal, regardless of the order of members. Undefined members are ignored. */
@@ -42,45 +42,55 @@ const NO_NAMES: readonly string[] = [];
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** Path of a value, innermost step first. It is formatted only for an error. */
+/** Path of an object or array, innermost step first. It is formatted only for an error. */
 interface Trail {
   readonly step: string | number;
   readonly outer: Trail | undefined;
 }
 
-function textOf(value: unknown, outer: Trail | undefined): string {
+/** The text of the value at a step of its parent; the root has no step. */
+function textOf(value: unknown, step?: string | number, outer?: Trail): string {
   switch (typeof value) {
     case "string":
     case "boolean":
       return JSON.stringify(value);
     case "number":
-      if (!Number.isFinite(value)) throw notJson(outer, `is ${value}`);
+      if (!Number.isFinite(value)) throw notJson(trailOf(step, outer), `is ${value}`);
       return JSON.stringify(value);
     case "object":
       if (value === null) return "null";
-      return Array.isArray(value) ? arrayText(value, outer) : objectText(value, outer);
+      return Array.isArray(value) ? arrayText(value, trailOf(step, outer)) : objectText(value, trailOf(step, outer));
     case "undefined":
     case "bigint":
     case "symbol":
     case "function":
-      throw notJson(outer, `is of type ${typeof value}`);
+      throw notJson(trailOf(step, outer), `is of type ${typeof value}`);
   }
 }
 
-function arrayText(items: readonly unknown[], outer: Trail | undefined): string {
-  // Array.from visits the holes of a sparse array, which map would skip.
-  return `[${Array.from(items, (item, index) => textOf(item, { step: index, outer })).join(",")}]`;
+function trailOf(step: string | number | undefined, outer: Trail | undefined): Trail | undefined {
+  return step === undefined ? undefined : { step, outer };
 }
 
-function objectText(value: object, outer: Trail | undefined): string {
+function arrayText(items: readonly unknown[], trail: Trail | undefined): string {
+  let text = "";
+  // By index, which visits the holes of a sparse array.
+  for (let index = 0; index < items.length; index += 1)
+    text += `${index === 0 ? "" : ","}${textOf(items[index], index, trail)}`;
+  return `[${text}]`;
+}
+
+function objectText(value: object, trail: Trail | undefined): string {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw notJson(outer, `is a ${value.constructor.name}`);
+  if (prototype !== Object.prototype && prototype !== null) throw notJson(trail, `is a ${value.constructor.name}`);
   const members = value as JsonMembers;
-  const texts = Object.keys(members)
-    .sort()
-    .filter((name) => members[name] !== undefined)
-    .map((name) => `${JSON.stringify(name)}:${textOf(members[name], { step: name, outer })}`);
-  return `{${texts.join(",")}}`;
+  let text = "";
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${textOf(member, name, trail)}`;
+  }
+  return `{${text}}`;
 }
 
 function notJson(trail: Trail | undefined, what: string): TypeError {
