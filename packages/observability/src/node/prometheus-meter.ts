@@ -135,11 +135,16 @@ class SeriesLimit {
     return this.#labelsBy((name) => labels[name] ?? "");
   }
 
-  /** The values of the declared labels as one text. */
+  /** The values of the declared labels as one text, each after its length so that the text is unambiguous. */
   #keyOf(labels: AnyLabels): string {
     const problem = this.#strict ? labelProblem(this.#spec, labels) : undefined;
     if (problem !== undefined) throw new TypeError(problem);
-    return JSON.stringify(this.#names.map((name) => labels[name] ?? ""));
+    let key = "";
+    for (const name of this.#names) {
+      const value = labels[name] ?? "";
+      key += `${value.length}:${value}`;
+    }
+    return key;
   }
 
   #labelsBy(valueOf: (name: string) => string): Record<string, string> {
