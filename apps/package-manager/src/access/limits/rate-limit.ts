@@ -27,6 +27,7 @@ export class RateLimiter {
   readonly #clock: Clock;
   /** The least recently used caller first. */
   readonly #buckets = new Map<string, Bucket>();
+  #newest: string | undefined;
 
   constructor(limit: RateLimit, clock: Clock) {
     this.#limit = limit;
@@ -37,12 +38,17 @@ export class RateLimiter {
   admit(caller: string): void {
     const now = this.#clock.monotonic();
     const bucket = this.#buckets.get(caller) ?? this.#newBucket(caller, now);
-    this.#buckets.delete(caller);
-    this.#buckets.set(caller, bucket);
+    if (caller !== this.#newest) this.#moveToEnd(caller, bucket);
     bucket.tokens = this.#tokensIn(bucket, now);
     bucket.filledAtMs = now;
     if (bucket.tokens < 1) throw this.#exhausted(caller, bucket);
     bucket.tokens -= 1;
+  }
+
+  #moveToEnd(caller: string, bucket: Bucket): void {
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, bucket);
+    this.#newest = caller;
   }
 
   #tokensIn({ tokens, filledAtMs }: Bucket, now: number): number {

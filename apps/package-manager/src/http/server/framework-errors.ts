@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { deadlineExceeded, Fault, invalidArgument, type Violation } from "@oaas/foundation";
 import { HttpError, type HttpErrorName } from "@oaas/contracts/rest";
 import { unsupportedMediaType } from "../request/read-request.ts";
+import { firstHeader } from "./incoming.ts";
 
 /** For requests after which the connection cannot be trusted, or is not worth reading. */
 const CLOSE = { connection: "close" };
@@ -32,16 +33,23 @@ export function parserError(code: string | undefined, requestTimeoutMs: number):
  * Why the head of a request is rejected. HTTP/1.1 requires exactly one host (RFC 9112, 3.2): a proxy may have routed by another. The only
  * expectation that HTTP defines is 100-continue.
  */
-export function invalidHead({ httpVersion, headersDistinct }: IncomingMessage): HttpError | undefined {
-  const hosts = headersDistinct["host"]?.length ?? 0;
-  if (hosts > 1 || (hosts === 0 && httpVersion !== "1.0"))
+export function invalidHead(request: IncomingMessage): HttpError | undefined {
+  const hosts = countHosts(request.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion !== "1.0"))
     return httpError("bad-request", { message: `has ${hosts} host headers`, fix: "send one" });
-  const [expectation = "100-continue"] = headersDistinct["expect"] ?? [];
+  const expectation = firstHeader(request, "expect") ?? "100-continue";
   if (expectation.toLowerCase() === "100-continue") return undefined;
   return httpError("expectation-failed", {
     message: `expects "${expectation}"`,
     fix: "expect 100-continue, or nothing",
   });
+}
+
+/** The number of host headers; names and values alternate. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === "host") count += 1;
+  return count;
 }
 
 export function tooLarge(maxBytes: number): HttpError {

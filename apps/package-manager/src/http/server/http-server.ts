@@ -12,7 +12,7 @@ import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
 import { BodyBudget } from "../../access/limits/body-budget.ts";
 import { invalidHead, parserError, toHttpError } from "./framework-errors.ts";
-import { contentOf, IncomingHead, originForm } from "./incoming.ts";
+import { contentOf, firstHeader, IncomingHead, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
 import { claimDeclaredLength, readWholeBody } from "./read-body.ts";
 import { rawResponse, sendReply } from "./send-reply.ts";
@@ -79,7 +79,7 @@ export class HttpServer {
       // HEAD shares the route of GET, also for event streams.
       exposeHeadRoutes: false,
       return503OnClosing: false,
-      genReqId: ({ headersDistinct }) => options.ensureCorrelationId(headersDistinct[HEADERS.correlationId]?.[0]),
+      genReqId: (request) => options.ensureCorrelationId(firstHeader(request, HEADERS.correlationId)),
       rewriteUrl: ({ url = "" }) => originForm(url),
       frameworkErrors: (error, _request, reply) => void this.#refuse(error, reply),
       clientErrorHandler: ({ code }, socket) =>

@@ -30,12 +30,19 @@ export class IncomingHead implements RequestHead {
   }
 
   header(name: string): string | undefined {
-    return this.#raw.headersDistinct[name]?.[0];
+    return firstHeader(this.#raw, name);
   }
 
   list(name: string): string | undefined {
     return this.#raw.headersDistinct[name]?.join(", ");
   }
+}
+
+/** A header; the first one when it was sent several times, which Node joins with commas. */
+export function firstHeader(request: IncomingMessage, name: string): string | undefined {
+  const joined = request.headers[name];
+  if (joined === undefined || (typeof joined === "string" && !joined.includes(","))) return joined;
+  return request.headersDistinct[name]?.[0];
 }
 
 /** The rest of a request, after its body was read. */
@@ -50,6 +57,7 @@ export function contentOf(request: FastifyRequest, { raw: response }: FastifyRep
 
 /** The path and query of a target in absolute form (RFC 9112, 3.2.2). Other forms become a path without a route. */
 export function originForm(url: string): string {
+  if (url.startsWith("/")) return url;
   const target = url.replace(/^https?:\/\/[^/?#]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;
 }
