@@ -3,6 +3,7 @@
  * it.
  */
 import { runService } from "@oaas/service-shell";
+import { openAuditSink } from "../../apps/package-manager/src/adapters/audit/open-sink.ts";
 import { openStore } from "../../apps/package-manager/src/adapters/open-store.ts";
 import { startApp } from "../../apps/package-manager/src/app.ts";
 import { pmConfig } from "../../apps/package-manager/src/config.ts";
@@ -20,6 +21,7 @@ await runService({
       store,
       tokens: () => undefined,
       fetchJson: async () => undefined,
+      audit: await openAuditSink(config, ambient, log),
       logger: log,
       meter,
       metricsText: () => meter.text(),
