@@ -57,8 +57,8 @@ describeOnTarget("classes with a ScaledObject", { needs: ["kubectl", "keda-crds"
     await waitForMinimum("web", 4);
     expect(await waitForCondition("web", "AtMaximum")).toContain("max_scale");
     await enforcer.stop();
-    expect(await managersOf(fixture, NAMESPACE, "scaledobject/web", "f:minReplicaCount")).toEqual(["oprc-crm"]);
-    expect(await managersOf(fixture, NAMESPACE, "deploy/web", "f:replicas")).not.toContain("oprc-crm");
+    expect(await managersOf(fixture, NAMESPACE, "scaledobject/web", "minReplicaCount")).toEqual(["oprc-crm"]);
+    expect(await managersOf(fixture, NAMESPACE, "deploy/web", "replicas")).not.toContain("oprc-crm");
     const [applied] = (await fixture.status(NAMESPACE, "web"))?.last_applied_recommendations ?? [];
     expect(applied).toMatchObject({ dimension: "replicas", target: 4 });
   });
@@ -113,7 +113,7 @@ describeOnTarget("classes with a ScaledObject", { needs: ["kubectl", "keda-crds"
     await fixture.kubectl(`scale deployment other -n ${NAMESPACE} --replicas=3`);
     await fixture.apply(NAMESPACE, kedaClass("other", { container_image: "example.test/fn:2" }, "dev"));
     await waitForDeployment("example.test/fn:2", 3);
-    expect(await managersOf(fixture, NAMESPACE, "deploy/other", "f:replicas")).not.toContain("oprc-crm");
+    expect(await managersOf(fixture, NAMESPACE, "deploy/other", "replicas")).not.toContain("oprc-crm");
     await fixture.kubectl(`delete scaledobject mine -n ${NAMESPACE}`);
     await fixture.apply(NAMESPACE, kedaClass("other", { container_image: "example.test/fn:3" }, "dev"));
     await waitForDeployment("example.test/fn:3", 1);

@@ -44,13 +44,12 @@ export function kedaClass(name: string, provision: object, template = TEMPLATE):
   return classManifest(name, { functions: [fn], enforcement, selected_template: template });
 }
 
-interface Managed extends KubeObject {
-  readonly metadata: KubeObject["metadata"] & {
-    readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: unknown }[];
-  };
+/** The fields of one manager. */
+interface ManagedFields {
+  readonly "f:spec"?: Readonly<Record<string, unknown>>;
 }
 
-/** The managers of a field of an object, by its name in managed fields. */
+/** The managers of a field of the spec of an object. */
 export async function managersOf(
   fixture: ControllerFixture,
   namespace: string,
@@ -58,8 +57,8 @@ export async function managersOf(
   field: string,
 ): Promise<readonly string[]> {
   const text = await fixture.kubectl(`get ${object} -n ${namespace} -o json --show-managed-fields`);
-  const { managedFields } = (JSON.parse(text) as Managed).metadata;
-  return managedFields
-    .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes(`"${field}":`))
+  const { managedFields } = (JSON.parse(text) as KubeObject).metadata;
+  return (managedFields ?? [])
+    .filter(({ fieldsV1 }) => Object.hasOwn((fieldsV1 as ManagedFields)["f:spec"] ?? {}, `f:${field}`))
     .map(({ manager }) => manager ?? "");
 }
