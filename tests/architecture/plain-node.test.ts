@@ -20,7 +20,7 @@ function entryPoints(): string[] {
 /** Entry points that import vitest are for test runners, not for plain Node. */
 const NEEDS_A_RUNNER = /@oaas\/(storage\/testing|testkit)$/;
 
-test("plain Node loads every entry point (vitest hides what type stripping rejects)", () => {
+test("plain Node loads every entry point (vitest hides what type stripping rejects)", { timeout: 120_000 }, () => {
   const entries = entryPoints().filter((entry) => !NEEDS_A_RUNNER.test(entry));
   expect(entries.length).toBeGreaterThan(8);
   const code = `for (const entry of ${JSON.stringify(entries)}) await import(entry); console.log("loaded");`;

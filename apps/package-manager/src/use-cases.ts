@@ -105,10 +105,28 @@ export interface Change {
   readonly after?: unknown;
 }
 
+/** A change of what runs, with what restarts and which data moves. */
+export interface ResolvedChange extends Change {
+  readonly text: string;
+  readonly effect?: string;
+}
+
+/** A plan and how it differs from the running deployment. */
+export interface PlanPreview {
+  readonly plan: DeploymentPlan;
+  /** Undefined for a new deployment. */
+  readonly changes: readonly ResolvedChange[] | undefined;
+}
+
 export interface Diff {
   readonly from: number;
   readonly to: number;
   readonly changes: readonly Change[];
+}
+
+/** The differences between two revisions of a deployment: as written, and of what runs. */
+export interface DeploymentDiff extends Diff {
+  readonly resolvedChanges: readonly ResolvedChange[];
 }
 
 /** The effect that writing a package would have. */
@@ -209,7 +227,7 @@ export interface DeploymentRequest {
 
 export interface Deployments {
   /** Plans a deployment without changing anything. */
-  plan(request: PlanRequest, call: Call): Promise<DeploymentPlan>;
+  plan(request: PlanRequest, call: Call): Promise<PlanPreview>;
   /** Creates or updates; waits until every cluster has accepted it, and returns `accepted` after the configured limit. */
   apply(request: DeploymentRequest, call: Call, options: Versioned & Idempotent): Promise<Acknowledgement>;
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
@@ -219,7 +237,7 @@ export interface Deployments {
   list(query: DeploymentQuery): Promise<ListPage<ObservedDeployment>>;
   revisions(key: DeploymentKey, page: PageRequest): Promise<ListPage<DeploymentRevision>>;
   revision(key: DeploymentKey, revision: number): Promise<DeploymentRevision>;
-  diff(key: DeploymentKey, from?: number, to?: number): Promise<Diff>;
+  diff(key: DeploymentKey, from?: number, to?: number): Promise<DeploymentDiff>;
   /** Unit ids by cluster; empty for an unknown key. */
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
 }

@@ -22,3 +22,26 @@ export function changesText(changes: readonly Change[], colours: Colours): strin
     .map((line) => `  ${line}\n`)
     .join("");
 }
+
+/** A change of what runs. */
+interface ResolvedChange {
+  readonly path: string;
+  readonly text: string;
+  readonly effect?: string | undefined;
+}
+
+/** Formats the changes of what runs: those of the state store first, each with what restarts and which data moves. */
+export function resolvedChangesText(changes: readonly ResolvedChange[], colours: Colours): string {
+  const format = ({ text, effect }: ResolvedChange): string =>
+    `  ${text}${effect === undefined ? "" : colours.warn(` (${effect})`)}\n`;
+  const ofStore = changes.filter(({ path }) => isOfStore(path));
+  const others = changes.filter(({ path }) => !isOfStore(path));
+  return [
+    ...(ofStore.length === 0 ? [] : [`${colours.bold("State store:")}\n`, ...ofStore.map(format)]),
+    ...(others.length === 0 ? [] : [`${colours.bold("Running units:")}\n`, ...others.map(format)]),
+  ].join("");
+}
+
+function isOfStore(path: string): boolean {
+  return path === `${ROOT_PATH}.odgm` || path.startsWith(`${ROOT_PATH}.odgm.`);
+}

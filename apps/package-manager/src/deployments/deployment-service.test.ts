@@ -1,5 +1,5 @@
 import { sleep, unavailable } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { EMPTY_PROVISION, type ClusterName, type DeploymentKey } from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -126,7 +126,8 @@ describe("an upsert", () => {
 describe("a plan digest", () => {
   test("is applied exactly, or rejected with the changed parts", async () => {
     const deployment = deploymentFor(["a", "b"]);
-    const { digest } = await manager.service.plan({ deployment }, CALL);
+    const { plan } = await manager.service.plan({ deployment }, CALL);
+    const { digest } = plan;
     expect(fixture.clusters.calls).toEqual([]);
     fixture.publish();
     const late = manager.service.apply({ deployment, planDigest: digest }, CALL, {});
@@ -154,13 +155,14 @@ describe("a plan digest", () => {
       ),
     });
     expect(fixture.clusters.calls).toEqual([]);
-    const { digest: fresh } = await manager.service.plan({ deployment }, CALL);
+    const { plan: replanned } = await manager.service.plan({ deployment }, CALL);
+    const { digest: fresh } = replanned;
     const applied = manager.service.apply({ deployment, planDigest: fresh }, CALL, {});
     expect(await fixture.drive(applied)).toMatchObject({ status: "created" });
   });
 
   test("plans for clusters that are assumed down without any effect", async () => {
-    const plan = await manager.service.plan(
+    const { plan } = await manager.service.plan(
       { deployment: deploymentFor([]), whatIf: { clustersDown: ["a" as ClusterName] } },
       CALL,
     );
@@ -444,6 +446,27 @@ describe("history", () => {
     const same = manager.service.rollBack(KEY, 3, CALL, {});
     expect(await fixture.drive(same)).toMatchObject({ status: "unchanged" });
     await expect(manager.service.revision(KEY, 9)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("shows what runs differently when only the package changed", async () => {
+    await apply(["a"]);
+    const [first, ...others] = fixture.package.functions;
+    const image = { ...(first?.provision ?? EMPTY_PROVISION), containerImage: "example.test/new:2" };
+    fixture.package = {
+      ...fixture.package,
+      functions: [{ ...(first as NonNullable<typeof first>), provision: image }, ...others],
+    };
+    const { changes: planned } = await manager.service.plan({ deployment: deploymentFor(["a"]) }, CALL);
+    expect(planned).toMatchObject([
+      {
+        path: expect.stringContaining("container_image"),
+        effect: expect.stringMatching(/^the pods of .* are replaced$/),
+      },
+    ]);
+    await apply(["a"]);
+    const { changes, resolvedChanges } = await manager.service.diff(KEY);
+    expect(changes).toEqual([]);
+    expect(resolvedChanges).toEqual(planned);
   });
 
   test("rejects a rollback to a disabled class and keeps the current revision running", async () => {

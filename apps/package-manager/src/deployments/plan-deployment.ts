@@ -1,7 +1,7 @@
 import { invalidArgument, isFault, violationsUnder, type Fault, type Violation } from "@oaas/foundation";
-import type { DeploymentPlan } from "../planner/plan-types.ts";
+import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
-import type { PlanRequest } from "../use-cases.ts";
+import type { PlanPreview, PlanRequest } from "../use-cases.ts";
 import { desiredPlan } from "./deployment-snapshot.ts";
 import type { Planning } from "./planning/planning.ts";
 
@@ -10,15 +10,15 @@ export interface PlanDeps {
   readonly planning: Pick<Planning, "plan" | "remember">;
 }
 
-/** Plans a deployment without changing anything. */
-export async function planOnly({ deployments, planning }: PlanDeps, request: PlanRequest): Promise<DeploymentPlan> {
+/** Plans a deployment without changing anything, and compares the plan with the one in force. */
+export async function planOnly({ deployments, planning }: PlanDeps, request: PlanRequest): Promise<PlanPreview> {
   const { key } = request.deployment;
   const previous = await desiredPlan(deployments, { key, current: await deployments.get(key) });
   const { plan } = await planning.plan(request, previous).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);
-  return plan;
+  return { plan, changes: previous && comparePlans(previous, plan) };
 }
 
 /** In a plan request the deployment is nested under `deployment`, beside `what_if`. */

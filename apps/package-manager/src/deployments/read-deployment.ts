@@ -18,8 +18,9 @@ import {
   type DeploymentRecord,
   type RevisionRecord,
 } from "../records/deployment-record.ts";
+import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
-import type { DeploymentQuery, Diff, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
+import type { DeploymentDiff, DeploymentQuery, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
 
 type DeploymentReader = Pick<DeploymentStore, "get" | "revision">;
 
@@ -88,13 +89,13 @@ export async function revisionFault(
   return missingRevision(subject, revision, retainedRevisions(stored.record));
 }
 
-/** The changes between two revisions, by JSON paths of the contract; by default between the last two. */
+/** The changes between two revisions, as written and of what runs; by default between the last two. */
 export async function diffRevisions(
-  deployments: DeploymentReader,
+  deployments: DeploymentReader & Pick<DeploymentStore, "plan">,
   key: DeploymentKey,
   from: number | undefined,
   to: number | undefined,
-): Promise<Diff> {
+): Promise<DeploymentDiff> {
   const stored = await deployments.get(key);
   if (stored === undefined) throw notFound("deployment", key);
   const until = to ?? stored.record.revision;
@@ -103,7 +104,13 @@ export async function diffRevisions(
     readRevision(deployments, key, since),
     readRevision(deployments, key, until),
   ]);
-  return { from: since, to: until, changes: jsonChanges(specOf(before), specOf(after)) };
+  const [planBefore, planAfter] = await Promise.all([deployments.plan(key, since), deployments.plan(key, until)]);
+  return {
+    from: since,
+    to: until,
+    changes: jsonChanges(specOf(before), specOf(after)),
+    resolvedChanges: planBefore && planAfter ? comparePlans(planBefore, planAfter) : [],
+  };
 }
 
 /** Unit ids by cluster, for every cluster that has or may have a unit. */

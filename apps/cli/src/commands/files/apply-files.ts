@@ -1,5 +1,5 @@
 import { applyDocument, filterValid } from "./apply-document.ts";
-import { changesText } from "../../documents/changes-text.ts";
+import { changesText, resolvedChangesText } from "../../documents/changes-text.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { sortByDependency, readSources, readDocuments, parseFailure } from "../../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
@@ -101,16 +101,22 @@ function withPackageName(document: ResourceDocument, name: string | undefined): 
 }
 
 /** Prints the changes of a dry run, and the explanation of a plan. */
-function printDryRun(session: Session, { document, action, changes, revision, plan, note }: DryRun): void {
+function printDryRun(session: Session, dryRun: DryRun): void {
+  const { document, action, changes, revision, plan, note } = dryRun;
   const { kind, name } = document;
   const result = action === "nothing" ? "unchanged" : `would ${action}`;
   const number = revision === undefined || action === "nothing" ? "" : ` (revision ${revision})`;
   const words = [plan?.explanation.trimEnd(), note].filter((each) => each !== undefined);
   const explained = words.map((each) => `${each.replaceAll(/^/gm, "  ")}\n`).join("");
-  const line = `${kind}/${name}: ${result}${number}\n${changesText(changes, session.colours)}${explained}`;
+  const line = `${kind}/${name}: ${result}${number}\n${dryRunChanges(session, dryRun)}${explained}`;
   const details = { revision, changes, plan, message: note };
   const defined = Object.entries(details).filter(([, value]) => value !== undefined);
   session.recordOutcome({ kind, name, result, ...Object.fromEntries(defined) }, line);
+}
+
+/** The changes of what runs, the state store first, then the changes as written. */
+function dryRunChanges({ colours }: Session, { changes, plan }: DryRun): string {
+  return `${resolvedChangesText(plan?.changes ?? [], colours)}${changesText(changes, colours)}`;
 }
 
 async function waitForAll(
@@ -144,10 +150,15 @@ export async function diffFiles(session: Session, flags: { readonly filename: re
   if ((await filterValid(session, documents)).length < documents.length) return EXIT.usage;
   const { dryRuns, code } = await dryRunAll(session, documents);
   const changed = dryRuns.filter(({ action }) => action !== "nothing");
-  for (const { document, action, changes } of changed) {
+  for (const dryRun of changed) {
+    const { document, action, changes, plan } = dryRun;
     const { kind, name } = document;
-    const line = `${kind}/${name} (${action})\n${changesText(changes, session.colours)}`;
-    session.recordOutcome({ kind, name, result: action, changes }, line);
+    const resolved = plan?.changes ?? undefined;
+    const line = `${kind}/${name} (${action})\n${dryRunChanges(session, dryRun)}`;
+    session.recordOutcome(
+      { kind, name, result: action, changes, ...(resolved && { resolved_changes: resolved }) },
+      line,
+    );
   }
   session.printRecorded();
   if (code !== EXIT.done) return code;

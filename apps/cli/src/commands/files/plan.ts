@@ -3,6 +3,8 @@ import { filterValid } from "./apply-document.ts";
 import { readDocuments } from "../../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { dryRunExitCode, rejectionText } from "./dry-run.ts";
+import { resolvedChangesText } from "../../documents/changes-text.ts";
+import type { Colours } from "../../output/colours.ts";
 import { percentText, tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 import type { Reply } from "@oaas/contracts/rest";
@@ -53,6 +55,13 @@ function assumptions({ clusterDown = [], availability, revision }: PlanFlags): o
   return Object.keys(assumed).length === 0 ? {} : { what_if: assumed };
 }
 
+/** The changes to the running deployment, first of all those of its state store. */
+function planChanges({ changes }: Plan, colours: Colours): string[] {
+  if (changes === null) return [];
+  if (changes.length === 0) return ["The running deployment stays as it is.", ""];
+  return ["Changes to the running deployment:", resolvedChangesText(changes, colours)];
+}
+
 function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
@@ -60,6 +69,7 @@ function planText(value: Plan, { colours, format }: Session): string {
     `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
     `digest: ${value.digest}`,
     "",
+    ...planChanges(value, colours),
   ];
   const clusters = tableText(
     [...value.clusters],

@@ -92,12 +92,13 @@ export async function diffDeployment(
   key: string,
 ): Promise<void> {
   const { value } = await session.call("diffDeployment", { parameters: { key }, query: diffQuery(flags) });
-  const { changesText } = await import("../../documents/changes-text.ts");
-  session.printItem(
-    value,
-    textView("diff", key),
-    () => `revision ${value.from} → ${value.to}\n${changesText(value.changes, session.colours)}`,
-  );
+  const { changesText, resolvedChangesText } = await import("../../documents/changes-text.ts");
+  const { colours } = session;
+  session.printItem(value, textView("diff", key), () => {
+    const written = changesText(value.changes, colours) || "  unchanged\n";
+    const resolved = resolvedChangesText(value.resolved_changes, colours) || "Running units: unchanged\n";
+    return `revision ${value.from} → ${value.to}\n${written}${resolved}`;
+  });
 }
 
 export async function rollBackDeployment(

@@ -35,7 +35,8 @@ export function deploymentHandlers(
           clusterAvailability: assumed.cluster_availability,
           packageRevision: assumed.package_revision,
         });
-      return json(planToWire(await deployments.plan(omitUndefined({ deployment, whatIf }), call)));
+      const { plan, changes } = await deployments.plan(omitUndefined({ deployment, whatIf }), call);
+      return json(planToWire(plan, changes));
     },
     createDeployment: async ({ body, call, ifVersion, idempotency }) =>
       applied(await deployments.apply(body, call, { ifVersion, idempotency })),
@@ -101,8 +102,10 @@ export function deploymentHandlers(
     },
     getDeploymentRevision: async ({ parameters }) =>
       json(maskedRevision(await deployments.revision(keyIn(parameters), revisionIn(parameters)))),
-    diffDeployment: async ({ parameters, query }) =>
-      json(await deployments.diff(keyIn(parameters), query.from, query.to)),
+    diffDeployment: async ({ parameters, query }) => {
+      const { resolvedChanges, ...diff } = await deployments.diff(keyIn(parameters), query.from, query.to);
+      return json({ ...diff, resolved_changes: resolvedChanges });
+    },
   };
 }
 

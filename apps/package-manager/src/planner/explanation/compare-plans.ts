@@ -2,31 +2,38 @@ import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
 import { redactMember } from "@oaas/observability/secrets";
 import { ownEntry, type DeploymentPlan } from "../plan-types.ts";
 import { planContent } from "../plan-units.ts";
+import { changeEffect } from "./change-effect.ts";
 
 /** One difference between two plans. */
 export interface PlanDifference {
   /** The path in API names, with units by cluster and functions by key. */
   readonly path: string;
+  readonly change: "added" | "removed" | "changed";
   readonly before?: unknown;
   readonly after?: unknown;
   readonly text: string;
+  /** What restarts, and which data moves or is lost. */
+  readonly effect?: string;
 }
 
-/** Lists the differences between two plans of one deployment, secrets masked. Empty exactly when their digests are equal. */
+/**
+ * Lists the differences between two plans of one deployment, the state store first, secrets masked. Empty exactly when
+ * their digests are equal.
+ */
 export function comparePlans(before: DeploymentPlan, after: DeploymentPlan): readonly PlanDifference[] {
-  return differences({ path: ROOT_PATH, name: "", isUserKeyed: false }, keyByName(before), keyByName(after));
+  return differences({ path: ROOT_PATH, steps: [], isUserKeyed: false }, keyByName(before), keyByName(after));
 }
 
 /** The content of a plan with lists keyed by name, so that a changed order is not a difference. */
 function keyByName(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
   const { units, shared, odgm, ...rest } = planContent(plan);
   return {
+    odgm,
     ...rest,
     units: byName(units, ({ cluster, functions, ...unit }) => [
       cluster,
       { ...unit, functions: byName(functions, ({ functionKey, ...scale }) => [functionKey, scale]) },
     ]),
-    ...(odgm === undefined ? {} : { odgm }),
     ...shared,
     functions: byName(shared.functions, ({ functionKey, ...fn }) => [functionKey, fn]),
     functionOrder: shared.functions.map(({ functionKey }) => functionKey),
@@ -64,31 +71,35 @@ function wireName(name: string): string {
 
 interface Place {
   readonly path: string;
-  /** The last segment of the path. */
-  readonly name: string;
+  /** The internal names of the path. */
+  readonly steps: readonly string[];
   /** Whether the names of the members are user data. */
   readonly isUserKeyed: boolean;
 }
 
-function differences({ path, name, isUserKeyed }: Place, before: unknown, after: unknown): PlanDifference[] {
+function differences({ path, steps, isUserKeyed }: Place, before: unknown, after: unknown): PlanDifference[] {
   if (equalJson(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((member) => {
       const place = {
         path: pathOf(path, isUserKeyed ? member : wireName(member)),
-        name: member,
+        steps: [...steps, member],
         isUserKeyed: !isUserKeyed && USER_KEYED_MAPS.has(member),
       };
       return differences(place, ownEntry(before, member), ownEntry(after, member));
     });
   }
-  return [differenceAt(path, redactMember(name, before), redactMember(name, after))];
+  const name = steps.at(-1) ?? "";
+  const effect = changeEffect(steps, before, after);
+  const difference = differenceAt(path, redactMember(name, before), redactMember(name, after));
+  return [{ ...difference, ...(effect === undefined ? {} : { effect }) }];
 }
 
 function differenceAt(path: string, before: unknown, after: unknown): PlanDifference {
   return {
     path,
+    change: before === undefined ? "added" : after === undefined ? "removed" : "changed",
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
     text: `${path.slice(ROOT_PATH.length + 1)} ${changeText(before, after)}`,

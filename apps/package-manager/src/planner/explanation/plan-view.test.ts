@@ -1,5 +1,7 @@
 import { planRefusalView, planView } from "@oaas/contracts/rest";
+import { EMPTY_PROVISION } from "@oaas/models";
 import { describe, expect, test } from "vitest";
+import type { DeploymentPlan } from "../plan-types.ts";
 import { comparePlans } from "./compare-plans.ts";
 import { planText, planToWire } from "./plan-view.ts";
 import { refusalFault } from "../refusals/refusal-view.ts";
@@ -79,7 +81,7 @@ describe("planText and planToWire", () => {
   test("matches the schema of the REST API", () => {
     for (const given of [{}, { definition: { stateSpec: STRONG_STATE } }]) {
       const plan = expectPlan(given);
-      const wire = planToWire(plan);
+      const wire = planToWire(plan, comparePlans(expectPlan({ clusters: clustersOf([0.99]) }), plan));
       expect(planView.parse(JSON.parse(JSON.stringify(wire)))).toEqual(wire);
       expect(wire).toMatchObject({ digest: plan.digest, replicas: plan.replicas, explanation: planText(plan) });
     }
@@ -185,11 +187,11 @@ describe("comparePlans", () => {
       why: "reports a replaced cluster",
       given: { ...strong, clusters: [clusterOf("c00", 0.99), clusterOf("c01", 0.99), clusterOf("d", 0.99)] },
       want: [
-        "units.c02 was removed",
-        "units.d was added",
         "odgm.env_node_ids.c02 was removed: [7534719830]",
         "odgm.env_node_ids.d was added: [2789223990]",
         "odgm.assignments['shop.Order'] changed",
+        "units.c02 was removed",
+        "units.d was added",
       ],
     },
     {
@@ -208,6 +210,30 @@ describe("comparePlans", () => {
     },
   ])("$why", ({ given, want }) => {
     expect(texts(given)).toEqual(want);
+  });
+
+  test("says what restarts, and which data moves or is lost", () => {
+    const clusters = [clusterOf("c00", 0.99), clusterOf("c01", 0.99), clusterOf("d", 0.99)];
+    const moved = expectPlan({ ...strong, clusters, previous: base });
+    const odgm = { collections: [], nodeIds: {}, partitionCount: 2, allowLayoutChange: true };
+    const split = expectPlan({ ...strong, deployment: { odgm }, previous: base });
+    const image = { provision: { ...EMPTY_PROVISION, containerImage: "example.test/fn:2" } };
+    const updated = expectPlan({ ...strong, functions: [functionOf("Order.place", image)], previous: base });
+    const effects = (plan: DeploymentPlan) =>
+      comparePlans(base, plan).flatMap(({ path, effect }) => (effect === undefined ? [] : [`${path}: ${effect}`]));
+    expect(effects(moved)).toEqual([
+      "$.odgm.env_node_ids.c02: the state store restarts",
+      "$.odgm.env_node_ids.d: the state store restarts",
+      "$.odgm.assignments['shop.Order']: the state store restarts; 4 shards of 12 copied to another node, 4 removed",
+      "$.units.c02: the class is removed from c02",
+      "$.units.d: the class starts in d",
+    ]);
+    expect(effects(split)[0]).toBe(
+      "$.odgm.partition_count: the state store restarts; objects that are already stored are unreachable",
+    );
+    expect(effects(updated)).toEqual([
+      "$.functions['Order.place'].provision_config.container_image: the pods of Order.place are replaced",
+    ]);
   });
 
   test("reports a changed scale by cluster and function", () => {

@@ -1,10 +1,14 @@
 import type { planView } from "@oaas/contracts/rest";
 import type { z } from "zod";
 import type { ClusterVerdict, Decision, DeploymentPlan, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
+import type { PlanDifference } from "./compare-plans.ts";
 import { formatShare, pluralize } from "./format.ts";
 
 /** A plan in the JSON of the REST API. */
-export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
+export function planToWire(
+  plan: DeploymentPlan,
+  changes: readonly PlanDifference[] | undefined,
+): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
     digest: plan.digest,
@@ -20,6 +24,7 @@ export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
     clusters: plan.clusters.map(verdictToWire),
     units: plan.units.map(unitToWire),
     odgm: odgm === undefined ? null : odgmToWire(odgm),
+    changes: changes ?? null,
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
   };

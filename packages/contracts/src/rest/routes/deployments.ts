@@ -9,7 +9,7 @@ import {
   clusterMappingsView,
   deletionView,
 } from "../resources/service/acknowledgement.ts";
-import { deploymentRevisionView, diffView, rollbackInput } from "../resources/service/revision.ts";
+import { deploymentDiffView, deploymentRevisionView, rollbackInput } from "../resources/service/revision.ts";
 import { streamEventView } from "../resources/service/stream-event.ts";
 import { diffQuery, oneCluster, pageQuery, parameters, querySort, queryText } from "./query.ts";
 import { BASE, EVENT_STREAM, type Route } from "./route.ts";
@@ -190,7 +190,7 @@ export const deploymentRoutes = {
     role: "viewer",
     since: "ours",
     query: diffQuery,
-    response: { status: 200, description: "The differences.", schema: diffView },
+    response: { status: 200, description: "The differences.", schema: deploymentDiffView },
     faults: ["not-found"],
   },
   rollBackDeployment: {

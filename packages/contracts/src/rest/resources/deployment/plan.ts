@@ -1,5 +1,6 @@
 import { CLUSTER_NAME, LIST_LIMITS, type ClusterName } from "@oaas/models";
 import { z } from "zod";
+import { resolvedChangeView } from "../service/revision.ts";
 import {
   field,
   input,
@@ -98,6 +99,10 @@ export const planView = view({
   clusters: field("Every candidate cluster with the reasons for and against it.", z.array(candidateView)),
   units: field("Units by selected cluster.", z.array(plannedUnitView)),
   odgm: field("Nodes and shards of the state store; null for a stateless class.", plannedOdgmView.nullable()),
+  changes: field(
+    "Changes to the running deployment, the state store first; null for a new deployment.",
+    z.array(resolvedChangeView).readonly().nullable(),
+  ),
   decisions: field("Decisions in order: rule, inputs, outcome and what would change it.", z.array(decisionView)),
   explanation: field("Human-readable explanation of the plan.", z.string()),
 });

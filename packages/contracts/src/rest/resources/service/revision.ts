@@ -54,18 +54,36 @@ export const deploymentRevisionView = deploymentRevision.view;
 export const deploymentRevisionToWire = deploymentRevision.toJson;
 
 /** One difference. */
-export const changeView = view({
+const changeFields = {
   path: field("JSONPath of the field.", z.string()),
   change: field("Kind of change.", z.enum(["added", "removed", "changed"])),
   before: field("Value before the change; absent when added.", z.unknown().optional()),
   after: field("Value after the change; absent when removed.", z.unknown().optional()),
+};
+export const changeView = view(changeFields);
+
+/** One difference of what runs, resolved with the package. */
+export const resolvedChangeView = view({
+  ...changeFields,
+  text: field("The change in words.", z.string()),
+  effect: field("What restarts, and which data moves or is lost; absent if neither.", z.string().optional()),
 });
 
 /** The differences between two revisions. */
-export const diffView = view({
+const diffFields = {
   from: field("Earlier revision.", z.int()),
   to: field("Later revision.", z.int()),
   changes: field("Changed fields; empty when the revisions are equal.", z.array(changeView).readonly()),
+};
+export const diffView = view(diffFields);
+
+/** The differences between two revisions of a deployment. */
+export const deploymentDiffView = view({
+  ...diffFields,
+  resolved_changes: field(
+    "Changes of what runs, the state store first: package revision, images, scale and placement. Empty when the same units run.",
+    z.array(resolvedChangeView).readonly(),
+  ),
 });
 
 /** The revision to restore and the reason. */
