@@ -28,6 +28,8 @@ export interface PolicySettings {
   readonly emergencyCooldownMs: number;
   readonly emergencyMinPods: number;
   readonly emergencyMaxDelta: number;
+  /** With less confidence, an emergency goes beyond the lower bound of the estimate by stable steps only. */
+  readonly emergencyMinConfidence: number;
   readonly maxDirectionChangesPerHour: number;
   /** How long the result of an action is watched. */
   readonly verificationMs: number;

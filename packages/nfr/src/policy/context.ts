@@ -58,13 +58,30 @@ function propose(context: Omit<PolicyContext, "proposal">): Proposal | undefined
   }
   if (target === undefined || direction === "none") return undefined;
   if (direction === "up" && emergency !== undefined) {
-    const leastStep = dimension === "replicas" ? settings.emergencyMinPods : 1;
-    const to = stepTowards(from, target, settings.emergencyMaxDelta, leastStep);
+    const to = emergencyTarget(context, target);
     return proposal("emergency", from, to, cutBy(context, to));
   }
   const steady = steadyTarget(context) ?? target;
   const to = stepTowards(from, steady, settings.maxDelta, 1);
   return proposal("stable", from, to, cutBy(context, to));
+}
+
+/**
+ * The violation is measured, so an emergency acts with any confidence. The confidence limits the size: what the load needs
+ * even by the most optimistic estimate, the lower bound, is reached in large steps, and more than that in stable ones.
+ */
+function emergencyTarget({ input, settings, bounds }: Omit<PolicyContext, "proposal">, target: number): number {
+  const { current: from, dimension, recommendation } = input;
+  const leastStep = dimension === "replicas" ? settings.emergencyMinPods : 1;
+  const large = stepTowards(from, target, settings.emergencyMaxDelta, leastStep);
+  if (!isUncertain(input, settings)) return large;
+  const certain = clampTarget(recommendation?.lowerBound ?? 0, bounds, dimension);
+  return Math.min(large, Math.max(certain, stepTowards(from, target, settings.maxDelta, leastStep)));
+}
+
+/** Whether the size of the recommendation has too little confidence for the large steps of an emergency. */
+export function isUncertain({ recommendation }: PolicyInput, settings: PolicySettings): boolean {
+  return !((recommendation?.confidence ?? 0) >= settings.emergencyMinConfidence);
 }
 
 function proposal(lane: Lane, from: number, to: number, clampedBy: Limit | undefined): Proposal {

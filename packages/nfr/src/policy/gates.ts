@@ -1,5 +1,5 @@
 import type { Blocker, GateResult, SkipReason } from "../enforcement.ts";
-import { directionOf, isDirectionChange, type PolicyContext } from "./context.ts";
+import { directionOf, isDirectionChange, isUncertain, type PolicyContext } from "./context.ts";
 import { clampTarget, percentText, round, secondsText, valueText } from "./limits.ts";
 import { HOUR_MS, stabilityMs } from "./windows.ts";
 
@@ -179,9 +179,21 @@ function checkRejected({ input, settings, state, direction, target, proposal }: 
   return isFurther ? passed("rejected", "rejected", detail) : stopped("rejected", "rejected", detail);
 }
 
+/** How the confidence limits the step of an emergency. */
+function uncertaintyText({ input, settings }: PolicyContext): string {
+  const { recommendation, dimension } = input;
+  if (recommendation === undefined || !isUncertain(input, settings)) return "";
+  const step = dimension === "replicas" ? ` or ${settings.emergencyMinPods} pods` : "";
+  const bound = valueText(dimension, recommendation.lowerBound);
+  return `; with confidence ${round(recommendation.confidence)}, below ${settings.emergencyMinConfidence}, at most ${percentText(settings.maxDelta)}${step} beyond the lower bound of ${bound}`;
+}
+
 function checkStability(context: PolicyContext): Gate {
   const { input, settings, bounds, direction, window, proposal, emergency } = context;
-  if (proposal?.lane === "emergency") return passed("stability", "stability", `skipped in an emergency: ${emergency}`);
+  if (proposal?.lane === "emergency") {
+    const detail = `skipped in an emergency: ${emergency}${uncertaintyText(context)}`;
+    return passed("stability", "stability", detail);
+  }
   if (proposal?.lane === "verification") return passed("stability", "stability", "not needed to revert an action");
   if (direction === "none") return stopped("stability", "stability", "no direction to be stable in");
   const needed = stabilityMs(direction, settings);

@@ -241,3 +241,70 @@ function inputAt(run: Run, tick: number, current: number, state: PolicyState): P
     ...(badness === undefined ? {} : { badness }),
   });
 }
+
+describe("an emergency with little confidence", () => {
+  const cases = fc.record({
+    current: fc.integer({ min: 1, max: 60 }),
+    target: fc.integer({ min: 1, max: 200 }),
+    lowerShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+    max: fc.integer({ min: 60, max: 150 }),
+  });
+  type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+  const limits = { ...DEFAULT_POLICY, maxReplicas: 1000 };
+  const decideOn = ({ current, target, lowerShare, confidence, max }: Case) => {
+    const input = createInput({
+      nowMs: 0,
+      current,
+      target,
+      urgency: { ratio: 3, ratioSinceMs: -120_000 },
+      maximums: [{ value: max, source: "max_scale" }],
+    });
+    const lowerBound = Math.floor(target * lowerShare);
+    const recommendation = input.recommendation && { ...input.recommendation, lowerBound, confidence };
+    const decision = decide({ ...input, ...(recommendation && { recommendation }) }, limits);
+    return { to: decision.action === "hold" ? current : decision.to, lowerBound, decision };
+  };
+
+  test("acts on a measured violation whatever the confidence is", () => {
+    fc.assert(
+      fc.property(cases, (one) => {
+        const sure = decideOn({ ...one, confidence: 1 }).to;
+        const unsure = decideOn(one).to;
+        expect(unsure > one.current).toBe(sure > one.current);
+      }),
+    );
+  });
+
+  test("never goes further than with full confidence, and beyond the lower bound by stable steps only", () => {
+    fc.assert(
+      fc.property(cases, (one) => {
+        const { to, lowerBound } = decideOn(one);
+        if (to <= one.current) return;
+        expect(to).toBeLessThanOrEqual(Math.min(one.target, one.max));
+        expect(to).toBeLessThanOrEqual(decideOn({ ...one, confidence: 1 }).to);
+        const stable = one.current + Math.max(limits.emergencyMinPods, Math.ceil(one.current * limits.maxDelta));
+        if (one.confidence < limits.emergencyMinConfidence) {
+          expect(to).toBeLessThanOrEqual(Math.max(stable, lowerBound));
+        }
+      }),
+    );
+  });
+
+  test("is monotone in the recommendation", () => {
+    fc.assert(
+      fc.property(cases, fc.nat({ max: 100 }), (one, more) => {
+        expect(decideOn({ ...one, target: one.target + more }).to).toBeGreaterThanOrEqual(decideOn(one).to);
+      }),
+    );
+  });
+
+  test("says how the confidence limits it", () => {
+    const { decision } = decideOn({ current: 20, target: 60, lowerShare: 0.1, confidence: 0.05, max: 100 });
+    expect(decision).toMatchObject({ action: "apply", lane: "emergency", from: 20, to: 26 });
+    const detail = decision.gates.find(({ gate }) => gate === "stability")?.detail;
+    expect(detail).toContain(
+      "with confidence 0.05, below 0.5, at most 30 % or 4 pods beyond the lower bound of 6 replicas",
+    );
+  });
+});

@@ -2,7 +2,7 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import type { PolicySettings } from "../enforcement.ts";
 
 /** Changes with every change of a decision, so that an old record is not recomputed with other rules. */
-export const POLICY_VERSION = "1";
+export const POLICY_VERSION = "2";
 
 /** The settings of the design documents; two windows of verification are two up windows. */
 export const DEFAULT_POLICY: PolicySettings = {
@@ -21,6 +21,7 @@ export const DEFAULT_POLICY: PolicySettings = {
   emergencyCooldownMs: 30_000,
   emergencyMinPods: 4,
   emergencyMaxDelta: 1,
+  emergencyMinConfidence: 0.5,
   maxDirectionChangesPerHour: 4,
   verificationMs: 120_000,
   verificationTolerance: 0.1,
@@ -55,6 +56,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   emergency_cooldown_secs: seconds("emergencyCooldownMs", 0),
   emergency_min_pods: { member: "emergencyMinPods", min: 1, max: 1000, isInteger: true },
   emergency_max_delta: { member: "emergencyMaxDelta", min: 0.01, max: 10 },
+  emergency_min_confidence: { member: "emergencyMinConfidence", min: 0, max: 1 },
   max_direction_changes_per_hour: { member: "maxDirectionChangesPerHour", min: 2, max: 60, isInteger: true },
   verification_secs: seconds("verificationMs", 0),
   verification_tolerance: { member: "verificationTolerance", min: 0, max: 10 },

@@ -236,7 +236,7 @@ describe("the enforcer", () => {
         recommended: 11,
         lane: "emergency",
         path: "Deployment/hello spec.replicas",
-        policy_version: "1",
+        policy_version: "2",
         digest: record.value.digest,
         record: JSON.stringify(record.value),
       }),
