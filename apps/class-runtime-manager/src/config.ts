@@ -238,6 +238,12 @@ const variables = {
       .int({ min: 1 })
       .default(500)
       .doc("CPU of one replica in millicores, for recommendations while its container states no request."),
+    minMemoryMib: env("OPRC_CRM_ANALYZER_MIN_MEMORY_MIB")
+      .int({ min: 1 })
+      .default(250)
+      .doc(
+        "Least memory in MiB that is recommended for a container. The default is that of the Vertical Pod Autoscaler; lower it where functions are small.",
+      ),
   },
   otel: {
     enabled: env("OPRC_CRM_OTEL_ENABLED")

@@ -78,6 +78,7 @@ export function createMeasuring({
     scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
     overrides: queries,
     settings: analysisSettings,
+    minMemoryBytes: settings.minMemoryMib * 1024 * 1024,
     classes: () => {
       const listed = sources.flatMap((source) => [...source.list()]);
       enforcer.retain(new Set(listed.map(({ object }) => object.metadata.uid)));

@@ -153,6 +153,33 @@ describe("a resource model", () => {
   });
 });
 
+describe("the least memory", () => {
+  const MIB = 1024 ** 2;
+  const small = { a: { cpuMillicores: series([10, 10]), memoryBytes: series([20 * MIB, 20 * MIB]) } };
+  const recommendMemory = (minMemoryBytes: number) => {
+    const model = new ResourceModel({}, { minMemoryBytes });
+    model.observe(small);
+    return recommendBoth(model).memory;
+  };
+
+  it("is a setting: a small function gets what it uses", () => {
+    const memory = recommendMemory(16 * MIB);
+    expect(memory?.target).toBeGreaterThan(20 * MIB);
+    expect(memory?.target).toBeLessThan(20 * MIB * 1.15 * 1.05 + 1e7);
+    expect(memory?.basis.floor).toBeUndefined();
+  });
+
+  it("never lowers the recommendation below it, and is named when it decides", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: MIB, max: 4 * GIB }), (minMemoryBytes) => {
+        const { target = 0, lowerBound = 0, upperBound = 0, basis } = recommendMemory(minMemoryBytes) ?? {};
+        expect(Math.min(target, lowerBound, upperBound)).toBeGreaterThanOrEqual(minMemoryBytes);
+        expect(basis?.floor === "min_memory").toBe(target === minMemoryBytes);
+      }),
+    );
+  });
+});
+
 describe("a checkpoint", () => {
   const pods = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [

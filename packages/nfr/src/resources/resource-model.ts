@@ -25,6 +25,12 @@ const MEMORY_OPTIONS = { buckets: MEMORY_BUCKETS, halfLifeMs: HALF_LIFE_MS, epsi
 /** Pods in a checkpoint, those with the newest samples. */
 const MAX_SAVED_PODS = 16;
 
+/** What a model is created with. */
+export interface ResourceModelOptions {
+  /** The least memory that is recommended. Default: 250 MiB, as in the vertical pod autoscaler. */
+  readonly minMemoryBytes?: number;
+}
+
 /** The memory settings of the container in effect while the samples were taken. */
 export interface MemorySettings {
   readonly requestBytes?: number;
@@ -61,13 +67,16 @@ export class ResourceModel {
   /** Up to here the samples of pods that were not saved are in the histograms already. */
   #restoredMs: number | undefined;
 
-  constructor(lastTargets: ResourceTargets = {}) {
+  readonly #minMemoryBytes: number;
+
+  constructor(lastTargets: ResourceTargets = {}, { minMemoryBytes = MIN_MEMORY_BYTES }: ResourceModelOptions = {}) {
     this.#lastTargets = lastTargets;
+    this.#minMemoryBytes = minMemoryBytes;
   }
 
   /** From what `save` returned. Anything else is a loss of history: the model starts with the last targets as floors. */
-  static restore(saved: unknown, lastTargets: ResourceTargets = {}): ResourceModel {
-    const model = new ResourceModel(lastTargets);
+  static restore(saved: unknown, lastTargets: ResourceTargets = {}, options: ResourceModelOptions = {}): ResourceModel {
+    const model = new ResourceModel(lastTargets, options);
     if (!isResourceCheckpoint(saved)) return model;
     const cpu = DecayingHistogram.load(CPU_OPTIONS, saved.cpu);
     const memory = DecayingHistogram.load(MEMORY_OPTIONS, saved.memory);
@@ -131,7 +140,7 @@ export class ResourceModel {
       recommendations.push(
         this.#recommendation(options, "memory", {
           estimate: this.#estimateMemory(confidence),
-          minimum: MIN_MEMORY_BYTES,
+          minimum: this.#minMemoryBytes,
           maximum: MAX_MEMORY_BYTES,
           values: { ...percentilesOf(this.#memory, 1, "bytes"), oom_kills: this.#oomKills },
         }),
@@ -188,7 +197,7 @@ export class ResourceModel {
   }
 
   #estimateMemory(confidence: number): Estimate {
-    return estimate(this.#memory, 1, confidence, MIN_MEMORY_BYTES);
+    return estimate(this.#memory, 1, confidence, this.#minMemoryBytes);
   }
 
   #addCpu(pod: PodUsage, series: Series): void {

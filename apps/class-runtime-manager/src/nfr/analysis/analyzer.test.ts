@@ -9,7 +9,7 @@ import { createRecordingMeter } from "@oaas/observability/testing";
 import { describe, expect, it } from "vitest";
 import { measuredComponents } from "../components/measured-component.ts";
 import { scriptedPrometheus, type Script, type ScriptedSeries } from "../testing/scripted-prometheus.ts";
-import { Analyzer, type AnalyzedClass, type MeasuredClass } from "./analyzer.ts";
+import { Analyzer, type AnalyzedClass, type AnalyzerOptions, type MeasuredClass } from "./analyzer.ts";
 
 const STEP_MS = 30_000;
 const RANGE_MS = 600_000;
@@ -102,7 +102,7 @@ function healthyScript(names: readonly string[], over: Partial<Record<Signal, nu
   };
 }
 
-function setup(classes: readonly FakeClass[], script: Script) {
+function setup(classes: readonly FakeClass[], script: Script, over: Pick<AnalyzerOptions, "minMemoryBytes"> = {}) {
   const ambient = virtualAmbient(3);
   const provider = scriptedPrometheus(script, { namespaces: ["ns"], windowMs: WINDOW_MS });
   const meter = createRecordingMeter();
@@ -125,6 +125,7 @@ function setup(classes: readonly FakeClass[], script: Script) {
       classes: () => listed.map((one) => one.measured()),
       recordEvent: (event) => events.push(event),
       onAnalyzed: async (one) => void analyzed.push(one),
+      ...over,
     });
   /** Runs an analyzer for some time, as the leader. */
   const lead = async (ms: number): Promise<void> => {
@@ -203,6 +204,17 @@ describe("Analyzer", () => {
     const writes = web.writes.length;
     await lead(10 * MINUTE);
     expect(web.writes.length).toBe(writes);
+  });
+
+  it.each([
+    [undefined, 250 * 1024 * 1024],
+    [500_000_000, 500_000_000],
+  ])("recommends at least the least memory (%s)", async (minMemoryBytes, target) => {
+    const web = new FakeClass("web");
+    const options = minMemoryBytes === undefined ? {} : { minMemoryBytes };
+    await setup([web], healthyScript(["web"]), options).lead(2 * MINUTE);
+    const memory = web.status.nfr_recommendations?.find(({ dimension }) => dimension === "memory");
+    expect(memory).toMatchObject({ target, evidence: { floor: "min_memory" } });
   });
 
   it("keeps the learnt capacity across a change of leader, without a write", async () => {

@@ -67,6 +67,8 @@ export interface AnalyzerOptions extends Pick<
   readonly meter: Meter;
   readonly everyMs: number;
   readonly settings: AnalyzerSettings;
+  /** The least memory that is recommended. Default: that of the model. */
+  readonly minMemoryBytes?: number;
   /** The classes to measure. */
   readonly classes: () => Iterable<MeasuredClass>;
   readonly recordEvent: (event: EventInput) => void;
@@ -295,7 +297,7 @@ export class Analyzer implements LedTask {
     pods: ComponentSamples["pods"],
     status: ClassRuntimeStatus | undefined,
   ): ResourceModel {
-    const model = this.#resources.get(key) ?? ResourceModel.restore(undefined, writtenSizes(status, component));
+    const model = this.#resources.get(key) ?? this.#createModel(status, component);
     this.#resources.set(key, model);
     const { memoryRequest } = container;
     model.observe(pods, {
@@ -303,6 +305,11 @@ export class Analyzer implements LedTask {
       ...(limits.memory === undefined ? {} : { limitBytes: limits.memory }),
     });
     return model;
+  }
+
+  #createModel(status: ClassRuntimeStatus | undefined, component: string): ResourceModel {
+    const { minMemoryBytes } = this.#options;
+    return new ResourceModel(writtenSizes(status, component), minMemoryBytes === undefined ? {} : { minMemoryBytes });
   }
 
   /** CPU and memory of a container. */
