@@ -334,35 +334,39 @@ export class Analyzer implements LedTask {
   }
 
   async #report(analyzed: AnalyzedClass, nowMs: number, signal: AbortSignal): Promise<void> {
-    const { measured, components, observed } = analyzed;
-    const { metadata } = measured.object;
     if (this.#isStarting(analyzed, nowMs)) return;
-    try {
-      const update = nextNfrStatus(
-        measured.status,
-        {
-          recommendations: components.flatMap(({ recommendations }) => recommendations),
-          compliance: components.flatMap(({ analysis }) => analysis.compliance),
-          capacities: components.map(({ measured: { component }, analysis: { state, learntCapacity } }) => ({
-            component,
-            curve: state.curve,
-            learnt: learntCapacity,
-          })),
-          minConfidence: this.#options.settings.minConfidence,
-          observed,
-          components: new Set(components.map(({ measured: { component } }) => component)),
-        },
-        { nowMs, generation: metadata.generation ?? 0 },
-      );
-      if (update.status !== undefined && (await measured.writeStatus(update.status, signal))) {
-        this.#announce(analyzed, update);
+    const { namespace, name } = analyzed.measured.object.metadata;
+    // A status that cannot be written does not keep the class from being enforced.
+    for (const work of [() => this.#writeStatus(analyzed, nowMs, signal), this.#options.onAnalyzed]) {
+      try {
+        await work?.(analyzed, signal);
+      } catch (thrown) {
+        if (signal.aborted) return;
+        this.#logger.warn("report requirements failed", { namespace, name, fault: Fault.from(thrown) });
       }
-      await this.#options.onAnalyzed?.(analyzed, signal);
-    } catch (thrown) {
-      if (signal.aborted) return;
-      const { namespace, name } = metadata;
-      this.#logger.warn("report requirements failed", { namespace, name, fault: Fault.from(thrown) });
     }
+  }
+
+  async #writeStatus(analyzed: AnalyzedClass, nowMs: number, signal: AbortSignal): Promise<void> {
+    const { measured, components, observed } = analyzed;
+    const update = nextNfrStatus(
+      measured.status,
+      {
+        recommendations: components.flatMap(({ recommendations }) => recommendations),
+        compliance: components.flatMap(({ analysis }) => analysis.compliance),
+        capacities: components.map(({ measured: { component }, analysis: { state, learntCapacity } }) => ({
+          component,
+          curve: state.curve,
+          learnt: learntCapacity,
+        })),
+        minConfidence: this.#options.settings.minConfidence,
+        observed,
+        components: new Set(components.map(({ measured: { component } }) => component)),
+      },
+      { nowMs, generation: measured.object.metadata.generation ?? 0 },
+    );
+    if (update.status === undefined || !(await measured.writeStatus(update.status, signal))) return;
+    this.#announce(analyzed, update);
   }
 
   /** A class that is starting has no series yet: that is neither worth a condition nor a warning. */

@@ -73,8 +73,8 @@ class FakeClass {
         if (answer instanceof Fault) throw answer;
         if (!answer) return false;
         this.writes += 1;
-        const { phase } = this.status;
-        this.status = JSON.parse(JSON.stringify({ phase, ...fields })) as ClassRuntimeStatus;
+        const { phase, reason, message } = this.status;
+        this.status = JSON.parse(JSON.stringify({ phase, reason, message, ...fields })) as ClassRuntimeStatus;
         return true;
       },
     };
@@ -339,6 +339,20 @@ describe("the enforcer", () => {
     expect(one.replicas).toBe(2);
     expect(one.condition()).toMatchObject({ status: "False", reason: "Degraded" });
     expect(reasons()).toEqual(["NFRSkippedDegraded"]);
+  });
+
+  test("names the manager that applies a field of the class, and leaves it alone", async () => {
+    const { one, tick, reasons } = setup();
+    const message = "Deployment hello: conflict with argocd-controller: .spec.replicas";
+    one.status = { phase: "degraded", reason: "Conflict", message };
+    await tick(10, 4);
+    expect(one.replicas).toBe(2);
+    expect(one.condition()).toMatchObject({
+      status: "False",
+      reason: "Conflict",
+      message: `echo replicas: ${message}.`,
+    });
+    expect(reasons()).toEqual(["NFRSkippedConflict"]);
   });
 
   test("names an autoscaler of someone else, and looks for it rarely", async () => {

@@ -423,7 +423,11 @@ function statusOf(
     component: input.component,
     dimension: input.dimension,
     reason: decision.action === "hold" ? decision.reason : undefined,
-    detail: value.conflict ?? memory.conflicts.get(input.component)?.message ?? detailOf(decision),
+    detail:
+      value.conflict ??
+      memory.conflicts.get(input.component)?.message ??
+      (isFieldConflict(status) ? status?.message : undefined) ??
+      detailOf(decision),
   }));
   const previous = status?.conditions?.find(({ type }) => type === NFR_ENFORCED);
   const failure = hasExpired(memory.failure, nowMs) ? undefined : memory.failure?.message;
@@ -448,7 +452,13 @@ function hasExpired(entry: { readonly untilMs: number } | undefined, nowMs: numb
 /** A class that is not available is not changed: its measurements tell nothing about its size. */
 function phaseBlockers(status: ClassRuntimeStatus | undefined): readonly Blocker[] {
   if (status?.phase === "available") return [];
+  if (isFieldConflict(status)) return ["conflict"];
   return status?.phase === "degraded" ? ["degraded"] : ["progressing"];
+}
+
+/** Whether another manager applies a field of a child; the message of the class names it. */
+function isFieldConflict(status: ClassRuntimeStatus | undefined): boolean {
+  return status?.reason === "Conflict";
 }
 
 /** Whether anything but the windows changed, or windows are running that a restart must not lose. */
