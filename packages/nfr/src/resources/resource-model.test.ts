@@ -165,7 +165,7 @@ describe("the least memory", () => {
   it("is a setting: a small function gets what it uses", () => {
     const memory = recommendMemory(16 * MIB);
     expect(memory?.target).toBeGreaterThan(20 * MIB);
-    expect(memory?.target).toBeLessThan(20 * MIB * 1.15 * 1.05 + 1e7);
+    expect(memory?.target).toBeLessThan(2 * 20 * MIB);
     expect(memory?.basis.floor).toBeUndefined();
   });
 
