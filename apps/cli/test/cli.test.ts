@@ -207,17 +207,20 @@ describe("oaas with a package manager", () => {
       await nothing();
     });
 
-    test("accepts dependent packages and a deployment of their class in one run", async () => {
+    test("checks dependent packages and plans a deployment of their class in one run", async () => {
       const text = `name: upper\nclasses: [{ key: Top }]\nfunctions: []\ndependencies: [good]\n---\n${good}---\nkey: top\npackage_name: upper\nclass_key: Top\n`;
       const needing = await file("needing.yaml", text);
       const dry = await oaas(`apply -f ${needing} --dry-run`);
-      expect(dry).toMatchObject({ code: 0, err: "" });
       expect(dry.out).toMatch(
-        /package\/good: would create \(revision 1\).*package\/upper: would create.*The dependency on good is checked after that package is applied\..*deployment\/top: would create.*The deployment is planned after package upper is applied\./s,
+        /package\/good: would create \(revision 1\).*package\/upper: would create.*The dependency on good is checked after that package is applied\./s,
       );
-      expect((await oaas(`package validate -f ${needing}`)).out).toBe(
-        "package/good is valid\npackage/upper is valid\ndeployment/top is valid\n",
-      );
+      // The deployment is planned with the package of the same file; only a cluster is missing.
+      expect(dry).toMatchObject({ code: 2, err: expect.stringContaining("cluster") as string });
+      expect((await oaas(`apply -f ${needing}`)).out, "nothing is applied by half").toBe("");
+      expect(await oaas(`package validate -f ${needing}`)).toMatchObject({
+        code: 2,
+        out: "package/good is valid\npackage/upper is valid\n",
+      });
       const typo = await oaas(`diff -f ${await file("typo.yaml", text.replace("class_key: Top", "class_key: Tpo"))}`);
       expect(typo.code).toBe(2);
       expect(typo.err).toMatch(

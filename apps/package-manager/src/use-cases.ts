@@ -198,6 +198,8 @@ export interface PlanRequest {
     readonly availability?: number;
     readonly clusterAvailability?: Readonly<Record<string, number>>;
     readonly packageRevision?: number;
+    /** Used instead of the registered package, which may not exist yet. */
+    readonly package?: Package;
   };
 }
 

@@ -1,5 +1,5 @@
 import { sleep, unavailable } from "@oaas/foundation";
-import { EMPTY_PROVISION, type ClusterName, type DeploymentKey } from "@oaas/models";
+import { EMPTY_PROVISION, type ClusterName, type DeploymentKey, type PackageName } from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -467,6 +467,26 @@ describe("history", () => {
     const { changes, resolvedChanges } = await manager.service.diff(KEY);
     expect(changes).toEqual([]);
     expect(resolvedChanges).toEqual(planned);
+  });
+
+  test("plans with a package that is about to be applied", async () => {
+    const { package: registered } = fixture;
+    const scaled = registered.functions.map((fn) => ({
+      ...fn,
+      provision: { ...(fn.provision ?? EMPTY_PROVISION), maxScale: 1 },
+    }));
+    const deployment = deploymentFor(["a"], { nfr: { minThroughputRps: 5000 } });
+    const assumed = { ...registered, functions: scaled };
+    await manager.service.plan({ deployment }, CALL);
+    await expect(manager.service.plan({ deployment, whatIf: { package: assumed } }, CALL)).rejects.toMatchObject({
+      kind: "invalid-argument",
+      message: expect.stringContaining("max_scale"),
+    });
+    const other = { ...assumed, name: "other" as PackageName };
+    await expect(manager.service.plan({ deployment, whatIf: { package: other } }, CALL)).rejects.toMatchObject({
+      violations: [{ path: "$.what_if.package.name" }],
+    });
+    expect((await manager.service.plan({ deployment }, CALL)).plan.shared.packageRevision, "nothing is stored").toBe(1);
   });
 
   test("rejects a rollback to a disabled class and keeps the current revision running", async () => {

@@ -48,7 +48,7 @@ export async function dryRunAll(
       dryRuns.push(
         document.kind === "package"
           ? await dryRunPackage(session, document, before)
-          : await dryRunDeployment(session, document, { before, dryRuns }),
+          : await dryRunDeployment(session, document, before),
       );
     } catch (thrown) {
       const fault = Fault.from(thrown);
@@ -165,7 +165,7 @@ async function sendDryRun(session: Session, document: ResourceDocument, body: ob
 async function dryRunDeployment(
   session: Session,
   document: ResourceDocument,
-  { before, dryRuns }: { readonly before: readonly ResourceDocument[]; readonly dryRuns: readonly DryRun[] },
+  before: readonly ResourceDocument[],
 ): Promise<DryRun> {
   const { content } = document;
   const needed = before.find(({ name }) => name === content["package_name"]);
@@ -177,10 +177,8 @@ async function dryRunDeployment(
   const base = { document, changes, etag: current?.etag ?? null };
   if (current && changes.length === 0) return { ...base, action: "nothing" };
   const action = current ? "update" : "create";
-  const isAsItIs = dryRuns.some((each) => each.document === needed && each.action === "nothing");
-  if (needed && !isAsItIs)
-    return { ...base, action, note: `The deployment is planned after package ${needed.name} is applied.` };
-  const { value: plan } = await session.call("createPlan", { body: { deployment: content } });
+  const body = { deployment: content, ...(needed ? { what_if: { package: needed.content } } : {}) };
+  const { value: plan } = await session.call("createPlan", { body });
   return { ...base, action, plan };
 }
 

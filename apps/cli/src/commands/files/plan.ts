@@ -1,5 +1,6 @@
 import { Fault } from "@oaas/foundation";
 import { filterValid } from "./apply-document.ts";
+import type { ResourceDocument } from "../../documents/document.ts";
 import { readDocuments } from "../../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { dryRunExitCode, rejectionText } from "./dry-run.ts";
@@ -20,16 +21,17 @@ export interface PlanFlags {
 
 /** Prints the plan of each deployment, optionally under what-if assumptions. Changes nothing. */
 export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode> {
-  const documents = (await readDocuments(session.environment, flags.filename)).filter(
-    ({ kind }) => kind === "deployment",
-  );
+  const all = await readDocuments(session.environment, flags.filename);
+  const documents = all.filter(({ kind }) => kind === "deployment");
   if (documents.length === 0)
     throw new UsageError("no deployment in these files", "a deployment has the fields key and class_key");
-  if ((await filterValid(session, documents)).length < documents.length) return EXIT.usage;
+  if ((await filterValid(session, all)).length < all.length) return EXIT.usage;
   const plans: Plan[] = [];
   for (const document of documents) {
     try {
-      const body = { deployment: document.content, ...assumptions(flags) };
+      const { content } = document;
+      const beside = all.find(({ kind, name }) => kind === "package" && name === content["package_name"]);
+      const body = { deployment: content, ...assumptions(flags, beside) };
       plans.push((await session.call("createPlan", { body })).value);
     } catch (thrown) {
       if (session.environment.signal.aborted) throw thrown;
@@ -46,8 +48,10 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
   return EXIT.done;
 }
 
-function assumptions({ clusterDown = [], availability, revision }: PlanFlags): object {
+/** What-if flags, and the package of the same files unless a revision is given. */
+function assumptions({ clusterDown = [], availability, revision }: PlanFlags, beside: ResourceDocument | undefined) {
   const assumed = {
+    ...(beside === undefined || revision !== undefined ? {} : { package: beside.content }),
     ...(clusterDown.length === 0 ? {} : { clusters_down: clusterDown }),
     ...(availability === undefined ? {} : { availability }),
     ...(revision === undefined ? {} : { package_revision: revision }),

@@ -1,4 +1,4 @@
-import { invalidArgument, type Ambient } from "@oaas/foundation";
+import { invalidArgument, isFault, type Ambient } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../../planner/plan-types.ts";
@@ -48,15 +48,11 @@ export async function gatherPlanInput(
 ): Promise<GatheredInput> {
   const deployment = requirePackageName(requested);
   const { targetClusters } = deployment;
-  const [{ record, stage }, readings] = await Promise.all([
-    sources.packages.use(deployment.packageName, subjectOf(deployment.key)),
+  const [{ from, stage }, readings] = await Promise.all([
+    selectPackage(deployment, whatIf, sources.packages),
     // Wait only for the clusters the deployment names.
     sources.clusters.readings(targetClusters.length === 0 ? {} : { needed: targetClusters }),
   ]);
-  const from =
-    whatIf?.packageRevision === undefined
-      ? record
-      : await sources.packages.revision(deployment.packageName, whatIf.packageRevision);
   const input: PlanInput = {
     package: from.package,
     packageRevision: from.revision,
@@ -76,6 +72,42 @@ export async function gatherPlanInput(
         }),
   };
   return { input, deployment, packageReference: stage };
+}
+
+interface SelectedPackage {
+  readonly from: { readonly package: Package; readonly revision: number };
+  readonly stage: Transaction;
+}
+
+/** The registered package, or the one that is assumed. */
+async function selectPackage(
+  { packageName, key }: NamedDeployment,
+  whatIf: PlanRequest["whatIf"],
+  packages: PackageSource,
+): Promise<SelectedPackage> {
+  const assumed = whatIf?.package;
+  const used = await packages.use(packageName, subjectOf(key)).catch((thrown: unknown) => {
+    if (assumed === undefined || !isFault(thrown, "not-found")) throw thrown;
+    return undefined;
+  });
+  if (assumed !== undefined) {
+    assertSameName(assumed.name, packageName);
+    return { from: { package: assumed, revision: (used?.record.revision ?? 0) + 1 }, stage: { writes: [] } };
+  }
+  const { record, stage } = used as NonNullable<typeof used>;
+  const revision = whatIf?.packageRevision;
+  return { from: revision === undefined ? record : await packages.revision(packageName, revision), stage };
+}
+
+function assertSameName(assumed: PackageName, packageName: PackageName): void {
+  if (assumed === packageName) return;
+  throw invalidArgument("the plan", [
+    {
+      path: "$.what_if.package.name",
+      message: `is ${assumed}, but the deployment uses package ${packageName}`,
+      fix: "use the same name",
+    },
+  ]);
 }
 
 function requirePackageName(deployment: ClassDeployment): NamedDeployment {

@@ -34,6 +34,7 @@ export function deploymentHandlers(
           availability: assumed.availability,
           clusterAvailability: assumed.cluster_availability,
           packageRevision: assumed.package_revision,
+          package: assumed.package,
         });
       const { plan, changes } = await deployments.plan(omitUndefined({ deployment, whatIf }), call);
       return json(planToWire(plan, changes));

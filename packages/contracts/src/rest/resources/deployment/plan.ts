@@ -14,6 +14,7 @@ import {
 } from "../../reading/fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { odgmSpec } from "./odgm-spec.ts";
+import { packageInput } from "../package/package.ts";
 
 /** Assumptions that replace observed facts during planning. */
 export const whatIfInput = input({
@@ -29,6 +30,10 @@ export const whatIfInput = input({
   package_revision: field(
     "Package revision to plan with instead of the current one.",
     optional(readInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+  ),
+  package: field(
+    "Package to plan with instead of the registered one, such as one that is about to be applied. It is not stored.",
+    optional(packageInput),
   ),
 });
 
