@@ -34,11 +34,14 @@ export class IncomingHead implements RequestHead {
   }
 
   list(name: string): string | undefined {
-    return this.#raw.headersDistinct[name]?.join(", ");
+    return this.#raw.headers[name] === undefined ? undefined : this.#raw.headersDistinct[name]?.join(", ");
   }
 }
 
-/** A header; the first one when it was sent several times, which Node joins with commas. */
+/**
+ * A header; the first one when it was sent several times, which Node joins with commas. `headersDistinct` is built on its
+ * first use, so it is used only for such a header.
+ */
 export function firstHeader(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name];
   if (joined === undefined || (typeof joined === "string" && !joined.includes(","))) return joined;
