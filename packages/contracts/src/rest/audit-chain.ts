@@ -1,5 +1,5 @@
 import { canonicalJson } from "@oaas/foundation";
-import { auditEntryView, type AuditEntry } from "./resources/service/audit-entry.ts";
+import { auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";
 
 /** SHA-256 of a text as hex digits; passed in because this module also runs in a browser. */
 export type Sha256 = (text: string) => string;
@@ -9,7 +9,29 @@ export const CHAIN_START = "0".repeat(64);
 
 /** Seals a line: adds its hash. */
 export function sealAuditEntry(entry: Omit<AuditEntry, "hash">, sha256: Sha256): AuditEntry {
-  return { ...entry, hash: sha256(canonicalJson(entry)) };
+  return { ...entry, hash: sha256(canonicalJson(inCanonicalOrder(entry))) };
+}
+
+/** The same entry with its members in the order of canonical JSON, which saves sorting them. */
+function inCanonicalOrder(entry: Omit<AuditEntry, "hash">): Required<Omit<AuditEntry, "hash">> {
+  const { action, actor, correlation_id, id, instance, omitted, outcome, prev, reason, seq, status, target } = entry;
+  const { address, issuer, name, role, subject } = actor;
+  return {
+    action,
+    actor: { address, issuer, name, role, subject } satisfies Required<AuditActor>,
+    correlation_id,
+    id,
+    instance,
+    omitted,
+    outcome,
+    prev,
+    reason,
+    seq,
+    status,
+    target,
+    time: entry.time,
+    v: entry.v,
+  };
 }
 
 /** The first line that breaks its chain. */

@@ -39,6 +39,7 @@ describe("canonical JSON", () => {
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
         expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
+        expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value));
       }),
     );
   });

@@ -8,7 +8,7 @@ import { pathOf, ROOT_PATH } from "../faults/violation.ts";
  * different values never have the same text.
  */
 export function canonicalJson(value: unknown): string {
-  return textOf(value);
+  return isInOrder(value) ? JSON.stringify(value) : textOf(value);
 }
 
 /** Whether two JSON values are equal, regardless of the order of members. Undefined members are ignored. */
@@ -41,6 +41,37 @@ export function equalMembers(a: object, b: object, except: readonly string[] = N
 const NO_NAMES: readonly string[] = [];
 
 type JsonMembers = Readonly<Record<string, unknown>>;
+
+/** Whether `JSON.stringify` writes a value in canonical form: JSON values only, with the members of objects in order. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object") return false;
+  return Array.isArray(value) ? areItemsInOrder(value) : areMembersInOrder(value);
+}
+
+function areItemsInOrder(items: readonly unknown[]): boolean {
+  for (let index = 0; index < items.length; index += 1) if (!isInOrder(items[index])) return false;
+  return true;
+}
+
+function areMembersInOrder(value: object): boolean {
+  if (!isPlainObject(value)) return false;
+  const members = value as JsonMembers;
+  let last: string | undefined;
+  for (const name of Object.keys(members)) {
+    if (last !== undefined && name < last) return false;
+    const member = members[name];
+    if (member !== undefined && !isInOrder(member)) return false;
+    last = name;
+  }
+  return true;
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
 
 /** Path of an object or array, innermost step first. It is formatted only for an error. */
 interface Trail {
@@ -81,8 +112,7 @@ function arrayText(items: readonly unknown[], trail: Trail | undefined): string 
 }
 
 function objectText(value: object, trail: Trail | undefined): string {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw notJson(trail, `is a ${value.constructor.name}`);
+  if (!isPlainObject(value)) throw notJson(trail, `is a ${value.constructor.name}`);
   const members = value as JsonMembers;
   let text = "";
   for (const name of Object.keys(members).sort()) {
