@@ -42,6 +42,7 @@ import { HttpServer } from "./http/server/http-server.ts";
 import type { PlatformPorts } from "./platform-parts.ts";
 import { startPlatform, type Platform } from "./platform.ts";
 import { AuditStore } from "./stores/audit-records.ts";
+import { measureStore } from "./stores/measured-store.ts";
 import type { AuditReader } from "./use-cases.ts";
 import { VERSION } from "./version.ts";
 
@@ -70,7 +71,8 @@ export interface RunningApp {
 }
 
 /** Starts the package manager: the platform, then its listeners. */
-export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
+export async function startApp(config: PmConfig, given: AppPorts): Promise<RunningApp> {
+  const ports = { ...given, store: measureStore(given.store, given.meter) };
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);

@@ -69,6 +69,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: UP,
   },
   {
+    alert: "PackageManagerStoreFails",
+    severities: ["critical"],
+    fires: [growing(`pm_store_errors_total{${PM},operation="commit",kind="unavailable"}`, 3)],
+    quiet: [
+      steady(`pm_store_errors_total{${PM},operation="commit",kind="unavailable"}`, 0),
+      // A restart of etcd: some failures within a minute.
+      series(`pm_store_errors_total{${PM},operation="get",kind="unavailable"}`, "0x70 4x20"),
+    ],
+  },
+  {
     alert: "ClusterUnreachable",
     severities: ["critical"],
     fires: [steady(`pm_crm_breaker_state{${PM},cluster="east"}`, 2)],

@@ -42,6 +42,15 @@ export const PACKAGE_MANAGER_RULES: readonly RuleGroup[] = [
           "Prometheus cannot read the metrics of {{ $labels.instance }}. Deployed classes keep running; nothing can be deployed or changed.",
       },
       {
+        alert: "PackageManagerStoreFails",
+        severity: "critical",
+        expr: "sum by (job, namespace, kind) (increase(pm_store_errors_total[5m])) > 5",
+        for: "5m",
+        summary: "The store of the package manager fails",
+        description:
+          "{{ $value | humanize }} operations of the store failed in 5 minutes with {{ $labels.kind }}. Changes are not accepted while it fails.",
+      },
+      {
         alert: "ClusterUnreachable",
         severity: "critical",
         expr: "max by (job, namespace, cluster) (pm_crm_breaker_state) == 2",

@@ -102,6 +102,17 @@ export const PACKAGE_MANAGER: Dashboard = {
       ],
     },
     {
+      title: "Store",
+      panels: [
+        {
+          title: "Errors of the store",
+          unit: "ops",
+          description: "Failed operations of etcd or the SQLite file. Runbook: PackageManagerStoreFails.",
+          queries: [{ expr: rate("operation, kind", "pm_store_errors_total", PM), legend: "{{operation}} {{kind}}" }],
+        },
+      ],
+    },
+    {
       title: "Clusters",
       panels: [
         {
