@@ -160,4 +160,32 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     expect(condition?.message).toContain("Deployment other is scaled by HorizontalPodAutoscaler mine of kubectl");
     expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "other"))?.spec.replicas).toBe(1);
   });
+
+  test("scales a class of a user template, and says why it cannot scale a fixed one", async () => {
+    const template = (name: string, spec: object) => ({
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "DeploymentTemplate",
+      metadata: { name },
+      spec: { template_type: "Deployment", manifests: [{ apiVersion: "apps/v1", kind: "Deployment", spec }] },
+    });
+    await fixture.apply(NAMESPACE, template("free", {}), template("fixed", { replicas: 2 }));
+    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+    await fixture.apply(
+      NAMESPACE,
+      classManifest("mine", { selected_template: "free", enforcement }),
+      classManifest("stiff", { selected_template: "fixed", enforcement }),
+    );
+    for (const name of ["mine", "stiff"]) await fixture.waitForPhase(NAMESPACE, name, "available");
+    const enforcers = ["mine", "stiff"].map((name) => startEnforcer(name));
+    for (const { wanted } of enforcers) wanted.target = 3;
+    await waitFor("deploy", "mine", "replicas", 3);
+    const status = await fixture.waitForStatus(NAMESPACE, "stiff", "NotPossible", ({ conditions }) =>
+      Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "NotPossible")),
+    );
+    for (const enforcer of enforcers) await enforcer.stop();
+    expect(status.conditions?.find(({ type }) => type === "NfrEnforced")?.message).toBe(
+      "f replicas: template fixed fixes replicas; {{ function.replicas }} lets enforcement choose it.",
+    );
+    expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "stiff"))?.spec.replicas).toBe(2);
+  });
 });

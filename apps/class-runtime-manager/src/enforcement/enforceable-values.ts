@@ -154,7 +154,7 @@ function replicasValue(
   const allowed = permission(
     "replicas",
     enforcement,
-    limits === undefined ? "the template fixes the number of replicas" : undefined,
+    limits === undefined ? (fn.whyReplicasFixed ?? "the template fixes the number of replicas") : undefined,
   );
   const minimums = limits ? [limits.min] : [];
   const maximums = limits?.max ? [limits.max] : [];

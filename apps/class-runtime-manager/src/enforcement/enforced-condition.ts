@@ -14,6 +14,8 @@ export interface EnforcementFinding {
   /** Undefined after an action. */
   readonly reason: SkipReason | undefined;
   readonly detail: string;
+  /** Whether the class asks for a change that is not possible, as `detail` says. */
+  readonly isRefused?: boolean;
 }
 
 /** Reasons for which a requirement may stay violated; the others are part of normal operation. */
@@ -43,11 +45,12 @@ export function enforcedCondition(
   { nowMs, generation }: { readonly nowMs: number; readonly generation: number },
 ): Condition | undefined {
   if (mode === "off") return undefined;
-  const { status, reason, message } = judge(mode, findings, failure);
+  const { status, reason, message, isLasting } = judge(mode, findings, failure);
   const text = [message, ...problems].join(" ");
   const isSame = previous?.status === status && previous.reason === reason;
   // Numbers in the message of a hindrance change; the first message stands as long as its reason.
-  if (isSame && previous.observedGeneration === generation) return previous;
+  const isSameText = isLasting !== true || previous?.message === text;
+  if (isSame && isSameText && previous.observedGeneration === generation) return previous;
   return {
     type: NFR_ENFORCED,
     status,
@@ -62,7 +65,12 @@ function judge(
   mode: "observe" | "enforce",
   findings: readonly EnforcementFinding[],
   failure: string | undefined,
-): Pick<Condition, "status"> & { readonly reason: string; readonly message: string } {
+): Pick<Condition, "status"> & {
+  readonly reason: string;
+  readonly message: string;
+  /** Whether the message has no numbers that change with every tick. */
+  readonly isLasting?: boolean;
+} {
   if (failure !== undefined) return { status: "False", reason: "ApplyFailed", message: failure };
   if (mode === "observe")
     return { status: "False", reason: "Observing", message: "Recommendations are shown and not applied." };
@@ -70,5 +78,16 @@ function judge(
     const word = reason === undefined ? undefined : HINDRANCES[reason];
     if (word !== undefined) return { status: "False", reason: word, message: `${component} ${dimension}: ${detail}.` };
   }
-  return { status: "True", reason: "Enforcing", message: "Recommendations are applied within the limits." };
+  const refused = findings.filter(({ isRefused }) => isRefused === true);
+  const list = refused.map(({ component, dimension, detail }) => `${component} ${dimension}: ${detail}`).join("; ");
+  const isAnyPossible = findings.some(({ reason }) => reason !== "dimension-not-allowed");
+  if (refused.length > 0 && !isAnyPossible)
+    return { status: "False", reason: "NotPossible", message: `${list}.`, isLasting: true };
+  const message = "Recommendations are applied within the limits.";
+  return {
+    status: "True",
+    reason: "Enforcing",
+    message: list === "" ? message : `${message} Not changed: ${list}.`,
+    isLasting: true,
+  };
 }

@@ -211,6 +211,26 @@ describe("the enforcer", () => {
     expect(one.condition()).toMatchObject({ status: "True", reason: "Enforcing" });
   });
 
+  test("shows why a value cannot be changed, and follows changes of the reason", async () => {
+    const { one, tick } = setup();
+    one.over = { isAllowed: false, whyNotAllowed: "template mine fixes replicas" };
+    await tick(2, 4);
+    expect(one.condition()).toMatchObject({
+      status: "False",
+      reason: "NotPossible",
+      message: "echo replicas: template mine fixes replicas.",
+    });
+    const { writes } = one;
+    await tick(2, 4);
+    expect(one.writes).toBe(writes);
+    one.over = { isAllowed: false, whyNotAllowed: "another reason" };
+    await tick(1, 4);
+    expect(one.condition()?.message).toBe("echo replicas: another reason.");
+    one.over = { isAllowed: false };
+    await tick(1, 4);
+    expect(one.condition()).toMatchObject({ status: "True", reason: "Enforcing" });
+  });
+
   test("takes the emergency lane at once", async () => {
     const { one, tick, meter } = setup();
     await tick(1, 11, {}, { burnRate5m: 20, burnRate1h: 15 });

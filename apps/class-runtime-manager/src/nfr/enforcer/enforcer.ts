@@ -424,10 +424,12 @@ function statusOf(
     dimension: input.dimension,
     reason: decision.action === "hold" ? decision.reason : undefined,
     detail:
+      input.whyNotAllowed ??
       value.conflict ??
       memory.conflicts.get(input.component)?.message ??
       (isFieldConflict(status) ? status?.message : undefined) ??
       detailOf(decision),
+    isRefused: !input.isAllowed && input.whyNotAllowed !== undefined,
   }));
   const previous = status?.conditions?.find(({ type }) => type === NFR_ENFORCED);
   const failure = hasExpired(memory.failure, nowMs) ? undefined : memory.failure?.message;

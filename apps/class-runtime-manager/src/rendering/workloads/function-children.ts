@@ -82,7 +82,7 @@ export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadR
 export function callableFunction(
   fn: FunctionPlan,
   workload: Manifest,
-  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner" | "replicaLimits">,
+  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner" | "replicaLimits" | "whyReplicasFixed">,
 ): RenderedFunction {
   return {
     functionKey: fn.key,

@@ -117,6 +117,7 @@ export function completeWorkload(object: Manifest, context: WorkloadContext, sca
         ...template,
         metadata: {
           ...meta,
+          annotations: meta["annotations"] === undefined ? undefined : toTexts(meta["annotations"]),
           labels: {
             ...toTexts(meta["labels"]),
             ...named,

@@ -284,3 +284,78 @@ test("has a value for every placeholder of a complete class", () => {
   };
   expect(render({ manifests: [manifest] }, { environment, spec, labels: { a: "1" } })).toMatchObject({ ok: true });
 });
+
+describe("replicas of a template under enforcement", () => {
+  const enforced = new Map([["Order.place", { replicas: 6 }]]);
+  const autoscaler = (spec: object) => ({
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "{{ function.name }}" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "{{ function.name }}" },
+      maxReplicas: 9,
+      ...spec,
+    },
+  });
+  const renderEnforced = (manifests: readonly object[], type: Spec["template_type"] = "Deployment") => {
+    const all = { manifests: manifests as NonNullable<Spec["manifests"]>, template_type: type };
+    const { functions, children } = rendered(all, { enforced });
+    return { fn: functions.find(({ functionKey }) => functionKey === "Order.place"), children };
+  };
+  const specOf = (children: readonly Manifest[], kind: string) =>
+    children.find((child) => child.kind === kind && child.metadata.name === "order-fn-0")?.["spec"];
+
+  test.each<{ why: string; workload: object }>([
+    { why: "are left out", workload: BARE },
+    { why: "are a placeholder", workload: { ...BARE, spec: { replicas: "{{ function.replicas }}" } } },
+  ])("are chosen by it where they $why", ({ workload }) => {
+    const { fn, children } = renderEnforced([workload]);
+    expect(specOf(children, "Deployment")).toMatchObject({ replicas: 6 });
+    expect(fn).toMatchObject({ replicas: 6, replicaLimits: { min: { value: 1, source: "template mine" } } });
+  });
+
+  test("are chosen through the minimum of an autoscaler", () => {
+    const { fn, children } = renderEnforced([BARE, autoscaler({ minReplicas: "{{ function.replicas }}" })]);
+    expect(specOf(children, "HorizontalPodAutoscaler")).toMatchObject({ minReplicas: 6, maxReplicas: 9 });
+    expect(fn).toMatchObject({ replicasOwner: "autoscaler", replicaLimits: { min: { value: 1 } } });
+  });
+
+  test("are the minimum scale of a Knative Service, whose template stays the same", () => {
+    const annotations = { "autoscaling.knative.dev/minScale": "{{ function.min_scale }}" };
+    const service = {
+      apiVersion: "serving.knative.dev/v1",
+      kind: "Service",
+      spec: { template: { metadata: { annotations } } },
+    };
+    const { fn, children } = renderEnforced([service], "Knative");
+    const found = children.find(({ metadata }) => metadata.name === "order-fn-0");
+    expect(found?.metadata.annotations?.["oaas.io/enforced-min-scale"]).toBe("6");
+    expect(found?.["spec"]).toMatchObject({
+      template: { metadata: { annotations: { "autoscaling.knative.dev/minScale": "1" } } },
+    });
+    expect(fn?.replicaLimits).toBeDefined();
+  });
+
+  test.each<{ why: string; manifests: readonly object[]; reason: string }>([
+    {
+      why: "the workload states a number",
+      manifests: [{ ...BARE, spec: { replicas: 2 } }],
+      reason: "template mine fixes replicas; {{ function.replicas }} lets enforcement choose it",
+    },
+    {
+      why: "the autoscaler states a number",
+      manifests: [BARE, autoscaler({ minReplicas: 2 })],
+      reason: "template mine fixes minReplicas of its autoscaler; {{ function.replicas }} lets enforcement choose it",
+    },
+    {
+      why: "the autoscaler has the default",
+      manifests: [BARE, autoscaler({})],
+      reason:
+        "template mine does not state minReplicas of its autoscaler; {{ function.replicas }} lets enforcement choose it",
+    },
+  ])("are refused with the reason when $why", ({ manifests, reason }) => {
+    const { fn } = renderEnforced(manifests);
+    expect(fn?.replicaLimits).toBeUndefined();
+    expect(fn?.whyReplicasFixed).toBe(reason);
+  });
+});

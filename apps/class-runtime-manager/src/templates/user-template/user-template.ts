@@ -9,10 +9,10 @@ import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
-import { workloadRef, callableFunction } from "../../rendering/workloads/function-children.ts";
+import { workloadRef, callableFunction, replicaLimits } from "../../rendering/workloads/function-children.ts";
 import { renderFunctionService } from "../../rendering/workloads/function-service.ts";
 import { hasNetworkPolicy, renderNetworkPolicy } from "../../rendering/manifests/network-policy.ts";
-import { componentLabels, selectorLabels } from "../../rendering/manifests/labels.ts";
+import { componentLabels, ENFORCED_MIN_SCALE_ANNOTATION, selectorLabels } from "../../rendering/manifests/labels.ts";
 import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { withSuffix } from "../../rendering/plan/names.ts";
 import { PROXY_PORTS } from "../../rendering/workloads/knative-service.ts";
@@ -23,6 +23,7 @@ import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
 import { checkMonitor } from "./monitor-fields.ts";
 import { applyScaledObjects, checkScaledObject, isScaledObject } from "./scaled-object.ts";
+import { fixedReplicasReason } from "./replicas-source.ts";
 import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
 import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
 import { Budget, fill } from "./walk.ts";
@@ -78,6 +79,11 @@ function renderUserTemplate(
   const field = spec.manifests === undefined ? "kubernetes_manifests" : "manifests";
 
   const scaled = manifests.some(({ raw }) => raw.kind === "HorizontalPodAutoscaler");
+  const fixed = fixedReplicasReason(
+    id,
+    manifests.map(({ raw }) => raw),
+    WORKLOAD_OF_TYPE[spec.template_type],
+  );
 
   /** The minimums of ScaledObjects at the fewest replicas that enforcement may choose. */
   const lowest = new Map<string, number>();
@@ -87,7 +93,7 @@ function renderUserTemplate(
     return functionScope({ ...context, fn: { ...fn, scale: { ...fn.scale, min } } }, scopeOfClass);
   };
 
-  /** The values without enforcement, which changes the minimum of a ScaledObject later. */
+  /** The values without enforcement, which changes the minimum of a ScaledObject or a Knative Service later. */
   const plannedScope = (scope: Scope, context: WorkloadContext | undefined): Scope =>
     context?.fn.scale.plannedMin === undefined ? scope : scopeAt({ ...context, min: context.fn.scale.plannedMin });
 
@@ -106,7 +112,8 @@ function renderUserTemplate(
   const renderManifests = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
     manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
       if (perFunction !== (context !== undefined)) return [];
-      const filled = fill(raw, isScaledObject(raw) ? plannedScope(scope, context) : scope, budget);
+      const isPlanned = isScaledObject(raw) || (isWorkload && spec.template_type === "Knative");
+      const filled = fill(raw, isPlanned ? plannedScope(scope, context) : scope, budget);
       if (!filled.ok) {
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
         return [];
@@ -125,7 +132,7 @@ function renderUserTemplate(
   const policies = addsPods && hasNetworkPolicy(input) ? [renderAddedPodsPolicy(plan)] : [];
   const assembled = assembleClass(
     prepared.value,
-    (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec),
+    (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec, fixed),
     { children: [...renderManifests(scopeOfClass), ...policies], revision },
   );
   const scales = plan.functions.map(({ key, scale: { limits } }) => ({
@@ -157,11 +164,14 @@ function limitedManifest(
 
 /** The objects of one function, with a Service unless the template or Knative provides one. */
 function functionChildren(
-  objects: readonly Manifest[],
+  rendered: readonly Manifest[],
   context: WorkloadContext,
   { template_type: type }: DeploymentTemplateSpec,
+  fixed: string | undefined,
 ): FunctionChildren {
   const { plan, fn } = context;
+  const isScaled = type === "Knative" && fixed === undefined && fn.scale.plannedMin !== undefined;
+  const objects = isScaled ? rendered.map((object) => withEnforcedMinScale(object, fn.scale.min)) : rendered;
   const workload = objects.find((object) => `${object.apiVersion}/${object.kind}` === WORKLOAD_OF_TYPE[type]);
   const hasService = objects.some(
     ({ apiVersion, kind, metadata }) => apiVersion === "v1" && kind === "Service" && metadata.name === fn.name,
@@ -180,7 +190,11 @@ function functionChildren(
         ? fn.scale.min
         : alwaysOnReplicas(fn.scale);
   const scaled = objects.some(({ kind }) => kind === "HorizontalPodAutoscaler");
-  const scale = { ...(type === "DaemonSet" ? {} : { replicas }), replicasOwner: replicasOwner(type, scaled) };
+  const scale = {
+    ...(type === "DaemonSet" ? {} : { replicas }),
+    replicasOwner: replicasOwner(type, scaled),
+    ...(fixed === undefined ? replicaLimits(fn) : { whyReplicasFixed: fixed }),
+  };
   if (workload === undefined || type === "Job") {
     return {
       children,
@@ -196,6 +210,14 @@ function functionChildren(
     };
   }
   return { children, rendered: callableFunction(fn, workload, scale) };
+}
+
+/** The controller copies the minimum to the revisions, as for built-in templates: another template would restart pods. */
+function withEnforcedMinScale(object: Manifest, min: number): Manifest {
+  if (`${object.apiVersion}/${object.kind}` !== WORKLOAD_OF_TYPE.Knative) return object;
+  const { metadata } = object;
+  const annotations = { ...metadata.annotations, [ENFORCED_MIN_SCALE_ANNOTATION]: String(min) };
+  return { ...object, metadata: { ...metadata, annotations } };
 }
 
 /** The network policy of the pods of a function: only its port and the ports that the template declares are open. */
