@@ -94,6 +94,28 @@ test("enforced CPU holds without restarts where pods are resized in place", () =
   expect(enforcedValues(status, { ...ENFORCE, mayRestart: false }, true).get("echo")).toEqual({ cpu: 400 });
 });
 
+test("the target of an autoscaler comes from the evidence of the last change, and not from a revert", () => {
+  const last_action = { at: "2026-01-01T00:00:00Z", from: 1, to: 4, lane: "stable" as const, verified: true };
+  const applied = (action: "apply" | "revert") => ({
+    enforcement_state: [{ component: "echo", dimension: "replicas" as const, last_action }],
+    last_applied_recommendations: [
+      {
+        component: "echo",
+        dimension: "replicas" as const,
+        target: 4,
+        action,
+        evidence: { window: "5m", query: "rps", values: { target_utilization: 0.55 } },
+      },
+    ],
+  });
+  expect(enforcedValues(applied("apply"), ENFORCE, false).get("echo")).toEqual({
+    replicas: 4,
+    targetUtilization: 0.55,
+  });
+  expect(enforcedValues(applied("revert"), ENFORCE, false).get("echo")).toEqual({ replicas: 4 });
+  expect(enforcedValues(applied("apply"), { ...ENFORCE, mode: "observe" }, false).size).toBe(0);
+});
+
 const WORKLOAD = {
   functionKey: "echo",
   runtime: "workload" as const,

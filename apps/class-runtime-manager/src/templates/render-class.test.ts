@@ -98,6 +98,33 @@ describe("enforced CPU and memory", () => {
   });
 });
 
+describe("an autoscaler under enforcement", () => {
+  const utilizationOf = (targetUtilization: number | undefined, requirements: object = {}) => {
+    const provision_config = { container_image: "example.test/a:1", min_scale: 1, max_scale: 8 };
+    const functions = [{ function_key: "C.run", provision_config }];
+    const values = { replicas: 4, ...(targetUtilization === undefined ? {} : { targetUtilization }) };
+    const rendered = render({
+      spec: { functions, nfr_requirements: requirements },
+      enforced: new Map([["C.run", values]]),
+    });
+    const autoscaler = find(rendered, "HorizontalPodAutoscaler")?.["spec"] as {
+      readonly minReplicas: number;
+      readonly maxReplicas: number;
+      readonly metrics: readonly { readonly resource: { readonly target: { readonly averageUtilization: number } } }[];
+    };
+    expect([autoscaler.minReplicas, autoscaler.maxReplicas]).toEqual([4, 8]);
+    return autoscaler.metrics[0]?.resource.target.averageUtilization;
+  };
+
+  test("takes the target that was derived from the capacity, within limits, unless the user states one", () => {
+    expect(utilizationOf(undefined)).toBe(70);
+    expect(utilizationOf(0.55)).toBe(55);
+    expect(utilizationOf(7)).toBe(90);
+    expect(utilizationOf(0.01)).toBe(30);
+    expect(utilizationOf(0.55, { cpu_utilization_target: 0.8 })).toBe(80);
+  });
+});
+
 describe("addons", () => {
   const functions = [containerFunction("a")];
   test.each<{ case: string; given: PartialInput; has: boolean }>([

@@ -2,11 +2,15 @@ import type { Recommendation } from "../recommendation.ts";
 import type { Signal } from "../samples.ts";
 import { roundTo } from "./aggregates.ts";
 import type { AnalysisInput } from "./analysis.ts";
+import { autoscalerTarget } from "./autoscaler-target.ts";
 import { formatDuration } from "./assess-requirements.ts";
 import { loadOf, type CapacityCurve, type CapacityEstimate } from "./capacity.ts";
 import type { Findings } from "./findings.ts";
 import type { Measurements } from "./measure.ts";
 import { optional } from "./optional.ts";
+
+/** The value of the basis that an autoscaler of the class takes as its target when the recommendation is applied. */
+export const TARGET_UTILIZATION = "target_utilization";
 
 /** A number of replicas that one rule needs. */
 interface Need {
@@ -217,7 +221,7 @@ function wholeMaximum(needs: readonly Need[], input: AnalysisInput): number {
   return most;
 }
 
-function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
+function collectValues({ input, measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
   const { rpsPerReplica, rpsPerCore, sustainedRps, saturatedRps, confidence } = capacity;
   const values: Record<string, number> = {
     rps_per_replica: roundTo(rpsPerReplica, 3),
@@ -226,6 +230,8 @@ function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need
   if (rpsPerCore !== undefined) values["rps_per_core"] = roundTo(rpsPerCore, 3);
   if (sustainedRps !== undefined) values["sustained_rps"] = roundTo(sustainedRps, 3);
   if (saturatedRps !== undefined) values["saturated_rps"] = roundTo(saturatedRps, 3);
+  const utilization = autoscalerTarget(capacity, input.scale, input.settings);
+  if (utilization !== undefined) values[TARGET_UTILIZATION] = utilization;
   const { demand, cpuMillicores, latencyMs, readyReplicas } = measured;
   if (demand !== undefined) values["requests_per_second"] = roundTo(demand, 3);
   if (measured.peakRps !== undefined) values["peak_requests_per_second"] = roundTo(measured.peakRps, 3);

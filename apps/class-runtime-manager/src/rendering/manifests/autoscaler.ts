@@ -1,3 +1,4 @@
+import { MAX_TARGET_UTILIZATION, MIN_TARGET_UTILIZATION } from "@oaas/nfr/analyzer";
 import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import type { Manifest, WorkloadRef } from "../model/rendered.ts";
 import { componentLabels } from "./labels.ts";
@@ -20,7 +21,10 @@ export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boo
   );
 }
 
-/** Renders the autoscaler of a function. It scales up at once and down after the window of the template. */
+/**
+ * Renders the autoscaler of a function. It scales up at once and down after the window of the template. Its maximum is
+ * always the largest that user and environment allow: less would only take room from the autoscaler.
+ */
 export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
   const { input, policy } = plan;
   return createManifest(
@@ -39,7 +43,7 @@ export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: Work
         metrics: [
           {
             type: "Resource",
-            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: cpuPercent(fn) } },
+            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: cpuPercent(plan, fn) } },
           },
         ],
         behavior: {
@@ -51,6 +55,10 @@ export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: Work
   );
 }
 
-function cpuPercent({ requirements }: FunctionPlan): number {
-  return Math.max(1, Math.round((requirements.cpuTarget ?? DEFAULT_CPU_TARGET) * 100));
+/** The target of the user, else the one that enforcement derived from the measured capacity. */
+function cpuPercent({ input }: ClassPlan, { key, requirements }: FunctionPlan): number {
+  const enforced = input.enforced?.get(key)?.targetUtilization;
+  const bounded =
+    enforced === undefined ? undefined : Math.min(Math.max(enforced, MIN_TARGET_UTILIZATION), MAX_TARGET_UTILIZATION);
+  return Math.max(1, Math.round((requirements.cpuTarget ?? bounded ?? DEFAULT_CPU_TARGET) * 100));
 }

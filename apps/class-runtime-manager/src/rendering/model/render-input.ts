@@ -36,5 +36,8 @@ export interface RenderInput {
   /** The layout in use. It is kept unless the class states another, because stored objects would be unreachable. */
   readonly storedLayout?: StoredLayout;
   /** Values that enforcement chose, by function key: replicas, CPU in millicores, memory in bytes. */
-  readonly enforced?: ReadonlyMap<string, Readonly<Partial<Record<Dimension, number>>>>;
+  readonly enforced?: ReadonlyMap<
+    string,
+    Readonly<Partial<Record<Dimension, number>>> & { readonly targetUtilization?: number }
+  >;
 }
