@@ -19,6 +19,7 @@ export async function runCommand(
     return (await run(session)) ?? EXIT.done;
   } catch (thrown) {
     if (signal.aborted) return EXIT.interrupted;
+    if (flags.output === "json") return printJsonError(thrown, session, terminal);
     if (thrown instanceof UsageError) {
       terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
       if (thrown.fix !== undefined) terminal.err(colours.dim(`  hint: ${thrown.fix}\n`));
@@ -28,4 +29,31 @@ export async function runCommand(
     terminal.err(faultText(fault, colours, { hint: await session?.fixHint(fault) }));
     return exitCodeOf(fault);
   }
+}
+
+/** Prints an error as one JSON object to standard error, for programs that read JSON. */
+async function printJsonError(
+  thrown: unknown,
+  session: Session | undefined,
+  terminal: ProcessEnvironment["terminal"],
+): Promise<ExitCode> {
+  const print = (error: object): void => terminal.err(`${JSON.stringify(error)}\n`);
+  if (thrown instanceof UsageError) {
+    const { message, fix } = thrown;
+    print({ error: message, kind: "usage", exit_code: EXIT.usage, ...(fix === undefined ? {} : { fix }) });
+    return EXIT.usage;
+  }
+  const fault = Fault.from(thrown);
+  const { message, kind, code, violations, correlationId } = fault;
+  const fix = await session?.fixHint(fault);
+  print({
+    error: message,
+    kind,
+    code,
+    exit_code: exitCodeOf(fault),
+    ...(violations.length === 0 ? {} : { violations }),
+    ...(fix === undefined ? {} : { fix }),
+    ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+  });
+  return exitCodeOf(fault);
 }

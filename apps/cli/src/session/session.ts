@@ -110,6 +110,7 @@ export class Session {
 
   /** A hint for faults that depend on the context in use. */
   async fixHint(fault: Fault): Promise<string | undefined> {
+    if (isAboutPrometheus(fault)) return PROMETHEUS_HINT;
     const context = await this.context().catch(() => undefined);
     return context && fixHint(fault, context, this.environment.clock.now());
   }
@@ -124,6 +125,13 @@ export class Session {
 }
 
 const PAGE = 250;
+const PROMETHEUS_HINT =
+  "check that --prometheus is the address of a running server, and OAAS_PROMETHEUS_TOKEN if it needs a token";
+
+/** The Prometheus client names the server by its URL. */
+function isAboutPrometheus({ detail }: Fault): boolean {
+  return detail.kind === "unavailable" && (detail.dependency === "Prometheus" || detail.dependency.startsWith("http"));
+}
 
 /** Asks for confirmation of a destructive action. Without a terminal, `--yes` is required. */
 export async function confirm(session: Session, action: string, isConfirmed: boolean): Promise<boolean> {

@@ -11,4 +11,4 @@ export { plotSvg } from "./plot-svg.ts";
 export { createPolicyAutoscaler, type PolicyAutoscalerOptions } from "./policy-autoscaler.ts";
 export { readRecording, writeRecording, type RecordedComponent, type Recording } from "./recording.ts";
 export { replay, replayInSteps, type ReplayOptions } from "./replay.ts";
-export { simulateBacktest } from "./simulate-backtest.ts";
+export { simulateBacktest, simulateBacktestInSteps } from "./simulate-backtest.ts";

@@ -1,5 +1,5 @@
 import { ok, type Random, type Result } from "@oaas/foundation";
-import { simulate, type Observation } from "../simulation/simulate.ts";
+import { runToEnd, simulateInSteps, type Observation } from "../simulation/simulate.ts";
 import { workloadOf, type Workload } from "../simulation/workload.ts";
 import type { PolicyDecision } from "../enforcement.ts";
 import type { Analysis } from "../analyzer/analysis.ts";
@@ -12,11 +12,18 @@ import type { ReplayOptions } from "./replay.ts";
 
 const MINUTE_MS = 60_000;
 
+type SimulationOptions = ReplayOptions & { readonly random: () => Random };
+
 /** Runs the policy on a model of the component with the recorded load; or why it cannot be simulated. */
-export function simulateBacktest(
+export function simulateBacktest(recorded: RecordedComponent, options: SimulationOptions): Result<Backtest, string> {
+  return runToEnd(simulateBacktestInSteps(recorded, options));
+}
+
+/** The same in steps: yields the share that is done. */
+export function* simulateBacktestInSteps(
   recorded: RecordedComponent,
-  options: ReplayOptions & { readonly random: () => Random },
-): Result<Backtest, string> {
+  options: SimulationOptions,
+): Generator<number, Result<Backtest, string>> {
   const { analyzer, policy, tickMs, random } = options;
   const { component, requirements, scale, signals } = recorded;
   const replicaMillicores = scale.cpuRequestMillicores ?? analyzer.assumedCpuMillicores;
@@ -49,7 +56,7 @@ export function simulateBacktest(
   });
   const recordedStart = scale.current ?? signals.ready_replicas?.[0]?.value ?? workload.minReplicas;
   const startReplicas = Math.min(workload.maxReplicas, Math.max(workload.minReplicas, Math.round(recordedStart)));
-  const result = simulate(workload, autoscaler, { random: random(), startReplicas });
+  const result = yield* simulateInSteps(workload, autoscaler, { random: random(), startReplicas });
   return ok({
     component,
     mode: "simulated",

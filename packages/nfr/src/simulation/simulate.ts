@@ -42,12 +42,30 @@ export interface SimulationResult extends Score {
 const SCRAPE_MS = 15_000;
 const LAG_MS = 30_000;
 
+export interface SimulationOptions {
+  readonly random: Random;
+  readonly startReplicas?: number;
+}
+
 /** Runs an autoscaler against a workload. The same random numbers give the same result. */
-export function simulate(
+export function simulate(workload: Workload, autoscaler: Autoscaler, options: SimulationOptions): SimulationResult {
+  return runToEnd(simulateInSteps(workload, autoscaler, options));
+}
+
+/** The result of a computation in steps. */
+export function runToEnd<T>(steps: Generator<number, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in steps, so that progress can be shown: yields the share that is done after each decision. */
+export function* simulateInSteps(
   workload: Workload,
   autoscaler: Autoscaler,
-  options: { readonly random: Random; readonly startReplicas?: number },
-): SimulationResult {
+  options: SimulationOptions,
+): Generator<number, SimulationResult> {
   const { scrapeMs = SCRAPE_MS, lagMs = LAG_MS, intervalMs, historyMs } = autoscaler;
   const { minReplicas, maxReplicas, horizonMs } = workload;
   const plant = new Plant(workload, options.random, options.startReplicas ?? minReplicas);
@@ -63,6 +81,7 @@ export function simulate(
       nextScrape += scrapeMs;
     }
     if (nowMs !== nextDecision) continue;
+    yield nowMs / horizonMs;
     nextDecision += intervalMs;
     while ((scrapes[0]?.atMs ?? nowMs) < nowMs - lagMs - historyMs) scrapes.shift();
     const known = scrapes.filter(({ atMs }) => atMs <= nowMs - lagMs);

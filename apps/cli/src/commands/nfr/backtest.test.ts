@@ -101,6 +101,23 @@ describe("oaas nfr backtest", () => {
     expect(printed.join("")).toContain("a replica with 500m CPU serves 1 requests at the same time");
   });
 
+  test.each([true, false])("shows the progress on a terminal, with --simulate %s", async (simulate) => {
+    const notes: string[] = [];
+    let nowMs = START * 1000;
+    const { session } = await open({ f: recordingText() });
+    const environment = {
+      ...session.environment,
+      terminal: { ...session.environment.terminal, isInteractive: true, err: (text: string) => notes.push(text) },
+      // Each reading takes a second.
+      clock: { now: () => (nowMs += 1000), monotonic: () => nowMs },
+    };
+    await backtest(await Session.open(environment, {}), { simulate }, "f");
+    expect(notes.length).toBeGreaterThan(0);
+    const shares = notes.map((note) => Number(/^(?:replayed|simulated) echo: (\d+) %\n$/.exec(note)?.[1]));
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(shares.at(-1)).toBeLessThanOrEqual(100);
+  });
+
   test.each([
     ["{", "f is not JSON"],
     ['{"version":1}', "f is not a recording: $.components: is not a list of components"],

@@ -7,7 +7,7 @@ import {
   plotSvg,
   readRecording,
   replayInSteps,
-  simulateBacktest,
+  simulateBacktestInSteps,
   writeRecording,
   type Backtest,
   type RecordedComponent,
@@ -80,28 +80,33 @@ async function readPolicy(session: Session, file: string): Promise<PolicySetting
   throw new UsageError(`${file} is invalid: ${read.error.map(violationText).join("; ")}`);
 }
 
-/** Replays in steps, so that progress is shown and Ctrl-C works. */
 async function run(
   session: Session,
   component: RecordedComponent,
   options: ReplayOptions,
   isSimulation: boolean,
 ): Promise<Backtest> {
-  if (isSimulation) {
-    const simulated = simulateBacktest(component, { ...options, random: () => seededRandom(SEED) });
-    if (simulated.ok) return simulated.value;
-    throw new UsageError(`${component.component} cannot be simulated: ${simulated.error}`);
-  }
+  const { component: name } = component;
+  if (!isSimulation) return runSteps(session, `replayed ${name}`, replayInSteps(component, options));
+  const steps = simulateBacktestInSteps(component, { ...options, random: () => seededRandom(SEED) });
+  const simulated = await runSteps(session, `simulated ${name}`, steps);
+  if (simulated.ok) return simulated.value;
+  throw new UsageError(
+    `${name} cannot be simulated: ${simulated.error}`,
+    "record requests_per_second, latency_p50_ms and cpu_millicores for longer, or replay without --simulate",
+  );
+}
+
+/** Runs a computation in steps, so that progress is shown and Ctrl-C works. */
+async function runSteps<T>(session: Session, what: string, steps: Generator<number, T>): Promise<T> {
   const { signal, clock, timers, terminal } = session.environment;
-  const steps = replayInSteps(component, options);
   let shownAt = clock.now();
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     if (clock.now() - shownAt < PROGRESS_MS) continue;
     shownAt = clock.now();
-    if (terminal.isInteractive)
-      session.printNote(`replayed ${Math.floor(step.value * 100)} % of ${component.component}\n`);
+    if (terminal.isInteractive) session.printNote(`${what}: ${Math.floor(step.value * 100)} %\n`);
     await sleep(timers, 0, signal);
   }
 }
