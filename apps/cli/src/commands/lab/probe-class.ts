@@ -30,8 +30,11 @@ const ENFORCED = {
   enforcement: { mode: "enforce", dimensions: ["replicas"] },
 };
 
-/** Deploys the class with a latency requirement that is enforced. One replica serves 100 requests per second. */
-export const ENFORCED_PROBE: ProbeFunction = { isEnforced: true, cpu_request: "500m", cpu_limit: "500m" };
+/**
+ * Deploys the class with a latency requirement that is enforced. One replica serves 100 requests per second, and the
+ * nodes of every cluster have room for the largest number of replicas.
+ */
+export const ENFORCED_PROBE: ProbeFunction = { isEnforced: true, cpu_request: "100m", cpu_limit: "500m" };
 
 /** The desired deployment of the class in these clusters, optionally with another image or enforced requirements. */
 export function probeDeployment(
