@@ -69,14 +69,11 @@ describe("oaas nfr backtest --prometheus", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const range = (): string[] => [
-    ...["--from", new Date(TO_MS - STEPS * STEP_SECONDS * 1000).toISOString()],
-    ...["--to", new Date(TO_MS).toISOString()],
-  ];
-  const fetching = (name = "hello"): string[] => [
-    ...["nfr", "backtest", "--prometheus", prometheus.url, "--class", name, ...range()],
-    ...["--max-latency", "200", "--min-replicas", "2", "--cpu-request", "500", "-o", "json"],
-  ];
+  const fetching = (name = "hello"): readonly string[] => {
+    const [from, to] = [TO_MS - STEPS * STEP_SECONDS * 1000, TO_MS].map((atMs) => new Date(atMs).toISOString());
+    const options = `--from ${from} --to ${to} --max-latency 200 --min-replicas 2 --cpu-request 500 -o json`;
+    return `nfr backtest --prometheus ${prometheus.url} --class ${name} ${options}`.split(" ");
+  };
 
   it("decides on fetched metrics as on their recording", async () => {
     const saved = path.join(folder, "saved.json");
@@ -103,10 +100,10 @@ describe("oaas nfr backtest --prometheus", () => {
   });
 
   it("reports a class without requests, and a server that does not answer, with the fix", async () => {
-    const unknown = await oaas(fetching("nobody"));
+    const unknown = await oaas(fetching("absent"));
     expect(unknown.code).toBe(2);
     expect(JSON.parse(unknown.err)).toMatchObject({
-      error: expect.stringContaining("has no requests of class nobody in namespace default") as string,
+      error: expect.stringContaining("has no requests of class absent in namespace default") as string,
       fix: expect.stringContaining("--class") as string,
     });
     const line = "nfr backtest --class hello --prometheus http://127.0.0.1:9";
