@@ -1,6 +1,6 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Urgency } from "@oaas/nfr";
-import { describeOnTarget, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually, kubeTarget } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
@@ -187,5 +187,27 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
       "f replicas: template fixed fixes replicas; {{ function.replicas }} lets enforcement choose it.",
     );
     expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "stiff"))?.spec.replicas).toBe(2);
+  });
+
+  // The embedded API server does not serve pods/resize; resize.test.ts has the real one.
+  test.skipIf(kubeTarget() === "real")("changes CPU by a roll-out only where the class permits restarts", async () => {
+    const enforcement = { mode: "enforce", dimensions: ["cpu"] };
+    await fixture.apply(NAMESPACE, classManifest("still", { enforcement }));
+    await fixture.waitForPhase(NAMESPACE, "still", "available");
+    const enforcer = startEnforcer("still");
+    enforcer.wanted.cpu = 60;
+    const status = await fixture.waitForStatus(NAMESPACE, "still", "NotPossible", ({ conditions }) =>
+      Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "NotPossible")),
+    );
+    expect(status.conditions?.find(({ type }) => type === "NfrEnforced")?.message).toContain(
+      "f cpu: pods would restart: this cluster cannot resize them in place",
+    );
+    await fixture.kubectl(`annotate crt still -n ${NAMESPACE} oaas.io/enforcement-restarts=allowed`);
+    const cpu = "{.spec.template.spec.containers[0].resources.requests.cpu}";
+    await eventually(
+      async () => expect(await fixture.kubectl(`get deploy still -n ${NAMESPACE} -o jsonpath=${cpu}`)).toBe("60m"),
+      { timeoutMs: 60_000, what: "a template with 60m" },
+    );
+    await enforcer.stop();
   });
 });
