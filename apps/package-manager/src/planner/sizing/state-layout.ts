@@ -9,6 +9,7 @@ import {
   type OdgmSpec,
   type PackageName,
 } from "@oaas/models";
+import { pluralize } from "../explanation/format.ts";
 import type { PlannedOdgm } from "../plan-types.ts";
 
 /** How the objects of a class are stored. A change makes objects that are already stored unreachable. */
@@ -120,7 +121,7 @@ export function layoutChanges(before: StateLayout, after: StateLayout): LayoutCh
       : [
           {
             field: "partition_count" as const,
-            text: `the running class has ${before.partitionCount} partitions, not ${after.partitionCount}`,
+            text: `the running class has ${pluralize(before.partitionCount, "partition")}, not ${after.partitionCount}`,
             keep: `remove partition_count or set it to ${before.partitionCount}`,
           },
         ]),
