@@ -21,6 +21,9 @@ export function compressTime(speed: number, startMs: number): Ambient {
   };
 }
 
+/** Short windows of measurements. */
+const QUICK = { OPRC_CRM_PROM_STEP: "15s", OPRC_CRM_PROM_RANGE: "5m", OPRC_CRM_PROM_RATE_WINDOW: "1m" };
+
 /** The measuring loop of a manager with the default policy. */
 export interface MeasuringLoop {
   stop(): Promise<void>;
@@ -32,13 +35,12 @@ export function startMeasuringLoop(
   namespace: string,
   prometheusUrl: string,
   ambient: Ambient,
+  settings: Readonly<Record<string, string>> = QUICK,
 ): MeasuringLoop {
   const config = loadConfig(crmConfig, {
     env: {
       OPRC_CRM_PROM_URL: prometheusUrl,
-      OPRC_CRM_PROM_STEP: "15s",
-      OPRC_CRM_PROM_RANGE: "5m",
-      OPRC_CRM_PROM_RATE_WINDOW: "1m",
+      ...settings,
       OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
       OPRC_CRM_ENFORCEMENT_MODE: "basic",
     },

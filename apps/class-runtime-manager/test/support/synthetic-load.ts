@@ -20,6 +20,7 @@ export interface SyntheticLoad {
 }
 
 const STEP_MS = 5_000;
+const REPLICA_GAUGES = ["kube_deployment_status_replicas_ready", "kube_deployment_spec_replicas"];
 /** Before the start, so that rates have a past. */
 const PAST_MS = 120_000;
 
@@ -40,12 +41,17 @@ export function startLoad(
     const counter = counters.get(key) ?? { labels: { __name__: name, ...labels }, value: 0 };
     counters.set(key, { ...counter, value: counter.value + amount });
   };
+  const set = (name: string, labels: Record<string, string>, value: number): void => {
+    counters.set(`${name} ${JSON.stringify(labels)}`, { labels: { __name__: name, ...labels }, value });
+  };
   let writtenMs = Math.floor((clock.now() - PAST_MS) / STEP_MS) * STEP_MS;
   const load: SyntheticLoad = { rps, stop: async () => (stop.abort(), await done) };
   const advance = (): Series[] => {
     const all = new Map<string, { labels: Record<string, string>; samples: { atMs: number; value: number }[] }>();
     for (; writtenMs + STEP_MS <= clock.now(); writtenMs += STEP_MS) {
       serve(one, load.rps * (STEP_MS / 1000), add);
+      for (const name of one.scheme === "http" ? REPLICA_GAUGES : [])
+        set(name, { namespace: one.namespace, deployment: one.name }, one.pods().length);
       for (const [key, { labels, value }] of counters) {
         const series = all.get(key) ?? { labels, samples: [] };
         series.samples.push({ atMs: writtenMs, value });
