@@ -16,6 +16,7 @@ import type { SimulatedLoad } from "../../clusters/ports.ts";
 import { formatExposition } from "../../load/exposition.ts";
 import { LoadSimulation, SCRAPE_MS } from "../../load/load-simulation.ts";
 import { startMetricsServer } from "../metrics-server.ts";
+import { startUsageApi } from "./usage-api.ts";
 
 export interface RealMetrics {
   readonly load: SimulatedLoad;
@@ -37,6 +38,13 @@ const KINDS = [
     version: "v1",
     kind: "StatefulSet",
     resource: "statefulsets",
+    namespaced: true,
+  }),
+  resourceType<KubeObject>({
+    group: "autoscaling",
+    version: "v2",
+    kind: "HorizontalPodAutoscaler",
+    resource: "horizontalpodautoscalers",
     namespaced: true,
   }),
   CLASS_RUNTIMES,
@@ -73,27 +81,39 @@ export async function startRealMetrics(
     objects = await readObjects(client);
     load.advance();
   });
+  const closeAll = async (): Promise<void> => {
+    poll.stop();
+    await usage?.close();
+    await target.close();
+    await client.close();
+  };
+  let usage: { close(): Promise<void> } | undefined;
   try {
     const { url, process } = await startPrometheus(folder, new URL(target.url).host);
+    usage = await startUsageApi({
+      client,
+      clock: ambient.clock,
+      pods: () => objects.get("pods") ?? [],
+      usageOf: (pod) => load.usageOf(pod),
+    }).catch(async (thrown: unknown) => {
+      await process.stop();
+      throw thrown;
+    });
     return {
       load: {
         metricsUrl: url,
-        servesUsage: false,
+        servesUsage: true,
         setSpike: (hasSpike) => load.setSpike(hasSpike),
         states: () => load.states,
       },
       process,
       close: async () => {
-        poll.stop();
         await process.stop();
-        await target.close();
-        await client.close();
+        await closeAll();
       },
     };
   } catch (thrown) {
-    poll.stop();
-    await target.close();
-    await client.close();
+    await closeAll();
     throw thrown;
   }
 }
