@@ -27,6 +27,7 @@ export function withReactiveLayer(
     intervalMs: layer.intervalMs,
     scrapeMs,
     lagMs,
+    latencyEveryMs: SCRAPE_MS,
     historyMs: Math.max(layer.historyMs, ours.historyMs + LAG_MS),
     decide: (observation) => {
       const { nowMs, scrapes } = observation;

@@ -20,6 +20,8 @@ export interface Autoscaler {
   /** The time between two scrapes, and until a scrape can be read. Default: Prometheus, 15 s and 30 s. */
   readonly scrapeMs?: number;
   readonly lagMs?: number;
+  /** Scrapes at multiples of this time have response times. Default: none has. */
+  readonly latencyEveryMs?: number;
   /** How long scrapes are remembered. */
   readonly historyMs: number;
   /** The number of replicas from now on. */
@@ -66,7 +68,13 @@ export function* simulateInSteps(
   autoscaler: Autoscaler,
   options: SimulationOptions,
 ): Generator<number, SimulationResult> {
-  const { scrapeMs = SCRAPE_MS, lagMs = LAG_MS, intervalMs, historyMs } = autoscaler;
+  const {
+    scrapeMs = SCRAPE_MS,
+    lagMs = LAG_MS,
+    intervalMs,
+    historyMs,
+    latencyEveryMs = Number.POSITIVE_INFINITY,
+  } = autoscaler;
   const { minReplicas, maxReplicas, horizonMs } = workload;
   const plant = new Plant(workload, options.random, options.startReplicas ?? minReplicas);
   const changes: Change[] = [];
@@ -77,7 +85,7 @@ export function* simulateInSteps(
     const nowMs = Math.min(nextScrape, nextDecision);
     plant.advance(nowMs);
     if (nowMs === nextScrape) {
-      scrapes.push(plant.scrape());
+      scrapes.push(plant.scrape(nowMs % latencyEveryMs === 0));
       nextScrape += scrapeMs;
     }
     if (nowMs !== nextDecision) continue;
