@@ -83,6 +83,8 @@ export interface PolicyInput {
   readonly recommendation?: Recommendation;
   /** The value in effect; pods that are starting count. */
   readonly current: number;
+  /** The value is the minimum of an autoscaler, and the recommendation is one for it. */
+  readonly isMinimum?: true;
   /** All limits; the largest minimum and the smallest maximum bind. */
   readonly minimums: readonly Limit[];
   readonly maximums: readonly Limit[];

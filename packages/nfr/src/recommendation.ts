@@ -17,6 +17,18 @@ export interface Basis {
   readonly ceiling?: string;
 }
 
+/** The replicas that are needed all the time, whatever an autoscaler adds for a while. */
+export interface LastingNeed {
+  /** For the smallest load of the window. */
+  readonly replicas: number;
+  /** For the floors and the throughput that the user stated. */
+  readonly stated: number;
+  /** Whether at most the allowed share of the requests of the last hour was slow or failed. */
+  readonly isWithinBudget: boolean;
+  /** Replicas that were ready. */
+  readonly ready: number;
+}
+
 /** The recommended value of one dimension of a component. `lowerBound <= target <= upperBound`. */
 export interface Recommendation {
   /** A function key, or `odgm`. */
@@ -25,6 +37,8 @@ export interface Recommendation {
   readonly target: number;
   readonly lowerBound: number;
   readonly upperBound: number;
+  /** What the minimum of an autoscaler is derived from; replicas only. */
+  readonly lasting?: LastingNeed;
   readonly basis: Basis;
   /** 0 to 1. */
   readonly confidence: number;

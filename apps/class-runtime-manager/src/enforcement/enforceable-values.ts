@@ -18,6 +18,8 @@ export interface EnforceableValue {
   readonly maximums: readonly Limit[];
   /** The changed field, such as `Deployment/web spec.replicas`. */
   readonly path: string;
+  /** The value is the minimum of an autoscaler, which adds replicas by itself. */
+  readonly isMinimum?: true;
   readonly isAllowed: boolean;
   readonly whyNotAllowed?: string;
   readonly blockers: readonly Blocker[];
@@ -173,6 +175,7 @@ function replicasValue(
           ...(most === undefined ? [] : [{ value: most, source: `maxReplicas of HorizontalPodAutoscaler ${name}` }]),
         ],
         path: `HorizontalPodAutoscaler/${name} spec.minReplicas`,
+        isMinimum: true,
       };
     }
     case "keda": {
@@ -187,6 +190,7 @@ function replicasValue(
         minimums,
         maximums,
         path: `ScaledObject/${name} spec.minReplicaCount`,
+        isMinimum: true,
       };
     }
     case "knative": {
@@ -201,6 +205,7 @@ function replicasValue(
         minimums,
         maximums,
         path: `${revision === undefined ? `Service/${metadata.name}` : `Revision/${revision}`} ${REVISION_MIN_SCALE}`,
+        isMinimum: true,
       };
     }
     case "template":

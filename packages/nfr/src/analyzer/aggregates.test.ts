@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { max, mean, movingAverage, quantile, roundTo } from "./aggregates.ts";
+import { max, mean, min, movingAverage, newestRate, quantile, roundTo } from "./aggregates.ts";
 
 const values = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 30 });
 
 describe("aggregates", () => {
   it("are undefined without values", () => {
-    expect([mean([]), max([]), quantile([], 0.5), movingAverage({ times: [], values: [] }, 1)]).toEqual([
+    expect([mean([]), max([]), min([]), quantile([], 0.5), movingAverage({ times: [], values: [] }, 1)]).toEqual([
+      undefined,
       undefined,
       undefined,
       undefined,
@@ -21,6 +22,7 @@ describe("aggregates", () => {
   ])("of $values", (expected) => {
     expect(mean(expected.values)).toBe(expected.mean);
     expect(max(expected.values)).toBe(expected.max);
+    expect(min(expected.values)).toBe(Math.min(...expected.values));
     expect(quantile(expected.values, 0.5)).toBe(expected.p50);
     expect(quantile(expected.values, 0.9)).toBeCloseTo(expected.p90, 10);
   });
@@ -68,5 +70,39 @@ describe("aggregates", () => {
     [5e-324, 3, 5e-324],
   ])("rounds %d to %d digits", (value, digits, expected) => {
     expect(roundTo(value, digits)).toBe(expected);
+  });
+});
+
+describe("the rate of the newest step", () => {
+  const STEP = 30_000;
+  /** Rates over four steps, from the rate of each step. */
+  const ratesOver = (steps: readonly number[]) => {
+    const values = steps.slice(3).map((_, i) => mean(steps.slice(i, i + 4)) ?? 0);
+    return { times: values.map((_, i) => i * STEP), values };
+  };
+  const newest = (steps: readonly number[]) => newestRate(ratesOver(steps), 4 * STEP, STEP);
+  const flat = (count: number, value: number) => Array.from({ length: count }, () => value);
+
+  it("shows the start and the end of a burst a range earlier than the rates", () => {
+    expect(newest([...flat(16, 0), 8])).toBe(8);
+    expect(newest([...flat(16, 0), 8, 8])).toBeCloseTo(8, 9);
+    expect(newest([...flat(16, 0), 8, 8, 0])).toBeCloseTo(0, 9);
+    expect(newest(flat(20, 5))).toBeCloseTo(5, 9);
+  });
+
+  it("is not known from fewer samples than a range, or with a gap in it", () => {
+    expect(newest(flat(6, 5))).toBeUndefined();
+    const { times, values } = ratesOver(flat(20, 5));
+    expect(newestRate({ times: [...times.slice(0, -1), 20 * STEP], values }, 4 * STEP, STEP)).toBeUndefined();
+  });
+
+  it("is at least 0, and at most all requests of the range in one step", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 24 }), (steps) => {
+        const rate = newest(steps) ?? 0;
+        expect(rate).toBeGreaterThanOrEqual(0);
+        expect(rate).toBeLessThanOrEqual(4 * (ratesOver(steps).values.at(-1) ?? 0));
+      }),
+    );
   });
 });

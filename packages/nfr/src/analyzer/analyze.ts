@@ -36,9 +36,10 @@ export function analyze(given: AnalysisInput): Analysis {
     capacity,
     curve,
     findings,
+    isWithinBudget: isWithinBudget(assessed),
     ...optional("heldTarget", hold?.target),
   });
-  const urgency = assessUrgency(input, measured, assessed, capacity);
+  const { urgency, sinceMs } = assessUrgency(input, measured, assessed, capacity);
   reportMissing(input, measured, findings);
   const badness = worstRatio(assessed);
   const target = replicas?.target ?? input.state?.target;
@@ -58,7 +59,7 @@ export function analyze(given: AnalysisInput): Analysis {
       requests,
       ...optional("target", target),
       ...optional("hold", hold),
-      ...optional("urgentSinceMs", urgency.ratioSinceMs),
+      ...optional("urgentSinceMs", sinceMs),
     },
   };
 }
@@ -185,6 +186,14 @@ function reportMissing({ requirements, settings }: AnalysisInput, measured: Meas
     const detail = `${Math.floor(requests)} of ${settings.minRequests} requests: no latency and error verdicts`;
     findings.add("too-few-requests", detail, "requests_per_second");
   }
+}
+
+/** Whether every error budget of the last hour was spent slower than allowed. Unknown is not within it. */
+function isWithinBudget(assessed: readonly AssessedRequirement[]): boolean {
+  return assessed.every(({ compliance: { burnRates, status } }) => {
+    const hour = burnRates.find(({ long }) => long === "1h");
+    return hour === undefined ? status !== "violated" : (hour.longRate ?? Number.POSITIVE_INFINITY) < 1;
+  });
 }
 
 function worstRatio(assessed: readonly AssessedRequirement[]): number | undefined {

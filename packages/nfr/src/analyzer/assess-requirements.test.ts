@@ -255,10 +255,26 @@ describe("urgency", () => {
     const later = NOW + 30_000;
     const state = { ...first.state, urgentSinceMs: 12_345 };
     const second = analyze(inputOf({ requirements, samples: slow, nowMs: later, state }));
-    expect(second.urgency.ratioSinceMs).toBe(12_345);
+    expect(second.state.urgentSinceMs).toBe(12_345);
+    // The samples are 30 s old, which is no evidence.
+    expect(second.urgency.ratioSinceMs).toBe(12_345 + 30_000);
     const fast = constantSamples({ requests_per_second: 100, latency_p99_ms: 20 }, later);
     const third = analyze(inputOf({ requirements, samples: fast, nowMs: later, state }));
     expect(third.urgency).toEqual({ ratio: 0.2 });
     expect(third.state.urgentSinceMs).toBeUndefined();
+  });
+
+  it("is none when the load that caused the latency has ended", () => {
+    const burst = (end: number) => ({
+      // Rates over two minutes of one minute of load: they stay for a minute after its end.
+      requests_per_second: windowOf((index) =>
+        index < end - 4 ? 0 : index < end ? [100, 200, 200, 200][index - end + 4]! : 100,
+      ),
+      latency_p99_ms: windowOf((index) => (index < end - 4 ? 20 : 400)),
+    });
+    const urgencyOf = (end: number) =>
+      analyze(inputOf({ requirements, samples: { signals: burst(end), pods: {} } })).urgency.ratio;
+    expect(urgencyOf(22)).toBe(4);
+    expect(urgencyOf(21)).toBeUndefined();
   });
 });

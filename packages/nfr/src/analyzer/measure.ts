@@ -1,5 +1,5 @@
 import { SIGNALS, type Signal } from "../samples.ts";
-import { max, mean, movingAverage, type Window } from "./aggregates.ts";
+import { max, mean, min, movingAverage, newestRate, type Window } from "./aggregates.ts";
 import type { AnalysisInput, RequirementTargets } from "./analysis.ts";
 import type { Findings } from "./findings.ts";
 import { cleanSeries, integrateRate, valueAt } from "./window.ts";
@@ -15,15 +15,21 @@ export interface Measurements {
   readonly rps: number | undefined;
   /** The largest rate of the window. */
   readonly peakRps: number | undefined;
-  /** The moving average of the rate, with what is needed to drain the queue. */
+  /** The moving average of the rate, or the newest one when that is smaller, with what is needed to drain the queue. */
   readonly demand: number | undefined;
   /** The mean percentile, weighted by requests; undefined below the minimum of requests. */
   readonly latencyMs: number | undefined;
+  /** The moving average of the percentile. */
+  readonly newestLatencyMs: number | undefined;
   /** The moving average since the last change of replicas has settled; undefined before. */
   readonly recentLatencyMs: number | undefined;
   readonly cpuMillicores: number | undefined;
+  /** The smallest demand and CPU of the window. */
+  readonly lasting: { readonly demand: number | undefined; readonly cpuMillicores: number | undefined };
   /** Requests in the system beyond those that the latency requirement allows at this rate. */
   readonly waiting: number | undefined;
+  /** Whether the newest step has less than half of the load that the newest rate shows. */
+  readonly isLoadEnding: boolean;
   readonly readyReplicas: number;
   /** The share of the window that has samples, 0 to 1. */
   readonly coverage: number;
@@ -46,7 +52,7 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
   const latencySignal = latencySignalOf(requirements);
   const requests = sumOf(rates, settings.stepMs);
   const rps = mean(rates?.values ?? []);
-  const waiting = countWaiting(mean(usable.queue_length?.values ?? []), smooth(rates, input), input);
+  const waiting = countWaiting(follow(usable.queue_length, input), follow(rates, input), input);
   const changedMs = reportChanges(usable, input, findings);
   const longest = Math.max(rates?.times.length ?? 0, usable.cpu_millicores?.times.length ?? 0);
   return {
@@ -58,9 +64,12 @@ export function measureComponent(input: AnalysisInput, findings: Findings): Meas
     peakRps: max(rates?.values ?? []),
     demand: estimateDemand(rates, waiting, input),
     latencyMs: weightedLatency(usable[latencySignal], rates, requests, input),
+    newestLatencyMs: smooth(usable[latencySignal], input),
     recentLatencyMs: smoothSettled(usable[latencySignal], changedMs, input),
-    cpuMillicores: smooth(usable.cpu_millicores, input),
+    cpuMillicores: follow(usable.cpu_millicores, input),
+    lasting: { demand: min(rates?.values ?? []), cpuMillicores: min(usable.cpu_millicores?.values ?? []) },
     waiting,
+    isLoadEnding: isEnding(rates, input),
     readyReplicas: ready?.values.at(-1) ?? scale.current,
     coverage: Math.min(1, longest / Math.max(1, Math.floor(settings.windowMs / settings.stepMs))),
     dataAgeMs,
@@ -115,6 +124,15 @@ function smooth(window: Window | undefined, { settings }: AnalysisInput): number
   return window === undefined ? undefined : movingAverage(window, settings.smoothingHalfLifeMs);
 }
 
+/**
+ * Follows a load: up with the moving average, down with the newest sample. The stability window of the policy keeps
+ * replicas through a dip, so the average need not.
+ */
+function follow(window: Window | undefined, input: AnalysisInput): number | undefined {
+  const average = smooth(window, input);
+  return average === undefined ? undefined : Math.min(average, window?.values.at(-1) ?? average);
+}
+
 /** The moving average of the samples after a change and the time it needs to settle. */
 function smoothSettled(
   window: Window | undefined,
@@ -133,8 +151,16 @@ function estimateDemand(
   waiting: number | undefined,
   input: AnalysisInput,
 ): number | undefined {
-  const rps = smooth(rates, input);
+  const rps = follow(rates, input);
   return rps === undefined ? undefined : rps + ((waiting ?? 0) * 1000) / input.settings.drainMs;
+}
+
+/** Rates and percentiles show a load for a whole range after its end. */
+function isEnding(rates: Window | undefined, { settings }: AnalysisInput): boolean {
+  const rate = rates?.values.at(-1);
+  if (rates === undefined || rate === undefined) return false;
+  const newest = newestRate(rates, settings.rateWindowMs, settings.stepMs);
+  return newest !== undefined && newest < rate / 2;
 }
 
 /** The latency that separates requests in progress from waiting ones when the class requires none. */

@@ -219,6 +219,7 @@ describe("recommendReplicas", () => {
       // 300 * 1.2 / (117.39 * 1.1) = 2.79 and 300 * 1.2 / (97.02 * 0.95) = 3.91
       lowerBound: 3,
       upperBound: 4,
+      lasting: { replicas: 4, stated: 1, isWithinBudget: false, ready: 1 },
       basis: {
         window: "10m",
         query: "http requests",
@@ -362,5 +363,17 @@ describe("loss of history", () => {
     const input = inputOf({ samples: { signals: { requests_per_second: recent }, pods: {} } });
     const [replicas] = analyze({ ...input, state: stateWith({ target: 6 }) }).recommendations;
     expect(replicas).toMatchObject({ target: 6, basis: { floor: "incomplete-data" } });
+  });
+});
+
+describe("what lasts", () => {
+  it("is the smallest load of the window, and what the user stated", () => {
+    const signals = { requests_per_second: windowOf((index) => (index === 3 ? CAPACITY : 5 * CAPACITY)) };
+    const requirements = { ...LATENCY, minThroughputRps: CAPACITY };
+    const [replicas] = analyze(
+      inputOf({ requirements, samples: { signals, pods: {} }, state: stateWith(), scale: { current: 3 } }),
+    ).recommendations;
+    expect(replicas?.target).toBeGreaterThan(4);
+    expect(replicas?.lasting).toEqual({ replicas: 2, stated: 1, isWithinBudget: false, ready: 3 });
   });
 });

@@ -1,4 +1,4 @@
-import type { Recommendation } from "../recommendation.ts";
+import type { LastingNeed, Recommendation } from "../recommendation.ts";
 import type { Signal } from "../samples.ts";
 import { roundTo } from "./aggregates.ts";
 import type { AnalysisInput } from "./analysis.ts";
@@ -30,6 +30,8 @@ export interface ReplicaTask {
   readonly measured: Measurements;
   readonly capacity: CapacityEstimate;
   readonly curve: CapacityCurve;
+  /** Whether less of each error budget was spent in the last hour than is allowed. */
+  readonly isWithinBudget: boolean;
   /** Not below this target, because history was lost. */
   readonly heldTarget?: number;
   readonly findings: Findings;
@@ -68,6 +70,7 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
     target,
     lowerBound: Math.min(lower, target),
     upperBound: Math.max(target, Math.min(upper, most)),
+    lasting: lastingNeed(task, floors, target),
     basis: {
       window: formatDuration(settings.windowMs),
       query: input.queries?.[deciding.signal] ?? deciding.signal,
@@ -79,6 +82,20 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
     current: scale.current,
     observedAtMs: nowMs,
     validUntilMs: nowMs + settings.validMs,
+  };
+}
+
+/** What the floors, the stated throughput and the smallest load of the window need. */
+function lastingNeed(task: ReplicaTask, floors: readonly Need[], most: number): LastingNeed {
+  const { input, measured, capacity, isWithinBudget } = task;
+  const needs = loadNeeds({ ...task, measured: { ...measured, ...measured.lasting } }, capacity.rpsPerReplica);
+  const stated = needs.filter(({ floor }) => floor !== undefined);
+  const replicas = Math.min(most, wholeMaximum([...floors, ...needs], input));
+  return {
+    replicas,
+    stated: Math.min(replicas, wholeMaximum([...floors, ...stated], input)),
+    isWithinBudget,
+    ready: measured.readyReplicas,
   };
 }
 
@@ -165,7 +182,7 @@ export function replicasForAvailability(required: number, ofOneReplica: number):
 /** While latency is too high: more replicas, or at least the current ones until the last change shows its effect. */
 function latencyNeeds({ input, measured, capacity, curve, findings }: ReplicaTask): Need[] {
   const { requirements, scale, settings } = input;
-  const { latencyMs, recentLatencyMs, latencySignal, readyReplicas } = measured;
+  const { latencyMs, recentLatencyMs, latencySignal, readyReplicas, isLoadEnding } = measured;
   const limitMs = capacity.latencyLimitMs ?? requirements.maxLatencyMs;
   // Without a recent value the last change has not settled, and the latency of the window stands for it.
   const latest = recentLatencyMs ?? latencyMs;
@@ -177,7 +194,7 @@ function latencyNeeds({ input, measured, capacity, curve, findings }: ReplicaTas
   }
   if (latest <= limitMs) return [];
   const need = { rule: "latency", signal: latencySignal, isLoad: false, confidence: RULE_CONFIDENCE };
-  const mustWait = recentLatencyMs === undefined || readyReplicas < scale.current;
+  const mustWait = isLoadEnding || recentLatencyMs === undefined || readyReplicas < scale.current;
   if (isMetAtHigherLoad || mustWait) return [{ replicas: scale.current, ...need }];
   const factor = Math.min(latest / limitMs, settings.maxLatencyFactor);
   return [{ replicas: Math.max(scale.current + 1, Math.ceil(scale.current * factor)), ...need }];

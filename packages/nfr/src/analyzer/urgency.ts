@@ -13,13 +13,18 @@ export function assessUrgency(
   measured: Measurements,
   assessed: readonly AssessedRequirement[],
   capacity: CapacityEstimate,
-): Urgency {
+): { urgency: Urgency; sinceMs: number | undefined } {
   const ratio = worstRatio(input, measured, capacity);
   const isUrgent = ratio !== undefined && ratio >= input.settings.urgentRatio;
+  const sinceMs = isUrgent ? urgentSince(input, measured) : undefined;
   return {
-    ...fastestBurn(assessed.map(({ compliance }) => compliance)),
-    ...optional("ratio", ratio === undefined ? undefined : roundTo(ratio, 3)),
-    ...optional("ratioSinceMs", isUrgent ? urgentSince(input, measured) : undefined),
+    urgency: {
+      ...fastestBurn(assessed.map(({ compliance }) => compliance)),
+      ...optional("ratio", ratio === undefined ? undefined : roundTo(ratio, 3)),
+      // The age of the samples is no evidence: what was measured for 30 s has lasted for 30 s.
+      ...optional("ratioSinceMs", sinceMs === undefined ? undefined : sinceMs + (measured.dataAgeMs ?? 0)),
+    },
+    sinceMs,
   };
 }
 
@@ -37,15 +42,15 @@ function fastestBurn(compliance: readonly Compliance[]): Pick<Urgency, "burnRate
   return fastest;
 }
 
-/** The newest latency relative to its requirement, or demand relative to a capacity that was measured. */
+/** The newest latency relative to its requirement while the load that caused it lasts, or demand relative to a capacity that was measured. */
 function worstRatio(
   { requirements, settings }: AnalysisInput,
-  { windows, latencySignal, latencyMs, demand, readyReplicas }: Measurements,
+  { windows, latencySignal, latencyMs, demand, readyReplicas, isLoadEnding }: Measurements,
   capacity: CapacityEstimate,
 ): number | undefined {
   const ratios: number[] = [];
   const newest = windows[latencySignal]?.values.at(-1);
-  if (latencyMs !== undefined && newest !== undefined && requirements.maxLatencyMs !== undefined) {
+  if (!isLoadEnding && latencyMs !== undefined && newest !== undefined && requirements.maxLatencyMs !== undefined) {
     ratios.push(newest / requirements.maxLatencyMs);
   }
   const isMeasured = capacity.source === "measured" && capacity.confidence >= settings.minConfidence;

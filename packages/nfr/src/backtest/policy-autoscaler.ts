@@ -2,11 +2,15 @@ import { analyze } from "../analyzer/analyze.ts";
 import type { Analysis, AnalyzerState, RequirementTargets } from "../analyzer/analysis.ts";
 import type { AnalyzerSettings } from "../analyzer/settings.ts";
 import type { PolicyDecision, PolicySettings, PolicyState } from "../enforcement.ts";
+import { recommendMinimum } from "../policy/autoscaler.ts";
 import { decide } from "../policy/decide.ts";
 import type { ComponentSamples, Sample, Signal } from "../samples.ts";
 import type { Scrape } from "../simulation/plant.ts";
 import type { Autoscaler, Observation } from "../simulation/simulate.ts";
 import type { Workload } from "../simulation/workload.ts";
+
+/** The interval of Prometheus. */
+const SCRAPE_MS = 15_000;
 
 export interface PolicyAutoscalerOptions {
   readonly component: string;
@@ -16,13 +20,24 @@ export interface PolicyAutoscalerOptions {
   readonly tickMs: number;
   /** CPU of a replica that serves as many requests as it can. */
   readonly replicaMillicores: number;
+  /** Whether the replicas are the minimum of another autoscaler. */
+  readonly isMinimum?: boolean;
   /** Called with every decision. */
   readonly onDecision?: (observation: Observation, decision: PolicyDecision, analysis: Analysis) => void;
 }
 
 /** Our analyzer and policy on the replicas of a simulated component, with the samples that Prometheus would return. */
 export function createPolicyAutoscaler(workload: Workload, options: PolicyAutoscalerOptions): Autoscaler {
-  const { component, requirements, analyzer, policy, tickMs, replicaMillicores, onDecision } = options;
+  const {
+    component,
+    requirements,
+    analyzer,
+    policy,
+    tickMs,
+    replicaMillicores,
+    isMinimum = false,
+    onDecision,
+  } = options;
   const { minReplicas, maxReplicas, concurrency } = workload;
   const samples = new ScrapedSamples(analyzer, concurrency, replicaMillicores);
   let analyzerState: AnalyzerState | undefined;
@@ -30,6 +45,7 @@ export function createPolicyAutoscaler(workload: Workload, options: PolicyAutosc
   return {
     intervalMs: tickMs,
     historyMs: analyzer.rateWindowMs + tickMs,
+    latencyEveryMs: SCRAPE_MS,
     decide: (observation) => {
       const { nowMs, scrapes, replicas, ready } = observation;
       const analysis = analyze({
@@ -42,7 +58,8 @@ export function createPolicyAutoscaler(workload: Workload, options: PolicyAutosc
         ...(analyzerState === undefined ? {} : { state: analyzerState }),
       });
       analyzerState = analysis.state;
-      const recommendation = analysis.recommendations.find(({ dimension }) => dimension === "replicas");
+      const recommended = analysis.recommendations.find(({ dimension }) => dimension === "replicas");
+      const recommendation = recommended && isMinimum ? recommendMinimum(recommended, replicas) : recommended;
       const decision = decide(
         {
           nowMs,

@@ -4,6 +4,7 @@ import type { Analysis, AnalyzerState } from "../analyzer/analysis.ts";
 import type { AnalyzerSettings } from "../analyzer/settings.ts";
 import type { ComplianceStatus } from "../compliance.ts";
 import type { Limit, PolicyDecision, PolicyInput, PolicySettings, PolicyState } from "../enforcement.ts";
+import { recommendMinimum } from "../policy/autoscaler.ts";
 import { decide } from "../policy/decide.ts";
 import { outcomeText, recordDecision, type DecisionRecord } from "../policy/record.ts";
 import type { ComponentSamples } from "../samples.ts";
@@ -177,7 +178,8 @@ class Replay {
   #inputOf(nowMs: number, current: number, ready: number | undefined, analysis: Analysis): PolicyInput {
     const { component, scale, decisions } = this.#recorded;
     const known = decisions[Math.min(this.#nextRecord, decisions.length - 1)]?.input;
-    const recommendation = analysis.recommendations.find(({ dimension }) => dimension === "replicas");
+    const recommended = analysis.recommendations.find(({ dimension }) => dimension === "replicas");
+    const recommendation = recommended && known?.isMinimum ? recommendMinimum(recommended, current) : recommended;
     const { badness, dataAgeMs, urgency } = analysis;
     const isOutdated = dataAgeMs !== undefined && dataAgeMs > this.#options.analyzer.maxDataAgeMs;
     return {
@@ -188,6 +190,7 @@ class Replay {
       isAllowed: true,
       ...(recommendation === undefined ? {} : { recommendation }),
       current,
+      ...(known?.isMinimum ? { isMinimum: true } : {}),
       minimums: known?.minimums ?? limitsOf("min", scale.min),
       maximums: known?.maximums ?? limitsOf("max", scale.max),
       urgency,

@@ -2,7 +2,7 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { Fault } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { EventInput } from "@oaas/kube-runtime";
-import type { Urgency } from "@oaas/nfr";
+import type { Recommendation, Urgency } from "@oaas/nfr";
 import { DEFAULT_POLICY, RECORD_ANNOTATION, readDecisionRecord, recompute } from "@oaas/nfr/policy";
 import { NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
@@ -108,7 +108,13 @@ function setup(options: { foreign?: string; isFrozen?: boolean; actionsPerMinute
     });
   let enforcer = create();
   /** Runs ticks with one recommendation. */
-  const tick = async (count: number, target: number, over: Partial<ComponentFindings> = {}, urgency: Urgency = {}) => {
+  const tick = async (
+    count: number,
+    target: number,
+    over: Partial<ComponentFindings> = {},
+    urgency: Urgency = {},
+    recommended: Partial<Recommendation> = {},
+  ) => {
     for (let index = 0; index < count; index += 1) {
       const nowMs = ambient.clock.now();
       const recommendation = {
@@ -121,6 +127,7 @@ function setup(options: { foreign?: string; isFrozen?: boolean; actionsPerMinute
         confidence: 0.9,
         observedAtMs: nowMs,
         validUntilMs: nowMs + 90_000,
+        ...recommended,
       };
       const done = enforcer.enforce(
         one.view(),
@@ -187,6 +194,17 @@ describe("the enforcer", () => {
       "echo 2 replicas to 3 replicas (Deployment/hello spec.replicas, stable lane): all 7 targets in 180 s point up.",
     );
     expect(one.condition()).toMatchObject({ status: "True", reason: "Enforcing" });
+  });
+
+  test("raises the minimum of an autoscaler only while it does not cope", async () => {
+    const { one, tick } = setup();
+    one.over = { isMinimum: true, path: "HorizontalPodAutoscaler/hello spec.minReplicas" };
+    const lasting = { replicas: 4, stated: 2, isWithinBudget: true, ready: 4 };
+    const recommend = (over: Partial<typeof lasting>) => ({ lasting: { ...lasting, ...over } });
+    await tick(12, 4, {}, {}, recommend({}));
+    expect(one.replicas).toBe(2);
+    await tick(7, 4, {}, {}, recommend({ isWithinBudget: false }));
+    expect(one.replicas).toBe(3);
   });
 
   test("holds a resize that the server would reject, reports it once and asks again later", async () => {

@@ -11,7 +11,14 @@ import {
   type Recommendation,
   type Urgency,
 } from "@oaas/nfr";
-import { decide, POLICY_VERSION, recordDecision, rememberTarget, type DecisionRecord } from "@oaas/nfr/policy";
+import {
+  decide,
+  POLICY_VERSION,
+  recommendMinimum,
+  recordDecision,
+  rememberTarget,
+  type DecisionRecord,
+} from "@oaas/nfr/policy";
 import type { Counter, Logger, Meter } from "@oaas/observability";
 import type { FindForeignScaler } from "../../controller/children/foreign-scaler.ts";
 import type { EnforceableClass } from "../../controller/reconcile/enforceable-class.ts";
@@ -220,7 +227,8 @@ export class Enforcer implements LedTask {
     nowMs: number,
   ): PolicyInput {
     const { component, dimension, current, minimums, maximums, isAllowed, whyNotAllowed } = value;
-    const recommendation = found?.recommendations.find((each) => each.dimension === dimension);
+    const recommended = found?.recommendations.find((each) => each.dimension === dimension);
+    const recommendation = recommended && value.isMinimum ? recommendMinimum(recommended, current) : recommended;
     const blockers = [
       ...value.blockers,
       ...(value.conflict === undefined ? [] : (["conflict"] as const)),
@@ -238,6 +246,7 @@ export class Enforcer implements LedTask {
       ...(whyNotAllowed === undefined ? {} : { whyNotAllowed }),
       ...(recommendation ? { recommendation } : {}),
       current,
+      ...(value.isMinimum ? { isMinimum: true } : {}),
       minimums,
       maximums,
       urgency: found?.urgency ?? {},
