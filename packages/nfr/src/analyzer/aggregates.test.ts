@@ -88,6 +88,7 @@ describe("the rate of the newest step", () => {
     expect(newest([...flat(16, 0), 8, 8])).toBeCloseTo(8, 9);
     expect(newest([...flat(16, 0), 8, 8, 0])).toBeCloseTo(0, 9);
     expect(newest(flat(20, 5))).toBeCloseTo(5, 9);
+    expect(newestRate(ratesOver(flat(20, 5)), STEP / 4, STEP)).toBe(5);
   });
 
   it("is not known from fewer samples than a range, or with a gap in it", () => {

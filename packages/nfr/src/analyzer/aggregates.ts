@@ -57,7 +57,7 @@ export function movingAverage({ times, values }: Window, halfLifeMs: number): nu
  * mean over all samples to start at leaves little of that error. Undefined with a gap in the newest range.
  */
 export function newestRate(window: Window, rangeMs: number, stepMs: number): number | undefined {
-  const steps = Math.round(rangeMs / stepMs);
+  const steps = Math.max(1, Math.round(rangeMs / stepMs));
   const rates = withoutGaps(window, stepMs);
   const newest = rates.at(-1);
   if (newest === undefined || rates.length <= steps) return undefined;
