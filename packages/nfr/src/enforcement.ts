@@ -96,6 +96,8 @@ export interface PolicyInput {
   readonly leaderSinceMs: number;
   /** The worst requirement relative to its target, above 1 when violated, to verify the last action; absent when unknown. */
   readonly badness?: number;
+  /** The replicas that the nodes hold, while others find no node; absent when all do. */
+  readonly schedulable?: number;
   readonly state: PolicyState;
 }
 

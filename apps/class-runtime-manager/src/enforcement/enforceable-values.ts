@@ -1,5 +1,5 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
-import { multiplyQuantity, parseQuantity, quantityUnits, type KubeObject } from "@oaas/kube-core";
+import { isBeingDeleted, multiplyQuantity, parseQuantity, quantityUnits, type KubeObject } from "@oaas/kube-core";
 import type { Blocker, Dimension, Limit } from "@oaas/nfr";
 import { ENFORCED_MIN_SCALE_ANNOTATION } from "../rendering/manifests/labels.ts";
 import type { Pod } from "../lifecycle/observation/observed-objects.ts";
@@ -27,6 +27,8 @@ export interface EnforceableValue {
   readonly conflict?: string;
   /** Whether running pods are resized in place. */
   readonly isResize?: boolean;
+  /** The replicas that have a node, while others find none. */
+  readonly schedulable?: number;
   /** The workload whose replicas no autoscaler of the class sets: an autoscaler of someone else would conflict. */
   readonly scaledWorkload?: { readonly kind: string; readonly name: string };
 }
@@ -117,12 +119,27 @@ function functionValues(fn: RenderedFunction, sources: ValueSources): readonly E
   const blockers = isRollingOut(workload) ? (["rolling-out"] as const) : [];
   const replicas = replicasValue(fn, workload, scalers, sources);
   return [
-    ...(replicas ? [{ ...replicas, blockers }] : []),
+    ...(replicas ? [{ ...replicas, ...schedulableReplicas(fn, sources.pods), blockers }] : []),
     ...(["cpu", "memory"] as const).flatMap((dimension) => {
       const value = requestValue(dimension, fn, workload, scalers, sources);
       return value ? [{ ...value, blockers }] : [];
     }),
   ];
+}
+
+/** How many replicas have a node; empty when all have one. */
+function schedulableReplicas(fn: RenderedFunction, pods: readonly Pod[]): Pick<EnforceableValue, "schedulable"> {
+  const live = podsOfFunction(fn.functionKey, pods).filter((pod) => !isBeingDeleted(pod));
+  const without = live.filter(isUnschedulable).length;
+  return without === 0 ? {} : { schedulable: live.length - without };
+}
+
+function isUnschedulable({ status }: Pod): boolean {
+  return (
+    status?.conditions?.some(
+      ({ type, status: state, reason }) => type === "PodScheduled" && state === "False" && reason === "Unschedulable",
+    ) ?? false
+  );
 }
 
 /** The live objects of the class that scale a workload. */

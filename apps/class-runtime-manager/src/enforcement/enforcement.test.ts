@@ -203,6 +203,16 @@ describe("enforceable values", () => {
     return Object.fromEntries(values.map((value) => [`${value.component} ${value.dimension}`, value]));
   };
 
+  test("count the replicas that have a node while others find none", () => {
+    const pod = (name: string, conditions: readonly object[] = []) => {
+      const one = podOf();
+      return { ...one, metadata: { ...one.metadata, name }, status: { ...one.status, conditions } } as Pod;
+    };
+    const waiting = [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }];
+    expect(list({ pods: [pod("a"), pod("b"), pod("c", waiting)] })["echo replicas"]).toMatchObject({ schedulable: 2 });
+    expect(list({ pods: [pod("a")] })["echo replicas"]).not.toHaveProperty("schedulable");
+  });
+
   test("are replicas, CPU and memory of the live workload", () => {
     expect(list()).toMatchObject({
       "echo replicas": { current: 3, isAllowed: true, path: "Deployment/hello spec.replicas", blockers: [] },

@@ -53,7 +53,7 @@ function propose(context: Omit<PolicyContext, "proposal">): Proposal | undefined
   const { input, settings, state, bounds, target, direction, emergency, verification } = context;
   const { current: from, dimension } = input;
   if (verification.result === "worse" && state.lastAction) {
-    const to = clampTarget(state.lastAction.from, bounds, dimension);
+    const to = clampTarget(Math.max(state.lastAction.from, input.schedulable ?? 0), bounds, dimension);
     return to === from ? undefined : { lane: "verification", from, to };
   }
   if (target === undefined || direction === "none") return undefined;

@@ -279,6 +279,30 @@ describe("verification", () => {
     expect(run.reasons.slice(-2)).toEqual(["frozen", "rejected"]);
   });
 
+  test("reverts an increase that the nodes cannot hold, although the class is degraded, and does not repeat it", () => {
+    const lastAction = { atMs: 0, from: 8, to: 20, lane: "emergency", target: 20, isVerified: false } as const;
+    const input = (nowMs: number, over: Partial<PolicyInput> = {}) =>
+      createInput({
+        nowMs,
+        current: 20,
+        target: 20,
+        schedulable: 14,
+        blockers: ["degraded"],
+        state: { ...EMPTY_STATE, lastAction },
+        ...over,
+      });
+    expect(decide(input(30_000), DEFAULT_POLICY), "nodes may still be added").toMatchObject({ action: "hold" });
+    const revert = decide(input(DEFAULT_POLICY.verificationMs), DEFAULT_POLICY);
+    expect(revert).toMatchObject({ action: "revert", from: 20, to: 14 });
+    const later = { current: 14, blockers: [], state: revert.next };
+    const { schedulable: _, ...again } = input(DEFAULT_POLICY.verificationMs + DEFAULT_POLICY.freezeMs, later);
+    expect(decide(again, DEFAULT_POLICY)).toMatchObject({ action: "hold", reason: "rejected" });
+    expect(decide(input(DEFAULT_POLICY.verificationMs, { blockers: ["conflict"] }), DEFAULT_POLICY)).toMatchObject({
+      action: "hold",
+      reason: "conflict",
+    });
+  });
+
   test("keeps an increase that has not reached the target", () => {
     const run = runPolicy({ ticks: 12, current: 3, target: () => 9, badness: (value) => value });
     expect(changesOf(run)).toEqual(["180 stable 3→4", "300 stable 4→6"]);

@@ -157,8 +157,14 @@ const BLOCKER_DETAILS: Readonly<Record<Blocker, string>> = {
 /** Blockers that have gates themselves. */
 const JUDGED_ELSEWHERE: ReadonlySet<Blocker> = new Set(["no-data", "data-outdated", "budget"]);
 
-function checkBlockers({ input }: PolicyContext): Gate {
-  const blocker = input.blockers.find((one) => !JUDGED_ELSEWHERE.has(one));
+/** Blockers that replicas without a node cause, which a revert removes. */
+const CAUSED_BY_MISSING_NODES: ReadonlySet<Blocker> = new Set(["progressing", "degraded"]);
+
+function checkBlockers({ input, proposal }: PolicyContext): Gate {
+  const isRelief = proposal?.lane === "verification" && input.schedulable !== undefined;
+  const blocker = input.blockers.find(
+    (one) => !JUDGED_ELSEWHERE.has(one) && !(isRelief && CAUSED_BY_MISSING_NODES.has(one)),
+  );
   return blocker === undefined
     ? passed("blockers", "rolling-out", "no roll-out, no problem and no other controller")
     : stopped("blockers", blocker, BLOCKER_DETAILS[blocker]);

@@ -12,18 +12,21 @@ export interface Verification {
 }
 
 /**
- * Judges the last action after its verification time. A requirement that is met is never worse. An increase is reverted
- * only when the target was reached: below it, the demand explains the violation.
+ * Judges the last action after its verification time. An increase that the nodes cannot hold is reverted. A requirement
+ * that is met is never worse. An increase is otherwise reverted only when the target was reached: below it, the demand
+ * explains the violation.
  */
 export function verifyLastAction(input: PolicyInput, state: PolicyState, settings: PolicySettings): Verification {
   const { lastAction } = state;
   if (!lastAction || lastAction.isVerified) return { result: "none", detail: "no action is open" };
-  const { nowMs, badness, current, recommendation } = input;
+  const { nowMs, badness, current, recommendation, schedulable } = input;
   const untilMs = lastAction.atMs + settings.verificationMs;
   if (nowMs < untilMs)
     return { result: "pending", detail: `the result is watched for another ${secondsText(untilMs - nowMs)}`, untilMs };
   if (current !== lastAction.to)
     return { result: "unknown", detail: `the value is ${round(current)}, changed by another writer since the action` };
+  if (schedulable !== undefined && schedulable < lastAction.to && lastAction.to > lastAction.from)
+    return { result: "worse", detail: `the nodes hold ${schedulable} of ${round(lastAction.to)} replicas` };
   const before = lastAction.badnessBefore;
   const isLate = nowMs > untilMs + Math.max(settings.verificationMs, settings.maxGapMs);
   if (isLate || badness === undefined || !Number.isFinite(badness) || before === undefined)

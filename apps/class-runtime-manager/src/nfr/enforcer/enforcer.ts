@@ -255,6 +255,7 @@ export class Enforcer implements LedTask {
       isFrozen: this.#options.isFrozen,
       leaderSinceMs: this.#leaderSinceMs,
       ...(found?.badness === undefined ? {} : { badness: found.badness }),
+      ...(value.schedulable === undefined ? {} : { schedulable: value.schedulable }),
       state: memory.states.get(stateKey({ component, dimension })) ?? { targets: [], directionChangesMs: [] },
     };
   }
