@@ -468,6 +468,10 @@ describe("data grid", () => {
       const single = expectPlan(withState);
       const needed = { ...withState, deployment: { nfr: { availability: 0.9999 } }, previous: single };
       expect(expectRefusal(needed)).toMatchObject({ violations: [{ path: "$.odgm.shard_type" }] });
+      const assumed = expectPlan({ ...withState, previous: single, whatIf: { availability: 0.9999 } });
+      expect(assumed.decisions.map(({ outcome }) => outcome)).toContainEqual(
+        expect.stringContaining("an apply would be refused: the target needs"),
+      );
       const odgm = { collections: [], nodeIds: {}, shardType: ShardType.raft, allowLayoutChange: true };
       const allowed = expectPlan({ ...needed, deployment: { ...needed.deployment, odgm } });
       expect(allowed.odgm).toMatchObject({ shardType: ShardType.raft, replicaCount: allowed.replicas });

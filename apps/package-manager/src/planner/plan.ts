@@ -134,8 +134,9 @@ function assemblePlan(
   const { replicas, nodes, chosen, verdicts } = placement;
   const plannedFor = ({ spec }: RequestedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
   const previous = input.previous?.odgm;
+  const isHypothetical = isWhatIf(input);
   const odgm = hasOdgm
-    ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous })
+    ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous, isHypothetical })
     : ok(undefined);
   const violations = [
     ...functions.flatMap((fn) => maxScaleViolation(fn, plannedFor(fn), settings)),
@@ -159,6 +160,13 @@ function assemblePlan(
     decisions: decisionsOf({ task, placement, units, ...(odgm.value === undefined ? {} : { odgm: odgm.value }) }),
   };
   return ok({ digest: planDigest(plan), ...plan });
+}
+
+/** Whether assumptions replace facts, so that the plan cannot be applied as it is. */
+function isWhatIf({ whatIf }: PlanInput): boolean {
+  if (whatIf === undefined) return false;
+  const { clustersDown = [], availability, clusterAvailability = {} } = whatIf;
+  return availability !== undefined || clustersDown.length > 0 || Object.keys(clusterAvailability).length > 0;
 }
 
 function refuseInvalid(violations: readonly Violation[], clusters: readonly ClusterVerdict[]): PlanRefusal {

@@ -167,7 +167,10 @@ describe("registering", () => {
 
 describe("updating", () => {
   test("creates a new revision only for new content", async () => {
+    expect(await registry.nextRevision(packageOf({ name: "a" }))).toBe(1);
     await registry.register(packageOf({ name: "a" }), call);
+    expect(await registry.nextRevision(packageOf({ name: "a" }))).toBe(1);
+    expect(await registry.nextRevision(packageOf({ name: "a", version: "2" }))).toBe(2);
     expect(await registry.update(name("a"), packageOf({ name: "a" }), call)).toMatchObject({ status: "unchanged" });
     expect(await registry.update(name("a"), packageOf({ name: "a", version: "2" }), call)).toMatchObject({
       status: "updated",

@@ -230,6 +230,14 @@ export class PackageRegistry implements Registry {
     return { record: stored.record, stage: this.#references.stageReference(stored, user) };
   }
 
+  /** The revision that a package would get: the current one when its content is unchanged. */
+  async nextRevision(definition: Package): Promise<number> {
+    const stored = await this.#packages.get(definition.name);
+    if (stored === undefined) return 1;
+    const { package: current, revision } = stored.record;
+    return isSameContent(current, definition) ? revision : revision + 1;
+  }
+
   async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
     return listPackages(this.#view, query);
   }

@@ -183,6 +183,10 @@ export class DeploymentFixture {
   }
 
   /** Replaces the registry. */
+  async nextRevision(): Promise<number> {
+    return 2;
+  }
+
   async use(): Promise<{ record: { package: Package; revision: number }; stage: { writes: [] } }> {
     return { record: { package: this.package, revision: this.packageRevision }, stage: { writes: [] } };
   }

@@ -1,4 +1,4 @@
-import { invalidArgument, isFault, type Ambient } from "@oaas/foundation";
+import { invalidArgument, type Ambient } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../../planner/plan-types.ts";
@@ -17,6 +17,8 @@ export interface PackageSource {
     readonly stage: Transaction;
   }>;
   revision(name: PackageName, revision: number): Promise<{ readonly package: Package; readonly revision: number }>;
+  /** The revision that a package would get: the current one when its content is unchanged. */
+  nextRevision(definition: Package): Promise<number>;
 }
 
 export interface PlanInputSources {
@@ -86,15 +88,11 @@ async function selectPackage(
   packages: PackageSource,
 ): Promise<SelectedPackage> {
   const assumed = whatIf?.package;
-  const used = await packages.use(packageName, subjectOf(key)).catch((thrown: unknown) => {
-    if (assumed === undefined || !isFault(thrown, "not-found")) throw thrown;
-    return undefined;
-  });
   if (assumed !== undefined) {
     assertSameName(assumed.name, packageName);
-    return { from: { package: assumed, revision: (used?.record.revision ?? 0) + 1 }, stage: { writes: [] } };
+    return { from: { package: assumed, revision: await packages.nextRevision(assumed) }, stage: { writes: [] } };
   }
-  const { record, stage } = used as NonNullable<typeof used>;
+  const { record, stage } = await packages.use(packageName, subjectOf(key));
   const revision = whatIf?.packageRevision;
   return { from: revision === undefined ? record : await packages.revision(packageName, revision), stage };
 }

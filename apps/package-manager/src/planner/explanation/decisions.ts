@@ -3,6 +3,7 @@ import { availabilitiesOf, sizingRules, type Placement, type PlacementTask } fro
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import { HIGHEST_TARGET } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
+import { layoutViolations } from "../sizing/state-layout.ts";
 import { pluralize, truncateShare, formatShare } from "./format.ts";
 
 /** The parts of a plan that its decisions describe. */
@@ -23,6 +24,7 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
     keptDecision(planned),
     bestEffortDecision(planned),
     odgmDecision(planned),
+    layoutDecision(planned),
     ...scaleDecisions(planned),
   ];
   return decisions.filter((decision) => decision !== undefined);
@@ -176,6 +178,20 @@ function odgmDecision({ odgm, placement, task }: PlannedDeployment): Decision | 
       `${pluralize(partitionCount, "partition")} with ${pluralize(replicaCount, "copy", "copies")} each`,
     wouldChange:
       "odgm.replica_count, odgm.env_node_ids; of a running class, odgm.partition_count only with odgm.allow_layout_change",
+  };
+}
+
+/** A plan that answers a what-if question may have a layout that an apply would refuse. */
+function layoutDecision({ odgm, task: { input } }: PlannedDeployment): Decision | undefined {
+  const running = input.previous?.odgm;
+  if (odgm === undefined || running === undefined) return undefined;
+  const [refused] = layoutViolations(odgm, running, input.deployment.odgm);
+  if (refused === undefined) return undefined;
+  return {
+    rule: "warning: the layout of a running class is kept",
+    inputs: { running_copies: running.replicaCount, copies: odgm.replicaCount },
+    outcome: `an apply would be refused: ${refused.message}`,
+    ...(refused.fix === undefined ? {} : { wouldChange: refused.fix }),
   };
 }
 

@@ -36,6 +36,8 @@ export interface OdgmTask {
   readonly nodes: ReadonlyMap<ClusterName, number>;
   /** The data grid of the running deployment. */
   readonly previous?: PlannedOdgm | undefined;
+  /** The plan answers a what-if question: a layout that would be refused is shown, with a warning. */
+  readonly isHypothetical: boolean;
 }
 
 /** Plans the data grid over all clusters. Node and shard ids are deterministic, and those that run are kept. */
@@ -51,7 +53,9 @@ export function planOdgm(task: OdgmTask): Result<PlannedOdgm, readonly Violation
     ...shardTypeViolations(task),
     ...memberViolations(members.length, replicas),
     ...(shards > MAX_SHARDS ? [tooManyShards(shards)] : []),
-    ...(previous === undefined ? [] : layoutViolations({ ...layout, replicaCount: replicas }, previous, odgm)),
+    ...(previous === undefined || task.isHypothetical
+      ? []
+      : layoutViolations({ ...layout, replicaCount: replicas }, previous, odgm)),
   ];
   if (violations.length > 0) return err(violations);
 
