@@ -18,7 +18,7 @@ const ports = {
 };
 
 function ask(path: string): unknown {
-  return answerUsage(new URL(`https://localhost/apis/metrics.k8s.io/v1beta1${path}`), ports);
+  return answerUsage(`/apis/metrics.k8s.io/v1beta1${path}`, ports);
 }
 
 const namesOf = (answer: unknown): readonly string[] =>
@@ -40,4 +40,5 @@ test("serves its discovery document, and nothing else", () => {
   expect(ask("")).toMatchObject({ kind: "APIResourceList", resources: [{ name: "pods", kind: "PodMetrics" }] });
   for (const path of ["/nodes", "/namespaces/a", "/namespaces/a/pods/web", "/pods?labelSelector=("])
     expect(ask(path), path).toBeUndefined();
+  expect(answerUsage("//[", ports), "not a URL").toBeUndefined();
 });

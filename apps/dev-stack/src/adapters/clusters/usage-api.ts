@@ -10,6 +10,10 @@ const GROUP = "metrics.k8s.io";
 const VERSION = "v1beta1";
 const BASE = `/apis/${GROUP}/${VERSION}`;
 const HOST = "localhost";
+const SERVICE = "oaas-usage";
+const NAMESPACE = "kube-system";
+/** The name that the API server expects in the certificate. */
+const TLS_NAME = `${SERVICE}.${NAMESPACE}.svc`;
 const FIELD_MANAGER = "oaas-local-stack";
 const VALID_DAYS = 3650;
 
@@ -37,16 +41,16 @@ export interface UsagePorts {
 
 /** Serves the simulated usage of pods as `metrics.k8s.io` behind a real API server, so that its autoscalers act. */
 export async function startUsageApi(ports: UsagePorts): Promise<{ close(): Promise<void> }> {
-  const { certificate, key } = makeAuthority("oaas-usage", VALID_DAYS).issue({ commonName: HOST, hosts: [HOST] });
+  const authority = makeAuthority("oaas-usage", VALID_DAYS);
+  const { certificate, key } = authority.issue({ commonName: TLS_NAME, hosts: [TLS_NAME] });
   const server = createServer({ cert: certificate, key }, (request, response) => {
-    const url = new URL(request.url ?? "/", `https://${HOST}`);
-    const body = request.method === "GET" ? answerUsage(url, ports) : undefined;
+    const body = request.method === "GET" ? answerUsage(request.url ?? "/", ports) : undefined;
     response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(body ?? { kind: "Status", apiVersion: "v1", status: "Failure", code: 404 }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    await register(ports.client, (server.address() as AddressInfo).port);
+    await register(ports.client, (server.address() as AddressInfo).port, authority.certificate);
   } catch (thrown) {
     await closeServer(server);
     throw thrown;
@@ -60,7 +64,9 @@ async function closeServer(server: Server): Promise<void> {
 }
 
 /** The response to a request of the API server; undefined for paths that are not served. */
-export function answerUsage(url: URL, { clock, pods, usageOf }: Omit<UsagePorts, "client">): object | undefined {
+export function answerUsage(target: string, { clock, pods, usageOf }: Omit<UsagePorts, "client">): object | undefined {
+  const url = URL.parse(target, `https://${HOST}`);
+  if (url === null) return undefined;
   if (url.pathname === BASE) {
     const resource = { name: "pods", singularName: "", namespaced: true, kind: "PodMetrics", verbs: ["list"] };
     return { kind: "APIResourceList", apiVersion: "v1", groupVersion: `${GROUP}/${VERSION}`, resources: [resource] };
@@ -93,8 +99,8 @@ function containerOf(pod: KubeObject, { cpuMillicores, memoryBytes }: PodUsage):
 }
 
 /** Endpoints must not have loopback addresses, so the Service is an external name. */
-async function register(client: KubeClient, port: number): Promise<void> {
-  const service = { name: "oaas-usage", namespace: "kube-system" };
+async function register(client: KubeClient, port: number, certificate: string): Promise<void> {
+  const service = { name: SERVICE, namespace: NAMESPACE };
   const applied = { fieldManager: FIELD_MANAGER, force: true };
   await client.resource(SERVICES).apply(
     {
@@ -115,7 +121,7 @@ async function register(client: KubeClient, port: number): Promise<void> {
         version: VERSION,
         groupPriorityMinimum: 100,
         versionPriority: 100,
-        insecureSkipTLSVerify: true,
+        caBundle: Buffer.from(certificate).toString("base64"),
         service: { ...service, port },
       },
     } as KubeObject,
