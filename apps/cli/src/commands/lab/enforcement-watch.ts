@@ -78,7 +78,7 @@ function measurementText({
 }: Measurement) {
   const [fastest] = burn_rates;
   const burns =
-    fastest?.short_rate === undefined
+    fastest?.short_rate === undefined || fastest.short_rate <= 1
       ? ""
       : `, the error budget burns ${formatNumber(fastest.short_rate)} times too fast in ${fastest.short_window}`;
   const amount = `${amountText(observed, unit)}, required ${amountText(required, unit)}`;

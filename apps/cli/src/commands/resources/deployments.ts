@@ -97,7 +97,7 @@ export async function diffDeployment(
   session.printItem(value, textView("diff", key), () => {
     const written = changesText(value.changes, colours) || "  unchanged\n";
     const resolved = resolvedChangesText(value.resolved_changes, colours) || "Running units: unchanged\n";
-    return `revision ${value.from} → ${value.to}\n${written}${resolved}`;
+    return `revision ${value.from} → ${value.to}\n${resolved}${colours.bold("As written:")}\n${written}`;
   });
 }
 
