@@ -256,7 +256,7 @@ describe("urgency", () => {
     const state = { ...first.state, urgentSinceMs: 12_345 };
     const second = analyze(inputOf({ requirements, samples: slow, nowMs: later, state }));
     expect(second.state.urgentSinceMs).toBe(12_345);
-    // The samples are 30 s old, which is no evidence.
+    // Samples that are 30 s old show only the 30 s that they cover.
     expect(second.urgency.ratioSinceMs).toBe(12_345 + 30_000);
     const fast = constantSamples({ requests_per_second: 100, latency_p99_ms: 20 }, later);
     const third = analyze(inputOf({ requirements, samples: fast, nowMs: later, state }));

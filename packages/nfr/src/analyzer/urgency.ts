@@ -21,7 +21,7 @@ export function assessUrgency(
     urgency: {
       ...fastestBurn(assessed.map(({ compliance }) => compliance)),
       ...optional("ratio", ratio === undefined ? undefined : roundTo(ratio, 3)),
-      // The age of the samples is no evidence: what was measured for 30 s has lasted for 30 s.
+      // Only the time that samples cover counts, not their age: what was measured for 30 s has lasted for 30 s.
       ...optional("ratioSinceMs", sinceMs === undefined ? undefined : sinceMs + (measured.dataAgeMs ?? 0)),
     },
     sinceMs,
