@@ -4,7 +4,7 @@ import { allPages } from "./pages.ts";
 
 /** Pages for users; other pages are for contributors. */
 const PAGES = [...allPages()].filter(([file]) => /^(?:README\.md|docs\/|examples\/)/.test(file));
-const RUN = /^sh (?:run|walk)$/;
+const RUN = /^sh run$/;
 /** A block that no test runs; the info string names the reason. */
 const NEEDS = /^sh needs \S/;
 const DRAWING = /[│─▶▼]/;
@@ -40,6 +40,7 @@ test("only a few blocks are not run", () => {
     "README.md: a terminal of its own",
     "README.md: a terminal of its own",
     "docs/README.md: a terminal of its own",
+    "docs/faq.md: kind or k3d",
     "docs/guides/backtest-a-policy.md: a Prometheus server",
     "docs/guides/local-stack.md: the name of a class runtime",
     "docs/guides/monitor-the-platform.md: Grafana in a cluster",

@@ -49,7 +49,7 @@ test("every oaas command on every page exists and has valid flags", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every npm task on every page exists, and the README lists all tasks", () => {
+test("every npm task on every page exists, and CONTRIBUTING lists all tasks", () => {
   const named = PAGES.flatMap(([file, page]) =>
     findCommands(page, "npm").flatMap(({ line, text }) => {
       const task = /^npm (?:run (?:--silent )?(?<run>\S+)|(?<own>start|test))\b/.exec(text)?.groups;
@@ -57,7 +57,7 @@ test("every npm task on every page exists, and the README lists all tasks", () =
     }),
   );
   expect(named.filter(({ task }) => !Object.hasOwn(scripts, task))).toEqual([]);
-  const documented = new Set(named.filter(({ file }) => file === "README.md").map(({ task }) => task));
+  const documented = new Set(named.filter(({ file }) => file === "CONTRIBUTING.md").map(({ task }) => task));
   expect(Object.keys(scripts).filter((task) => !documented.has(task))).toEqual([]);
 });
 
