@@ -263,6 +263,7 @@ export function buildStatusReader(
   return new ClusterStatusReader({
     deployments: {
       record: (key) => service.record(key),
+      plan: (key, record) => service.planOf(key, record),
       operation: (key) => service.operation(key),
       all: () => service.records(),
     },

@@ -18,7 +18,7 @@ import type {
   Revision,
 } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import type { DeploymentPlan } from "./planner/plan-types.ts";
+import type { CompletePlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
 
 /**
@@ -113,7 +113,7 @@ export interface ResolvedChange extends Change {
 
 /** A plan and how it differs from the running deployment. */
 export interface PlanPreview {
-  readonly plan: DeploymentPlan;
+  readonly plan: CompletePlan;
   /** Undefined for a new deployment. */
   readonly changes: readonly ResolvedChange[] | undefined;
 }

@@ -65,7 +65,12 @@ async function startClusters(
     view,
     classes: () => [],
     clock: realAmbient.clock,
-    deployments: { record: async () => record, operation: () => undefined, all: () => [record] },
+    deployments: {
+      record: async () => record,
+      plan: async () => undefined,
+      operation: () => undefined,
+      all: () => [record],
+    },
   });
   return { crms, connected, reader, log, store };
 }

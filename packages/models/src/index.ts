@@ -90,7 +90,8 @@ export {
 } from "./deployment/deployment.ts";
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
 export type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "./observed/deployment-status.ts";
-export { clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
+export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
+export { AvailabilitySource, clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {
   LifecyclePhase,
   RuntimePhase,

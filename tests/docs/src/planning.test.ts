@@ -19,7 +19,7 @@ const TEXT = PAGE.replaceAll(/\s+/g, " ");
 const numbers = (cell: string): number[] => cell.split(",").map(Number);
 
 describe("the numbers on the page about planning", () => {
-  const examples = tableRows(PAGE, ["Target", "Consistency", "Clusters", "Replicas", "Reached"]);
+  const examples = tableRows(PAGE, ["Target", "Consistency", "Clusters", "Replicas", "Planned"]);
 
   test("finds examples", () => expect(examples.length).toBeGreaterThan(5));
 

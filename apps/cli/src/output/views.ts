@@ -43,7 +43,11 @@ export function deploymentView({ now, colours }: TableContext): View<ItemOf<"lis
       },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },
       { header: "REPLICAS", isWide: true, cell: ({ status }) => String(status?.replication_factor ?? "-") },
-      { header: "AVAILABILITY", isWide: true, cell: ({ status }) => percentText(status?.achieved_quorum_availability) },
+      {
+        header: "PLANNED AVAILABILITY",
+        isWide: true,
+        cell: ({ status }) => percentText(status?.achieved_quorum_availability),
+      },
     ],
   };
 }

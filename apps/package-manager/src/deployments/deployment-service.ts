@@ -1,6 +1,7 @@
-import type { Fault } from "@oaas/foundation";
+import { Fault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, PackageName, OperationStatus } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import { operationStatus, subjectOf } from "../records/deployment-saga.ts";
@@ -66,6 +67,16 @@ export class DeploymentService implements Deployments {
 
   async record(key: DeploymentKey): Promise<DeploymentRecord | undefined> {
     return (await this.#deps.deployments.get(key))?.record;
+  }
+
+  /** The plan in force; undefined when there is none, or this version cannot read it. */
+  async planOf(key: DeploymentKey, { desired }: DeploymentRecord): Promise<DeploymentPlan | undefined> {
+    if (desired === undefined) return undefined;
+    return this.#deps.deployments.plan(key, desired.revision).catch((thrown: unknown) => {
+      const fault = Fault.from(thrown);
+      if (fault.retryable) throw fault;
+      return undefined;
+    });
   }
 
   /** Every deployment, from the view in memory. */

@@ -12,6 +12,7 @@ import {
   type OdgmSpec,
   type Package,
   type PackageName,
+  type PlannedAvailability,
   type ProvisionConfig,
   type Rollout,
   type ShardType,
@@ -197,8 +198,10 @@ export interface DeploymentPlan {
   /** Covers everything that takes effect, and nothing else: not readings, ages or texts. */
   readonly digest: string;
   readonly sizing: SizingBasis;
-  /** The availability of the planned replicas at the current readings. */
+  /** The availability of the planned replicas at the current readings, if they fail independently. */
   readonly achievedAvailability: number;
+  /** Absent in plans stored by earlier releases. */
+  readonly availability?: PlannedAvailability;
   /** The target is out of reach and the deployment accepts the closest result. */
   readonly bestEffort: boolean;
   readonly replicas: number;
@@ -209,6 +212,9 @@ export interface DeploymentPlan {
   readonly rollout?: Rollout;
   readonly decisions: readonly Decision[];
 }
+
+/** A plan of this release, with all parts that earlier releases did not store. */
+export type CompletePlan = DeploymentPlan & Required<Pick<DeploymentPlan, "availability">>;
 
 /** A missed target and the availability that is reachable. */
 export interface LowerTarget {

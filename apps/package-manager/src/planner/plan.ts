@@ -1,10 +1,11 @@
 import { err, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
+import { plannedAvailability } from "./explanation/planned-availability.ts";
 import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
 import { placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
 import { planDigest } from "./plan-digest.ts";
-import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
+import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
@@ -25,7 +26,7 @@ import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
  * *Guarantees*: the same input gives the same plan, in whatever order the clusters are listed; a plan that is not best
  * effort meets its target; all violations of the request are reported together.
  */
-export function planDeployment(input: PlanInput): Result<DeploymentPlan, PlanRefusal> {
+export function planDeployment(input: PlanInput): Result<CompletePlan, PlanRefusal> {
   const candidates = evaluateClusters(input);
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
@@ -129,7 +130,7 @@ function assemblePlan(
   { definition, functions, hasOdgm }: ResolvedDeployment,
   task: PlacementTask,
   placement: Placement,
-): Result<DeploymentPlan, PlanRefusal> {
+): Result<CompletePlan, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const { replicas, nodes, chosen, verdicts } = placement;
   const plannedFor = ({ spec }: RequestedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
@@ -147,9 +148,11 @@ function assemblePlan(
 
   const units = planUnits(input, chosen, functions, plannedFor);
   const { rollout } = deployment;
+  const availability = plannedAvailability(task, placement, hasOdgm);
   const plan = {
     sizing: task.basis,
     achievedAvailability: placement.achieved,
+    availability,
     bestEffort: placement.bestEffort,
     replicas,
     clusters: verdicts,
@@ -157,7 +160,13 @@ function assemblePlan(
     units,
     ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
     ...(rollout === undefined ? {} : { rollout }),
-    decisions: decisionsOf({ task, placement, units, ...(odgm.value === undefined ? {} : { odgm: odgm.value }) }),
+    decisions: decisionsOf({
+      task,
+      placement,
+      units,
+      availability,
+      ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
+    }),
   };
   return ok({ digest: planDigest(plan), ...plan });
 }

@@ -3,6 +3,8 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { clusterOf, expectPlan } from "../planner/testing/plan-inputs.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
 import { matchesQuery } from "./runtime-query.ts";
@@ -16,6 +18,7 @@ function readerOver(
   record?: DeploymentRecord,
   defaultCluster?: string,
   classes: readonly ClassDefinition[] = [],
+  plan?: DeploymentPlan,
 ) {
   const { clock } = virtualAmbient(1);
   const view = new RuntimeView(clock);
@@ -63,6 +66,7 @@ function readerOver(
     },
     deployments: {
       record: async () => record,
+      plan: async () => plan,
       operation: () => undefined,
       all: () => (record === undefined ? [] : [record]),
     },
@@ -75,6 +79,34 @@ function readerOver(
   };
   return { reader, view, world, unreachable, queried, follow };
 }
+
+describe("status", () => {
+  const plan = expectPlan({
+    clusters: [clusterOf("a", 0.99), clusterOf("b", 0.9), clusterOf("c", 0.8)],
+    deployment: { nfr: { availability: 0.96 }, targetClusters: ["a", "b", "c"] as ClusterName[] },
+  });
+
+  it("has the planned availability, and the present one only while a cluster is down", async () => {
+    const clusters = { a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b")], c: [reportOf("c", "cart-c")] };
+    const record = recordOf({ a: {}, b: {}, c: {} });
+    const over = readerOver(clusters, record, undefined, [], plan);
+    const healthy = await over.reader.status("cart" as DeploymentKey);
+    expect(healthy.plannedAvailability).toEqual(plan.availability);
+    expect(healthy).not.toHaveProperty("presentAvailability");
+
+    over.unreachable.add("c");
+    const { presentAvailability } = await over.reader.status("cart" as DeploymentKey);
+    expect(presentAvailability).toMatchObject({ clustersDown: ["c"] });
+    expect(presentAvailability?.clusterBound).toBeCloseTo(0.99 * 0.9, 12);
+  });
+
+  it("counts a cluster that reports the class as down, and one from which it was deleted", async () => {
+    const clusters = { a: [reportOf("a", "cart-a", { condition: "down" })], b: [reportOf("b", "cart-b")] };
+    const over = readerOver(clusters, recordOf({ a: {}, b: {} }), undefined, [], plan);
+    const { presentAvailability } = await over.reader.status("cart" as DeploymentKey);
+    expect(presentAvailability).toMatchObject({ clustersDown: ["a", "c"], clusterBound: 0 });
+  });
+});
 
 describe("runtimes", () => {
   const inCluster = (name: string) =>

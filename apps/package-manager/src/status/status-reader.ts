@@ -16,11 +16,13 @@ import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
 import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";
+import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
@@ -28,6 +30,8 @@ import type { RuntimeView } from "./runtime-view.ts";
 /** The records and operations of deployments. */
 export interface DeploymentSource {
   record(key: DeploymentKey): Promise<DeploymentRecord | undefined>;
+  /** The plan in force; undefined when there is none, or this version cannot read it. */
+  plan(key: DeploymentKey, record: DeploymentRecord): Promise<DeploymentPlan | undefined>;
   /** The current or last operation. */
   operation(key: DeploymentKey): OperationStatus | undefined;
   all(): Iterable<DeploymentRecord>;
@@ -60,12 +64,13 @@ export class ClusterStatusReader implements StatusReader {
   async status(key: DeploymentKey): Promise<DeploymentStatus> {
     const { deployments } = this.#deps;
     const record = await this.#record(key);
+    const plan = deployments.plan(key, record);
     const observed = await Promise.all(
       placementEntries(record).map(
         async ([cluster, placement]) => [cluster, await this.#observe(cluster, placement)] as const,
       ),
     );
-    return aggregateStatus(key, record, new Map(observed), deployments.operation(key));
+    return withPlan(aggregateStatus(key, record, new Map(observed), deployments.operation(key)), await plan);
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

@@ -152,7 +152,7 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
   readyNodes?: number | undefined;
 
   /**
-   * Measured availability, 0 to 1. Absent when it could not be measured; never a constant.
+   * Availability, 0 to 1; availability_basis has its source. Absent when it could not be determined.
    *
    * @generated from field: optional double availability = 7;
    */

@@ -9,6 +9,14 @@ export const ClusterStatus = {
 } as const;
 export type ClusterStatus = (typeof ClusterStatus)[keyof typeof ClusterStatus];
 
+/** The source of an availability: a measurement over time, the present share of ready nodes, or a configured value. */
+export const AvailabilitySource = {
+  measured: "measured",
+  readyNodes: "ready_nodes",
+  configured: "configured",
+} as const;
+export type AvailabilitySource = (typeof AvailabilitySource)[keyof typeof AvailabilitySource];
+
 /** One health reading of a cluster. */
 export interface ClusterHealth {
   readonly cluster: ClusterName;
@@ -18,11 +26,13 @@ export interface ClusterHealth {
   readonly lastSeen?: string;
   readonly nodeCount?: number;
   readonly readyNodes?: number;
-  /** Measured availability, 0 to 1. */
+  /** Reported availability, 0 to 1. */
   readonly availability?: number;
+  /** Where the availability comes from; absent if the cluster does not report it. */
+  readonly availabilitySource?: AvailabilitySource;
 }
 
-/** Returns the availability of a cluster: measured, else the share of ready nodes, else undefined. */
+/** Returns the availability of a cluster: reported, else the share of ready nodes, else undefined. */
 export function clusterAvailability(
   health: Pick<ClusterHealth, "availability" | "nodeCount" | "readyNodes">,
 ): number | undefined {

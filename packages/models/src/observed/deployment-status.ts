@@ -1,6 +1,7 @@
 import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
+import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
 /** The status of a deployment in one cluster. */
@@ -40,6 +41,10 @@ export interface DeploymentStatus {
   readonly revision: number;
   readonly clusters: readonly ClusterDeploymentStatus[];
   readonly operation?: OperationStatus;
+  /** Planned with independent replicas. */
   readonly achievedQuorumAvailability?: number;
+  readonly plannedAvailability?: PlannedAvailability;
+  /** Present while clusters are down. */
+  readonly presentAvailability?: PresentAvailability;
   readonly updatedAt: string;
 }

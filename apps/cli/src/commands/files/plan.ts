@@ -6,6 +6,7 @@ import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { dryRunExitCode, rejectionText } from "./dry-run.ts";
 import { resolvedChangesText } from "../../documents/changes-text.ts";
 import type { Colours } from "../../output/colours.ts";
+import { clusterFailuresText, warningLines } from "../../output/availability-text.ts";
 import { percentText, tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 import type { Reply } from "@oaas/contracts/rest";
@@ -71,6 +72,8 @@ function planText(value: Plan, { colours, format }: Session): string {
   const head = [
     `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,
     `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
+    `cluster failures: ${clusterFailuresText(value.planned_availability)}`,
+    ...warningLines(value.planned_availability, colours),
     `digest: ${value.digest}`,
     "",
     ...planChanges(value, colours),

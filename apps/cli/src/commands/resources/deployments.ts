@@ -2,7 +2,8 @@ import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
-import { tableText, percentText } from "../../output/table.ts";
+import { availabilityLines } from "../../output/availability-text.ts";
+import { tableText } from "../../output/table.ts";
 import { readyText } from "../observe/rollout.ts";
 import { confirm, type Session } from "../../session/session.ts";
 import { deploymentRevisionView, deploymentView } from "../../output/views.ts";
@@ -44,7 +45,7 @@ function statusText(state: Reply<"getDeploymentStatus">["value"], session: Sessi
   const lines = [
     `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
     ...(state.message === null ? [] : [state.message]),
-    `availability: ${percentText(state.achieved_quorum_availability)}`,
+    ...availabilityLines(state, colours),
     ...(operation === null
       ? []
       : [

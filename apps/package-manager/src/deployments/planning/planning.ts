@@ -4,7 +4,7 @@ import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../../planner/explanation/compare-plans.ts";
 import { planDeployment } from "../../planner/plan.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
-import type { DeploymentPlan } from "../../planner/plan-types.ts";
+import type { CompletePlan, DeploymentPlan } from "../../planner/plan-types.ts";
 import { refusalFault } from "../../planner/refusals/refusal-view.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../../use-cases.ts";
@@ -17,7 +17,7 @@ import {
   type NamedDeployment,
 } from "./gather-plan-input.ts";
 
-export type Planned = Omit<GatheredInput, "input"> & { readonly plan: DeploymentPlan };
+export type Planned = Omit<GatheredInput, "input"> & { readonly plan: CompletePlan };
 
 /** Returned plans that are kept to explain which parts changed when their digest is outdated. */
 const MAX_RETURNED_PLANS = 512;

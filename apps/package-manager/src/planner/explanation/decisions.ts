@@ -1,16 +1,26 @@
+import type { PlannedAvailability } from "@oaas/models";
 import type { Candidates } from "../placement/candidates.ts";
-import { availabilitiesOf, sizingRules, type Placement, type PlacementTask } from "../placement/placement.ts";
+import {
+  availabilitiesOf,
+  functionReplicas,
+  sizingRules,
+  type Placement,
+  type PlacementTask,
+} from "../placement/placement.ts";
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
-import { HIGHEST_TARGET } from "../sizing/quorum.ts";
+import { clusterBound, neededReplicas, singlePointsOfFailure } from "../sizing/cluster-failures.ts";
+import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
 import { layoutViolations } from "../sizing/state-layout.ts";
 import { pluralize, truncateShare, formatShare } from "./format.ts";
+import { failuresText, missedText } from "./planned-availability.ts";
 
 /** The parts of a plan that its decisions describe. */
 interface PlannedDeployment {
   readonly task: PlacementTask;
   readonly placement: Placement;
   readonly units: readonly PlannedUnit[];
+  readonly availability: PlannedAvailability;
   readonly odgm?: PlannedOdgm;
 }
 
@@ -20,6 +30,7 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
     targetDecision(planned),
     selectionDecision(planned),
     replicaDecision(planned),
+    ...clusterFailureDecisions(planned),
     lowerAvailabilityDecision(planned),
     keptDecision(planned),
     bestEffortDecision(planned),
@@ -93,7 +104,9 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
       cap: settings.maxReplicas,
       consistency: strong ? "STRONG" : "any",
     },
-    outcome: `${pluralize(placement.replicas, "replica")} with an availability of ${formatShare(placement.achieved)}`,
+    outcome:
+      `${pluralize(placement.replicas, "replica")} with a planned availability of ${formatShare(placement.achieved)}, ` +
+      "if replicas fail independently",
     ...suggestFewer(task, placement),
   };
 }
@@ -123,6 +136,36 @@ function suggestFewer(task: PlacementTask, { sizing, replicas, kept }: Placement
   const sufficient = rules.filter(({ without }) => replicasFor(without) < replicas).map(({ text }) => text);
   if (sufficient.length > 0) return { wouldChange: sufficient.join(", or ") };
   return { wouldChange: ["a lower target", ...rules.map(({ text }) => text)].join(" together with ") };
+}
+
+/** The bound that the clusters set on the class, and on each function with a target of its own that misses it. */
+function clusterFailureDecisions({ task, placement, availability }: PlannedDeployment): Decision[] {
+  const { algorithm } = task.basis;
+  const ofClass: Decision = {
+    rule: `${availability.warning === undefined ? "" : "warning: "}cluster failures: all replicas of one cluster fail together with it`,
+    inputs: { target: availability.target, replicas: availability.replicas },
+    outcome: `at most ${formatShare(availability.clusterBound)}: ${availability.message}`,
+    wouldChange: "replicas in more clusters",
+  };
+  const ofFunctions = task.demands.flatMap(({ subject, target }): Decision[] => {
+    if (subject === CLASS_SUBJECT) return [];
+    const replicas = placement.counts.get(subject) ?? 0;
+    const placed = functionReplicas(placement, replicas);
+    const needed = neededReplicas(replicas, algorithm);
+    const bound = clusterBound(placed, needed);
+    if (meets(bound, target)) return [];
+    const limitingClusters = singlePointsOfFailure(placed, needed);
+    const failures = failuresText(placed, { replicas, hasState: false, limitingClusters });
+    return [
+      {
+        rule: `warning: cluster failures: all replicas of ${subject} in one cluster fail together with it`,
+        inputs: { target, replicas },
+        outcome: missedText(target, bound, failures),
+        wouldChange: "replicas in more clusters",
+      },
+    ];
+  });
+  return [ofClass, ...ofFunctions];
 }
 
 /** An even count is less available than the odd count below it; report that. */

@@ -28,11 +28,12 @@ describe("planText and planToWire", () => {
     });
     expect(planText(plan)).toMatchInlineSnapshot(`
       "orders: class shop.Order (package revision 1), 3 replicas in 2 clusters.
-      Availability (quorum): 0.9998755, target 0.999.
+      Planned availability: 0.9998755 if replicas fail independently (quorum), at most 0.995 if clusters fail as a whole; target 0.999.
+      Warning: the target of 0.999 is missed when a cluster fails as a whole: at most 0.995, because replicas in one cluster fail together (2 replicas in b); too few are left without b. Spread the replicas over more clusters, or lower the target.
       Clusters:
-        [x] a: + any cluster is allowed; + up 0.99 of the time (measured, read 1 s ago); + among the 2 most available clusters
-        [x] b: + any cluster is allowed; + up 0.995 of the time (measured, read 1 s ago); + among the 2 most available clusters
-        [ ] c: + any cluster is allowed; + up 0.99 of the time (measured, read 1 s ago); - its circuit breaker is open
+        [x] a: + any cluster is allowed; + up 0.99 of the time (reported by the cluster, read 1 s ago); + among the 2 most available clusters
+        [x] b: + any cluster is allowed; + up 0.995 of the time (reported by the cluster, read 1 s ago); + among the 2 most available clusters
+        [ ] c: + any cluster is allowed; + up 0.99 of the time (reported by the cluster, read 1 s ago); - its circuit breaker is open
       Decisions:
         1. target availability: what_if, else nfr_requirements, else the default
            outcome: 0.999
@@ -41,9 +42,12 @@ describe("planText and planToWire", () => {
            outcome: a, b
            would change with: target_clusters, available_envs, or new health readings
         3. replicas: the smallest count of which a majority is up for the target, placed round robin, worst cluster first
-           outcome: 3 replicas with an availability of 0.9998755
+           outcome: 3 replicas with a planned availability of 0.9998755, if replicas fail independently
            would change with: a target of at most 0.99, which 1 replica would meet
-        4. scale of Order.place: the largest of min_scale, availability and throughput
+        4. warning: cluster failures: all replicas of one cluster fail together with it
+           outcome: at most 0.995: replicas in one cluster fail together (2 replicas in b); too few are left without b
+           would change with: replicas in more clusters
+        5. scale of Order.place: the largest of min_scale, availability and throughput
            outcome: 3 in every cluster: availability needs 3; 2500 requests per second need 3 at an assumed 1000 each (not measured yet)
            would change with: min_scale, nfr_requirements, or new measurements"
     `);

@@ -1,12 +1,12 @@
-import type { planView } from "@oaas/contracts/rest";
+import { plannedAvailabilityToWire, type planView } from "@oaas/contracts/rest";
 import type { z } from "zod";
-import type { ClusterVerdict, Decision, DeploymentPlan, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
+import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
 import { formatShare, pluralize } from "./format.ts";
 
 /** A plan in the JSON of the REST API. */
 export function planToWire(
-  plan: DeploymentPlan,
+  plan: CompletePlan,
   changes: readonly PlanDifference[] | undefined,
 ): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
@@ -19,6 +19,7 @@ export function planToWire(
     algorithm: sizing.algorithm,
     target_availability: sizing.target,
     achieved_availability: plan.achievedAvailability,
+    planned_availability: plannedAvailabilityToWire(plan.availability),
     best_effort: plan.bestEffort,
     replicas: plan.replicas,
     clusters: plan.clusters.map(verdictToWire),
@@ -84,13 +85,16 @@ function odgmToWire({ collections, partitionCount, replicaCount, shardType, log,
 }
 
 /** Explains a plan in text: content, reasons per cluster, and decisions. */
-export function planText(plan: DeploymentPlan): string {
-  const { shared, sizing, units, replicas, achievedAvailability } = plan;
+export function planText(plan: CompletePlan): string {
+  const { shared, sizing, units, replicas, availability } = plan;
   const effort = plan.bestEffort ? ", accepted as best effort" : "";
   return [
     `${shared.deploymentKey}: class ${shared.packageName}.${shared.classKey} (package revision ${shared.packageRevision}), ` +
       `${pluralize(replicas, "replica")} in ${pluralize(units.length, "cluster")}.`,
-    `Availability (${sizing.algorithm}): ${formatShare(achievedAvailability)}, target ${formatShare(sizing.target)}${effort}.`,
+    `Planned availability: ${formatShare(availability.independentReplicas)} if replicas fail independently ` +
+      `(${sizing.algorithm}), at most ${formatShare(availability.clusterBound)} if clusters fail as a whole; ` +
+      `target ${formatShare(sizing.target)}${effort}.`,
+    ...(availability.warning === undefined ? [] : [`Warning: ${availability.warning}`]),
     "Clusters:",
     ...plan.clusters.map(clusterLine),
     "Decisions:",

@@ -1,4 +1,5 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { AvailabilitySource } from "@oaas/models";
 import {
   assessHealth,
   type BlockingProblem,
@@ -152,10 +153,17 @@ function evaluateHealth({ whatIf, settings }: PlanInput, cluster: CandidateClust
 
 function readingReasons({ reading, readingAgeMs = 0 }: CandidateCluster, { availability }: HealthAssessment): Reason[] {
   if (availability === undefined) return [];
-  const basis = reading?.availability === undefined ? "ready nodes" : "measured";
+  const source = reading?.availability === undefined ? AvailabilitySource.readyNodes : reading.availabilitySource;
+  const basis = source === undefined ? "reported by the cluster" : SOURCE_TEXT[source];
   const age = formatAge(readingAgeMs);
   return [{ code: "reading", text: `up ${formatShare(availability)} of the time (${basis}, read ${age} ago)` }];
 }
+
+const SOURCE_TEXT: Readonly<Record<AvailabilitySource, string>> = {
+  measured: "measured by the cluster",
+  ready_nodes: "share of ready nodes",
+  configured: "configured",
+};
 
 const PROBLEM_TEXT: Readonly<Record<BlockingProblem | HealthWarning, (cluster: CandidateCluster) => string>> = {
   "no-reading": ({ problem, reading }) =>

@@ -8,7 +8,8 @@ import {
   type Reason,
   type SizingBasis,
 } from "../plan-types.ts";
-import { availabilityOf, meets } from "../sizing/quorum.ts";
+import { independentAvailability, worstReplicas, type ClusterReplicas } from "../sizing/cluster-failures.ts";
+import { meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, sizeReplicas, type Demand, type Sizing, type SizingRules } from "../sizing/replicas.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
@@ -23,6 +24,9 @@ export interface Placement {
   readonly counts: ReadonlyMap<string, number>;
   /** Data grid nodes per chosen cluster. */
   readonly nodes: ReadonlyMap<ClusterName, number>;
+  /** The nodes of each chosen cluster; more than `replicas` if more clusters are named. */
+  readonly placed: readonly ClusterReplicas[];
+  /** The availability if replicas fail independently. */
   readonly achieved: number;
   /** Why the running placement was kept although a new calculation gives another one. */
   readonly kept?: string;
@@ -94,6 +98,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
   const replicas = kept?.replicas ?? counts.get(subject) ?? 0;
   counts.set(subject, replicas);
   const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
+  const placed = nodesWithAvailability(chosen, nodes);
   return {
     sizing,
     chosen,
@@ -101,7 +106,8 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
     bestEffort: kept === undefined && !sizing.reached,
     counts,
     nodes,
-    achieved: availabilityOf(worstNodes(chosen, nodes, replicas), algorithm),
+    placed,
+    achieved: independentAvailability(worstReplicas(placed, replicas), algorithm),
     ...(kept === undefined ? {} : { kept: kept.why }),
     verdicts: verdictsOf(task, choice, replicas),
   };
@@ -130,18 +136,21 @@ function nodesPerCluster(
   );
 }
 
-/** The availabilities of the worst nodes that can hold the replicas of one partition. */
-function worstNodes(
+/** The nodes of each chosen cluster, with its availability. */
+function nodesWithAvailability(
   chosen: readonly Candidate[],
   nodes: ReadonlyMap<ClusterName, number>,
-  replicas: number,
-): readonly number[] {
-  return chosen
-    .flatMap((candidate) =>
-      Array.from({ length: nodes.get(candidate.cluster.name) ?? 0 }, () => availabilityIn(candidate)),
-    )
-    .sort((a, b) => a - b)
-    .slice(0, replicas);
+): readonly ClusterReplicas[] {
+  return chosen.map((candidate) => ({
+    cluster: candidate.cluster.name,
+    availability: availabilityIn(candidate),
+    replicas: nodes.get(candidate.cluster.name) ?? 0,
+  }));
+}
+
+/** The replicas of a function with its own target, spread over the clusters of the class. */
+export function functionReplicas({ chosen }: Placement, replicas: number): readonly ClusterReplicas[] {
+  return nodesWithAvailability(chosen, nodesPerCluster(chosen, replicas, {}));
 }
 
 /** The running placement, if it can stay: same basis, clusters usable, target met, and a move gains too little. */
@@ -158,7 +167,10 @@ function keepRunningPlacement(task: PlacementTask, usable: readonly Candidate[],
   const [demand, ...others] = demands;
   if (!allowsReplicaCount(demand, replicas) || replicas > settings.maxReplicas) return undefined;
   const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
-  const achieved = availabilityOf(worstNodes(chosen, nodes, replicas), settings.algorithm);
+  const achieved = independentAvailability(
+    worstReplicas(nodesWithAvailability(chosen, nodes), replicas),
+    settings.algorithm,
+  );
   if (!meets(achieved, demand.target)) return undefined;
 
   const why = reasonToKeep(task, fresh, { replicas, achieved });

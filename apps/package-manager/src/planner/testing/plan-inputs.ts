@@ -20,6 +20,7 @@ import { planDeployment } from "../plan.ts";
 import {
   DEFAULT_PLANNER_SETTINGS,
   type CandidateCluster,
+  type CompletePlan,
   type DeploymentPlan,
   type PlanInput,
   type PlannerSettings,
@@ -135,7 +136,7 @@ export function inputOf(given: TestInput = {}): PlanInput {
 }
 
 /** Plans the input; throws on a refusal. */
-export function expectPlan(given: TestInput | PlanInput = {}): DeploymentPlan {
+export function expectPlan(given: TestInput | PlanInput = {}): CompletePlan {
   const result = planDeployment("packageRevision" in given ? given : inputOf(given));
   if (!result.ok) throw new Error(result.error.message);
   return result.value;

@@ -15,6 +15,7 @@ import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
+import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
 import * as health from "../resources/service/service-health.ts";
@@ -90,6 +91,8 @@ export const VIEW_COMPONENTS = {
   DeploymentStatus: status.deploymentStatusView,
   ClusterDeploymentStatus: status.clusterDeploymentStatusView,
   Operation: status.operationView,
+  PlannedAvailability: availability.plannedAvailability.view,
+  PresentAvailability: availability.presentAvailability.view,
   Explanation: explanation.explanationView,
   ClusterFinding: explanation.clusterFindingView,
   Finding: explanation.findingView,
@@ -196,6 +199,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DeploymentStatus: "The status of a deployment across all its clusters.",
   ClusterDeploymentStatus: "The status of a deployment in one cluster.",
   Operation: "The current or last operation (saga) of a deployment and its progress.",
+  PlannedAvailability:
+    "The availability that a plan computes from the availability of its clusters; not a measurement.",
+  PresentAvailability: "The availability that is left while clusters are down; not a measurement.",
   Explanation: "Why a deployment is not ready, per cluster, with suggested actions.",
   ClusterFinding: "Findings in one cluster.",
   Finding: "One inspected object and the causes of its state.",

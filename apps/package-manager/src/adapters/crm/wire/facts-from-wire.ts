@@ -2,6 +2,7 @@ import {
   FindingLevel,
   HealthCheckResponse_ServingStatus as Serving,
   Verdict,
+  type AvailabilityBasis,
   type CrmClusterHealth,
   type CrmEnvHealth,
   type Finding,
@@ -9,7 +10,14 @@ import {
 } from "@oaas/contracts/grpc";
 import { omitUndefined, type FindingWire } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
-import { ClusterStatus, TopologyNodeType, type ClusterHealth, type ClusterName, type Topology } from "@oaas/models";
+import {
+  AvailabilitySource,
+  ClusterStatus,
+  TopologyNodeType,
+  type ClusterHealth,
+  type ClusterName,
+  type Topology,
+} from "@oaas/models";
 
 /** A health reading with the local time, because the clock of the cluster may differ. */
 export function healthFromWire(
@@ -25,7 +33,14 @@ export function healthFromWire(
     nodeCount: wire.nodeCount,
     readyNodes: wire.readyNodes,
     availability: clampShare(wire.availability),
+    availabilitySource: availabilitySource(wire.availabilityBasis),
   });
+}
+
+function availabilitySource(basis: AvailabilityBasis | undefined): AvailabilitySource | undefined {
+  if (basis === undefined) return undefined;
+  if (basis.mocked) return AvailabilitySource.configured;
+  return basis.runtimeReadiness === undefined ? AvailabilitySource.readyNodes : AvailabilitySource.measured;
 }
 
 /** Clamps to 0 to 1; NaN counts as not reported, so that ready nodes are used instead. */

@@ -1,4 +1,5 @@
 import {
+  AvailabilitySource,
   CLUSTER_NAME,
   ClusterStatus,
   COUNT_RANGE,
@@ -21,7 +22,17 @@ import {
   view,
   withDefault,
 } from "../../reading/fields.ts";
-import { fraction, integer, nullable, required, resource, string, type Codec } from "../../reading/resource.ts";
+import {
+  enumeration,
+  fraction,
+  integer,
+  nullable,
+  optional as optionalField,
+  required,
+  resource,
+  string,
+  type Codec,
+} from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
 
 const STATUS_BY_WORD = new Map<string, ClusterStatus>(Object.values(ClusterStatus).map((status) => [status, status]));
@@ -44,6 +55,11 @@ const clusterHealth = resource<ClusterHealth>()({
     "availability",
     "Share of time the cluster is available, 0 to 1; null when unknown.",
     fraction(),
+  ),
+  availabilitySource: optionalField(
+    "availability_source",
+    "Source of `availability`: `measured` over time, present share of `ready_nodes`, or `configured`; absent when not reported.",
+    enumeration(AvailabilitySource),
   ),
 });
 

@@ -210,7 +210,7 @@ export const deploymentSummary = resource<DeploymentSummary>()({
   selectedClusters: omittedByDefault("selected_envs", "Clusters of the plan in force.", clusterNames, []),
   achievedQuorumAvailability: nullable(
     "achieved_quorum_availability",
-    "Availability of the plan in force.",
+    "Planned availability if every replica fails independently; not a measurement.",
     fraction(),
   ),
   lastError: nullable("last_error", "Last error; null if none.", string()),

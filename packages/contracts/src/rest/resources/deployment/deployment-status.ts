@@ -30,6 +30,7 @@ import {
 } from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
+import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
 import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 
 /** The status of one deployment unit. */
@@ -101,8 +102,18 @@ const deploymentStatus = resource<DeploymentStatus>()({
   operation: nullable("operation", "The current or last operation.", nested(operation)),
   achievedQuorumAvailability: nullable(
     "achieved_quorum_availability",
-    "Availability of the plan in force.",
+    "Same as `planned_availability.independent_replicas`. It is planned, not measured.",
     fraction(),
+  ),
+  plannedAvailability: nullable(
+    "planned_availability",
+    "Availability of the plan in force; null if it was planned by a release that did not compute it.",
+    nested(plannedAvailability),
+  ),
+  presentAvailability: nullable(
+    "present_availability",
+    "Availability that is left while clusters are down; null when all of them are up.",
+    nested(presentAvailability),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });

@@ -14,6 +14,7 @@ import {
 } from "../../reading/fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { odgmSpec } from "./odgm-spec.ts";
+import { plannedAvailability } from "./planned-availability.ts";
 import { packageInput } from "../package/package.ts";
 
 /** Assumptions that replace observed facts during planning. */
@@ -98,7 +99,14 @@ export const planView = view({
   package_revision: field("Package revision used for planning.", z.int()),
   algorithm: field("How availability is computed (`PLANNER_ALGORITHM`).", z.enum(["quorum", "independent"])),
   target_availability: field("Requested availability. Default: 0.99.", z.number()),
-  achieved_availability: field("Availability of the plan.", z.number()),
+  achieved_availability: field(
+    "Same as `planned_availability.independent_replicas`. It is planned, not measured.",
+    z.number(),
+  ),
+  planned_availability: field(
+    "Availability with independent replicas, and the bound that the clusters set.",
+    plannedAvailability.view,
+  ),
   best_effort: field("Whether the target was out of reach and the best reachable plan was requested.", z.boolean()),
   replicas: field("Replicas across all clusters.", z.int()),
   clusters: field("Every candidate cluster with the reasons for and against it.", z.array(candidateView)),

@@ -1,0 +1,36 @@
+import type { Reply } from "@oaas/contracts/rest";
+import type { Colours } from "./colours.ts";
+import { percentText } from "./table.ts";
+
+type Status = Reply<"getDeploymentStatus">["value"];
+type Planned = NonNullable<Status["planned_availability"]>;
+
+/** The bound that clusters set on a plan, and why. */
+export function clusterFailuresText({ cluster_bound, message }: Planned): string {
+  return `at most ${percentText(cluster_bound)}; ${message}`;
+}
+
+export function warningLines({ warning }: Planned, colours: Colours): string[] {
+  return warning === null ? [] : [`${colours.warn("warning:")} ${warning}`];
+}
+
+/** The planned availability of a deployment, and what is left of it while clusters are down. */
+export function availabilityLines(
+  {
+    achieved_quorum_availability: independent,
+    planned_availability: planned,
+    present_availability: present,
+  }: Pick<Status, "achieved_quorum_availability" | "planned_availability" | "present_availability">,
+  colours: Colours,
+): string[] {
+  const line = `availability: planned ${percentText(planned?.independent_replicas ?? independent)}`;
+  if (planned === null) return [line];
+  return [
+    `${line} if replicas fail independently; target ${percentText(planned.target)}`,
+    `cluster failures: ${clusterFailuresText(planned)}`,
+    ...warningLines(planned, colours),
+    ...(present === null
+      ? []
+      : [`${colours.warn("now:")} at most ${percentText(present.cluster_bound)}; ${present.message}`]),
+  ];
+}
