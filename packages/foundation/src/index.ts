@@ -3,12 +3,13 @@
  *
  * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
  * retries), concurrency (semaphore, keyed queue and limit, notifier, circuit breaker), json (canonical JSON), documents (limits of
- * documents from outside), http (requests of foreign web pages), result, brand, exhaustive.
+ * documents from outside), http (requests of foreign web pages, warnings), text (nearest name), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
  * `yaml` (YAML within limits).
  */
 export {
   countViolations,
+  joinViolations,
   limitViolations,
   MAX_VIOLATIONS,
   omittedViolations,
@@ -49,6 +50,7 @@ export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOpt
 export { canonicalJson, equalJson, equalMembers } from "./json/canonical-json.ts";
 export { findDocumentProblem, REQUEST_LIMITS, type DocumentLimits } from "./documents/document-limits.ts";
 export { findJsonTextProblem, parseJson } from "./documents/json-text.ts";
+export { editDistance, nearest, nearestName } from "./text/nearest-name.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";
@@ -74,3 +76,4 @@ export {
   type CrossSiteProblem,
   type CrossSiteRules,
 } from "./http/cross-site.ts";
+export { formatWarnings, parseWarnings } from "./http/warning-header.ts";

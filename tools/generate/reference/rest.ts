@@ -97,7 +97,7 @@ export function restReference({ tags, paths, components }: Document): string {
     ),
     "",
     "## Request documents\n",
-    "JSON or YAML. Unknown fields are ignored; `null` means absent. **Bold** fields are required.\n",
+    "JSON or YAML; `null` means absent. **Bold** fields are required. Unknown fields are rejected, except those described as ignored.\n",
     ...names.filter(isSent).map((name) => documentSection(name, schemas)),
     "## Response documents\n",
     "Optional fields may be absent or `null`. Clients must ignore unknown fields, which later releases may add.\n",
@@ -122,6 +122,10 @@ HTML page at \`/docs\`.
 - **Idempotency.** A POST or PUT with an \`idempotency-key\` is executed once, however often it is sent, even if the process
   that received it crashed; keys are kept for one day. While the first request is in progress, repeated requests get 409,
   \`OAAS_REQUEST_RUNNING\` and \`retry-after\`.
+- **Unknown fields** and query parameters of a write are rejected with 400, each with its path and the nearest name.
+  \`?field_validation=warn\` accepts them and returns a \`Warning\` header, \`?field_validation=ignore\` drops them. Fields
+  that are described as ignored are accepted for clients in use and for responses that are sent back. Reads ignore unknown
+  query parameters.
 - **Streams** are server-sent events ([events](events.md)).
 `;
 

@@ -1,5 +1,5 @@
+import { nearestName } from "@oaas/foundation";
 import { UsageError } from "../exit-code.ts";
-import { nearestName } from "./nearest-name.ts";
 import { objectSchema, nonNullSchema, type Schema, type Schemas } from "./json-schema.ts";
 
 /** The description of a field or of a whole document. */
@@ -35,7 +35,7 @@ export function describeField(path: string, schemas: Schemas): FieldDescription 
     const { id, body } = objectSchema(at, schemas);
     const next = body?.properties?.[name];
     if (!next) {
-      const known = Object.keys(body?.properties ?? {});
+      const known = declaredFields(body).map(([each]) => each);
       const here = [kind, ...names.slice(0, index)].join(".");
       throw new UsageError(
         `${here} has no field "${name}"`,
@@ -45,10 +45,15 @@ export function describeField(path: string, schemas: Schemas): FieldDescription 
     at = toPlace(next, name, id, body);
   }
   const { id, body } = objectSchema(at, schemas);
-  const fields = Object.entries(body?.properties ?? {}).map(([name, schema]) =>
+  const fields = declaredFields(body).map(([name, schema]) =>
     toDescription(`${path}.${name}`, toPlace(schema, name, id, body)),
   );
   return { ...toDescription(path, at), fields };
+}
+
+/** The fields that have an effect. */
+function declaredFields(body: Schema | undefined): readonly [string, Schema][] {
+  return Object.entries(body?.properties ?? {}).filter(([, schema]) => schema["x-ignored"] !== true);
 }
 
 function suggestField(name: string, known: readonly string[]): string {

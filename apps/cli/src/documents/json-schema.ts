@@ -11,6 +11,8 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly description?: string;
+  /** Accepted in requests, without effect. */
+  readonly "x-ignored"?: boolean;
 }
 
 export type Schemas = Readonly<Record<string, Schema>>;

@@ -28,6 +28,7 @@ export class Session {
   readonly format: Format;
   readonly #contextName: string | undefined;
   readonly #outcomes: Outcome[] = [];
+  readonly #warned = new Set<string>();
   #client: Promise<RestClient> | undefined;
 
   private constructor(environment: ProcessEnvironment, flags: CommonFlags, format: Format) {
@@ -54,7 +55,9 @@ export class Session {
   async call<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<Id>> {
     this.#client ??= this.#connect();
     const client = await this.#client;
-    return client.call(id, { signal: this.environment.signal, ...options });
+    const reply = await client.call(id, { signal: this.environment.signal, ...options });
+    for (const warning of reply.warnings) this.#printWarning(warning);
+    return reply;
   }
 
   /** All items of a paged list. */
@@ -79,6 +82,13 @@ export class Session {
   /** Prints a note to standard error; omitted in machine-readable formats. */
   printNote(text: string): void {
     if (this.isHumanOutput) this.environment.terminal.err(text);
+  }
+
+  /** Prints a warning of the package manager once. */
+  #printWarning(text: string): void {
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
+    this.environment.terminal.err(`${this.colours.warn("warning:")} ${text}\n`);
   }
 
   printList<T>(items: readonly T[], view: View<T>): void {

@@ -23,6 +23,7 @@ import { assertRole, callerId, callerLabel, mayReadSecrets, type Caller } from "
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { problemReply } from "./problem-reply.ts";
+import { FieldChecks } from "./request/field-checks.ts";
 import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
 import { missingContentType, readBody, readQuery } from "./request/read-request.ts";
 import { withSentPaths } from "./request/request-aliases.ts";
@@ -226,15 +227,21 @@ export class Pipeline {
   async #handle(served: ServedRequest): Promise<HttpReply> {
     const { operation, head, content, caller } = served;
     const { id, route, handler } = operation;
-    const query = route.query && (readQuery(route.query, content.query) as CommonQuery);
+    const checks = route.method === "GET" ? undefined : new FieldChecks(content.query);
+    const query = readQuery(route.query, content.query, checks) as CommonQuery | undefined;
     served.isChange &&= query?.dry_run !== true;
-    const request = readRequest(served, query);
+    const request = readRequest(served, query, checks);
     served.isRead = true;
     if (served.isChange) served.endChange = await this.#options.audit.begin(auditedAttempt(operation, head, caller));
     const key = route.idempotent && served.isChange ? head.header(HEADERS.idempotencyKey) : undefined;
-    if (key === undefined) return await handler(request);
-    const keyed = { key, caller: callerId(caller), operation: id, url: head.url, body: content.body };
-    return this.#options.idempotency.once(keyed, (idempotency) => handler({ ...request, idempotency }));
+    const keyed =
+      key === undefined
+        ? undefined
+        : { key, caller: callerId(caller), operation: id, url: head.url, body: content.body };
+    const reply = keyed
+      ? await this.#options.idempotency.once(keyed, (idempotency) => handler({ ...request, idempotency }))
+      : await handler(request);
+    return checks?.withWarnings(reply) ?? reply;
   }
 
   /** Applies If-Match and If-None-Match to a read: 412 for another version, 304 for one that the client has. */
@@ -277,6 +284,7 @@ interface CommonQuery {
 function readRequest(
   { operation: { route }, head, content, caller }: ServedRequest,
   query: CommonQuery | undefined,
+  checks: FieldChecks | undefined,
 ): HttpRequest<OwnOperation> {
   const { parameters, body, signal } = content;
   const { correlationId } = head;
@@ -284,7 +292,7 @@ function readRequest(
   const request = {
     parameters,
     query,
-    body: route.body && readBody(route.body, body, head),
+    body: route.body && readBody(route.body, body, head, checks),
     showsSecrets: mayReadSecrets(caller.role),
     call: omitUndefined({ caller: callerLabel(caller), correlationId, signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(head) : undefined,

@@ -1,6 +1,4 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { editDistance, nearest } from "../parsing/edit-distance.ts";
 import { configHelp, configReference, configReport, configReportText, maskText, readCommandLine } from "../index.ts";
 import { maskInvalid } from "./mask.ts";
 import { crmLike } from "../testing/crm-like.ts";
@@ -101,29 +99,4 @@ test.each([
   { args: ["--print-config", "--a=1"], mode: "print-config", rest: ["--a=1"] },
 ])("the command line $args selects $mode", ({ args, mode, rest }) => {
   expect(readCommandLine(args)).toEqual({ mode, args: rest });
-});
-
-describe("edit distance", () => {
-  test.each([
-    ["", "abc", 3],
-    ["kitten", "sitting", 3],
-    ["HPA", "HAP", 1],
-    ["same", "same", 0],
-  ])("%s to %s is %i", (from, to, want) => {
-    expect(editDistance(from, to)).toBe(want);
-  });
-
-  test("is symmetric, and zero for equal texts only", () => {
-    const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
-    fc.assert(
-      fc.property(word, word, (a, b) => {
-        expect(editDistance(a, b)).toBe(editDistance(b, a));
-        expect(editDistance(a, b) === 0).toBe(a === b);
-      }),
-    );
-  });
-
-  test("returns an empty name without candidates", () => {
-    expect(nearest("a", []).name).toBe("");
-  });
 });

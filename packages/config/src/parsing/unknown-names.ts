@@ -1,6 +1,5 @@
-import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { nearest, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import type { ConfigSchema } from "../schema/define-config.ts";
-import { nearest } from "./edit-distance.ts";
 import { memberVariable, nameOf, spellings, type Family } from "../schema/family.ts";
 import { flagOf } from "./flags.ts";
 import { isInjected } from "./kubernetes-injected.ts";

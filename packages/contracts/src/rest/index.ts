@@ -11,7 +11,14 @@ export { HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
 export { PAGE_LIMITS } from "./routes/query.ts";
 export { readBy } from "./reading/violations.ts";
 export { omitUndefined } from "./reading/fields.ts";
-export { fieldsOf } from "./reading/members.ts";
+export {
+  FIELD_VALIDATION_PARAMETER,
+  FIELD_VALIDATIONS,
+  TOLERATED_FIELDS,
+  unknownFields,
+  unknownParameters,
+  type FieldValidation,
+} from "./field-validation.ts";
 export { pascalCase } from "./reading/spelling.ts";
 export { documentFromYaml } from "./reading/yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./faults/problem.ts";

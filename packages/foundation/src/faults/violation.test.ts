@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { limitViolations, pathOf, ROOT_PATH, violationsUnder, violationText } from "./violation.ts";
+import {
+  countViolations,
+  joinViolations,
+  limitViolations,
+  pathOf,
+  ROOT_PATH,
+  violationsUnder,
+  violationText,
+} from "./violation.ts";
 
 describe("paths", () => {
   test.each([
@@ -36,4 +44,13 @@ test("keeps the first violations and says how many are left out", () => {
       omitted: 4,
     },
   ]);
+});
+
+test("joins lists that are limited and counts what they leave out", () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ path: `$[${index}]`, message: "is wrong" }));
+  expect(joinViolations(many(2), many(3))).toHaveLength(5);
+  const joined = joinViolations(limitViolations(many(500)), limitViolations(many(90)), limitViolations(many(300)));
+  expect(joined).toHaveLength(101);
+  expect(countViolations(joined)).toBe(890);
 });

@@ -61,6 +61,15 @@ export function countViolations(violations: readonly Violation[]): number {
   return violations.length - 1 + (violations.at(-1)?.omitted ?? 1);
 }
 
+/** One limited list of several, each of which may be limited. */
+export function joinViolations(...lists: readonly (readonly Violation[])[]): readonly Violation[] {
+  const listed = lists.flatMap((list) => list.filter(({ omitted }) => omitted === undefined));
+  const count = lists.reduce((sum, list) => sum + countViolations(list), 0);
+  if (count <= MAX_VIOLATIONS + 1 && listed.length === count) return listed;
+  const kept = listed.slice(0, MAX_VIOLATIONS);
+  return [...kept, omittedViolations(count - kept.length)];
+}
+
 /** The last entry of a limited list. */
 export function omittedViolations(count: number): Violation {
   return {

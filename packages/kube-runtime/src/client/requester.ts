@@ -4,6 +4,7 @@ import {
   deadlineExceeded,
   Fault,
   isFault,
+  parseWarnings,
   sleep,
   startDeadline,
   type Ambient,
@@ -198,10 +199,10 @@ export class Requester {
 
   #warn(header: string | undefined): void {
     if (header === undefined || !this.#options.onWarning) return;
-    for (const [, text = ""] of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)) {
+    for (const text of parseWarnings(header)) {
       if (this.#warned.has(text) || this.#warned.size >= MOST_WARNINGS) continue;
       this.#warned.add(text);
-      this.#options.onWarning(text.replaceAll(/\\(.)/g, "$1"));
+      this.#options.onWarning(text);
     }
   }
 }

@@ -1,6 +1,5 @@
-import { Fault } from "@oaas/foundation";
+import { Fault, joinViolations } from "@oaas/foundation";
 import type { ResourceDocument } from "../../documents/document.ts";
-import { loadDocumentSchemas, unknownFields } from "../../documents/unknown-fields.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
 import { rejectionText, type DryRun } from "./dry-run.ts";
 import { faultText } from "../../output/fault-text.ts";
@@ -11,12 +10,11 @@ export async function filterValid(
   session: Session,
   documents: readonly ResourceDocument[],
 ): Promise<readonly ResourceDocument[]> {
-  const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
-  const forms = await loadDocumentSchemas();
+  const { deploymentRequestInput, packageInput, readBy, unknownFields } = await import("@oaas/contracts/rest");
   return documents.filter((document) => {
-    const read =
-      document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
-    const violations = [...unknownFields(document.kind, document.content, forms), ...(read.ok ? [] : read.error)];
+    const schema = document.kind === "package" ? packageInput : deploymentRequestInput;
+    const read = readBy(schema, document.content);
+    const violations = joinViolations(unknownFields(schema, document.content), read.ok ? [] : read.error);
     if (violations.length === 0) return true;
     const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is invalid`);
     const locate = (path: string): string => `${document.locationOf(path)} ${path}`;

@@ -1,8 +1,7 @@
-import { Fault, invalidArgument, isFault, pathOf, ROOT_PATH } from "@oaas/foundation";
+import { Fault, invalidArgument, isFault, nearestName, pathOf, ROOT_PATH } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import { diffValues, type Change } from "../../documents/changes.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
-import { nearestName } from "../../documents/nearest-name.ts";
 import { dependenciesOf } from "../../documents/read-documents.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
 import { faultText } from "../../output/fault-text.ts";

@@ -1,7 +1,8 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { documentFromYaml, readBy, HttpError } from "@oaas/contracts/rest";
-import { invalidArgument, parseJson, type Violation } from "@oaas/foundation";
-import type { z } from "zod";
+import { documentFromYaml, readBy, HttpError, unknownFields, unknownParameters } from "@oaas/contracts/rest";
+import { invalidArgument, joinViolations, parseJson, type Violation } from "@oaas/foundation";
+import { z } from "zod";
+import type { FieldChecks } from "./field-checks.ts";
 
 /** The headers that say how a body is encoded. */
 export interface BodyHeaders {
@@ -13,20 +14,29 @@ const YAML_TYPE = /^(application|text)\/(x-)?yaml$/;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads a body by its schema; throws all violations at once. */
-export function readBody(schema: z.ZodType, body: Buffer, headers: BodyHeaders): unknown {
+export function readBody(schema: z.ZodType, body: Buffer, headers: BodyHeaders, checks?: FieldChecks): unknown {
   const encoding = headers.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity")
     throw unsupported({ message: `has the content encoding "${encoding}"`, fix: "send it without an encoding" });
-  const read = readBy(schema, parseDocument(body, headers));
-  if (!read.ok) throw invalidArgument("the body", read.error);
-  return read.value;
+  const document = parseDocument(body, headers);
+  return readKnown(
+    "the body",
+    schema,
+    document,
+    checks?.rejected(() => unknownFields(schema, document)),
+  );
 }
 
-/** Reads a query by its schema; throws all violations at once. */
-export function readQuery(schema: z.ZodType, query: ParsedUrlQuery): unknown {
-  const read = readBy(schema, query);
-  if (!read.ok) throw invalidArgument("the query", read.error);
-  return read.value;
+/** Reads a query by the schema of its route, if it has one; throws all violations at once. */
+export function readQuery(schema: z.ZodType | undefined, query: ParsedUrlQuery, checks?: FieldChecks): unknown {
+  const unknown = checks?.rejected(() => unknownParameters(schema, query));
+  return readKnown("the query", schema ?? z.undefined(), schema && query, unknown);
+}
+
+function readKnown(subject: string, schema: z.ZodType, value: unknown, unknown: readonly Violation[] = []): unknown {
+  const read = readBy(schema, value);
+  if (read.ok && unknown.length === 0) return read.value;
+  throw invalidArgument(subject, joinViolations(unknown, read.ok ? [] : read.error));
 }
 
 /** Parses a body by its content type, before any schema. */

@@ -65,7 +65,7 @@ describe("a call", () => {
   });
 
   test("returns values of headers", async () => {
-    const headers = { etag: '"7"', "x-total-count": "12", "x-next-page-token": "n" };
+    const headers = { etag: '"7"', "x-total-count": "12", "x-next-page-token": "n", warning: '299 - "a", 299 - "b"' };
     const { client } = serverThat({ status: 200, body: "[]", headers });
     expect(await client.call("listDeployments")).toEqual({
       status: 200,
@@ -73,6 +73,7 @@ describe("a call", () => {
       etag: '"7"',
       totalCount: 12,
       nextPageToken: "n",
+      warnings: ["a", "b"],
     });
   });
 

@@ -19,6 +19,7 @@ export interface Reply<Id extends OperationId> {
   readonly etag: string | null;
   readonly totalCount: number | null;
   readonly nextPageToken: string | null;
+  readonly warnings: readonly string[];
 }
 
 /** Calls the package manager by operation id. */

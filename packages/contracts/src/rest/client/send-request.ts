@@ -1,4 +1,4 @@
-import { abortFault, unavailable, type Clock } from "@oaas/foundation";
+import { abortFault, parseWarnings, unavailable, type Clock } from "@oaas/foundation";
 import { HEADERS } from "../routes/headers.ts";
 import { fillPath } from "../routes/route.ts";
 
@@ -53,6 +53,8 @@ interface Received {
   readonly totalCount: number | null;
   readonly nextPageToken: string | null;
   readonly retryAfter: string | null;
+  /** Problems that did not stop the request, such as unknown fields with `field_validation=warn`. */
+  readonly warnings: readonly string[];
 }
 
 /** Sends one request and reads the whole response. Throws unavailable without a response, or the signal's fault. */
@@ -70,6 +72,7 @@ export async function exchange(client: RestClientOptions, place: Place, options:
       totalCount: total === null ? null : Number(total),
       nextPageToken: headers.get(HEADERS.nextPageToken),
       retryAfter: headers.get(HEADERS.retryAfter),
+      warnings: parseWarnings(headers.get(HEADERS.warning) ?? ""),
     };
   } catch (cause) {
     if (options.signal?.aborted) throw abortFault(options.signal);

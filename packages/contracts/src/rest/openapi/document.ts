@@ -12,9 +12,12 @@ import {
   SECURITY,
   TAGS,
 } from "./shared-parts.ts";
+import { TOLERATED_FIELDS } from "../field-validation.ts";
 import { allRoutes } from "../routes/table.ts";
 import { pathParameters, type RouteResponse, type ResponseHeader, type Route } from "../routes/route.ts";
 
+/** Marks a property that requests may contain and that has no effect. */
+const IGNORED = "x-ignored";
 const BODY_TYPES = ["application/json", "application/yaml"];
 
 type OfferedRoute = ReturnType<typeof allRoutes>[number];
@@ -82,10 +85,25 @@ function schemasOf(routes: readonly OfferedRoute[]): Schemas {
   ]);
   const named = Object.entries({ ...output.components, ...input.components }).map(([name, schema]) => [
     name,
-    { description: COMPONENT_DESCRIPTIONS[name as keyof typeof COMPONENT_DESCRIPTIONS], ...schema },
+    {
+      description: COMPONENT_DESCRIPTIONS[name as keyof typeof COMPONENT_DESCRIPTIONS],
+      ...withTolerated(name, schema),
+    },
   ]);
   const components = Object.fromEntries(named) as Record<string, JsonSchema>;
   return { components, of: (schema) => inPlace.get(schema) ?? {} };
+}
+
+/** Adds the fields that are accepted and ignored: all others are rejected. */
+function withTolerated(component: string, schema: JsonSchema): JsonSchema {
+  const tolerated = Object.entries(TOLERATED_FIELDS).find(([name]) => name === component)?.[1];
+  if (tolerated === undefined) return schema;
+  const ignored = Object.entries(tolerated).map(([name, why]) => [
+    name,
+    { description: `Ignored. ${why}`, [IGNORED]: true },
+  ]);
+  const properties = { ...(schema["properties"] as object), ...Object.fromEntries(ignored) };
+  return { ...schema, properties };
 }
 
 function routeResponses(route: Route): readonly RouteResponse[] {
@@ -108,7 +126,8 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
       ? {}
       : {
           requestBody: {
-            description: "JSON or YAML. Unknown fields are ignored; null means absent.",
+            description:
+              "JSON or YAML; null means absent. Unknown fields are rejected (`field_validation`), except those described as ignored.",
             required: true,
             content: contentOf(BODY_TYPES, schemas.of(body), BODY_EXAMPLES[route.operationId]),
           },
@@ -154,6 +173,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
     "CorrelationId",
     ...(route.versioned ? ["IfMatch", "IfNoneMatch"] : []),
     ...(route.idempotent ? ["IdempotencyKey"] : []),
+    ...(route.method === "GET" ? [] : ["FieldValidation"]),
     ...(route.response.mediaType === "text/event-stream" ? ["LastEventId"] : []),
   ];
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
@@ -175,7 +195,7 @@ function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema>
 
 /** All error statuses of a route: those that follow from its input and role, and its own. */
 function errorStatuses(route: Route): readonly number[] {
-  const takesInput = route.body !== undefined || route.query !== undefined || pathParameters(route.path).length > 0;
+  const takesInput = route.method !== "GET" || route.query !== undefined || pathParameters(route.path).length > 0;
   const kinds: readonly FaultKind[] = [
     ...(takesInput ? (["invalid-argument"] as const) : []),
     ...(route.role === "public" ? [] : (["unauthenticated", "permission-denied"] as const)),
@@ -204,6 +224,7 @@ function responseOf(route: Route, response: RouteResponse, schemas: Schemas): Js
     ...(route.versioned && route.method !== "DELETE" && response.status === 200 ? (["ETag"] as const) : []),
     ...(response.status === 201 || response.status === 202 ? (["Location"] as const) : []),
     ...(route.idempotent ? (["IdempotencyReplayed"] as const) : []),
+    ...(route.method === "GET" ? [] : (["Warning"] as const)),
     ...(response.headers ?? []),
   ];
   return {

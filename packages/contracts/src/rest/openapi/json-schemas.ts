@@ -26,7 +26,10 @@ export function jsonSchemasOf(
     io,
     uri: refTo,
     unrepresentable: "throw",
-    override: ({ jsonSchema }) => removeNoise(jsonSchema),
+    override: ({ jsonSchema }) => {
+      removeNoise(jsonSchema);
+      if (io === "input" && "properties" in jsonSchema) jsonSchema.additionalProperties ??= false;
+    },
   });
   const bare = (id: string): JsonSchema => {
     const { $schema: _, $id: __, id: ___, ...rest } = (schemas[id] ?? {}) as Record<string, unknown>;

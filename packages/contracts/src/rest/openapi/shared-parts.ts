@@ -1,3 +1,4 @@
+import { FIELD_VALIDATION_PARAMETER, FIELD_VALIDATIONS } from "../field-validation.ts";
 import { HEADERS, PROBLEM_TYPE } from "../routes/headers.ts";
 
 /** Components shared by the operations of the OpenAPI document. */
@@ -28,6 +29,14 @@ export const PARAMETERS = {
     HEADERS.idempotencyKey,
     "Idempotency key: requests with the same key and body are executed once.",
   ),
+  FieldValidation: {
+    name: FIELD_VALIDATION_PARAMETER,
+    in: "query",
+    required: false,
+    description:
+      "Treatment of unknown fields and query parameters: `strict` rejects the request, `warn` accepts it and returns `Warning` headers, `ignore` drops them. Default: `strict`.",
+    schema: { type: "string", enum: FIELD_VALIDATIONS },
+  },
   LastEventId: header(HEADERS.lastEventId, "Resume the stream after this event id."),
 };
 
@@ -73,6 +82,10 @@ export const RESPONSE_HEADERS = {
     description: "Unreachable clusters, separated by commas; absent when the list is complete.",
     schema: { type: "string" },
   },
+  Warning: {
+    description: "With `field_validation=warn`: the unknown fields, each with code 299.",
+    schema: { type: "string" },
+  },
   WwwAuthenticate: { description: "With 401: the required authentication scheme.", schema: { type: "string" } },
 };
 
@@ -86,6 +99,7 @@ const HEADER_NAMES = {
   ContentLocation: HEADERS.contentLocation,
   IdempotencyReplayed: HEADERS.idempotencyReplayed,
   MissingClusters: HEADERS.missingClusters,
+  Warning: HEADERS.warning,
   WwwAuthenticate: "www-authenticate",
 } as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
 

@@ -6,7 +6,7 @@ import { asText, asValue, asWritten } from "./wire-scalar.ts";
 /**
  * Readers for the fields of request documents.
  *
- * They are lenient about form (null means absent, YAML scalars are converted, unknown fields are ignored) and strict about
+ * They are lenient about form (null means absent, YAML scalars are converted, unknown fields are dropped) and strict about
  * values (ranges, enums, rules). Every violation includes a fix.
  */
 

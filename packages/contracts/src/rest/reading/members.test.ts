@@ -22,13 +22,17 @@ function solid(schema: Json): Json {
 function pathsOf(schema: Parameters<typeof fieldsOf>[0], json: Json, path: string, depth = 0): readonly string[] {
   const resolved = solid(json);
   const { members, items } = fieldsOf(schema);
-  const properties = resolved["properties"] as Readonly<Record<string, Json>> | undefined;
-  expect(Object.keys(members ?? {}), path).toEqual(Object.keys(properties ?? {}));
+  const properties = Object.fromEntries(
+    Object.entries((resolved["properties"] ?? {}) as Readonly<Record<string, Json>>).filter(
+      ([, property]) => property["x-ignored"] !== true,
+    ),
+  );
+  expect(Object.keys(members ?? {}), path).toEqual(Object.keys(properties));
   // Findings hold findings.
   if (depth > 6) return [path];
   if (items) return pathsOf(items, (resolved["items"] ?? {}) as Json, `${path}[]`, depth + 1);
   const below = Object.entries(members ?? {}).flatMap(([name, member]) =>
-    pathsOf(member, properties?.[name] ?? {}, `${path}.${name}`, depth + 1),
+    pathsOf(member, properties[name] ?? {}, `${path}.${name}`, depth + 1),
   );
   return [path, ...below];
 }

@@ -9,6 +9,7 @@ interface Definition {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly element?: z.ZodType;
+  readonly valueType?: z.ZodType;
   readonly innerType?: z.ZodType;
   readonly in?: z.ZodType;
   readonly out?: z.ZodType;
@@ -16,17 +17,27 @@ interface Definition {
   readonly getter?: () => z.ZodType;
 }
 
-/** The fields of an object or the items of a list. */
-interface Held {
+/** The fields of an object, the items of a list or the values of a map. */
+export interface Held {
   readonly members?: Readonly<Record<string, z.ZodType>>;
   readonly items?: z.ZodType;
+  readonly values?: z.ZodType;
 }
 
-/** The fields or items that a schema describes, through all wrappers. Read from the schema, without building JSON Schema. */
+const known = new WeakMap<z.ZodType, Held>();
+
+/** What a schema describes, through all wrappers. Read from the schema, without building JSON Schema. */
 export function fieldsOf(schema: z.ZodType): Held {
+  let held = known.get(schema);
+  if (held === undefined) known.set(schema, (held = readFields(schema)));
+  return held;
+}
+
+function readFields(schema: z.ZodType): Held {
   const {
     shape,
     element,
+    valueType,
     innerType,
     in: before,
     out: after,
@@ -35,6 +46,7 @@ export function fieldsOf(schema: z.ZodType): Held {
   } = (schema as unknown as Described)._zod.def;
   if (shape !== undefined) return { members: shape };
   if (element !== undefined) return { items: element };
+  if (valueType !== undefined) return { values: valueType };
   const inside = [after, before, innerType, getter?.(), ...(options ?? [])].filter((each) => each !== undefined);
-  return inside.map(fieldsOf).find(({ members, items }) => members !== undefined || items !== undefined) ?? {};
+  return inside.map(fieldsOf).find((each) => Object.keys(each).length > 0) ?? {};
 }

@@ -15,6 +15,8 @@ export const HEADERS = {
   nextPageToken: "x-next-page-token",
   /** Unreachable clusters that are missing in a list. */
   missingClusters: "x-missing-clusters",
+  /** Problems that did not stop the request, each with code 299 (RFC 7234, 5.5). */
+  warning: "warning",
   lastEventId: "last-event-id",
 } as const;
 

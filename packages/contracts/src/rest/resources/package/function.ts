@@ -23,16 +23,16 @@ import { screamingSnakeCase } from "../../reading/spelling.ts";
 import { provisionConfig, resourceRequirements, withDeprecatedFields } from "./provision-config.ts";
 
 /** Where peers of August 2025 put the description and the resources of a function. */
-const metadata = {
-  input: orAbsent(
-    input({
-      description: field("Deprecated location of `description`.", orAbsent(readText())),
-      resource_requirements: field(
-        "Deprecated location of the resources in `provision_config`.",
-        withDefault(resourceRequirements.input, {}),
-      ),
-    }),
+export const functionMetadataInput = input({
+  description: field("Deprecated location of `description`.", orAbsent(readText())),
+  resource_requirements: field(
+    "Deprecated location of the resources in `provision_config`.",
+    withDefault(resourceRequirements.input, {}),
   ),
+});
+
+const metadata = {
+  input: orAbsent(functionMetadataInput),
   view: undefined,
   description: "Deprecated location of description and resources; accepted, never returned.",
 };

@@ -33,3 +33,15 @@ export function nearest(
   }
   return best;
 }
+
+/** Longer names are not compared: the work grows with the length, and a name of megabytes is not a typo. */
+const MAX_COMPARED = 100;
+
+/** The known name that was probably meant, in any case; undefined if none is close. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > MAX_COMPARED) return undefined;
+  const byLowerCase = new Map<string, string>();
+  for (const each of known) if (!byLowerCase.has(each.toLowerCase())) byLowerCase.set(each.toLowerCase(), each);
+  const best = nearest(name.toLowerCase(), byLowerCase.keys());
+  return best.distance <= Math.max(2, Math.floor(name.length / 3)) ? byLowerCase.get(best.name) : undefined;
+}
