@@ -15,6 +15,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty when there is none. Text, or for protobuf one character per byte. */
   readonly body: string;
+  /** The body as sent, for proxied requests; by default `body` in UTF-8. */
+  readonly bytes?: Uint8Array;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -24,5 +26,5 @@ export interface ApiResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Complete, or streamed: a watch ends when the client leaves, its time is over, or the server closes. */
-  readonly body: string | AsyncIterable<string>;
+  readonly body: string | AsyncIterable<string | Uint8Array>;
 }

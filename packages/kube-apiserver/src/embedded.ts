@@ -1,4 +1,5 @@
 import type { Clock, Ids, Timers } from "@oaas/foundation";
+import { createContainers, type Containers } from "./containers/containers.ts";
 import { createAccessControl, ADMINISTRATOR } from "./access/access-control.ts";
 import { ensureBootstrapRoles } from "./access/authorization/bootstrap-roles.ts";
 import type { User } from "./access/authentication/user.ts";
@@ -66,6 +67,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     ...(users === undefined ? { withoutCredentials: ADMINISTRATOR } : { users }),
   });
   let simulation: WorkloadSimulation | undefined;
+  let containers: Containers | undefined;
   const usage = options.simulation?.usage;
   const controllers = (objects: ClusterObjects): readonly ServerController[] => {
     const ports = { objects, clock, timers, ...(onProblem === undefined ? {} : { onProblem }) };
@@ -79,6 +81,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
             roleAggregator(ports),
           ]),
       ...(simulation === undefined ? [] : [simulation]),
+      ...(containers === undefined ? [] : [containers.controller(objects)]),
     ];
   };
   const server: ApiServer = new ApiServer({
@@ -92,6 +95,11 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
       ...(usage === undefined ? [] : [metricsPages({ objects: () => server.objects, usage, clock })]),
     ],
     controllers,
+    connect: (closing) =>
+      (containers = createContainers(
+        { clock, timers, closing, objects: () => server.objects },
+        options.simulation?.traffic,
+      )),
     createVirtualResources: () => access.virtualResources,
     prepare: ensureBootstrapRoles,
     // An open server authorizes everything without a check.

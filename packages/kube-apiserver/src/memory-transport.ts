@@ -1,12 +1,12 @@
 import { abortFault, Fault, unavailable } from "@oaas/foundation";
-import type { Api } from "./api.ts";
+import type { Api, ApiResponse } from "./api.ts";
 
 /** A request as our clients send it. */
 export interface MemoryRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
 }
 
@@ -44,19 +44,21 @@ export class MemoryTransport {
     const leave = (): void => leaving.abort();
     signal.addEventListener("abort", leave, { once: true });
     const response = await this.#api
-      .handle({ method, target: path, headers: lowerCaseHeaders(headers), body, signal: leaving.signal })
+      .handle({ method, target: path, headers: lowerCaseHeaders(headers), ...readBody(body), signal: leaving.signal })
       .catch((error: unknown) => {
         throw createLostConnection(error);
       });
     if (signal.aborted) throw abortFault(signal);
-    const chunks = (): AsyncIterable<string> => streamBody(response.body, signal, leave);
+    const chunks = (): AsyncIterable<string | Uint8Array> => streamBody(response.body, signal, leave);
     return {
       status: response.status,
       headers: response.headers,
       text: async () => {
         let text = "";
-        for await (const chunk of chunks()) text += chunk;
-        return text;
+        const decoder = new TextDecoder();
+        for await (const chunk of chunks())
+          text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+        return text + decoder.decode();
       },
       chunks: () => encodeChunks(chunks()),
     };
@@ -68,10 +70,10 @@ export class MemoryTransport {
 }
 
 async function* streamBody(
-  body: string | AsyncIterable<string>,
+  body: ApiResponse["body"],
   signal: AbortSignal,
   leave: () => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   try {
     if (typeof body === "string") yield body;
     else for await (const chunk of body) yield chunk;
@@ -84,9 +86,13 @@ async function* streamBody(
   }
 }
 
-async function* encodeChunks(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* encodeChunks(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const chunk of chunks) yield encoder.encode(chunk);
+  for await (const chunk of chunks) yield typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+}
+
+function readBody(body: string | Uint8Array): { readonly body: string; readonly bytes?: Uint8Array } {
+  return typeof body === "string" ? { body } : { body: new TextDecoder().decode(body), bytes: body };
 }
 
 function createLostConnection(error: unknown): Fault {

@@ -12,6 +12,7 @@ import { badRequest, internalError } from "./request/response/status-errors.ts";
 import {
   Router,
   type RequestGuard,
+  type ConnectHandlers,
   type EscalationGuard,
   type PathHandler,
   type VirtualResources,
@@ -39,6 +40,8 @@ export interface ApiServerOptions {
   readonly historyLimit?: number;
   /** Authorization; without it everything is allowed. */
   readonly guard?: RequestGuard;
+  /** Serves logs and proxies of pods; without it they do not exist. */
+  readonly connect?: (closing: AbortSignal) => ConnectHandlers;
   /** Answers virtual resources: reviews, tokens. */
   readonly createVirtualResources?: (objects: ClusterObjects) => VirtualResources;
   /** Prevents privilege escalation; without it everything is allowed. */
@@ -96,6 +99,7 @@ export class ApiServer implements Api {
       endpoint,
       pages: [serverPages, ...(pages?.(this.kinds) ?? [])],
       ...(guard === undefined ? {} : { guard }),
+      ...(options.connect === undefined ? {} : { connect: options.connect(this.#closing.signal) }),
     });
     // A watch of a removed kind must notice.
     this.kinds.onChange(() => this.store.wakeAll());

@@ -18,7 +18,6 @@ const KNOWN: readonly KnownDifference[] = [
     shows: [
       { subject: "discovery", name: "discovery of nodes", steps: [1] },
       { subject: "discovery", name: "discovery of pods", steps: [1] },
-      { subject: "discovery", name: "discovery of services", steps: [1] },
       { subject: "discovery", name: "lists the groups", steps: [1] },
     ],
   },

@@ -8,6 +8,7 @@ import { kubectlCases, kubectlWorkloads } from "../cases/kubectl.ts";
 import { metadata } from "../cases/metadata.ts";
 import { paging } from "../cases/paging.ts";
 import { patches } from "../cases/patches.ts";
+import { proxiesAndLogs } from "../cases/proxies-and-logs.ts";
 import { quota } from "../cases/quota.ts";
 import { schemas } from "../cases/schemas.ts";
 import { subresources } from "../cases/subresources.ts";
@@ -27,6 +28,7 @@ export const SUBJECTS: readonly Subject[] = [
   deletion,
   metadata,
   subresources,
+  proxiesAndLogs,
   discovery,
   tables,
   wrongInput,

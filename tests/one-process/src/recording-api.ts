@@ -21,12 +21,12 @@ export function createRecordingApi(api: Api, record: (text: string) => void): Ap
 }
 
 async function* recordChunks(
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string | Uint8Array>,
   name: string,
   record: (text: string) => void,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   for await (const chunk of chunks) {
-    record(`${name} … ${chunk.trim()}`);
+    record(`${name} … ${String(chunk).trim()}`);
     yield chunk;
   }
 }

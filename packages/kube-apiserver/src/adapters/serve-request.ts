@@ -43,7 +43,7 @@ export async function serveRequest(
     const apiResponse =
       body === undefined
         ? statusResponse(tooLarge(BODY_LIMIT))
-        : await api.handle({ method, target: url, headers: readHeaders(request), body, signal: leaving.signal });
+        : await api.handle({ method, target: url, headers: readHeaders(request), ...body, signal: leaving.signal });
     await send(apiResponse, method, response);
   } catch {
     // The client disconnected, or fault injection breaks the connection.
@@ -56,8 +56,8 @@ function abortConnection(response: ServerResponse | Http2ServerResponse): void {
   else response.destroy();
 }
 
-/** The body as text; undefined when it is too large. */
-async function readBody(request: Incoming): Promise<string | undefined> {
+/** The body as text and as bytes; undefined when it is too large. */
+async function readBody(request: Incoming): Promise<{ readonly body: string; readonly bytes: Buffer } | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -67,7 +67,8 @@ async function readBody(request: Incoming): Promise<string | undefined> {
   }
   if (size > BODY_LIMIT) return undefined;
   const isBinary = request.headers["content-type"]?.startsWith(PROTOBUF) ?? false;
-  return Buffer.concat(chunks).toString(isBinary ? "latin1" : "utf8");
+  const bytes = Buffer.concat(chunks);
+  return { body: bytes.toString(isBinary ? "latin1" : "utf8"), bytes };
 }
 
 function readHeaders(request: Incoming): Record<string, string> {

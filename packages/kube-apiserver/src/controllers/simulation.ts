@@ -19,6 +19,7 @@ import { autoscalerController } from "./scaling/autoscaler-controller.ts";
 import { budgetController } from "./scaling/budget.ts";
 import { quotaController } from "./scaling/quota-controller.ts";
 import { schedulerController } from "./scheduler/scheduler-controller.ts";
+import type { TrafficOptions } from "../containers/containers.ts";
 import type { UsageSource } from "./usage/pod-usage.ts";
 import { claimController, volumeController } from "./volumes/claims.ts";
 import { deploymentController, replicaSetController } from "./workloads/replica-controllers.ts";
@@ -46,6 +47,8 @@ export interface SimulationOptions {
    * (`kwok.x-k8s.io/usage-cpu`, `usage-memory`) take precedence. Default: none, as without a metrics server.
    */
   readonly usage?: UsageSource;
+  /** How containers answer requests of the proxies. Default: with an echo of the request. */
+  readonly traffic?: TrafficOptions;
   /** The domain of Knative routes. Default svc.cluster.local, as in Knative. */
   readonly knativeDomain?: string;
 }

@@ -56,9 +56,9 @@ async function applyFault(api: Api, timers: Timers, request: ApiRequest, fault: 
 }
 
 async function* cutStream(
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string | Uint8Array>,
   { afterChunks, as }: Extract<FaultAction, { readonly kind: "cut" }>,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   let seen = 0;
   if (seen < afterChunks) {
     for await (const chunk of chunks) {

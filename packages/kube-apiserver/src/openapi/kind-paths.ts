@@ -61,6 +61,14 @@ export function kindPaths(served: ServedKind, { name, listName }: KindSchemas): 
   for (const each of subresourcesOf(kind, version)) {
     const gives = each.kind === kind.kind ? name : schemaNameOf(each);
     const own = { group: each.group, version: each.version, kind: each.kind };
+    if (each.name === "log" || each.name === "proxy") {
+      const end = each.name === "log" ? ["log"] : ["proxy", "proxy/{path}"];
+      for (const last of end) {
+        const named = last.includes("{path}") ? [...parameters, inPath("path")] : parameters;
+        paths[`${collection}/{name}/${last}`] = { ...connectOperations(each.verbs, own), parameters: named };
+      }
+      continue;
+    }
     paths[`${collection}/{name}/${each.name}`] = {
       ...itemOperations(new Set(each.verbs), gives, own, isStrategic),
       ...(each.verbs.includes("create")
@@ -78,6 +86,25 @@ export function kindPaths(served: ServedKind, { name, listName }: KindSchemas): 
     };
   }
   return paths;
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  create: "post",
+  delete: "delete",
+  get: "get",
+  patch: "patch",
+  update: "put",
+};
+
+/** Operations whose response is text of a container. */
+function connectOperations(verbs: readonly string[], of: JsonObject): Record<string, JsonObject> {
+  const content = { "*/*": { schema: { type: "string" } } };
+  const connect = {
+    responses: { "200": { description: "OK", content } },
+    "x-kubernetes-action": "connect",
+    "x-kubernetes-group-version-kind": of,
+  };
+  return Object.fromEntries(verbs.flatMap((verb) => (METHODS[verb] === undefined ? [] : [[METHODS[verb], connect]])));
 }
 
 /** Types of other groups used by subresources. */

@@ -41,12 +41,15 @@ export const CATALOGUE: Readonly<Record<string, readonly string[]>> = {
   "storage.k8s.io/v1": ["storageclasses"],
 };
 
-/** Subresources the embedded server serves; the others need a real node (exec, log, proxy …). */
+/** Subresources the embedded server serves, of all resources or of one; the others need a real node (exec, attach …). */
 export const SUBRESOURCES: ReadonlySet<string> = new Set([
   "binding",
   "eviction",
   "finalize",
+  "pods/log",
+  "pods/proxy",
   "scale",
+  "services/proxy",
   "status",
   "token",
 ]);

@@ -110,7 +110,8 @@ function resourcesOf(groupVersion: string, list: JsonObject, schemas: Schemas): 
 
 function subresourcesOf(resource: string, listed: readonly ApiResource[]): readonly SubresourceData[] {
   return listed
-    .filter(({ name }) => name.startsWith(`${resource}/`) && SUBRESOURCES.has(name.slice(resource.length + 1)))
+    .filter(({ name }) => name.startsWith(`${resource}/`))
+    .filter(({ name }) => SUBRESOURCES.has(name) || SUBRESOURCES.has(name.slice(resource.length + 1)))
     .map(({ name, kind, group, version, verbs }) => ({
       name: name.slice(resource.length + 1),
       kind,

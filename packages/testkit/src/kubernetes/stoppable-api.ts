@@ -38,7 +38,7 @@ export class StoppableApi implements Api {
     return { ...response, body: this.#flowing(response.body) };
   }
 
-  async *#flowing(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  async *#flowing(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
     for await (const chunk of chunks) {
       await this.#thawed;
       yield chunk;

@@ -112,6 +112,15 @@ export function foreignRequest({ status, message, fix }: CrossSiteProblem): Stat
   return createFailure(status, "Forbidden", `${message}; ${fix}`);
 }
 
+export function serviceUnavailable(message: string): Status {
+  return createFailure(503, "ServiceUnavailable", message);
+}
+
+export function tooManyRequests(): Status {
+  const message = "Too many requests, please try again later.";
+  return createFailure(429, "TooManyRequests", message, { retryAfterSeconds: 1 });
+}
+
 export function tooLarge(limit: number): Status {
   return createFailure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }

@@ -57,6 +57,23 @@ export interface EscalationGuard {
   check(request: ApiRequest, roleWrite: RoleWrite): Status | undefined;
 }
 
+/** A request to a subresource that connects to pods instead of reading an object. */
+export interface ConnectRequest {
+  readonly request: ApiRequest;
+  readonly query: URLSearchParams;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The path behind the subresource, as sent. */
+  readonly rest: string;
+}
+
+/** Serves `pods/log` and the proxies of pods and Services. */
+export interface ConnectHandlers {
+  serveLog(request: ConnectRequest): ApiResponse;
+  proxy(request: ConnectRequest): Promise<ApiResponse>;
+}
+
 /** Checks access: the rejection (401 or 403), or undefined. */
 export interface RequestGuard {
   check(request: ApiRequest, attempt: RequestAttributes): Status | undefined;
@@ -67,7 +84,10 @@ export interface RouterOptions {
   readonly endpoint: ResourceEndpoint;
   readonly pages: readonly PathHandler[];
   readonly guard?: RequestGuard;
+  readonly connect?: ConnectHandlers;
 }
+
+const PROXIED: ReadonlySet<string> = new Set(["pods", "services"]);
 
 /** Routes requests. */
 export class Router {
@@ -89,7 +109,27 @@ export class Router {
       if (response !== undefined) return response;
     }
     if (resourcePath === undefined || resource === undefined) return pageNotFound();
-    return this.#resource(request, query, { ...resourcePath, resource });
+    return (
+      this.#connect(request, query, path, resourcePath) ?? this.#resource(request, query, { ...resourcePath, resource })
+    );
+  }
+
+  /** Proxies accept every method and any path behind them; logs are read. */
+  #connect(
+    request: ApiRequest,
+    query: URLSearchParams,
+    path: string,
+    { group, version, resource = "", namespace, name, subresource = "", isOldWatch }: ResourcePath,
+  ): ApiResponse | Promise<ApiResponse> | undefined {
+    const { connect } = this.#options;
+    if (!connect || group !== "" || version !== "v1" || namespace === undefined || name === undefined || isOldWatch) {
+      return undefined;
+    }
+    const target = { request, query, resource, namespace, name, rest: pathBehindSubresource(path) };
+    const [kind = ""] = subresource.split("/");
+    if (kind === "proxy" && PROXIED.has(resource)) return connect.proxy(target);
+    const isLog = subresource === "log" && resource === "pods" && request.method === "GET";
+    return isLog ? connect.serveLog(target) : undefined;
   }
 
   #resource(
@@ -189,13 +229,28 @@ function getAttributes(
 ): RequestAttributes {
   if (resourcePath?.resource === undefined) return { verb: request.method.toLowerCase(), path };
   const { isOldWatch, ...target } = resourcePath;
-  const isWatch = request.method === "GET" && (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));
+  // What follows a subresource belongs to it, and so does the query of a proxied request.
+  const [subresource] = target.subresource?.split("/") ?? [];
+  const isWatch =
+    request.method === "GET" &&
+    subresource !== "proxy" &&
+    (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));
   const isCreate = request.method === "POST";
-  const verb = isCreate
-    ? "create"
-    : (getVerb(request.method, target.name !== undefined) ?? request.method.toLowerCase());
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  const verb = isCreate ? "create" : (getVerb(method, target.name !== undefined) ?? "");
   const name = target.name ?? (verb === "list" ? getSelectedName(query) : undefined);
-  return { verb: isWatch ? "watch" : verb, path, ...target, ...(name === undefined ? {} : { name }) };
+  return {
+    verb: isWatch ? "watch" : verb,
+    path,
+    ...target,
+    ...(name === undefined ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+/** What follows `/api/v1/namespaces/{namespace}/{resource}/{name}/{subresource}`, as sent. */
+function pathBehindSubresource(path: string): string {
+  return /^(?:\/+[^/]+){7}(?<rest>\/.*)?$/s.exec(path)?.groups?.["rest"] ?? "";
 }
 
 /** The single name that a list or watch selects: permission to read that object is sufficient. */
