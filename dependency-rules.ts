@@ -220,6 +220,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
   "dev-stack": [
     { folders: ["config.ts", "last-known.ts"] },
     { folders: ["load"] },
+    { folders: ["functions"] },
     { folders: ["clusters"] },
     { folders: ["package-manager"] },
     { folders: ["components.ts", "start-counter.ts", "command-line.ts", "start-failure.ts"] },

@@ -92,6 +92,15 @@ describe("LoadSimulation", () => {
     ]);
   });
 
+  test("adds requests of clients to the load of the next interval", async () => {
+    await pass(30);
+    for (let index = 0; index < 50; index += 1) simulation.countRequest(pod("hello-1") as { metadata: object });
+    await pass(5);
+    expect(simulation.states[0]).toMatchObject({ requests_per_second: 12 });
+    await pass(5);
+    expect(simulation.states[0]).toMatchObject({ requests_per_second: 2 });
+  });
+
   test("has series for every signal that the class runtime manager asks for", async () => {
     await pass(60);
     const missing = SIGNALS.filter((signal) => query(buildQuery(signal, scope, "prometheus")).length === 0);

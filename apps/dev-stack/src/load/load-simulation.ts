@@ -31,6 +31,8 @@ export class LoadSimulation {
   readonly #ports: LoadPorts;
   readonly #functions = new Map<string, FunctionLoad>();
   #usages: ReadonlyMap<string, PodUsage> = new Map();
+  /** Requests of clients since the last interval, by component. */
+  readonly #received = new Map<string, number>();
   #hasSpike = false;
   #timer: Timer | undefined;
 
@@ -54,6 +56,12 @@ export class LoadSimulation {
   /** Raises the load of every function, or sets it back. Load that a class states itself stays. */
   setSpike(hasSpike: boolean): void {
     this.#hasSpike = hasSpike;
+  }
+
+  /** Counts a request that a client sent to a pod; it adds to the load of the next interval. */
+  countRequest(pod: { readonly metadata: Metadata }): void {
+    const key = keyOf(pod.metadata);
+    this.#received.set(key, (this.#received.get(key) ?? 0) + 1);
   }
 
   /** The load of each function in the last interval. */
@@ -88,7 +96,8 @@ export class LoadSimulation {
       const load = this.#functions.get(key) ?? new FunctionLoad(component);
       this.#functions.set(key, load);
       const stated = loads.get(`${component.namespace}/${component.owner}`);
-      const requestsPerSecond = stated ?? (this.#hasSpike ? SPIKE_LOAD : DEFAULT_LOAD);
+      const received = (this.#received.get(key) ?? 0) / (SCRAPE_MS / 1000);
+      const requestsPerSecond = (stated ?? (this.#hasSpike ? SPIKE_LOAD : DEFAULT_LOAD)) + received;
       const used = load.advance(
         this.store,
         pods.map(({ pod }) => pod),
@@ -96,6 +105,7 @@ export class LoadSimulation {
       );
       for (const [name, usage] of used) usages.set(`${component.namespace}/${name}`, usage);
     }
+    this.#received.clear();
     this.#endMissing(groups, nowMs);
     this.#appendReplicas(nowMs);
     this.#usages = usages;

@@ -8,9 +8,11 @@ import { createPrometheusApi } from "@oaas/promql";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import type { ClusterPlan, StartCluster } from "../../clusters/ports.ts";
 import { LoadSimulation } from "../../load/load-simulation.ts";
+import { describePod } from "../../functions/describe-pod.ts";
 import { isPortFree } from "../listen.ts";
 import { startMetricsServer } from "../metrics-server.ts";
 
+const PODS = { group: "", resource: "pods" };
 const HOST = "127.0.0.1";
 /** Queries run in this process and must not block it for long. */
 const MAX_QUERY_SAMPLES = 2_000_000;
@@ -30,7 +32,14 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
     const cluster: EmbeddedCluster = await startOnStablePort(plan, kubeconfig, {
       name: `oaas-${plan.name}`,
       store,
-      simulation: { ...simulationOf(plan), usage: (pod) => load.usageOf(pod) },
+      simulation: {
+        ...simulationOf(plan),
+        usage: (pod) => load.usageOf(pod),
+        traffic: {
+          describe: (pod) => describePod(pod, plan.name, cluster.server.objects.list(PODS, pod.metadata.namespace)),
+          onServed: ({ pod }) => load.countRequest(pod),
+        },
+      },
     });
     const metrics = await startMetricsServer(
       createPrometheusApi({
