@@ -27,6 +27,8 @@ function createFetch(condition: string, clusters: Readonly<Record<string, string
     })),
     operation: null,
     achieved_quorum_availability: null,
+    planned_availability: null,
+    present_availability: null,
     updated_at: "2026-01-01T00:00:00.000Z",
   };
   const deployment = {
