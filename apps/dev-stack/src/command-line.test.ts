@@ -11,6 +11,7 @@ const portsOf = (args: readonly string[]) => {
 test.each([
   { case: "without --ports the other settings apply", args: ["--server-port=1"], ports: [1, 8081, 0, 0] },
   { case: "one number is the first of consecutive ports", args: ["--ports=9000"], ports: [9000, 9001, 9002, 9005] },
+  { case: "a value may follow its flag", args: ["--ports", "9000", "--real"], ports: [9000, 9001, 9002, 9005] },
   { case: "fewer clusters use fewer ports", args: ["--ports=9000", "--clusters=1"], ports: [9000, 9001, 9002, 9003] },
   { case: "zero selects free ports", args: ["--ports=0"], ports: [0, 0, 0, 0] },
   { case: "a list sets each port", args: ["--ports=1,2,3,4"], ports: [1, 2, 3, 4] },
@@ -32,7 +33,15 @@ test.each([
     ["--a=x", "--b=1", "--a=y"],
     ["--b=1", "--a=x,y"],
   ],
+  [
+    ["--a", "x", "--real", "--a=y"],
+    ["--real", "--a=x,y"],
+  ],
   [["--a=x"], ["--a=x"]],
+  [
+    ["--a", "x"],
+    ["--a", "x"],
+  ],
   [
     ["--ab=x", "--a=1", "--ab=y"],
     ["--ab=x", "--a=1", "--ab=y"],

@@ -37,10 +37,18 @@ function invalidPorts(message: string, fix: string): Error {
   return invalidArgument("the configuration", [{ path: pathOf(ROOT_PATH, "OAAS_STACK_PORTS"), message, fix }]);
 }
 
-/** Joins a repeated flag into one: `--a=x --a=y` becomes `--a=x,y`. */
+/** Joins a repeated flag into one: `--a=x --a y` becomes `--a=x,y`. */
 export function joinRepeatedFlag(args: readonly string[], flag: string): readonly string[] {
   const lead = `${flag}=`;
-  const values = args.filter((arg) => arg.startsWith(lead)).map((arg) => arg.slice(lead.length));
-  if (values.length < 2) return args;
-  return [...args.filter((arg) => !arg.startsWith(lead)), lead + values.join(",")];
+  const rest: string[] = [];
+  const values: string[] = [];
+  for (let index = 0; index < args.length; index += 1) {
+    const [arg = "", next] = args.slice(index, index + 2);
+    if (arg.startsWith(lead)) values.push(arg.slice(lead.length));
+    else if (arg === flag && next?.startsWith("--") === false) {
+      values.push(next);
+      index += 1;
+    } else rest.push(arg);
+  }
+  return values.length < 2 ? args : [...rest, lead + values.join(",")];
 }

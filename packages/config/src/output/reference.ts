@@ -21,7 +21,7 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
     "# Configuration",
     "",
     "Generated from the schemas in the code. Settings are environment variables; a flag of the same name overrides a",
-    "variable (`--http-port=80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` prints the effective",
+    "variable (`--http-port=80` or `--http-port 80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` prints the effective",
     "values and their sources.",
     "",
     ...sections,

@@ -22,24 +22,35 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   };
 }
 
-/** Parses `--http-port=8080` or `--HTTP_PORT=8080` as HTTP_PORT. The last of several wins. */
-export function readFlags(args: readonly string[]): Flags {
+/**
+ * Parses `--http-port=8080`, `--http-port 8080` or `--HTTP_PORT=8080` as HTTP_PORT. The last of several wins. A flag for
+ * which `isSwitch` is true takes its value only with `=`.
+ */
+export function readFlags(args: readonly string[], isSwitch: (variable: string) => boolean): Flags {
   const values = new Map<string, string | undefined>();
   const violations: Violation[] = [];
-  for (const [index, arg] of args.entries()) {
-    const [, name, value] = /^--([A-Za-z][A-Za-z0-9_-]*)(?:=([^]*))?$/.exec(arg) ?? [];
+  for (let index = 0; index < args.length; index += 1) {
+    const [, name, value] = /^--([A-Za-z][A-Za-z0-9_-]*)(?:=([^]*))?$/.exec(args[index] ?? "") ?? [];
     if (name === undefined) {
       // Not printed: it may be the secret value of the preceding flag.
       violations.push({
         path: pathOf(ROOT_PATH, "arguments", index),
         message: "is not a flag",
-        fix: "use --name=value",
+        fix: "use --name=value or --name value",
       });
-    } else {
-      values.set(name.toUpperCase().replaceAll("-", "_"), value);
+      continue;
     }
+    const variable = variableOf(name);
+    const next = args[index + 1];
+    const isValueNext = value === undefined && next?.startsWith("--") === false && !isSwitch(variable);
+    values.set(variable, isValueNext ? next : value);
+    if (isValueNext) index += 1;
   }
   return { values, violations };
+}
+
+function variableOf(flag: string): string {
+  return flag.toUpperCase().replaceAll("-", "_");
 }
 
 /** Returns the flag of a variable: HTTP_PORT is --http-port. */

@@ -162,10 +162,41 @@ describe("violations", () => {
   });
 
   test("rejects positional arguments and flags without a value, and does not print them", () => {
-    expect(problems({}, ["--http-port", "8080"])).toEqual([
-      "$.arguments[1]: is not a flag; use --name=value",
+    expect(problems({}, ["--oprc-crm-features-hpa", "secret", "--http-port"])).toEqual([
+      "$.arguments[1]: is not a flag; use --name=value or --name value",
       "$.HTTP_PORT: has no value; use --http-port=value",
     ]);
+    expect(problems({}, ["--http-port", "--oprc-crm-features-hpa"])).toEqual([
+      "$.HTTP_PORT: has no value; use --http-port=value",
+    ]);
+  });
+
+  test("reads --name value like --name=value; a boolean flag needs no value", () => {
+    const args = ["--http-port", "8080", "--oprc-crm-features-hpa", "--crm-cluster-eu-url", "http://eu"];
+    expect(valueOf({}, args)).toMatchObject({
+      httpPort: 8080,
+      features: { hpa: true },
+      clusters: { EU: { url: "http://eu" } },
+    });
+    expect(problems({}, ["--htpp-port", "1"])).toEqual([
+      "$['--htpp-port']: is an unknown flag; did you mean --http-port?",
+    ]);
+  });
+
+  test("a boolean flag of a family needs no value", () => {
+    const schema = defineConfig({
+      title: "t",
+      prefixes: [],
+      variables: {
+        clusters: perName("CLUSTER_<NAME>_", {
+          insecure: env("INSECURE").bool().default(false).doc("d"),
+          url: env("URL").string().default("").doc("d"),
+        }),
+      },
+    });
+    expect(loadConfig(schema, { env: {}, args: ["--cluster-eu-insecure", "--cluster-eu-url", "x"] }).clusters).toEqual({
+      EU: { insecure: true, url: "x" },
+    });
   });
 
   test("accepts equal values under two names and rejects different ones", () => {

@@ -1,6 +1,7 @@
 import { err, Fault, ok, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ConfigSchema, Placed } from "../schema/define-config.ts";
-import { memberVariable, nameOf } from "../schema/family.ts";
+import { BOOL_LABEL } from "../kinds/scalar-kinds.ts";
+import { isNameOfMember, memberVariable, nameOf, spellings } from "../schema/family.ts";
 import { readFlags } from "./flags.ts";
 import { resolveVariable, type Inputs, type Resolved } from "./resolve-variable.ts";
 import { knownNames, unknownNames } from "./unknown-names.ts";
@@ -10,7 +11,7 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For `<NAME>_FILE`; throws when the file cannot be read. */
   readonly readFile?: (path: string) => string;
-  /** Command line flags such as `--http-port=8080`. They override the environment. */
+  /** Command line flags such as `--http-port=8080` or `--http-port 8080`. They override the environment. */
   readonly args?: readonly string[];
 }
 
@@ -67,7 +68,7 @@ export interface UnusedSetting {
 
 /** Lists the variables and flags that are set although the schema declares them as not used yet. Does not throw. */
 export function unusedSettings(schema: ConfigSchema<unknown>, sources: ConfigSources): readonly UnusedSetting[] {
-  const flags = readFlags(sources.args ?? []).values;
+  const flags = readFlags(sources.args ?? [], switchesOf(schema)).values;
   return [...schema.notUsedYet].flatMap(([name, reason]) => {
     const text = flags.has(name) ? (flags.get(name) ?? "true") : (sources.env[name] ?? "");
     return text === "" ? [] : [{ name, text, reason }];
@@ -76,7 +77,7 @@ export function unusedSettings(schema: ConfigSchema<unknown>, sources: ConfigSou
 
 /** Finds the value and origin of every variable, including families. */
 export function resolve(schema: ConfigSchema<unknown>, sources: ConfigSources): Resolution {
-  const flags = readFlags(sources.args ?? []);
+  const flags = readFlags(sources.args ?? [], switchesOf(schema));
   const known = knownNames(schema);
   const base: Inputs = { env: sources.env, flags: flags.values, readFile: sources.readFile, profile: undefined };
   const profile = schema.profile && resolveVariable(schema.profile, base).value;
@@ -89,6 +90,18 @@ export function resolve(schema: ConfigSchema<unknown>, sources: ConfigSources): 
     familyValues,
     violations: [...flags.violations, ...unknownNames(schema, known, inputs), ...violations],
   };
+}
+
+/** Whether a variable is a boolean, whose flag needs no value. */
+function switchesOf({ variables, families }: ConfigSchema<unknown>): (variable: string) => boolean {
+  const switches = new Set(
+    variables.filter(({ at }) => at.kind.label === BOOL_LABEL).flatMap(({ at }) => spellings(at)),
+  );
+  const members = families.flatMap(({ at }) =>
+    [...at.members.values()].filter(({ kind }) => kind.label === BOOL_LABEL).map((member) => ({ family: at, member })),
+  );
+  return (variable) =>
+    switches.has(variable) || members.some(({ family, member }) => isNameOfMember(family, member, variable));
 }
 
 function resolveFamilies(

@@ -50,18 +50,24 @@ export function memberVariable(
 
 /** Returns the NAME in a variable name of this family. If several member suffixes match, the longest wins. */
 export function nameOf(family: Family<unknown>, variable: string): string | undefined {
+  const names = [...family.members.values()].flatMap((member) => memberNames(family, member, variable));
+  return names.toSorted((a, b) => a.length - b.length)[0];
+}
+
+/** Whether a variable is this member of the family under some NAME. */
+export function isNameOfMember(family: Family<unknown>, member: VariableSpec, variable: string): boolean {
+  const name = nameOf(family, variable);
+  return name !== undefined && memberNames(family, member, variable).includes(name);
+}
+
+/** The NAMEs under which a variable is this member; several if the member has aliases. */
+function memberNames(family: Family<unknown>, member: VariableSpec, variable: string): readonly string[] {
   const [before = "", after = ""] = family.pattern.split(PLACEHOLDER);
-  if (!variable.startsWith(before)) return undefined;
-  let best: string | undefined;
-  for (const member of family.members.values()) {
-    for (const suffix of spellings(member)) {
-      const name = variable.endsWith(after + suffix)
-        ? variable.slice(before.length, variable.length - after.length - suffix.length)
-        : "";
-      if (/^[A-Z0-9_]+$/.test(name) && (best === undefined || name.length < best.length)) best = name;
-    }
-  }
-  return best;
+  if (!variable.startsWith(before)) return [];
+  return spellings(member)
+    .filter((suffix) => variable.endsWith(after + suffix))
+    .map((suffix) => variable.slice(before.length, variable.length - after.length - suffix.length))
+    .filter((name) => /^[A-Z0-9_]+$/.test(name));
 }
 
 /** Returns all names of a variable, including aliases and file variables. */
