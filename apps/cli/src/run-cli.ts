@@ -1,5 +1,6 @@
-import { proposeCompletions, run } from "@stricli/core";
+import { ExitCode as StricliCode, proposeCompletions, run } from "@stricli/core";
 import { application } from "./app.ts";
+import { commandNames, findTarget, normalizeArguments } from "./command/command-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { ProcessEnvironment } from "./process-environment.ts";
 
@@ -20,9 +21,15 @@ export interface CliHost {
 export async function runCli(argv: readonly string[], host: CliHost): Promise<ExitCode> {
   const app = application(host.version);
   let exitCode: ExitCode | undefined;
+  let hasSuggestion = false;
   const process = {
     stdout: { write: (text: string) => host.out(text) },
-    stderr: { write: (text: string) => host.err(text) },
+    stderr: {
+      write: (text: string) => {
+        hasSuggestion ||= text.includes("did you mean");
+        host.err(text);
+      },
+    },
     env: host.env,
     exitCode: undefined as number | string | null | undefined,
   };
@@ -38,29 +45,14 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<Ex
     host.out(words.map(({ completion }) => `${completion}\n`).join(""));
     return EXIT.done;
   }
-  const words = normalizeArguments(argv);
+  const words = normalizeArguments(app.root, argv);
   await run(app, words, context as never);
   if (exitCode !== undefined) return exitCode;
   // No command ran: the arguments asked for help or were invalid.
   if (process.exitCode === 0 || process.exitCode === undefined) return EXIT.done;
-  host.err(`  hint: see ${["oaas", ...commandPath(app.root, words), "--help"].join(" ")}\n`);
+  const { path, target } = findTarget(app.root, words);
+  if (process.exitCode === StricliCode.UnknownCommand && !hasSuggestion)
+    host.err(`  commands: ${commandNames(target).join(", ")}\n`);
+  host.err(`  hint: see ${["oaas", ...path, "--help"].join(" ")}\n`);
   return EXIT.usage;
-}
-
-/** Moves global flags behind the command, and turns `help <command>` into `<command> --help`. */
-function normalizeArguments(argv: readonly string[]): readonly string[] {
-  const [first, ...rest] = argv;
-  if (first === undefined) return ["--help"];
-  if (first === "help") return [...rest, "--help"];
-  if (/^--(?:context|output)=/.test(first) && rest.length > 0) return normalizeArguments([...rest, first]);
-  const [value, ...command] = rest;
-  const isApart = /^(?:--context|--output|-o)$/.test(first) && value !== undefined && command.length > 0;
-  return isApart ? normalizeArguments([...command, first, value]) : argv;
-}
-
-/** The leading words that name a command. */
-function commandPath(root: unknown, words: readonly string[]): readonly string[] {
-  const [first = "", ...rest] = words;
-  const next = (root as { getRoutingTargetForInput?: (word: string) => unknown }).getRoutingTargetForInput?.(first);
-  return next === undefined ? [] : [first, ...commandPath(next, rest)];
 }

@@ -2,13 +2,21 @@ import { formatMessageForArgumentScannerError, text_en, type ApplicationText } f
 
 const formatError = (what: string): string => `error: ${what}`;
 const suggestion = (corrections: readonly string[]): string =>
-  corrections.length === 0 ? "" : `; did you mean ${corrections.join(" or ").replaceAll("`", "")}?`;
+  corrections.length === 0 ? "" : `; did you mean ${corrections.join(" or ")}?`;
+
+/** Commands that delete or stop something, with their aliases. A typo must never lead to one of them. */
+const DESTRUCTIVE = new Set(["cancel", "d", "delete", "down", "r", "remove", "reset", "rm", "rollback", "undo"]);
+
+/** The nearest commands, quoted by Stricli with backticks, without destructive ones. */
+function safeCommands(corrections: readonly string[]): readonly string[] {
+  return corrections.map((each) => each.replaceAll("`", "")).filter((name) => !DESTRUCTIVE.has(name));
+}
 
 /** Error messages for invalid arguments: the rejected word and the nearest valid one. */
 export const ARGUMENT_MESSAGES: ApplicationText = {
   ...text_en,
   noCommandRegisteredForInput: ({ input, corrections }) =>
-    formatError(`unknown command "${input}"${suggestion(corrections)}`),
+    formatError(`unknown command "${input}"${suggestion(safeCommands(corrections))}`),
   exceptionWhileParsingArguments: (thrown) =>
     formatError(
       formatMessageForArgumentScannerError(thrown as never, {
