@@ -213,6 +213,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["commands/resources"] },
     { folders: ["commands/local-stack", "commands/lab"] },
     { folders: ["commands/configuration"] },
+    { folders: ["commands/by-kind"] },
     { folders: ["app.ts", "run-cli.ts"] },
     { folders: ["adapters"] },
     { folders: ["main.ts"] },

@@ -8,7 +8,8 @@ import {
 import { ARGUMENT_MESSAGES } from "./command/argument-parsers.ts";
 import type { CliContext } from "./command/command.ts";
 import { completion, contexts, doctor, login } from "./commands/configuration/routes.ts";
-import { apply, deleteFiles, diff, plan } from "./commands/files/routes.ts";
+import { deleteObjects, describe, get, rollout } from "./commands/by-kind/routes.ts";
+import { apply, diff, plan, validateFiles } from "./commands/files/routes.ts";
 import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
 import { audit, events, explain, logs, top, wait } from "./commands/observe/routes.ts";
@@ -39,10 +40,14 @@ const root = buildRouteMap({
     ctx: "context",
   },
   routes: {
+    get,
+    describe,
     apply,
     diff,
-    delete: deleteFiles,
+    delete: deleteObjects,
+    rollout,
     plan,
+    validate: validateFiles,
     package: packages,
     deployment: deployments,
     class: catalogueOf("class"),

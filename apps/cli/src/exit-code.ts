@@ -45,6 +45,19 @@ export function exitCodeOf(fault: Fault): ExitCode {
   }
 }
 
+/** A fault with its own hint and exit code. */
+export class ReportedFault extends Error {
+  readonly fault: Fault;
+  readonly hint: string;
+  readonly exitCode: ExitCode;
+  constructor(fault: Fault, hint: string, exitCode: ExitCode) {
+    super(fault.message);
+    this.fault = fault;
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}
+
 /** Invalid user input, detected before any request was sent. */
 export class UsageError extends Error {
   readonly fix: string | undefined;

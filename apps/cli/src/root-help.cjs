@@ -8,9 +8,13 @@ const GROUPS = [
   [
     "BASIC COMMANDS",
     [
+      ["get", "Show objects: all of a kind, or those with the given names"],
+      ["describe", "Show objects with what belongs to them"],
       ["apply", "Create or update packages and deployments from files; validates all files first"],
       ["diff", "Show the changes that apply would make"],
-      ["delete", "Delete the packages and deployments listed in files"],
+      ["delete", "Delete objects by name, or those listed in files"],
+      ["rollout", "Follow, list and undo roll-outs of deployments and packages"],
+      ["validate", "Validate files against the schema, and with a dry run on the package manager"],
       ["plan", "Show which clusters a deployment would use and why, also for what-if assumptions"],
       ["wait", "Wait until a deployment reaches a condition"],
       ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
@@ -79,7 +83,7 @@ ${columns(EXAMPLES)}
 GLOBAL FLAGS
 ${columns([
   ["--context", "context to use; see oaas context list"],
-  ["-o, --output", "table, wide, json, yaml, name or jsonpath=TEMPLATE"],
+  ["-o, --output", "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…"],
   ["-h, --help", "show help for a command"],
   ["-v, --version", "print the version"],
 ])}`;

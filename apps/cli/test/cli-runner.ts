@@ -15,6 +15,10 @@ export interface CliOptions {
   readonly input?: string;
   /** Answers to prompts in order; without them there is no terminal. */
   readonly answers?: readonly string[];
+  /** Aborted like Ctrl-C. */
+  readonly signal?: AbortSignal;
+  /** Called with all standard output so far. */
+  readonly onOutput?: (out: string) => void;
 }
 
 /** Runs the CLI in this process with the real files and network, and captures its output. */
@@ -23,13 +27,16 @@ export function createCliRunner(home: string, env: Readonly<Record<string, strin
     const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
     const written = { out: "", err: "" };
     const answers = [...(options.answers ?? [])];
-    const stop = new AbortController();
+    const { signal = new AbortController().signal, onOutput } = options;
     const environment: ProcessEnvironment = {
-      ...createNodeEnvironment(stop.signal),
+      ...createNodeEnvironment(signal),
       home,
       env: { ...env, ...options.env },
       terminal: {
-        out: (text) => void (written.out += text),
+        out: (text) => {
+          written.out += text;
+          onOutput?.(written.out);
+        },
         err: (text) => void (written.err += text),
         isInteractive: false,
         canPrompt: options.answers !== undefined,

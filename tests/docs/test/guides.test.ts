@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { missingOutput, runBlocks, scriptOf } from "../src/guide-script.ts";
 import { componentsFor, startGuideEnvironment, type GuideEnvironment } from "../src/guide-environment.ts";
 import { allPages, ROOT } from "../src/pages.ts";
+import { tableRows } from "../src/tables.ts";
 
 const PAGES = [...allPages()]
   .map(([file, page]) => ({ file, blocks: runBlocks(page) }))
@@ -55,6 +56,30 @@ test("the reference lists exactly the served metrics", async () => {
   const served = await Promise.all([world.url, ...world.managers].map(servedMetrics));
   const expected = documented.filter((metric) => !WITH_A_SETTING.test(metric)).toSorted();
   expect([...new Set(served.flat())].toSorted()).toEqual(expected);
+});
+
+/** The commands of the second column of the table in the guide for users of kubectl. */
+function kubectlEquivalents(): readonly string[] {
+  const page = readFileSync(path.join(ROOT, "docs", "guides", "coming-from-kubectl.md"), "utf8");
+  return tableRows(page, ["kubectl", "oaas"]).map(([, cell = ""]) => cell.replaceAll("`", ""));
+}
+
+test("every equivalent of a kubectl command works", async () => {
+  const commands = kubectlEquivalents();
+  expect(commands.length).toBeGreaterThan(30);
+  const counter = "-f examples/packages/counter.yaml -f examples/deployments/counter.yaml";
+  const before = await readObjects();
+  // A second revision, so that there is one to go back to.
+  const prepare = `oaas apply ${counter} --wait && sed 's/, cloud//' examples/deployments/counter.yaml | oaas apply -f - --wait`;
+  expect((await world.run(prepare)).exitCode).toBe(0);
+  for (const command of commands) {
+    // A watch ends with Ctrl-C. diff exits with 1 if there are differences.
+    const isWatch = command.endsWith(" -w");
+    const { exitCode, stdout, stderr } = await world.run(isWatch ? `timeout -s INT 10 ${command}` : command);
+    const expected = isWatch ? [124, 130] : command.startsWith("oaas diff") ? [0, 1] : [0];
+    expect(expected, `${command}: ${exitCode}\n${stdout}\n${stderr}`).toContain(exitCode);
+  }
+  expect(await readObjects(), "the table cleans up").toEqual(before);
 });
 
 test("finds pages with commands", () => {

@@ -1,4 +1,5 @@
 import { allHelpTexts } from "../../../apps/cli/src/app.ts";
+import { KINDS } from "../../../apps/cli/src/command/kinds.ts";
 import type { Generator } from "../generator.ts";
 
 /** The reference page of the command line, from its help texts. */
@@ -12,6 +13,14 @@ function cliReference(): string {
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([route, text]) => `## ${route}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`);
   return [INTRODUCTION, ...sections].join("\n");
+}
+
+/** The kinds with their short names. */
+function kindTable(): string {
+  const rows = KINDS.map(
+    ({ plural, shortNames }) => `| \`${plural}\` | ${shortNames.map((name) => `\`${name}\``).join(", ")} |`,
+  );
+  return ["| Kind | Short names |", "|---|---|", ...rows].join("\n");
 }
 
 const INTRODUCTION = `# The command line
@@ -28,6 +37,23 @@ Global flags (\`--context\`, \`-o\`) may also precede the command; \`oaas help C
 
 **Output.** Results go to standard output, everything else to standard error. Colours and live progress are used only on a
 terminal; \`NO_COLOR\` disables colours.
+
+**Kinds.** \`get\`, \`describe\`, \`delete\`, \`rollout\`, \`top\`, \`explain\` and \`logs\` name objects as kubectl does: \`KIND NAME\`,
+\`KIND/NAME\`, several of them, or a kind for all of its objects. Equivalents of kubectl's commands:
+[coming from kubectl](../guides/coming-from-kubectl.md).
+
+${kindTable()}
+
+\`-o json\`, \`yaml\` and \`jsonpath\` of \`get\` return the object itself for one name, and \`{"kind": "List", "items": […]}\`
+otherwise; \`package list\` and the other \`list\` commands return an array. \`--sort-by\`, \`--field-selector\` and
+\`custom-columns\` take paths such as \`.status.condition\`; a field selector ignores case. \`--selector\` works on the labels of clusters and on the
+tags of packages, which are labels without a value; nothing else has labels. The package manager has no namespaces:
+\`--all-namespaces\` and \`--namespace\` apply to class runtimes, which are in a namespace of their cluster, and have no
+effect on other kinds.
+
+**Explain.** \`oaas explain KIND\` and \`oaas explain KIND.field\` describe the schema, also with plurals and short names.
+\`oaas explain NAME\` explains the deployment NAME. If a deployment is called like a kind, use
+\`oaas explain deployment/NAME\`, which always means the deployment.
 
 **Several documents.** Files, folders and standard input are read and validated before the first document is sent. Errors are
 reported with file, line, column, field and the closest known name, and nothing is applied; with \`--keep-going\` the valid
@@ -49,9 +75,9 @@ events. It does not show container logs, which stay in the clusters: use \`kubec
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
-| 1 | rejected or failed; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: a check failed |
+| 1 | rejected or failed; for \`get\`, \`describe\` and \`delete\`: an object does not exist, as for kubectl; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: a check failed |
 | 2 | invalid command line, file or context; nothing was changed |
-| 3 | not found |
+| 3 | not found; \`get\`, \`describe\` and \`delete\` exit with 1 |
 | 4 | not authenticated, or not authorized |
 | 5 | conflict: changed concurrently, or already exists |
 | 6 | the package manager or a cluster did not respond in time |

@@ -1,4 +1,5 @@
 import { formatMessageForArgumentScannerError, text_en, type ApplicationText } from "@stricli/core";
+import { UsageError } from "../exit-code.ts";
 
 const formatError = (what: string): string => `error: ${what}`;
 const suggestion = (corrections: readonly string[]): string =>
@@ -24,7 +25,7 @@ export const ARGUMENT_MESSAGES: ApplicationText = {
           `unknown flag --${input}${suggestion(corrections.map((each) => `--${each}`))}`,
         AliasNotFoundError: ({ input }) => `unknown flag -${input}`,
         ArgumentParseError: ({ externalFlagNameOrPlaceholder: name, input, exception }) =>
-          `${name}: ${exception instanceof Error ? exception.message : `invalid value "${input}"`}`,
+          `${name}: ${parseErrorText(exception) ?? `invalid value "${input}"`}`,
         UnsatisfiedFlagError: ({ externalFlagName }) => `--${externalFlagName} is required`,
         UnsatisfiedPositionalError: ({ placeholder }) => `<${placeholder}> is missing`,
         UnexpectedPositionalError: ({ input }) => `unexpected argument "${input}"`,
@@ -32,11 +33,21 @@ export const ARGUMENT_MESSAGES: ApplicationText = {
     ),
 };
 
+function parseErrorText(thrown: unknown): string | undefined {
+  if (thrown instanceof UsageError && thrown.fix !== undefined) return `${thrown.message}; ${thrown.fix}`;
+  return thrown instanceof Error ? thrown.message : undefined;
+}
+
 /** Parses a count or a revision: an integer of at least 1. */
 export function parsePositiveInteger(text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= 1) return number;
   throw new Error(`"${text}" is not a positive integer`);
+}
+
+/** Parses a revision; 0 is the previous one, as for kubectl. */
+export function parseRevisionOrPrevious(text: string): number {
+  return text === "0" ? 0 : parsePositiveInteger(text);
 }
 
 /** Parses a fraction between 0 and 1; the error for a percentage suggests the fraction. */

@@ -30,7 +30,7 @@ async function errorOf(...argv: readonly string[]): Promise<string> {
 
 it.each([
   ["pakage", /unknown command "pakage"; did you mean package\?\n {2}hint: see oaas --help/],
-  ["rest", /unknown command "rest"\n {2}commands: apply, .*\n {2}hint: see oaas --help/],
+  ["rest", /unknown command "rest"\n {2}commands: get, describe, apply, .*\n {2}hint: see oaas --help/],
 ])("oaas %s answers %s", async (word, text) => {
   expect(await errorOf(word)).toMatch(text);
 });

@@ -1,5 +1,6 @@
 import { buildCommand, type Command, type CommandContext, type FlagParametersForType } from "@stricli/core";
 import { parseNonEmpty } from "./argument-parsers.ts";
+import { parseDeploymentKey } from "./kinds.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { CommonFlags, Session } from "../session/session.ts";
 import type { ProcessEnvironment } from "../process-environment.ts";
@@ -56,7 +57,7 @@ const commonFlags = {
     kind: "parsed",
     parse: String,
     optional: true,
-    brief: "table, wide, json, yaml, name or jsonpath=TEMPLATE",
+    brief: "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…",
     placeholder: "format",
   },
 } as const;
@@ -92,6 +93,16 @@ export function requiredArgument(brief: string, placeholder: string): Positional
 /** One or more positional arguments. */
 export function requiredArguments(brief: string, placeholder: string): Positional<[string, ...string[]]> {
   return { kind: "array", parameter: { brief, placeholder, parse: parseNonEmpty }, minimum: 1 };
+}
+
+/** Any number of positional arguments. */
+export function optionalArguments(brief: string, placeholder: string): Positional<string[]> {
+  return { kind: "array", parameter: { brief, placeholder, parse: parseNonEmpty } };
+}
+
+/** The key of a deployment, also as `deployment/KEY`. */
+export function deploymentArgument(brief = "key of the deployment"): Positional<[string]> {
+  return { kind: "tuple", parameters: [{ brief, placeholder: "key", parse: parseDeploymentKey }] };
 }
 
 /** One optional positional argument. */

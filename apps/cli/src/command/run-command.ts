@@ -1,5 +1,5 @@
 import { Fault } from "@oaas/foundation";
-import { EXIT, exitCodeOf, UsageError, type ExitCode } from "../exit-code.ts";
+import { EXIT, exitCodeOf, ReportedFault, UsageError, type ExitCode } from "../exit-code.ts";
 import { createColours } from "../output/colours.ts";
 import { faultText } from "../output/fault-text.ts";
 import { Session, type CommonFlags } from "../session/session.ts";
@@ -25,10 +25,20 @@ export async function runCommand(
       if (thrown.fix !== undefined) terminal.err(colours.dim(`  hint: ${thrown.fix}\n`));
       return EXIT.usage;
     }
-    const fault = Fault.from(thrown);
-    terminal.err(faultText(fault, colours, { hint: await session?.fixHint(fault) }));
-    return exitCodeOf(fault);
+    const { fault, hint, exitCode } = await reportOf(thrown, session);
+    terminal.err(faultText(fault, colours, { hint }));
+    return exitCode;
   }
+}
+
+/** The fault behind an error, with its hint and exit code. */
+async function reportOf(
+  thrown: unknown,
+  session: Session | undefined,
+): Promise<{ readonly fault: Fault; readonly hint: string | undefined; readonly exitCode: ExitCode }> {
+  if (thrown instanceof ReportedFault) return thrown;
+  const fault = Fault.from(thrown);
+  return { fault, hint: await session?.fixHint(fault), exitCode: exitCodeOf(fault) };
 }
 
 /** Prints an error as one JSON object to standard error, for programs that read JSON. */
@@ -43,17 +53,16 @@ async function printJsonError(
     print({ error: message, kind: "usage", exit_code: EXIT.usage, ...(fix === undefined ? {} : { fix }) });
     return EXIT.usage;
   }
-  const fault = Fault.from(thrown);
+  const { fault, hint: fix, exitCode } = await reportOf(thrown, session);
   const { message, kind, code, violations, correlationId } = fault;
-  const fix = await session?.fixHint(fault);
   print({
     error: message,
     kind,
     code,
-    exit_code: exitCodeOf(fault),
+    exit_code: exitCode,
     ...(violations.length === 0 ? {} : { violations }),
     ...(fix === undefined ? {} : { fix }),
     ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
   });
-  return exitCodeOf(fault);
+  return exitCode;
 }

@@ -12,10 +12,13 @@ function allBelow(path: string): readonly FieldDescription[] {
 }
 
 describe("field descriptions", () => {
-  it.each(["package", "class", "function", "deployment"])("every field of a %s has a description", (kind) => {
-    const silent = allBelow(kind).filter(({ description }) => description === "");
-    expect(silent.map(({ path }) => path)).toEqual([]);
-  });
+  it.each(["package", "class", "function", "deployment", "cluster", "event"])(
+    "every field of a %s has a description",
+    (kind) => {
+      const silent = allBelow(kind).filter(({ description }) => description === "");
+      expect(silent.map(({ path }) => path)).toEqual([]);
+    },
+  );
 
   it("lists type, required, allowed values and nested fields", () => {
     const field = describeField("package.classes.function_bindings", schemas);

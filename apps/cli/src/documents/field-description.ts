@@ -18,6 +18,9 @@ const ROOTS: Readonly<Record<string, { readonly schema: string; readonly what: s
   class: { schema: "OClassInput", what: "Functions and their shared state." },
   function: { schema: "OFunctionInput", what: "A container image or WASM module with its scale and settings." },
   deployment: { schema: "DeploymentRequest", what: "The clusters in which a class runs, and its requirements." },
+  cluster: { schema: "ClusterRegistrationRequest", what: "A Kubernetes cluster with a class runtime manager." },
+  "class-runtime": { schema: "ApiClassRuntime", what: "A deployed class in one cluster, as the cluster reports it." },
+  event: { schema: "StreamEvent", what: "A change of an object, as oaas events streams it." },
 };
 
 /** Whether the text is a field path instead of a deployment key. */

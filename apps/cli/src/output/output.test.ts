@@ -57,17 +57,38 @@ describe("JSONPath", () => {
     ["{.nested.list}", "[1,2]"],
     ["{.missing.deep}", ""],
     ["<{$.name}>", "<a>"],
+    ['{range .items[*]}{.key}={$.name}{"\\n"}{end}', "x=a\ny=a\n"],
+    ['{.items[?(@.key=="y")].key}', "y"],
+    ["{.items[?(@.key!='y')].key}", "x"],
+    ["{.items[?(@.dotted\\.name)].key}", "x"],
+    ["{.nested.list[?(@>1)]}", "2"],
+    ["{.nested.list[0:1]}", "1"],
+    ["{..key}", "x y"],
+    ['{"{"}{.name}', "{a"],
   ])("%s evaluates to %s", (template, text) => {
     expect(jsonPathText(template, document)).toBe(text);
   });
 
   it("reports the position of a syntax error", () => {
-    expect(() => jsonPathText("{.a[?(@.b)]}", document)).toThrow(/is invalid at "\[\?/);
+    expect(() => jsonPathText("{.a[x]}", document)).toThrow(/is invalid at "\[x/);
+    expect(() => jsonPathText("{.a[?(b)]}", document)).toThrow(/filter "b" is invalid/);
+    expect(() => jsonPathText("{range .a}", document)).toThrow(/range without an end/);
+    expect(() => jsonPathText("{.a}{end}", document)).toThrow(/end without a range/);
   });
 });
 
 it("parses output formats", async () => {
   expect(await parseFormat("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
+  expect(await parseFormat("custom-columns=A:.a,B:.b[0]")).toEqual({
+    as: "custom-columns",
+    columns: [
+      { header: "A", path: ".a" },
+      { header: "B", path: ".b[0]" },
+    ],
+    hasHeaders: true,
+  });
+  await expect(parseFormat("custom-columns=")).rejects.toThrow(/has no columns/);
+  await expect(parseFormat("custom-columns=A")).rejects.toThrow(/column "A" without a path/);
   await expect(parseFormat("xml")).rejects.toThrow(/unknown output format "xml"/);
 });
 

@@ -29,11 +29,21 @@ export function truncateLine(line: string, columns: number): string {
   return `${visible}…${isColoured ? `${ESCAPE}[0m` : ""}`;
 }
 
+export interface TableOptions {
+  /** Whether to show the columns of `-o wide`. */
+  readonly isWide?: boolean;
+  readonly hasHeaders?: boolean;
+}
+
 /** Formats a table; each column is as wide as its widest cell, and line breaks in cells become spaces. */
-export function tableText<T>(rows: readonly T[], columns: readonly Column<T>[], isWide = false): string {
+export function tableText<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { isWide = false, hasHeaders = true }: TableOptions = {},
+): string {
   const visible = columns.filter((column) => isWide || column.isWide !== true);
   const lines = [
-    visible.map(({ header }) => header),
+    ...(hasHeaders ? [visible.map(({ header }) => header)] : []),
     ...rows.map((row) => visible.map((column) => joinLines(column.cell(row)))),
   ];
   const widths = visible.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));

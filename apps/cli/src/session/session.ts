@@ -11,6 +11,8 @@ import { fixHint } from "./fix-hint.ts";
 export interface CommonFlags {
   readonly context?: string;
   readonly output?: string;
+  /** Of `get` only. */
+  readonly noHeaders?: boolean;
 }
 
 /** The result of a write to one object, as machine-readable output. */
@@ -39,7 +41,11 @@ export class Session {
   }
 
   static async open(environment: ProcessEnvironment, flags: CommonFlags): Promise<Session> {
-    return new Session(environment, flags, await parseFormat(flags.output ?? "table"));
+    return new Session(
+      environment,
+      flags,
+      await parseFormat(flags.output ?? "table", { hasHeaders: flags.noHeaders !== true }),
+    );
   }
 
   /** Whether the output is a table or text instead of a machine-readable format. */

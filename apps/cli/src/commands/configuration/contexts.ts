@@ -1,6 +1,7 @@
 import { parseUrl } from "../../contexts/context.ts";
 import { contextsPath, readContexts, writeContexts } from "../../contexts/contexts-store.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
+import { contextView, listedContexts } from "../../output/context-view.ts";
 import { confirm, type Session } from "../../session/session.ts";
 
 /** Saves the address and token of a package manager and selects the context. */
@@ -55,23 +56,7 @@ async function readToken(
 }
 
 export async function listContexts(session: Session): Promise<void> {
-  const { current, byName } = await readContexts(session.environment);
-  const items = [...byName].map(([name, { pmUrl, token }]) => ({
-    name,
-    current: name === current,
-    pm_url: pmUrl,
-    token: token === undefined ? "none" : "kept",
-  }));
-  session.printList(items, {
-    kind: "context",
-    nameOf: ({ name }) => name,
-    columns: [
-      { header: "CURRENT", cell: (each) => (each.current ? "*" : "") },
-      { header: "NAME", cell: ({ name }) => name },
-      { header: "PACKAGE MANAGER", cell: ({ pm_url }) => pm_url },
-      { header: "TOKEN", cell: ({ token }) => (token === "kept" ? "saved" : token) },
-    ],
-  });
+  session.printList(listedContexts(await readContexts(session.environment)), contextView());
 }
 
 export async function selectContext(session: Session, _flags: object, name: string): Promise<void> {

@@ -89,7 +89,7 @@ function planText(value: Plan, { colours, format }: Session): string {
         cell: ({ chosen, reasons_for, reasons_against }) => (chosen ? reasons_for : reasons_against).join("; "),
       },
     ],
-    isWide,
+    { isWide },
   );
   const functions = tableText(
     value.units.flatMap(({ cluster, functions: all }) => all.map((each) => ({ cluster, ...each }))),
@@ -99,7 +99,7 @@ function planText(value: Plan, { colours, format }: Session): string {
       { header: "SCALE", cell: ({ min_scale, max_scale }) => `${min_scale}–${max_scale ?? "∞"}` },
       { header: "WHY", cell: ({ reason }) => reason },
     ],
-    isWide,
+    { isWide },
   );
   return `${head.join("\n")}\n${clusters}\n${functions}\n${value.explanation.trimEnd()}\n`;
 }

@@ -8,7 +8,6 @@ import {
   repeatedFlag,
   textFlag,
   timeoutFlag,
-  yesFlag,
 } from "../../command/flags.ts";
 
 const fileAlias = { f: "filename" } as const;
@@ -48,18 +47,6 @@ export const diff = command({
   load: async () => (await import("./apply-files.ts")).diffFiles,
 });
 
-export const deleteFiles = command({
-  brief: "Delete the packages and deployments listed in files, deployments first",
-  examples: ["oaas delete -f shop.yaml --yes"],
-  flags: {
-    filename: filesFlag,
-    cascade: booleanFlag("also delete deployments of these packages that are not listed in the files"),
-    yes: yesFlag,
-  },
-  aliases: { ...fileAlias, y: "yes" },
-  load: async () => (await import("./delete-files.ts")).deleteFiles,
-});
-
 export const plan = command({
   brief: "Show which clusters a deployment would use and why, also for what-if assumptions",
   examples: [
@@ -79,7 +66,7 @@ export const plan = command({
 
 export const validateFiles = command({
   brief: "Validate files against the schema, and with a dry run on the package manager",
-  examples: ["oaas package validate -f shop.yaml", "oaas package validate -f shop.yaml --offline"],
+  examples: ["oaas validate -f shop.yaml", "oaas validate -f shop.yaml --offline"],
   flags: { filename: filesFlag, offline: booleanFlag("check the schema only, without a package manager") },
   aliases: fileAlias,
   load: async () => (await import("./validate-files.ts")).validateFiles,

@@ -7,7 +7,7 @@ import type { Session } from "../../session/session.ts";
 
 /** The commands of the local stack. They use a stack on this machine instead of a context. */
 const data = textFlag("data folder of the stack; .oaas/data by default", "folder");
-const output = textFlag("table, wide, json, yaml, name or jsonpath=TEMPLATE", "format");
+const output = textFlag("table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…", "format");
 
 interface StackCommandSpec {
   readonly brief: string;

@@ -1,6 +1,7 @@
 import { isFault } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import { stateText } from "../../output/colours.ts";
+import { customColumnsText } from "../../output/custom-columns.ts";
 import { jsonPathText } from "../../output/jsonpath.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import type { Session } from "../../session/session.ts";
@@ -85,6 +86,8 @@ function eventText(event: StreamEvent, session: Session): string {
       return `${event.topic}/${event.key}\n`;
     case "jsonpath":
       return `${jsonPathText(format.template, event)}\n`;
+    case "custom-columns":
+      return customColumnsText([event], format.columns, false);
     case "table":
     case "wide":
       return `${colours.dim(event.at)}  ${event.topic}/${event.key}  ${event.type}${objectState(event, session)}\n`;

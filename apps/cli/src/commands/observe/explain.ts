@@ -1,23 +1,38 @@
 import type { FindingWire } from "@oaas/contracts/rest";
 import type { Schemas } from "../../documents/json-schema.ts";
 import { describeField, isFieldPath, type FieldDescription } from "../../documents/field-description.ts";
+import { findKind, parseDeploymentKey } from "../../command/kinds.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 
-/** Explains a deployment (`shop-order`) or describes a field (`package.classes.state_spec`). */
+/**
+ * Explains a deployment (`shop-order`, `deployment/shop-order`, `deployment shop-order`) or describes a field
+ * (`package.classes.state_spec`, `pkg.classes`). A name that is also a kind is a field path: `deployment/NAME` always
+ * names the deployment.
+ */
 export async function explain(
   session: Session,
   flags: { readonly cluster?: string },
   what: string,
+  name?: string,
 ): Promise<ExitCode | void> {
-  if (!isFieldPath(what)) return explainDeployment(session, flags, what);
+  const path = fieldPathOf(what);
+  if (name !== undefined || path === undefined)
+    return explainDeployment(session, flags, parseDeploymentKey(name === undefined ? what : `${what}/${name}`));
   const { openApiDocument } = await import("@oaas/contracts/rest");
   const { components } = openApiDocument("") as unknown as { readonly components: { readonly schemas: Schemas } };
-  const field = describeField(what, components.schemas);
+  const field = describeField(path, components.schemas);
   session.printItem(field, { kind: "field", nameOf: ({ path }) => path, columns: [] }, () => fieldText(field, session));
   return EXIT.done;
+}
+
+/** The field path with the full name of its kind; undefined for a deployment. */
+function fieldPathOf(text: string): string | undefined {
+  const [first = "", ...fields] = text.split(".");
+  const path = [findKind(first)?.name ?? first, ...fields].join(".");
+  return isFieldPath(path) ? path : undefined;
 }
 
 export async function explainDeployment(

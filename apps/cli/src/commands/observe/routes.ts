@@ -1,10 +1,17 @@
 import { buildRouteMap } from "@stricli/core";
-import { command, optionalArgument, requiredArgument, requiredArguments } from "../../command/command.ts";
+import {
+  command,
+  deploymentArgument,
+  optionalArgument,
+  optionalArguments,
+  requiredArguments,
+} from "../../command/command.ts";
+import { parseNonEmpty } from "../../command/argument-parsers.ts";
 import { booleanFlag, choiceFlag, clusterFlag, numberFlag, textFlag, timeoutFlag } from "../../command/flags.ts";
 
 /** The topics of the REST contract; a test compares them. */
 export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
-const keyOfDeployment = requiredArgument("key of the deployment", "key");
+const keyOfDeployment = deploymentArgument();
 
 export const wait = command({
   brief: "Wait until a deployment reaches a condition",
@@ -45,12 +52,24 @@ export const events = command({
 
 export const explain = command({
   brief: "Explain why a deployment is not ready, or describe a field of a file",
-  examples: ["oaas explain shop-order", "oaas explain package.classes.state_spec", "oaas explain deployment"],
+  examples: [
+    "oaas explain shop-order",
+    "oaas explain deployment/shop-order",
+    "oaas explain package.classes.state_spec",
+    "oaas explain deploy.rollout",
+  ],
   flags: { cluster: clusterFlag },
-  positional: requiredArgument(
-    "a deployment key, or a field path that starts with package, class, function or deployment",
-    "subject",
-  ),
+  positional: {
+    kind: "tuple",
+    parameters: [
+      {
+        brief: "a deployment, or a field path that starts with a kind; deployment/NAME always names a deployment",
+        placeholder: "subject",
+        parse: parseNonEmpty,
+      },
+      { brief: "the deployment, after the kind", placeholder: "name", parse: parseNonEmpty, optional: true },
+    ],
+  },
   load: async () => (await import("./explain.ts")).explain,
 });
 
@@ -62,18 +81,27 @@ export const logs = command({
     tail: numberFlag("only the newest entries, up to this number", "count"),
     follow: booleanFlag("keep streaming events after that"),
   },
-  positional: requiredArgument("a deployment key, or a class written as package.Class", "key"),
+  positional: deploymentArgument("a deployment, or a class written as package.Class"),
   load: async () => (await import("./logs.ts")).logs,
 });
 
 export const top = command({
   brief: "Show load, requirements and recommendations of each function, the busiest first",
-  examples: ["oaas top", "oaas top --cluster edge -o wide", "oaas top --package shop -o json"],
+  examples: [
+    "oaas top",
+    "oaas top deployment shop-order",
+    "oaas top --cluster edge -o wide",
+    "oaas top --package shop -o json",
+  ],
   flags: {
     package: textFlag("only of this package", "name"),
     class: textFlag("only of this class", "key"),
     cluster: clusterFlag,
   },
+  positional: optionalArguments(
+    "only of KIND NAME… or KIND/NAME…: deployment, package, class, function, class-runtime, cluster",
+    "target",
+  ),
   load: async () => (await import("./top.ts")).top,
 });
 

@@ -1,4 +1,7 @@
 import type { Reply } from "@oaas/contracts/rest";
+import { pluralOf } from "../../command/kinds.ts";
+import { parseTargets, type ObjectReference } from "../../command/targets.ts";
+import { UsageError } from "../../exit-code.ts";
 import type { View } from "../../output/format.ts";
 import {
   changeText,
@@ -34,10 +37,52 @@ export interface TopFlags {
 }
 
 /** Shows load, requirements, recommendations and last changes of every component, the busiest first. */
-export async function top(session: Session, flags: TopFlags): Promise<void> {
+export async function top(session: Session, flags: TopFlags, ...args: readonly string[]): Promise<void> {
   const query = { package_name: flags.package, class_key: flags.class, cluster: flags.cluster };
+  const isSelected = await selectRows(session, args);
   const runtimes = await session.listAll("listClassRuntimes", { query });
-  session.printList(runtimes.flatMap(topRows).toSorted(compareRows), topView(session));
+  const rows = runtimes.flatMap((runtime) => topRows(runtime).filter((row) => isSelected(runtime, row)));
+  session.printList(rows.toSorted(compareRows), topView(session));
+}
+
+type RowFilter = (runtime: Runtime, row: TopRow) => boolean;
+
+/** The rows of the objects that the arguments name; all rows for a kind without names. */
+async function selectRows(session: Session, args: readonly string[]): Promise<RowFilter> {
+  if (args.length === 0) return () => true;
+  const targets = parseTargets(args);
+  const kinds = targets.of === "kinds" ? targets.kinds : targets.objects.map(({ kind }) => kind);
+  const other = kinds.find((kind) => kind === "event" || kind === "context");
+  if (other !== undefined)
+    throw new UsageError(
+      `${pluralOf(other)} have no load`,
+      "use deployments, packages, classes, functions or clusters",
+    );
+  if (targets.of === "kinds") return () => true;
+  const filters = await Promise.all(targets.objects.map((object) => rowFilter(session, object)));
+  return (runtime, row) => filters.some((isSelected) => isSelected(runtime, row));
+}
+
+async function rowFilter(session: Session, { kind, name }: ObjectReference): Promise<RowFilter> {
+  switch (kind) {
+    case "deployment": {
+      const { value } = await session.call("getDeploymentStatus", { parameters: { key: name } });
+      const units = new Set(value.clusters.map(({ unit_id }) => unit_id));
+      return ({ id }) => units.has(id);
+    }
+    case "package":
+      return ({ package_name }) => package_name === name;
+    case "class":
+      return ({ class_key }) => class_key === name || class_key.endsWith(`.${name}`);
+    case "function":
+      return (_, { component }) => component === name;
+    case "cluster":
+      return (_, { cluster }) => cluster === name;
+    case "class-runtime":
+    case "event":
+    case "context":
+      return ({ id }) => id === name;
+  }
 }
 
 /** The rows of one class runtime. Functions that are not measured have a row as well. */

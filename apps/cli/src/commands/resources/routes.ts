@@ -1,6 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import { parseNonEmpty } from "../../command/argument-parsers.ts";
-import { command, optionalArgument, requiredArgument } from "../../command/command.ts";
+import { command, deploymentArgument, optionalArgument, requiredArgument } from "../../command/command.ts";
 import {
   booleanFlag,
   choiceFlag,
@@ -15,7 +15,7 @@ import {
 import { apply, validateFiles } from "../files/routes.ts";
 
 const nameOfPackage = requiredArgument("name of the package", "name");
-const keyOfDeployment = requiredArgument("key of the deployment", "key");
+const keyOfDeployment = deploymentArgument();
 
 export const packages = buildRouteMap({
   docs: { brief: "Manage packages: versioned sets of classes and functions" },
