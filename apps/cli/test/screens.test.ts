@@ -97,6 +97,10 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await run("wait hello --for=delete");
     await shows("apply", `apply -f ${hello} --wait`);
     await shows("plan", `plan -f ${hello}`);
+    await shows(
+      "plan-cluster-down",
+      `plan -f ${path.join(EXAMPLES, "multi-cluster", "ledger.yaml")} --cluster-down edge`,
+    );
     await shows("watch", "deployment watch hello --until-settled");
     await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
     // Measurements may or may not have arrived yet.

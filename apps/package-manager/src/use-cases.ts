@@ -2,6 +2,7 @@ import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
   ClassDefinition,
   ClassDeployment,
+  ClusterLoss,
   ClassRuntime,
   ClusterName,
   DeploymentKey,
@@ -116,6 +117,8 @@ export interface PlanPreview {
   readonly plan: CompletePlan;
   /** Undefined for a new deployment. */
   readonly changes: readonly ResolvedChange[] | undefined;
+  /** What the loss of the clusters that are assumed down does. */
+  readonly loss: ClusterLoss | undefined;
 }
 
 export interface Diff {

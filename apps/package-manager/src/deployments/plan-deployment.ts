@@ -14,11 +14,11 @@ export interface PlanDeps {
 export async function planOnly({ deployments, planning }: PlanDeps, request: PlanRequest): Promise<PlanPreview> {
   const { key } = request.deployment;
   const previous = await desiredPlan(deployments, { key, current: await deployments.get(key) });
-  const { plan } = await planning.plan(request, previous).catch((thrown: unknown) => {
+  const { plan, loss } = await planning.plan(request, previous).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);
-  return { plan, changes: previous && comparePlans(previous, plan) };
+  return { plan, changes: previous && comparePlans(previous, plan), loss };
 }
 
 /** In a plan request the deployment is nested under `deployment`, beside `what_if`. */

@@ -148,7 +148,7 @@ function assemblePlan(
 
   const units = planUnits(input, chosen, functions, plannedFor);
   const { rollout } = deployment;
-  const availability = plannedAvailability(task, placement, hasOdgm);
+  const availability = plannedAvailability(task, placement, odgm.value);
   const plan = {
     sizing: task.basis,
     achievedAvailability: placement.achieved,

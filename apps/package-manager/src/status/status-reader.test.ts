@@ -3,7 +3,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterOf, expectPlan } from "../planner/testing/plan-inputs.ts";
+import { clusterOf, expectPlan, stateOf } from "../planner/testing/plan-inputs.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
@@ -83,6 +83,7 @@ function readerOver(
 describe("status", () => {
   const plan = expectPlan({
     clusters: [clusterOf("a", 0.99), clusterOf("b", 0.9), clusterOf("c", 0.8)],
+    definition: { stateSpec: stateOf() },
     deployment: { nfr: { availability: 0.96 }, targetClusters: ["a", "b", "c"] as ClusterName[] },
   });
 

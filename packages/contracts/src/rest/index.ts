@@ -53,6 +53,7 @@ export {
 } from "./resources/deployment/class-deployment.ts";
 export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
+export { clusterLossToWire } from "./resources/deployment/cluster-loss.ts";
 export { plannedAvailabilityToWire } from "./resources/deployment/planned-availability.ts";
 export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/cluster/class-runtime.ts";
 export {

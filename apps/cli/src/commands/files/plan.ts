@@ -67,6 +67,33 @@ function planChanges({ changes }: Plan, colours: Colours): string[] {
   return ["Changes to the running deployment:", resolvedChangesText(changes, colours)];
 }
 
+/** What the clusters that are assumed down would take with them. */
+function lossLines({ cluster_loss: loss }: Plan, colours: Colours): string[] {
+  if (loss === null) return [];
+  const running = loss.running.map(
+    ({ cluster, functions }) =>
+      `${cluster} (${functions.map(({ function_key, min_scale }) => `${function_key} ${min_scale}`).join(", ")})`,
+  );
+  return [
+    colours.bold(`If ${loss.clusters_down.join(" and ")} ${loss.clusters_down.length === 1 ? "is" : "are"} down:`),
+    `  result:        ${loss.message}`,
+    `  keeps running: ${running.join("; ") || "nothing"}`,
+    `  quorum:        ${quorumText(loss, colours)}`,
+    `  availability:  at most ${percentText(loss.cluster_bound)}`,
+    `  recovery:      ${loss.recovery}`,
+    "",
+  ];
+}
+
+function quorumText(
+  { quorum, available_partitions, partitions }: NonNullable<Plan["cluster_loss"]>,
+  colours: Colours,
+): string {
+  if (quorum === "stateless") return "not needed, the class has no state";
+  const word = quorum === "kept" ? colours.good(quorum) : colours.warn(quorum);
+  return `${word}, ${available_partitions} of ${partitions} partitions available`;
+}
+
 function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
@@ -76,6 +103,7 @@ function planText(value: Plan, { colours, format }: Session): string {
     ...warningLines(value.planned_availability, colours),
     `digest: ${value.digest}`,
     "",
+    ...lossLines(value, colours),
     ...planChanges(value, colours),
   ];
   const clusters = tableText(

@@ -52,11 +52,12 @@ export const plan = command({
   examples: [
     "oaas plan -f shop-order.yaml",
     "oaas plan -f shop-order.yaml --cluster-down edge",
+    "oaas plan -f shop-order.yaml --cluster-down edge --cluster-down cloud",
     "oaas plan -f shop-order.yaml --availability 0.9999",
   ],
   flags: {
     filename: filesFlag,
-    clusterDown: repeatedFlag("assume that this cluster is down; may be repeated", "name"),
+    clusterDown: repeatedFlag("assume that this cluster is down, and show what keeps running; may be repeated", "name"),
     availability: numberFlag("assume this target availability, as a fraction: 0.999", "fraction", parseFraction),
     revision: numberFlag("assume this package revision", "revision"),
   },

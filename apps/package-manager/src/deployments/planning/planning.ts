@@ -2,10 +2,10 @@ import { failedPrecondition, Fault } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../../planner/explanation/compare-plans.ts";
-import { planDeployment } from "../../planner/plan.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
-import type { CompletePlan, DeploymentPlan } from "../../planner/plan-types.ts";
+import type { DeploymentPlan } from "../../planner/plan-types.ts";
 import { refusalFault } from "../../planner/refusals/refusal-view.ts";
+import { planWhatIf, type WhatIfPlan } from "../../planner/what-if/plan-what-if.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../../use-cases.ts";
 import { unitsOf } from "../../records/deployment-record.ts";
@@ -17,7 +17,7 @@ import {
   type NamedDeployment,
 } from "./gather-plan-input.ts";
 
-export type Planned = Omit<GatheredInput, "input"> & { readonly plan: CompletePlan };
+export type Planned = Omit<GatheredInput, "input"> & WhatIfPlan;
 
 /** Returned plans that are kept to explain which parts changed when their digest is outdated. */
 const MAX_RETURNED_PLANS = 512;
@@ -34,9 +34,9 @@ export class Planning {
   /** Plans a deployment on the current state of packages and clusters. Throws when the planner refuses. */
   async plan(request: PlanRequest, previous: DeploymentPlan | undefined): Promise<Planned> {
     const { input, ...rest } = await gatherPlanInput(request, previous, this.#sources);
-    const planned = planDeployment(input);
+    const planned = planWhatIf(input);
     if (!planned.ok) throw refusalFault(planned.error);
-    return { ...rest, plan: planned.value };
+    return { ...rest, ...planned.value };
   }
 
   /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */

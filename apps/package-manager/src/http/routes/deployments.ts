@@ -36,8 +36,7 @@ export function deploymentHandlers(
           packageRevision: assumed.package_revision,
           package: assumed.package,
         });
-      const { plan, changes } = await deployments.plan(omitUndefined({ deployment, whatIf }), call);
-      return json(planToWire(plan, changes));
+      return json(planToWire(await deployments.plan(omitUndefined({ deployment, whatIf }), call)));
     },
     createDeployment: async ({ body, call, ifVersion, idempotency }) =>
       applied(await deployments.apply(body, call, { ifVersion, idempotency })),

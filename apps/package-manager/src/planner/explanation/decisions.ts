@@ -8,7 +8,7 @@ import {
   type PlacementTask,
 } from "../placement/placement.ts";
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
-import { clusterBound, neededReplicas, singlePointsOfFailure } from "../sizing/cluster-failures.ts";
+import { copySetsOf, worstBound } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
 import { layoutViolations } from "../sizing/state-layout.ts";
@@ -140,7 +140,6 @@ function suggestFewer(task: PlacementTask, { sizing, replicas, kept }: Placement
 
 /** The bound that the clusters set on the class, and on each function with a target of its own that misses it. */
 function clusterFailureDecisions({ task, placement, availability }: PlannedDeployment): Decision[] {
-  const { algorithm } = task.basis;
   const ofClass: Decision = {
     rule: `${availability.warning === undefined ? "" : "warning: "}cluster failures: all replicas of one cluster fail together with it`,
     inputs: { target: availability.target, replicas: availability.replicas },
@@ -150,17 +149,14 @@ function clusterFailureDecisions({ task, placement, availability }: PlannedDeplo
   const ofFunctions = task.demands.flatMap(({ subject, target }): Decision[] => {
     if (subject === CLASS_SUBJECT) return [];
     const replicas = placement.counts.get(subject) ?? 0;
-    const placed = functionReplicas(placement, replicas);
-    const needed = neededReplicas(replicas, algorithm);
-    const bound = clusterBound(placed, needed);
+    const sets = copySetsOf(functionReplicas(placement, replicas), undefined, task.basis.algorithm);
+    const bound = worstBound(sets);
     if (meets(bound, target)) return [];
-    const limitingClusters = singlePointsOfFailure(placed, needed);
-    const failures = failuresText(placed, { replicas, hasState: false, limitingClusters });
     return [
       {
         rule: `warning: cluster failures: all replicas of ${subject} in one cluster fail together with it`,
         inputs: { target, replicas },
-        outcome: missedText(target, bound, failures),
+        outcome: missedText(target, bound, failuresText(sets)),
         wouldChange: "replicas in more clusters",
       },
     ];

@@ -1,14 +1,19 @@
-import { plannedAvailabilityToWire, type planView } from "@oaas/contracts/rest";
+import { clusterLossToWire, plannedAvailabilityToWire, type planView } from "@oaas/contracts/rest";
+import type { ClusterLoss } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
 import { formatShare, pluralize } from "./format.ts";
 
+/** A plan, its differences to the running deployment, and what an assumed loss of clusters does. */
+interface PlanOutcome {
+  readonly plan: CompletePlan;
+  readonly changes: readonly PlanDifference[] | undefined;
+  readonly loss: ClusterLoss | undefined;
+}
+
 /** A plan in the JSON of the REST API. */
-export function planToWire(
-  plan: CompletePlan,
-  changes: readonly PlanDifference[] | undefined,
-): z.output<typeof planView> {
+export function planToWire({ plan, changes, loss }: PlanOutcome): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
     digest: plan.digest,
@@ -26,6 +31,7 @@ export function planToWire(
     units: plan.units.map(unitToWire),
     odgm: odgm === undefined ? null : odgmToWire(odgm),
     changes: changes ?? null,
+    cluster_loss: loss === undefined ? null : clusterLossToWire(loss),
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
   };

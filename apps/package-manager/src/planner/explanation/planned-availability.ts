@@ -1,53 +1,32 @@
-import type { ClusterName, PlannedAvailability, PresentAvailability } from "@oaas/models";
+import type { PlannedAvailability, PresentAvailability } from "@oaas/models";
 import type { Placement, PlacementTask } from "../placement/placement.ts";
-import { ownEntry, type DeploymentPlan } from "../plan-types.ts";
-import {
-  clusterBound,
-  countReplicas,
-  neededReplicas,
-  singlePointsOfFailure,
-  withClustersDown,
-  worstReplicas,
-  type ClusterReplicas,
-} from "../sizing/cluster-failures.ts";
+import { ownEntry, type DeploymentPlan, type PlannedOdgm } from "../plan-types.ts";
+import { withClustersDown, type ClusterReplicas } from "../sizing/cluster-failures.ts";
+import { copySetsOf, limitingClusters, worstBound, type CopySet } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { formatShare, pluralize } from "./format.ts";
 
 /** The availability of a placement: with independent replicas, and with replicas that fail with their cluster. */
 export function plannedAvailability(
   { input, basis: { target, algorithm } }: PlacementTask,
-  { placed, replicas, achieved }: Placement,
-  hasState: boolean,
+  { placed, achieved }: Placement,
+  odgm: PlannedOdgm | undefined,
 ): PlannedAvailability {
-  const held = heldReplicas(placed, replicas, hasState);
-  const needed = neededReplicas(replicas, algorithm);
-  const bound = clusterBound(held, needed);
-  const limitingClusters = singlePointsOfFailure(held, needed);
+  const sets = copySetsOf(placed, odgm, algorithm);
+  const bound = worstBound(sets);
   const isTargetStated = (input.whatIf?.availability ?? input.deployment.nfr.availability) !== undefined;
-  const message = failuresText(placed, { replicas, hasState, limitingClusters });
+  const message = failuresText(sets);
   return {
     target,
     isTargetStated,
     independentReplicas: achieved,
     clusterBound: bound,
-    replicas: Object.fromEntries(placed.map(({ cluster, replicas: count }) => [cluster, count])),
-    limitingClusters,
+    replicas: Object.fromEntries(placed.map(({ cluster, replicas }) => [cluster, replicas])),
+    limitingClusters: limitingClusters(sets),
     meetsTarget: meets(achieved, target) && meets(bound, target),
     message,
     ...(isTargetStated && !meets(bound, target) ? { warning: missedText(target, bound, message) } : {}),
   };
-}
-
-/**
- * The replicas that count: of a class with state, those of the object in the worst clusters; a stateless class can use
- * the replicas of every cluster.
- */
-function heldReplicas(
-  placed: readonly ClusterReplicas[],
-  replicas: number,
-  hasState: boolean,
-): readonly ClusterReplicas[] {
-  return hasState ? worstReplicas(placed, replicas) : placed;
 }
 
 /** Why a stated target is missed when clusters fail as a whole. */
@@ -58,52 +37,54 @@ export function missedText(target: number, bound: number, failures: string): str
   );
 }
 
-interface FailureContext {
-  readonly replicas: number;
-  readonly hasState: boolean;
-  readonly limitingClusters: readonly ClusterName[];
-}
-
-/** Which replicas fail together. */
-export function failuresText(placed: readonly ClusterReplicas[], context: FailureContext): string {
-  const { replicas, hasState, limitingClusters } = context;
-  const [first, ...others] = placed;
-  if (first === undefined) return "there is no replica";
-  if (others.length === 0) {
+/** Which replicas fail together, for the worst placed objects. */
+export function failuresText(sets: readonly CopySet[]): string {
+  const [worst, ...others] = sets.toSorted((a, b) => worstBound([a]) - worstBound([b]));
+  const [first, ...more] = worst?.placed ?? [];
+  if (worst === undefined || first === undefined) return "there is no replica";
+  const clusters = new Set(sets.flatMap(({ placed }) => placed.map(({ cluster }) => cluster)));
+  const some = others.length === 0 ? "" : ` (${pluralize(worst.partitions, "partition")}; others are elsewhere)`;
+  if (more.length === 0) {
     return first.replicas === 1
-      ? `the only replica is in ${first.cluster} and fails with it`
-      : `all ${first.replicas} replicas are in ${first.cluster} and fail together with it`;
+      ? `${clusters.size === 1 ? "the only replica is" : "objects with one copy are"} in ${first.cluster} and fail${clusters.size === 1 ? "s" : ""} with it${some}`
+      : `all ${first.replicas} replicas are in ${first.cluster} and fail together with it${some}`;
   }
-  const shared = placed.filter((each) => each.replicas > 1);
-  const alone =
-    limitingClusters.length === 0 ? "" : `; too few are left without ${limitingClusters.join(" or without ")}`;
-  if (shared.length > 0) {
-    const counts = shared.map((each) => `${pluralize(each.replicas, "replica")} in ${each.cluster}`);
-    return `replicas in one cluster fail together (${counts.join(", ")})${alone}`;
-  }
-  if (countReplicas(placed) === replicas) return `every replica is in its own cluster${alone}`;
-  return hasState
-    ? `each object has ${pluralize(replicas, "replica")} in ${placed.length} clusters, at worst in ${limitingClusters.join(", ")}`
-    : `each of the ${placed.length} clusters has a replica`;
+  if (worst.needed === 1)
+    return `one of ${worst.placed
+      .map(({ cluster }) => cluster)
+      .sort()
+      .join(", ")} is enough`;
+  const shared = worst.placed.filter(({ replicas }) => replicas > 1);
+  const limiting = limitingClusters([worst]);
+  const alone = limiting.length === 0 ? "" : `; too few are left without ${limiting.join(" or without ")}`;
+  if (shared.length === 0) return `every replica is in its own cluster${alone}`;
+  const counts = shared.map(({ cluster, replicas }) => `${pluralize(replicas, "replica")} in ${cluster}`);
+  return `replicas in one cluster fail together (${counts.join(", ")})${alone}`;
 }
 
-type AvailabilityOfPlan = Pick<DeploymentPlan, "availability" | "clusters" | "sizing" | "replicas" | "odgm">;
+type AvailabilityOfPlan = Pick<DeploymentPlan, "availability" | "clusters" | "sizing" | "odgm">;
+
+/** The placements of the objects of a plan, with the clusters in `down` down; none for a plan of an earlier release. */
+export function copySetsOfPlan(plan: AvailabilityOfPlan, down: ReadonlySet<string>): readonly CopySet[] {
+  const { availability, clusters, sizing, odgm } = plan;
+  const placed = clusters.flatMap(({ cluster, availability: share = 0 }): ClusterReplicas[] => {
+    const replicas = ownEntry(availability?.replicas, cluster) ?? 0;
+    return replicas === 0 ? [] : [{ cluster, availability: share, replicas }];
+  });
+  return placed.length === 0 ? [] : copySetsOf(withClustersDown(placed, down), odgm, sizing.algorithm);
+}
 
 /** The availability that is left of a plan while clusters are down; undefined when all its clusters are up. */
 export function presentAvailability(
   plan: AvailabilityOfPlan,
   down: ReadonlySet<string>,
 ): PresentAvailability | undefined {
-  const { availability, clusters, sizing, replicas, odgm } = plan;
-  if (availability === undefined) return undefined;
-  const placed = clusters.flatMap(({ cluster, availability: share = 0 }): ClusterReplicas[] => {
-    const count = ownEntry(availability.replicas, cluster) ?? 0;
-    return count === 0 ? [] : [{ cluster, availability: share, replicas: count }];
-  });
-  const clustersDown = placed.map(({ cluster }) => cluster).filter((cluster) => down.has(cluster));
+  const sets = copySetsOfPlan(plan, down);
+  const clustersDown = plan.clusters.flatMap(({ cluster }) =>
+    down.has(cluster) && ownEntry(plan.availability?.replicas, cluster) !== undefined ? [cluster] : [],
+  );
   if (clustersDown.length === 0) return undefined;
-  const left = heldReplicas(withClustersDown(placed, down), replicas, odgm !== undefined);
-  const bound = clusterBound(left, neededReplicas(replicas, sizing.algorithm));
+  const bound = worstBound(sets);
   const missing = clustersDown.join(" and ");
   return {
     clustersDown,

@@ -15,6 +15,7 @@ import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
+import * as loss from "../resources/deployment/cluster-loss.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
@@ -92,6 +93,9 @@ export const VIEW_COMPONENTS = {
   DeploymentStatus: status.deploymentStatusView,
   ClusterDeploymentStatus: status.clusterDeploymentStatusView,
   Operation: status.operationView,
+  ClusterLoss: loss.clusterLoss.view,
+  RemainingUnit: loss.remainingUnit.view,
+  RemainingFunction: loss.remainingFunction.view,
   PlannedAvailability: availability.plannedAvailability.view,
   PresentAvailability: availability.presentAvailability.view,
   Explanation: explanation.explanationView,
@@ -201,6 +205,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DeploymentStatus: "The status of a deployment across all its clusters.",
   ClusterDeploymentStatus: "The status of a deployment in one cluster.",
   Operation: "The current or last operation (saga) of a deployment and its progress.",
+  ClusterLoss: "What the loss of clusters does to a deployment.",
+  RemainingUnit: "A unit that keeps running when clusters are lost.",
+  RemainingFunction: "The minimum replicas of a function that keeps running.",
   PlannedAvailability:
     "The availability that a plan computes from the availability of its clusters; not a measurement.",
   PresentAvailability: "The availability that is left while clusters are down; not a measurement.",

@@ -13,6 +13,7 @@ import {
   view,
 } from "../../reading/fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
+import { clusterLoss } from "./cluster-loss.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { plannedAvailability } from "./planned-availability.ts";
 import { packageInput } from "../package/package.ts";
@@ -20,7 +21,7 @@ import { packageInput } from "../package/package.ts";
 /** Assumptions that replace observed facts during planning. */
 export const whatIfInput = input({
   clusters_down: field(
-    "Clusters to treat as unreachable.",
+    "Clusters to treat as down. The plan has `cluster_loss`: what keeps running, and what does not.",
     listOf(readRuledText<ClusterName>(CLUSTER_NAME), LIST_LIMITS.clusters),
   ),
   availability: field("Availability target that replaces the deployment's.", optional(readFraction())),
@@ -115,6 +116,10 @@ export const planView = view({
   changes: field(
     "Changes to the running deployment, the state store first; null for a new deployment.",
     z.array(resolvedChangeView).readonly().nullable(),
+  ),
+  cluster_loss: field(
+    "What the loss of `what_if.clusters_down` does to the deployment; null without that assumption.",
+    clusterLoss.view.nullable(),
   ),
   decisions: field("Decisions in order: rule, inputs, outcome and what would change it.", z.array(decisionView)),
   explanation: field("Human-readable explanation of the plan.", z.string()),
