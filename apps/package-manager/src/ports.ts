@@ -39,6 +39,8 @@ export interface UnitReport {
   /** The digest and the revision that were sent with the unit, if the manager repeats them. */
   readonly digest?: string;
   readonly revision?: number;
+  /** Why the cluster does not measure the requirements of the unit, if it says so. */
+  readonly notObserved?: string;
   /** The number of writes to the object in the cluster, by any client, if the manager reports it. */
   readonly generation?: number;
   /** The owner of the unit, if known. Units of other owners are never touched. */

@@ -91,6 +91,13 @@ export {
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
 export type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "./observed/deployment-status.ts";
 export { PlacementAfterLoss, QuorumAfterLoss, type ClusterLoss, type RemainingUnit } from "./observed/cluster-loss.ts";
+export {
+  MeasurementState,
+  RequirementUse,
+  type ClusterMeasurement,
+  type RequirementStatus,
+  type StatedRequirement,
+} from "./observed/requirement-status.ts";
 export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
 export { AvailabilitySource, clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {

@@ -1,15 +1,33 @@
 import { omitUndefined } from "@oaas/contracts/rest";
-import { DeploymentCondition, type ClusterDeploymentStatus, type DeploymentStatus } from "@oaas/models";
+import {
+  DeploymentCondition,
+  type ClusterDeploymentStatus,
+  type ClusterName,
+  type DeploymentStatus,
+} from "@oaas/models";
 import { presentAvailability } from "../planner/explanation/planned-availability.ts";
+import { statedRequirements } from "../planner/explanation/requirements.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 
+import type { UnitObservation } from "./aggregate-status.ts";
+import { requirementStatus } from "./requirement-status.ts";
+
 /** Adds what the plan in force promises, and what is left of it while clusters are down. */
-export function withPlan(status: DeploymentStatus, plan: DeploymentPlan | undefined): DeploymentStatus {
+export function withPlan(
+  status: DeploymentStatus,
+  plan: DeploymentPlan | undefined,
+  observations: ReadonlyMap<ClusterName, UnitObservation>,
+): DeploymentStatus {
   if (plan === undefined) return status;
+  const planned = new Set(plan.units.map(({ cluster }) => cluster));
+  const measuring = status.clusters
+    .filter(({ cluster }) => planned.has(cluster))
+    .map((each) => omitUndefined({ ...each, notObserved: observations.get(each.cluster)?.unit?.report.notObserved }));
   return omitUndefined({
     ...status,
     plannedAvailability: plan.availability,
     presentAvailability: presentAvailability(plan, clustersDown(status, plan)),
+    requirements: statedRequirements(plan).map((stated) => requirementStatus(stated, measuring)),
   });
 }
 

@@ -101,6 +101,16 @@ describe("status", () => {
     expect(presentAvailability?.clusterBound).toBeCloseTo(0.99 * 0.9, 12);
   });
 
+  it("lists each requirement with the reason why it is not measured", async () => {
+    const notObserved = "Prometheus is unavailable";
+    const clusters = { a: [reportOf("a", "cart-a", { notObserved })] };
+    const over = readerOver(clusters, recordOf({ a: {} }), undefined, [], plan);
+    const { requirements } = await over.reader.status("cart" as DeploymentKey);
+    expect(requirements).toMatchObject([
+      { requirement: "availability", use: "sizing", state: "not_measured", measurements: [{ reason: notObserved }] },
+    ]);
+  });
+
   it("counts a cluster that reports the class as down, and one from which it was deleted", async () => {
     const clusters = { a: [reportOf("a", "cart-a", { condition: "down" })], b: [reportOf("b", "cart-b")] };
     const over = readerOver(clusters, recordOf({ a: {}, b: {} }), undefined, [], plan);

@@ -70,7 +70,9 @@ export class ClusterStatusReader implements StatusReader {
         async ([cluster, placement]) => [cluster, await this.#observe(cluster, placement)] as const,
       ),
     );
-    return withPlan(aggregateStatus(key, record, new Map(observed), deployments.operation(key)), await plan);
+    const observations = new Map(observed);
+    const status = aggregateStatus(key, record, observations, deployments.operation(key));
+    return withPlan(status, await plan, observations);
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

@@ -54,6 +54,7 @@ export {
 export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
 export { clusterLossToWire } from "./resources/deployment/cluster-loss.ts";
+export { statedRequirementToWire } from "./resources/deployment/requirement-status.ts";
 export { plannedAvailabilityToWire } from "./resources/deployment/planned-availability.ts";
 export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/cluster/class-runtime.ts";
 export {

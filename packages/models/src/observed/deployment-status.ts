@@ -2,6 +2,7 @@ import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
+import type { RequirementStatus } from "./requirement-status.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
 /** The status of a deployment in one cluster. */
@@ -46,5 +47,7 @@ export interface DeploymentStatus {
   readonly plannedAvailability?: PlannedAvailability;
   /** Present while clusters are down. */
   readonly presentAvailability?: PresentAvailability;
+  /** The stated requirements: their use, and whether they are measured. */
+  readonly requirements?: readonly RequirementStatus[];
   readonly updatedAt: string;
 }

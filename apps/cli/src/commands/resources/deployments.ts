@@ -46,6 +46,7 @@ function statusText(state: Reply<"getDeploymentStatus">["value"], session: Sessi
     `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
     ...(state.message === null ? [] : [state.message]),
     ...availabilityLines(state, colours),
+    ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
     ...(operation === null
       ? []
       : [

@@ -29,6 +29,8 @@ describe("planText and planToWire", () => {
     expect(planText(plan)).toMatchInlineSnapshot(`
       "orders: class shop.Order (package revision 1), 3 replicas in 2 clusters.
       Planned availability: 0.9998755 if replicas fail independently (quorum), at most 0.99995 if clusters fail as a whole; target 0.999.
+      Requirement: availability 0.999: used for sizing, decides the number of replicas.
+      Requirement: throughput 2500 requests per second: used for sizing, decides the scale of functions.
       Clusters:
         [x] a: + any cluster is allowed; + up 0.99 of the time (reported by the cluster, read 1 s ago); + among the 2 most available clusters
         [x] b: + any cluster is allowed; + up 0.995 of the time (reported by the cluster, read 1 s ago); + among the 2 most available clusters

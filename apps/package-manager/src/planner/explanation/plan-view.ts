@@ -1,9 +1,15 @@
-import { clusterLossToWire, plannedAvailabilityToWire, type planView } from "@oaas/contracts/rest";
-import type { ClusterLoss } from "@oaas/models";
+import {
+  clusterLossToWire,
+  plannedAvailabilityToWire,
+  statedRequirementToWire,
+  type planView,
+} from "@oaas/contracts/rest";
+import type { ClusterLoss, StatedRequirement } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
 import { formatShare, pluralize } from "./format.ts";
+import { statedRequirements, useSummary } from "./requirements.ts";
 
 /** A plan, its differences to the running deployment, and what an assumed loss of clusters does. */
 interface PlanOutcome {
@@ -25,6 +31,7 @@ export function planToWire({ plan, changes, loss }: PlanOutcome): z.output<typeo
     target_availability: sizing.target,
     achieved_availability: plan.achievedAvailability,
     planned_availability: plannedAvailabilityToWire(plan.availability),
+    requirements: statedRequirements(plan).map(statedRequirementToWire),
     best_effort: plan.bestEffort,
     replicas: plan.replicas,
     clusters: plan.clusters.map(verdictToWire),
@@ -101,6 +108,7 @@ export function planText(plan: CompletePlan): string {
       `(${sizing.algorithm}), at most ${formatShare(availability.clusterBound)} if clusters fail as a whole; ` +
       `target ${formatShare(sizing.target)}${effort}.`,
     ...(availability.warning === undefined ? [] : [`Warning: ${availability.warning}`]),
+    ...statedRequirements(plan).map(requirementLine),
     "Clusters:",
     ...plan.clusters.map(clusterLine),
     "Decisions:",
@@ -110,6 +118,11 @@ export function planText(plan: CompletePlan): string {
       ...(wouldChange === undefined ? [] : [`     would change with: ${wouldChange}`]),
     ]),
   ].join("\n");
+}
+
+function requirementLine(stated: StatedRequirement): string {
+  const of = stated.component === "" ? "" : ` of ${stated.component}`;
+  return `Requirement: ${stated.text}${of}: ${useSummary(stated)}, ${stated.useText}.`;
 }
 
 function clusterLine({ cluster, chosen, reasonsFor, reasonsAgainst }: ClusterVerdict): string {

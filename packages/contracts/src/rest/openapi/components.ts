@@ -16,6 +16,7 @@ import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
+import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
@@ -93,6 +94,9 @@ export const VIEW_COMPONENTS = {
   DeploymentStatus: status.deploymentStatusView,
   ClusterDeploymentStatus: status.clusterDeploymentStatusView,
   Operation: status.operationView,
+  StatedRequirement: requirement.statedRequirement.view,
+  RequirementStatus: requirement.requirementStatus.view,
+  ClusterMeasurement: requirement.clusterMeasurement.view,
   ClusterLoss: loss.clusterLoss.view,
   RemainingUnit: loss.remainingUnit.view,
   RemainingFunction: loss.remainingFunction.view,
@@ -205,6 +209,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DeploymentStatus: "The status of a deployment across all its clusters.",
   ClusterDeploymentStatus: "The status of a deployment in one cluster.",
   Operation: "The current or last operation (saga) of a deployment and its progress.",
+  StatedRequirement: "A requirement that a deployment states, and what the plan does with it.",
+  RequirementStatus: "A requirement that a deployment states, its use, and whether it is measured.",
+  ClusterMeasurement: "The measurement of a requirement in one cluster, or why there is none.",
   ClusterLoss: "What the loss of clusters does to a deployment.",
   RemainingUnit: "A unit that keeps running when clusters are lost.",
   RemainingFunction: "The minimum replicas of a function that keeps running.",

@@ -28,9 +28,17 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
     revision: summary.revision === undefined ? undefined : Number(summary.revision),
     // 0 means that the peer does not count.
     generation: Number(summary.generation ?? 0n) || undefined,
+    notObserved: status && notObserved(status),
     managedBy: nonEmpty(summary.managedBy),
     deploymentKey: nonEmpty(summary.deploymentKey),
   });
+}
+
+/** The message of the condition NfrObserved unless it is true. */
+function notObserved({ conditions }: WireStatus): string | undefined {
+  const condition = conditions.find(({ type }) => type === "NfrObserved");
+  if (condition === undefined || condition.status === "True") return undefined;
+  return nonEmpty(condition.message) ?? nonEmpty(condition.reason);
 }
 
 /** The class runtime with the registered name of the cluster; the manager itself reports its namespace. */

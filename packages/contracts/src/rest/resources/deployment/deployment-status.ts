@@ -31,6 +31,7 @@ import {
 import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
+import { requirementStatus } from "./requirement-status.ts";
 import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 
 /** The status of one deployment unit. */
@@ -114,6 +115,11 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "present_availability",
     "Availability that is left while clusters are down; null when all of them are up.",
     nested(presentAvailability),
+  ),
+  requirements: optional(
+    "requirements",
+    "Each stated requirement: its use, and whether it is measured. Absent without a plan.",
+    array(nested(requirementStatus)),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });

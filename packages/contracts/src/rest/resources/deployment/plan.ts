@@ -16,6 +16,7 @@ import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { plannedAvailability } from "./planned-availability.ts";
+import { statedRequirement } from "./requirement-status.ts";
 import { packageInput } from "../package/package.ts";
 
 /** Assumptions that replace observed facts during planning. */
@@ -107,6 +108,10 @@ export const planView = view({
   planned_availability: field(
     "Availability with independent replicas, and the bound that the clusters set.",
     plannedAvailability.view,
+  ),
+  requirements: field(
+    "Each stated requirement and its use. The status of a deployment shows whether it is measured.",
+    z.array(statedRequirement.view).readonly(),
   ),
   best_effort: field("Whether the target was out of reach and the best reachable plan was requested.", z.boolean()),
   replicas: field("Replicas across all clusters.", z.int()),
