@@ -66,12 +66,16 @@ function clusterComponents(cluster: ClusterState): Component[] {
     ...(broken === undefined || broken === detail ? [] : [faultComponent(broken)]),
     ...classes.map((one) => ({
       name: "  class",
-      details: [`${one.name} in ${one.namespace}, ${one.phase}${loadText(one, cluster)}`, one.message]
-        .filter(Boolean)
-        .join(": "),
+      details: classDetails(one, cluster),
       state: classState(one),
     })),
   ];
+}
+
+function classDetails(one: ClassState, cluster: ClusterState): string {
+  const what = `${one.name} in ${one.namespace}, ${one.phase}${loadText(one, cluster)}`;
+  const news = [one.message, one.lastChange && `Enforcement: ${one.lastChange}.`].filter(Boolean).join(" ");
+  return news === "" ? what : `${what}: ${news}`;
 }
 
 /** The simulated load of a class, over its functions. */
@@ -81,7 +85,7 @@ function loadText({ namespace, name }: ClassState, { loads }: ClusterState): str
   const sum = (of: (load: ClusterState["loads"][number]) => number): number =>
     own.reduce((total, load) => total + of(load), 0);
   const replicas = sum((load) => load.ready_replicas);
-  return `, ${sum((load) => load.requests_per_second)} requests/s on ${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
+  return `, ${Math.round(sum((load) => load.requests_per_second))} requests/s on ${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
 }
 
 function faultComponent(what: string): Component {

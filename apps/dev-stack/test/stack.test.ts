@@ -225,6 +225,16 @@ async function measuredClasses({ clusters }: Stack): Promise<readonly unknown[]>
   return (answer as { data: { result: unknown[] } }).data.result;
 }
 
+/** The newest change by enforcement of a class. */
+async function lastChangeOf(stack: Stack, prefix: string): Promise<string | undefined> {
+  const { clusters } = JSON.parse((await healthOf(stack)).text) as {
+    readonly clusters: readonly {
+      readonly classes: readonly { readonly name: string; readonly lastChange?: string }[];
+    }[];
+  };
+  return clusters.flatMap(({ classes }) => classes).find(({ name }) => name.startsWith(prefix))?.lastChange;
+}
+
 describe("npm start with its simulated clusters", () => {
   test("runs the examples in three clusters, and keeps all data after a kill -9", async () => {
     const dataDir = path.join(folder, "simulated");
@@ -239,19 +249,28 @@ describe("npm start with its simulated clusters", () => {
           { key: "hello", ...runningIn("edge") },
           { key: "ledger", ...runningIn("cloud", "edge", "far-edge") },
           { key: "shop-order", ...runningIn("cloud", "edge", "far-edge") },
+          { key: "tickets", ...runningIn("cloud") },
         ],
       },
       clusters: [
         { name: "edge", state: "running", nodes: 2, classes: available(3) },
-        { name: "cloud", state: "running", nodes: 3, classes: available(2) },
+        { name: "cloud", state: "running", nodes: 3, classes: available(3) },
         { name: "far-edge", state: "running", nodes: 1, classes: available(2) },
       ],
     });
     expect(await classesIn(first, 0)).toMatch(
       /^hello-edge-\S+=available ledger-edge-\S+=available shop-order-edge-\S+=available $/,
     );
-    expect(await classesIn(first, 1)).toMatch(/^ledger-cloud-\S+=available shop-order-cloud-\S+=available $/);
+    expect(await classesIn(first, 1)).toMatch(
+      /^ledger-cloud-\S+=available shop-order-cloud-\S+=available tickets-cloud-\S+=available $/,
+    );
     await eventually(async () => expect(await measuredClasses(first)).toHaveLength(3));
+
+    // Its load grows from the start.
+    await eventually(
+      async () => expect(await lastChangeOf(first, "tickets-")).toMatch(/^Sale\.buy replicas 1 to \d, \w+ lane, /),
+      { timeoutMs: 180_000 },
+    );
 
     const order = path.join(ROOT, "examples", "order-class", "class-runtime.yaml");
     const applied = await fetch(
@@ -273,12 +292,12 @@ describe("npm start with its simulated clusters", () => {
         ),
       { timeoutMs: 60_000 },
     );
-    for (const key of ["hello", "ledger", "shop-order"]) {
+    for (const key of ["hello", "ledger", "shop-order", "tickets"]) {
       expect(await (await fetch(`${second.url}/api/v1/deployments/${key}/revisions`)).json(), key).toHaveLength(1);
     }
     expect(await second.stop()).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
-  }, 300_000);
+  }, 500_000);
 });
 
 describeWith(["kubernetes", "etcd", "kwok", "prometheus"], "npm start with real clusters", () => {

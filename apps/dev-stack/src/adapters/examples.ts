@@ -12,13 +12,15 @@ export function isClone(): boolean {
 
 /**
  * The examples that every start in a clone deploys if they are missing: one function in one cluster; an availability
- * target with strong consistency in three clusters; three functions with shared state in all clusters.
+ * target with strong consistency in three clusters; three functions with shared state in all clusters; a latency
+ * requirement that is enforced under a changing load.
  */
 export function loadExamples(): readonly Example[] {
   if (!isClone()) return [];
   return [
     readExample(["hello/hello.yaml"]),
     readExample(["multi-cluster/ledger.yaml"]),
+    readExample(["enforcement/tickets.yaml"]),
     { ...readExample(["packages/shop.yaml", "deployments/shop-order.yaml"]), inAllClusters: true },
   ];
 }

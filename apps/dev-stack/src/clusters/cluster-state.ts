@@ -7,6 +7,8 @@ export interface ClassState {
   /** "unseen" until the manager has reconciled it. */
   readonly phase: string;
   readonly message: string | undefined;
+  /** The newest change by enforcement, for people. */
+  readonly lastChange?: string;
 }
 
 /** The state of one cluster of the stack. */

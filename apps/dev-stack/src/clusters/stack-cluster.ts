@@ -2,6 +2,7 @@ import { abortFault, failedPrecondition, Fault, type Ambient } from "@oaas/found
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import type { ClassState, ClusterState } from "./cluster-state.ts";
+import { lastChange } from "./last-change.ts";
 import { LastKnown } from "../last-known.ts";
 import type { ClusterPlan, Relay, RunningCluster, RunningManager, StartCluster, StartManager } from "./ports.ts";
 import type { Progress } from "./progress.ts";
@@ -231,6 +232,7 @@ export class StackCluster {
       name: metadata.name,
       phase: status?.phase ?? "unseen",
       message: status?.message,
+      ...lastChange(status?.enforcement_state),
     }));
   }
 }

@@ -66,6 +66,24 @@ test.each([
   expect(found).toMatchObject({ Store: "running" });
 });
 
+test("shows the load of a class and the newest change by enforcement", () => {
+  const load = {
+    namespace: "default",
+    owner: "order-edge",
+    function: "Order.place",
+    requests_per_second: 150.4,
+    failed_per_second: 0,
+    ready_replicas: 3,
+    mean_latency_ms: 10,
+  };
+  const lastChange = "Order.place replicas 2 to 3, stable lane, 12:00:05 UTC";
+  const cluster: ClusterState = { ...edge, loads: [load], classes: [{ ...order, lastChange }] };
+  const found = listComponents({ packageManager: pm, clusters: [cluster] }).find(({ name }) => name === "  class");
+  expect(found?.details).toBe(
+    "order-edge in default, available, 150 requests/s on 3 replicas: Ready. Enforcement: Order.place replicas 2 to 3, stable lane, 12:00:05 UTC.",
+  );
+});
+
 test.each([
   {
     case: "a killed manager",

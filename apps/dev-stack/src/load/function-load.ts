@@ -60,13 +60,16 @@ interface Counters {
 
 /** Serves requests with the pods of one component and writes what their metrics would show. */
 export class FunctionLoad {
+  /** When the first pod ran: a wave starts there. */
+  readonly sinceMs: number;
   readonly #component: Component;
   readonly #pods = new Map<string, { readonly pod: LoadedPod; readonly counters: Counters }>();
   #backlog = 0;
   #state: LoadState | undefined;
 
-  constructor(component: Component) {
+  constructor(component: Component, sinceMs: number) {
     this.#component = component;
+    this.sinceMs = sinceMs;
   }
 
   get state(): LoadState | undefined {
@@ -121,7 +124,7 @@ export class FunctionLoad {
       namespace,
       owner,
       function: functionName,
-      requests_per_second: requestsPerSecond,
+      requests_per_second: round(requestsPerSecond),
       failed_per_second: round(served.failed / seconds),
       ready_replicas: replicas,
       mean_latency_ms: round(served.meanSeconds * 1000),

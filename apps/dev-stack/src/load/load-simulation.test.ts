@@ -3,7 +3,7 @@ import { SIGNALS } from "@oaas/nfr";
 import { buildQuery } from "@oaas/nfr/queries";
 import { labelsToObject, QueryEngine } from "@oaas/promql";
 import { beforeEach, describe, expect, test } from "vitest";
-import { LOAD_ANNOTATION, LoadSimulation } from "./load-simulation.ts";
+import { LOAD_ANNOTATION, LOAD_VARIABLE, LoadSimulation } from "./load-simulation.ts";
 
 const { time } = virtualAmbient(1);
 let pods: unknown[] = [];
@@ -11,8 +11,9 @@ let classes: unknown[] = [];
 let autoscalers: unknown[] = [];
 let simulation: LoadSimulation;
 
-function pod(name: string, options: { isReady?: boolean; component?: string } = {}): object {
-  const { isReady = true, component = "function" } = options;
+function pod(name: string, options: { isReady?: boolean; component?: string; load?: string } = {}): object {
+  const { isReady = true, component = "function", load } = options;
+  const env = load === undefined ? [] : [{ name: LOAD_VARIABLE, value: load }];
   return {
     metadata: {
       namespace: "default",
@@ -24,7 +25,7 @@ function pod(name: string, options: { isReady?: boolean; component?: string } = 
         ...(component === "function" ? { "oaas.io/function": "greet" } : {}),
       },
     },
-    spec: { containers: [{ name: "main", resources: { limits: { cpu: "500m" } } }] },
+    spec: { containers: [{ name: "main", env, resources: { limits: { cpu: "500m" } } }] },
     status: { phase: "Running", conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] },
   };
 }
@@ -173,6 +174,24 @@ describe("LoadSimulation", () => {
     const status = { desiredReplicas: 7, currentMetrics: cpu({ current: { averageUtilization: 480 } }) };
     autoscalers = [{ metadata: { namespace: "default", labels }, spec, status }];
     expect(simulation.states[0]?.autoscaler).toBe("CPU 480 % of the request, target 70 %: 7 replicas");
+  });
+
+  test("follows the load in the config of a function, also in a spike; an annotation takes precedence", async () => {
+    const loadNow = (): number | undefined => simulation.states[0]?.requests_per_second;
+    pods = [pod("hello-1", { load: "20..320/60s" })];
+    await pass(5);
+    expect(loadNow()).toBe(20);
+    simulation.setSpike(true);
+    await pass(15);
+    expect(loadNow()).toBe(170);
+    await pass(15);
+    expect(loadNow()).toBe(320);
+    pods = [pod("hello-1", { load: "20..320/60s" }), pod("hello-2", { load: "20..320/60s" })];
+    await pass(15);
+    expect(simulation.states[0]).toMatchObject({ requests_per_second: 170, ready_replicas: 2 });
+    classes = [{ metadata: { namespace: "default", name: "hello", annotations: { [LOAD_ANNOTATION]: "40" } } }];
+    await pass(5);
+    expect(loadNow()).toBe(40);
   });
 
   test.each(["lots", "", "-1"])("ignores the annotation %j", async (text) => {

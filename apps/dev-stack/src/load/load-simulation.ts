@@ -2,9 +2,12 @@ import type { Clock, Timer, Timers } from "@oaas/foundation";
 import { parseQuantity, safeName } from "@oaas/kube-core";
 import { TimeSeriesStore } from "@oaas/promql";
 import { FunctionLoad, type Component, type LoadedPod, type LoadState, type PodUsage } from "./function-load.ts";
+import { loadAt, readLoad, type StatedLoad } from "./stated-load.ts";
 
-/** On a ClassRuntime: the requests per second of each of its functions, such as `50`. */
+/** On a ClassRuntime: the requests per second of each of its functions, such as `50` or `20..300/10m`. */
 export const LOAD_ANNOTATION = "simulation.oaas.io/requests-per-second";
+/** In the config of a function: its requests per second, in the same form. The annotation takes precedence. */
+export const LOAD_VARIABLE = "SIMULATED_REQUESTS_PER_SECOND";
 
 /** The objects of a cluster by kind; read only. */
 export type ListObjects = (kind: { readonly group: string; readonly resource: string }) => readonly unknown[];
@@ -20,7 +23,6 @@ export const SCRAPE_MS = 5000;
 const DEFAULT_LOAD = 2;
 /** More than the replicas of any example can serve. */
 const SPIKE_LOAD = 500;
-const MAX_LOAD = 100_000;
 
 /**
  * Simulated requests to the functions of a cluster. Every few seconds each function serves its load with its ready pods,
@@ -91,13 +93,15 @@ export class LoadSimulation {
     const loads = statedLoads(list({ group: "oaas.io", resource: "classruntimes" }));
     const usages = new Map<string, PodUsage>();
     for (const [key, pods] of groups) {
-      const [{ component } = { component: undefined }] = pods;
-      if (!component) continue;
-      const load = this.#functions.get(key) ?? new FunctionLoad(component);
+      const [first] = pods;
+      if (!first) continue;
+      const { component } = first;
+      const load = this.#functions.get(key) ?? new FunctionLoad(component, nowMs);
       this.#functions.set(key, load);
-      const stated = loads.get(`${component.namespace}/${component.owner}`);
+      const stated = loads.get(`${component.namespace}/${component.owner}`) ?? first.load;
+      const usual = this.#hasSpike ? SPIKE_LOAD : DEFAULT_LOAD;
       const received = (this.#received.get(key) ?? 0) / (SCRAPE_MS / 1000);
-      const requestsPerSecond = (stated ?? (this.#hasSpike ? SPIKE_LOAD : DEFAULT_LOAD)) + received;
+      const requestsPerSecond = received + (stated === undefined ? usual : loadAt(stated, nowMs - load.sinceMs));
       const used = load.advance(
         this.store,
         pods.map(({ pod }) => pod),
@@ -158,6 +162,7 @@ interface PodObject {
   readonly spec?: {
     readonly containers?: readonly {
       readonly name: string;
+      readonly env?: readonly { readonly name: string; readonly value?: string }[];
       readonly resources?: { readonly limits?: Readonly<Record<string, string | number>> };
     }[];
   };
@@ -177,6 +182,8 @@ interface KnownPod {
   readonly key: string;
   readonly component: Component;
   readonly pod: LoadedPod;
+  /** The load that the config of the function states. */
+  readonly load?: StatedLoad;
 }
 
 /** Names the component of an object by its labels. */
@@ -206,7 +213,8 @@ function readPod({ metadata, spec, status }: PodObject): readonly KnownPod[] {
     isReady,
     cpuLimitMillicores: millicores(container.resources?.limits?.["cpu"]) ?? 1000,
   };
-  return [{ key: keyOf(metadata), component, pod }];
+  const load = readLoad(container.env?.find((variable) => variable.name === LOAD_VARIABLE)?.value);
+  return [{ key: keyOf(metadata), component, pod, ...(load === undefined ? {} : { load }) }];
 }
 
 function isTrue(
@@ -223,13 +231,12 @@ function millicores(amount: string | number | undefined): number | undefined {
 }
 
 /** The load that classes state in their annotation, by namespace and owner label. */
-function statedLoads(classes: readonly unknown[]): ReadonlyMap<string, number> {
-  const loads = new Map<string, number>();
+function statedLoads(classes: readonly unknown[]): ReadonlyMap<string, StatedLoad> {
+  const loads = new Map<string, StatedLoad>();
   for (const { metadata } of classes as readonly { readonly metadata: Metadata }[]) {
-    const text = metadata.annotations?.[LOAD_ANNOTATION] ?? "";
-    const load = text.trim() === "" ? Number.NaN : Number(text);
+    const load = readLoad(metadata.annotations?.[LOAD_ANNOTATION]);
     const owner = safeName([metadata.name ?? ""], { kind: "label-value" });
-    if (load >= 0) loads.set(`${metadata.namespace}/${owner}`, Math.min(load, MAX_LOAD));
+    if (load !== undefined) loads.set(`${metadata.namespace}/${owner}`, load);
   }
   return loads;
 }

@@ -15,6 +15,7 @@ test.each([
     places: [
       ["hello", "hello", ["edge"]],
       ["ledger", "ledger", ["edge", "cloud", "far-edge"]],
+      ["tickets", "tickets", ["cloud"]],
       ["shop", "shop-order", ["edge", "cloud", "far-edge"]],
     ],
   },

@@ -118,6 +118,7 @@ function infoLines(view: UpView): readonly string[] {
   const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB`];
   return [
     "  Tutorial  README.md: register, deploy, update and delete a package with curl",
+    "  Load      npx oaas top: load, requirements and recommendations of every function",
     "  Lab       npx oaas lab: inject faults into clusters, managers and the network",
     `  Status    ${pageUrl} (this page in a browser; /health for scripts)`,
     `  Data      ${dataDir} (start ${starts.count}${last})`,

@@ -32,7 +32,7 @@ it("does not call data outdated before the next measurement", () => {
   expect(settingsOf({ OPRC_CRM_ANALYZER_INTERVAL_SECS: "10m" }).maxDataAgeMs).toBe(1_800_000);
 });
 
-it("divides the times that are not settings by the speed of a local stack", () => {
+it("divides the times that are not settings by the speed of a local stack, and multiplies the rates", () => {
   const config = loadConfig(crmConfig, { env: {} });
   const shorter = (slow: object, fast: object) =>
     Object.entries(slow).flatMap(([name, ms]) =>
@@ -46,6 +46,7 @@ it("divides the times that are not settings by the speed of a local stack", () =
     ["downWindowMs", 10],
     ["emergencyRatioMs", 10],
     ["emergencyCooldownMs", 10],
+    ["maxDirectionChangesPerHour", 0.1],
     ["verificationMs", 10],
     ["freezeMs", 10],
   ]);

@@ -39,7 +39,13 @@ export interface StackCluster extends StackPart {
   readonly apiUrl?: string;
   readonly managerUrl?: string;
   readonly kubeconfig?: string;
-  readonly classes: readonly { readonly name: string; readonly phase: string; readonly message?: string }[];
+  readonly classes: readonly {
+    readonly name: string;
+    readonly phase: string;
+    readonly message?: string;
+    /** The newest change by enforcement. */
+    readonly lastChange?: string;
+  }[];
   /** The HTTP API of Prometheus with simulated metrics. */
   readonly metricsUrl?: string;
   /** Simulated requests to functions. */

@@ -95,8 +95,12 @@ function clusterComponents(cluster: StackCluster): readonly Component[] {
       where: managerUrl ?? "",
       detail: broken ?? "",
     },
-    ...classes.map((one) => ({ name: `  ${one.name}`, state: one.phase, where: "", detail: one.message ?? "" })),
+    ...classes.map((one) => ({ name: `  ${one.name}`, state: one.phase, where: "", detail: classDetails(one) })),
   ];
+}
+
+function classDetails({ message, lastChange }: StackCluster["classes"][number]): string {
+  return [message, lastChange && `Enforcement: ${lastChange}.`].filter(Boolean).join(" ");
 }
 
 function clusterDetails({ labels, nodes, availability }: StackCluster): string {
