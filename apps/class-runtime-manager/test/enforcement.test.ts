@@ -1,5 +1,6 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Urgency } from "@oaas/nfr";
+import { readDecisionRecord, recompute } from "@oaas/nfr/policy";
 import { describeOnTarget, eventually, kubeTarget } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
@@ -9,7 +10,7 @@ import { startQuickEnforcer, TICK_MS, type QuickEnforcer } from "./support/quick
 const NAMESPACE = "enforced";
 
 interface Scaled extends KubeObject {
-  readonly spec: { readonly replicas?: number; readonly minReplicas?: number };
+  readonly spec: { readonly replicas?: number; readonly minReplicas?: number; readonly maxReplicas?: number };
 }
 
 interface Managed extends KubeObject {
@@ -31,9 +32,9 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     await fixture.close();
   });
 
-  const applyClass = async (name: string, provision: object = {}): Promise<void> => {
+  const applyClass = async (name: string, provision: object = {}, limits: object = {}): Promise<void> => {
     const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1", ...provision } };
-    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+    const enforcement = { mode: "enforce", dimensions: ["replicas"], ...limits };
     await fixture.apply(NAMESPACE, classManifest(name, { functions: [fn], enforcement }));
     await fixture.waitForPhase(NAMESPACE, name, "available");
   };
@@ -41,7 +42,7 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
   const startEnforcer = (name: string, urgency?: () => Urgency): QuickEnforcer =>
     startQuickEnforcer(crm, { namespace: NAMESPACE, name }, urgency);
 
-  const waitFor = (kind: string, name: string, member: "replicas" | "minReplicas", value: number): Promise<void> =>
+  const waitFor = (kind: string, name: string, member: keyof Scaled["spec"], value: number): Promise<void> =>
     eventually(
       async () => {
         const found = (await fixture.get<Scaled>(NAMESPACE, kind, name))?.spec[member];
@@ -133,6 +134,40 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     await enforcer.stop();
     expect(await managersOf("hpa", "scaled", "f:minReplicas")).toEqual(["oprc-crm"]);
     expect(await managersOf("deploy", "scaled", "f:replicas")).not.toContain("oprc-crm");
+  });
+
+  test("raises the maximum of the autoscaler while it binds, within what the class allows, and takes it back", async () => {
+    await applyClass("roomy", { min_scale: 1, max_scale: 3 }, { max_replicas: 6 });
+    const enforcer = startEnforcer("roomy");
+    enforcer.wanted.target = 9;
+    await waitFor("hpa", "roomy", "maxReplicas", 6);
+    const status = await fixture.waitForStatus(
+      NAMESPACE,
+      "roomy",
+      "a change to 6",
+      ({ last_applied_recommendations: all }) =>
+        Boolean(all?.some(({ dimension, target }) => dimension === "max_replicas" && target === 6)),
+    );
+    const raised = status.last_applied_recommendations?.find(({ dimension }) => dimension === "max_replicas");
+    expect(raised).toMatchObject({
+      path: "HorizontalPodAutoscaler/roomy spec.maxReplicas",
+      clamped_by: { source: "enforcement.max_replicas", value: 6 },
+      evidence: { values: { recommended_replicas: 9 } },
+    });
+    const record = readDecisionRecord(JSON.parse(raised?.record ?? ""));
+    expect(record.ok && recompute(record.value)).toMatchObject({ isEqual: true });
+    expect(await managersOf("hpa", "roomy", "f:maxReplicas")).toEqual(["oprc-crm"]);
+    enforcer.wanted.target = 1;
+    await waitFor("hpa", "roomy", "maxReplicas", 3);
+    await waitFor("hpa", "roomy", "minReplicas", 1);
+    await enforcer.stop();
+    const applied = (await fixture.status(NAMESPACE, "roomy"))?.last_applied_recommendations;
+    expect(applied?.find(({ dimension }) => dimension === "max_replicas")).toMatchObject({ target: 3, lane: "stable" });
+    await crm.events.flush();
+    const notes = await fixture.kubectl(
+      `get events -n ${NAMESPACE} --field-selector involvedObject.name=roomy,reason=NFRApplied -o jsonpath={.items[*].message}`,
+    );
+    expect(notes).toContain("to a maximum of 6 replicas (HorizontalPodAutoscaler/roomy spec.maxReplicas, stable lane)");
   });
 
   test("leaves a workload to the autoscaler of someone else and names it", async () => {

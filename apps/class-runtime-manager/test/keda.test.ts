@@ -63,6 +63,30 @@ describeOnTarget("classes with a ScaledObject", { needs: ["kubectl", "keda-crds"
     expect(applied).toMatchObject({ dimension: "replicas", target: 4 });
   });
 
+  test("have their maximum raised while it binds, within what the class allows", async () => {
+    await fixture.apply(NAMESPACE, kedaClass("roomy", { max_scale: 2 }, undefined, { max_replicas: 4 }));
+    await fixture.waitForPhase(NAMESPACE, "roomy", "available");
+    // Without KEDA's controllers, the test scales the workload.
+    const scale = (replicas: number) => fixture.kubectl(`scale deploy roomy -n ${NAMESPACE} --replicas=${replicas}`);
+    const waitForMaximum = (maximum: number): Promise<void> =>
+      eventually(async () => expect((await read("roomy"))?.spec.maxReplicaCount).toBe(maximum), {
+        timeoutMs: 90_000,
+        what: `maxReplicaCount ${maximum}`,
+      });
+    expect((await read("roomy"))?.spec.maxReplicaCount).toBe(2);
+    const enforcer = startEnforcer("roomy");
+    enforcer.wanted.target = 9;
+    await scale(2);
+    await waitForMaximum(3);
+    await scale(3);
+    await waitForMaximum(4);
+    expect(await managersOf(fixture, NAMESPACE, "scaledobject/roomy", "maxReplicaCount")).toEqual(["oprc-crm"]);
+    enforcer.wanted.target = 1;
+    await waitForMaximum(2);
+    await enforcer.stop();
+    await fixture.kubectl(`delete crt roomy -n ${NAMESPACE}`);
+  });
+
   test("are left alone while they are paused", async () => {
     await fixture.kubectl(`annotate scaledobject web -n ${NAMESPACE} autoscaling.keda.sh/paused=true`);
     const enforcer = startEnforcer("web");

@@ -239,25 +239,31 @@ describe("npm start with its simulated clusters", () => {
   test("runs the examples in three clusters, and keeps all data after a kill -9", async () => {
     const dataDir = path.join(folder, "simulated");
     const first = await start(dataDir, { ...BY_NPM, flags: [] });
-    const health = await healthOf(first);
-    expect(health.code, health.text).toBe(200);
-    expect(JSON.parse(health.text)).toMatchObject({
-      status: "healthy",
-      package_manager: {
-        state: "running",
-        deployments: [
-          { key: "hello", ...runningIn("edge") },
-          { key: "ledger", ...runningIn("cloud", "edge", "far-edge") },
-          { key: "shop-order", ...runningIn("cloud", "edge", "far-edge") },
-          { key: "tickets", ...runningIn("cloud") },
-        ],
+    // A busy machine is ready before its classes are available.
+    await eventually(
+      async () => {
+        const health = await healthOf(first);
+        expect(health.code, health.text).toBe(200);
+        expect(JSON.parse(health.text)).toMatchObject({
+          status: "healthy",
+          package_manager: {
+            state: "running",
+            deployments: [
+              { key: "hello", ...runningIn("edge") },
+              { key: "ledger", ...runningIn("cloud", "edge", "far-edge") },
+              { key: "shop-order", ...runningIn("cloud", "edge", "far-edge") },
+              { key: "tickets", ...runningIn("cloud") },
+            ],
+          },
+          clusters: [
+            { name: "edge", state: "running", nodes: 2, classes: available(3) },
+            { name: "cloud", state: "running", nodes: 3, classes: available(3) },
+            { name: "far-edge", state: "running", nodes: 1, classes: available(2) },
+          ],
+        });
       },
-      clusters: [
-        { name: "edge", state: "running", nodes: 2, classes: available(3) },
-        { name: "cloud", state: "running", nodes: 3, classes: available(3) },
-        { name: "far-edge", state: "running", nodes: 1, classes: available(2) },
-      ],
-    });
+      { timeoutMs: 120_000 },
+    );
     expect(await classesIn(first, 0)).toMatch(
       /^hello-edge-\S+=available ledger-edge-\S+=available shop-order-edge-\S+=available $/,
     );

@@ -1,5 +1,8 @@
-/** What enforcement may change. CPU is in millicores and memory in bytes, per replica. */
-export const DIMENSIONS = ["replicas", "cpu", "memory"] as const;
+/**
+ * What enforcement may change. CPU is in millicores and memory in bytes, per replica; `max_replicas` is the maximum of an
+ * autoscaler.
+ */
+export const DIMENSIONS = ["replicas", "max_replicas", "cpu", "memory"] as const;
 
 export type Dimension = (typeof DIMENSIONS)[number];
 

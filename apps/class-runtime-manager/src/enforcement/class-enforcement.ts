@@ -1,7 +1,9 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import type { EnforcementDimension } from "@oaas/models";
 import { DIMENSIONS, type Dimension, type EnforcementMode } from "@oaas/nfr";
 import { ANNOTATIONS } from "../mapping/object-identity.ts";
 import type { EnforcementLevel, Environment } from "../rendering/model/cluster-facts.ts";
+import { statedEnforcement } from "../rendering/plan/scale.ts";
 
 /** What a class and the operator allow. */
 export interface ClassEnforcement {
@@ -23,9 +25,17 @@ const MODES: Readonly<Record<string, EnforcementMode>> = {
   off: "off",
 };
 
+/** The dimension in the spec that allows a change. */
+const STATED_AS: Readonly<Record<Dimension, EnforcementDimension>> = {
+  replicas: "replicas",
+  max_replicas: "replicas",
+  cpu: "cpu",
+  memory: "memory",
+};
+
 const LEVEL_DIMENSIONS: Readonly<Record<EnforcementLevel, readonly Dimension[]>> = {
   off: [],
-  basic: ["replicas"],
+  basic: ["replicas", "max_replicas"],
   full: DIMENSIONS,
 };
 
@@ -39,15 +49,20 @@ export function classEnforcement(
   level: EnforcementLevel,
   environment?: Environment,
 ): ClassEnforcement {
-  const stated = spec.enforcement ?? spec.nfr?.enforcement ?? environment?.spec.enforcement;
+  const stated = statedEnforcement(spec, environment);
   const word = annotations?.[ANNOTATIONS.enforcement];
   const annotated = word === undefined ? undefined : MODES[word.toLowerCase()];
   const wanted = annotated ?? stated?.mode ?? "observe";
   const allowed = LEVEL_DIMENSIONS[level];
+  const listed = stated?.dimensions;
   const pause = readPause(annotations?.[ANNOTATIONS.enforcementPausedUntil]);
   return {
     mode: wanted === "enforce" && level === "off" ? "observe" : wanted,
-    dimensions: new Set((stated?.dimensions ?? DIMENSIONS).filter((one) => level === "off" || allowed.includes(one))),
+    dimensions: new Set(
+      DIMENSIONS.filter(
+        (one) => (listed?.includes(STATED_AS[one]) ?? true) && (level === "off" || allowed.includes(one)),
+      ),
+    ),
     mayRestart: annotations?.[ANNOTATIONS.enforcementRestarts] === "allowed",
     ...pause,
     problems: [

@@ -20,6 +20,8 @@ export interface EnforceableValue {
   readonly path: string;
   /** The value is the minimum of an autoscaler, which adds replicas by itself. */
   readonly isMinimum?: true;
+  /** The value is the maximum of an autoscaler, which asks for this many replicas now. */
+  readonly maximumOf?: { readonly stated: number; readonly inUse: number };
   readonly isAllowed: boolean;
   readonly whyNotAllowed?: string;
   readonly blockers: readonly Blocker[];
@@ -118,8 +120,11 @@ function functionValues(fn: RenderedFunction, sources: ValueSources): readonly E
   const scalers = { autoscaler, scaledObject };
   const blockers = isRollingOut(workload) ? (["rolling-out"] as const) : [];
   const replicas = replicasValue(fn, workload, scalers, sources);
+  const maximum = replicas && maximumValue(fn, workload, scalers, replicas);
+  const schedulable = schedulableReplicas(fn, sources.pods);
   return [
-    ...(replicas ? [{ ...replicas, ...schedulableReplicas(fn, sources.pods), blockers }] : []),
+    ...(replicas ? [{ ...replicas, ...schedulable, blockers }] : []),
+    ...(maximum ? [{ ...maximum, ...schedulable, blockers }] : []),
     ...(["cpu", "memory"] as const).flatMap((dimension) => {
       const value = requestValue(dimension, fn, workload, scalers, sources);
       return value ? [{ ...value, blockers }] : [];
@@ -238,6 +243,29 @@ function replicasValue(
     case "nodes":
       return undefined;
   }
+}
+
+/** The maximum of the autoscaler, when the class lets enforcement raise it. It never falls below the minimum in effect. */
+function maximumValue(
+  { maximumLimits: limits, replicasOwner }: RenderedFunction,
+  workload: Scalable,
+  { autoscaler, scaledObject }: Scalers,
+  minimum: Omit<EnforceableValue, "blockers">,
+): Omit<EnforceableValue, "blockers"> | undefined {
+  const isKeda = replicasOwner === "keda";
+  const scaler = isKeda ? scaledObject : autoscaler;
+  const current = isKeda ? scaler?.spec?.maxReplicaCount : scaler?.spec?.maxReplicas;
+  if (limits === undefined || scaler === undefined || current === undefined) return undefined;
+  const { isMinimum: _, ...shared } = minimum;
+  return {
+    ...shared,
+    dimension: "max_replicas",
+    current,
+    minimums: [limits.min, { value: minimum.current, source: "the minimum in effect" }],
+    maximums: [limits.max],
+    path: `${scaler.kind}/${scaler.metadata.name} spec.${isKeda ? "maxReplicaCount" : "maxReplicas"}`,
+    maximumOf: { stated: limits.min.value, inUse: workload.spec?.replicas ?? 0 },
+  };
 }
 
 function requestValue(

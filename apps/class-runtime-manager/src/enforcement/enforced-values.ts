@@ -19,7 +19,8 @@ export function enforcedValues(
   { mode, dimensions, mayRestart }: ClassEnforcement,
   canResize: boolean,
 ): ReadonlyMap<string, EnforcedValues> {
-  const canChange = (dimension: Dimension): boolean => dimension === "replicas" || canResize || mayRestart;
+  const canChange = (dimension: Dimension): boolean =>
+    (dimension !== "cpu" && dimension !== "memory") || canResize || mayRestart;
   const values = new Map<string, EnforcedValues>();
   if (mode !== "enforce") return values;
   for (const { component, dimension, last_action: action } of status?.enforcement_state ?? []) {

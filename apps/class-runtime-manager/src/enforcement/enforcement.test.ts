@@ -45,8 +45,8 @@ describe("the enforcement of a class", () => {
 
   test("has the dimensions that class and level allow", () => {
     const spec = specOf({ enforcement: { mode: "enforce", dimensions: ["replicas", "memory"] } });
-    expect([...classEnforcement(spec, {}, "full").dimensions]).toEqual(["replicas", "memory"]);
-    expect([...classEnforcement(spec, {}, "basic").dimensions]).toEqual(["replicas"]);
+    expect([...classEnforcement(spec, {}, "full").dimensions]).toEqual(["replicas", "max_replicas", "memory"]);
+    expect([...classEnforcement(spec, {}, "basic").dimensions]).toEqual(["replicas", "max_replicas"]);
   });
 
   test("pauses until a time, and for ever when the time cannot be read", () => {
@@ -219,6 +219,39 @@ describe("enforceable values", () => {
       "echo cpu": { current: 250, isAllowed: true, path: "Deployment/hello resources.requests.cpu" },
       "echo memory": { current: 128 * 1024 * 1024, isAllowed: true },
     });
+  });
+
+  test("are the maximum of an autoscaler that the class lets enforcement raise, not below its minimum", () => {
+    const maximumLimits = {
+      min: { value: 7, source: "max_scale" },
+      max: { value: 20, source: "enforcement.max_replicas" },
+    };
+    const fn = rendered({ replicasOwner: "autoscaler", maximumLimits });
+    const values = list({ fn, children: [deployment, autoscaler] });
+    expect(values["echo max_replicas"]).toMatchObject({
+      current: 7,
+      isAllowed: true,
+      path: "HorizontalPodAutoscaler/hello spec.maxReplicas",
+      minimums: [maximumLimits.min, { value: 2 }],
+      maximums: [maximumLimits.max],
+      maximumOf: { stated: 7, inUse: 3 },
+    });
+    expect(values["echo max_replicas"]).not.toHaveProperty("isMinimum");
+    const scaledObject = {
+      apiVersion: "keda.sh/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { name: "hello", annotations: { "autoscaling.keda.sh/paused": "true" } },
+      spec: { scaleTargetRef: { name: "hello" }, minReplicaCount: 1, maxReplicaCount: 8 },
+    };
+    const paused = list({ fn: { ...fn, replicasOwner: "keda" }, children: [deployment, scaledObject] });
+    expect(paused["echo max_replicas"]).toMatchObject({
+      current: 8,
+      path: "ScaledObject/hello spec.maxReplicaCount",
+      conflict: expect.stringContaining("paused"),
+    });
+    expect(
+      list({ fn: rendered({ replicasOwner: "autoscaler" }), children: [deployment, autoscaler] }),
+    ).not.toHaveProperty("echo max_replicas");
   });
 
   test("are the minimum of an autoscaler of the class, within its maximum; CPU has one loop only", () => {

@@ -38,9 +38,9 @@ export function kedaTemplate(): object {
 }
 
 /** A class under enforcement of its replicas. */
-export function kedaClass(name: string, provision: object, template = TEMPLATE): object {
+export function kedaClass(name: string, provision: object, template = TEMPLATE, limits: object = {}): object {
   const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1", ...provision } };
-  const enforcement = { mode: "enforce", dimensions: ["replicas"] };
+  const enforcement = { mode: "enforce", dimensions: ["replicas"], ...limits };
   return classManifest(name, { functions: [fn], enforcement, selected_template: template });
 }
 

@@ -167,7 +167,7 @@ const deployment = model<ClassDeployment>(
         mode: oneOf(EnforcementMode),
         dimensions: fc.uniqueArray(oneOf(EnforcementDimension), { maxLength: 3 }),
       },
-      {},
+      { maxReplicas: fc.integer({ min: 1, max: 100 }) },
     ),
     templateHint: word,
     addons: fc.array(word, { maxLength: 2 }),

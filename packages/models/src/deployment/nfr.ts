@@ -30,4 +30,6 @@ export type EnforcementDimension = (typeof EnforcementDimension)[keyof typeof En
 export interface Enforcement {
   readonly mode: EnforcementMode;
   readonly dimensions: readonly EnforcementDimension[];
+  /** Most replicas that enforcement may choose, also as the maximum of an autoscaler; absent for the maximum scale. */
+  readonly maxReplicas?: number;
 }

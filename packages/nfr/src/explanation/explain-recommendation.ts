@@ -43,7 +43,12 @@ const FLOORS: Readonly<Record<string, string>> = {
   availability: "the required availability",
 };
 
-const UNITS: Readonly<Record<Dimension, string>> = { replicas: "replicas", cpu: "CPU", memory: "memory" };
+const UNITS: Readonly<Record<Dimension, string>> = {
+  replicas: "replicas",
+  max_replicas: "replicas at most",
+  cpu: "CPU",
+  memory: "memory",
+};
 
 /** Explains a recommendation from its stored numbers alone. */
 export function explainRecommendation(one: StoredRecommendation): ExplainedRecommendation {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LastingNeed, Recommendation } from "../recommendation.ts";
-import { recommendMinimum } from "./autoscaler.ts";
+import { recommendMaximum, recommendMinimum } from "./autoscaler.ts";
 
 function recommend(target: number, lasting?: Partial<LastingNeed>): Recommendation {
   return {
@@ -44,6 +44,36 @@ describe("the minimum of an autoscaler", () => {
         expect(result.target).toBeGreaterThanOrEqual(stated);
         expect(result.target).toBeLessThanOrEqual(target);
         expect(result.lowerBound).toBeLessThanOrEqual(result.target);
+      }),
+    );
+  });
+});
+
+describe("the maximum of an autoscaler", () => {
+  it.each([
+    { why: "binds", target: 8, maximum: 5, inUse: 5, expected: 8 },
+    { why: "is not used up", target: 8, maximum: 5, inUse: 4, expected: 5 },
+    { why: "is used up, but enough", target: 5, maximum: 5, inUse: 5, expected: 5 },
+    { why: "was raised and is still needed", target: 7, maximum: 9, inUse: 7, expected: 9 },
+    { why: "was raised and the stated one suffices again", target: 4, maximum: 9, inUse: 6, expected: 5 },
+  ])("is $expected of $target recommended when it $why", ({ target, maximum, inUse, expected }) => {
+    const found = recommendMaximum(recommend(target, {}), { maximum, stated: 5, inUse });
+    expect(found).toMatchObject({ dimension: "max_replicas", target: expected, current: maximum });
+    expect(found.basis.values).toEqual({ recommended_replicas: target, replicas_in_use: inUse });
+    expect(found).not.toHaveProperty("lasting");
+  });
+
+  it("rises only while all of it is used, and never beyond the recommended replicas", () => {
+    const count = fc.integer({ min: 1, max: 50 });
+    fc.assert(
+      fc.property(count, count, count, fc.nat(60), (target, stated, more, inUse) => {
+        const maximum = stated + more;
+        const found = recommendMaximum(recommend(target), { maximum, stated, inUse }).target;
+        if (found > maximum) {
+          expect(inUse).toBeGreaterThanOrEqual(maximum);
+          expect(found).toBe(target);
+        }
+        expect(found).toBeGreaterThanOrEqual(stated);
       }),
     );
   });

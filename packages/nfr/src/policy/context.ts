@@ -1,5 +1,5 @@
 import type { Lane, Limit, PolicyInput, PolicySettings, PolicyState, Proposal } from "../enforcement.ts";
-import { bindingLimits, clampTarget, stepTowards, type Bounds } from "./limits.ts";
+import { bindingLimits, clampTarget, isCount, stepTowards, type Bounds } from "./limits.ts";
 import { findEmergency } from "./urgency.ts";
 import { verifyLastAction, type Verification } from "./verification.ts";
 import { isUsable, rememberTarget, stabilityMs, windowOf, type Window } from "./windows.ts";
@@ -72,7 +72,7 @@ function propose(context: Omit<PolicyContext, "proposal">): Proposal | undefined
  */
 function emergencyTarget({ input, settings, bounds }: Omit<PolicyContext, "proposal">, target: number): number {
   const { current: from, dimension, recommendation } = input;
-  const leastStep = dimension === "replicas" ? settings.emergencyMinPods : 1;
+  const leastStep = isCount(dimension) ? settings.emergencyMinPods : 1;
   const large = stepTowards(from, target, settings.emergencyMaxDelta, leastStep);
   if (!isUncertain(input, settings)) return large;
   const certain = clampTarget(recommendation?.lowerBound ?? 0, bounds, dimension);

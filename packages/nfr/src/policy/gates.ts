@@ -1,6 +1,6 @@
 import type { Blocker, GateResult, SkipReason } from "../enforcement.ts";
 import { directionOf, isDirectionChange, isUncertain, type PolicyContext } from "./context.ts";
-import { clampTarget, percentText, round, secondsText, valueText } from "./limits.ts";
+import { clampTarget, isCount, percentText, round, secondsText, valueText } from "./limits.ts";
 import { HOUR_MS, stabilityMs } from "./windows.ts";
 
 /** A rule that was checked. */
@@ -135,7 +135,7 @@ function checkTolerance({ input, settings, target, direction, bounds, proposal }
 /** CPU and memory change only when the current value is outside the bounds of the estimate, as in the VPA. */
 function checkBounds({ input, proposal }: PolicyContext): Gate {
   const { recommendation, dimension, current } = input;
-  if (dimension === "replicas" || !recommendation || proposal?.lane === "verification")
+  if (isCount(dimension) || !recommendation || proposal?.lane === "verification")
     return passed("bounds", "within-bounds", "the bounds of the estimate do not apply");
   const [low, high] = [recommendation.lowerBound, recommendation.upperBound];
   const range = `${valueText(dimension, low)} to ${valueText(dimension, high)}`;
@@ -189,7 +189,7 @@ function checkRejected({ input, settings, state, direction, target, proposal }: 
 function uncertaintyText({ input, settings }: PolicyContext): string {
   const { recommendation, dimension } = input;
   if (recommendation === undefined || !isUncertain(input, settings)) return "";
-  const step = dimension === "replicas" ? ` or ${settings.emergencyMinPods} pods` : "";
+  const step = isCount(dimension) ? ` or ${settings.emergencyMinPods} pods` : "";
   const bound = valueText(dimension, recommendation.lowerBound);
   return `; with confidence ${round(recommendation.confidence)}, below ${settings.emergencyMinConfidence}, at most ${percentText(settings.maxDelta)}${step} beyond the lower bound of ${bound}`;
 }

@@ -1,5 +1,5 @@
 /** The enforcement policy: decisions, their records, and the proof of its properties. */
-export { recommendMinimum } from "./autoscaler.ts";
+export { recommendMaximum, recommendMinimum } from "./autoscaler.ts";
 export { decide } from "./decide.ts";
 export {
   DEFAULT_GRID,

@@ -9,10 +9,9 @@ export interface Bounds {
 
 export function bindingLimits(input: PolicyInput, settings: PolicySettings): Bounds {
   const none: Limit = { value: 0, source: "no minimum" };
-  const largest: Limit =
-    input.dimension === "replicas"
-      ? { value: settings.maxReplicas, source: "max_replicas of the policy" }
-      : { value: Number.MAX_SAFE_INTEGER, source: "no maximum" };
+  const largest: Limit = isCount(input.dimension)
+    ? { value: settings.maxReplicas, source: "max_replicas of the policy" }
+    : { value: Number.MAX_SAFE_INTEGER, source: "no maximum" };
   const min = input.minimums.reduce((binding, limit) => (limit.value > binding.value ? limit : binding), none);
   const max = input.maximums.reduce((binding, limit) => (limit.value < binding.value ? limit : binding), largest);
   return { min, max };
@@ -20,7 +19,7 @@ export function bindingLimits(input: PolicyInput, settings: PolicySettings): Bou
 
 /** A target within the limits, as a whole number. A maximum takes precedence over a minimum. */
 export function clampTarget(target: number, { min, max }: Bounds, dimension: Dimension): number {
-  const whole = dimension === "replicas" ? Math.ceil(target) : Math.round(target);
+  const whole = isCount(dimension) ? Math.ceil(target) : Math.round(target);
   return Math.min(Math.max(whole, min.value), max.value);
 }
 
@@ -30,11 +29,18 @@ export function stepTowards(from: number, to: number, share: number, leastStep: 
   return to > from ? Math.min(to, from + step) : Math.max(to, from - step);
 }
 
+/** Whether a dimension counts replicas. */
+export function isCount(dimension: Dimension): boolean {
+  return dimension === "replicas" || dimension === "max_replicas";
+}
+
 /** A value with its unit. */
 export function valueText(dimension: Dimension, value: number): string {
   switch (dimension) {
     case "replicas":
       return value === 1 ? "1 replica" : `${round(value)} replicas`;
+    case "max_replicas":
+      return `a maximum of ${round(value)} replicas`;
     case "cpu":
       return `${round(value)}m CPU`;
     case "memory":

@@ -74,8 +74,9 @@ function telemetryOf({ telemetry }: ClassRuntime["spec"]) {
 function enforcementOf({ enforcement, nfr }: ClassRuntime["spec"]) {
   const given = enforcement ?? nfr?.enforcement;
   if (given === undefined) return undefined;
-  return {
+  return omitUndefined({
     mode: enforcementModeWords.toWire(given.mode),
     dimensions: (given.dimensions ?? []).map(enforcementDimensionWords.toWire),
-  };
+    maxReplicas: given.max_replicas,
+  });
 }

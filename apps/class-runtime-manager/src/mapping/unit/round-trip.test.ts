@@ -186,6 +186,7 @@ const unit = sparse({
     fc.record({
       mode: fc.constantFrom(1, 2, 3),
       dimensions: fc.uniqueArray(fc.constantFrom(1, 2, 3), { maxLength: 3 }),
+      maxReplicas: optional(fc.integer({ min: 1, max: 100 })),
     } satisfies EveryField<EnforcementSpec>),
   ),
   addons: optional(fc.record({ names: fc.uniqueArray(word, { maxLength: 2 }) })),

@@ -157,9 +157,10 @@ function enforcementOf({ enforcement }: DeploymentUnit, reader: WireReader): Spe
     (value, index) => reader.enumWord(enforcementDimensionWords, value, pathOf(path, "dimensions", index)) ?? [],
   );
   const mode = reader.enumWord(enforcementModeWords, enforcement.mode, pathOf(path, "mode"));
-  return mode === undefined && dimensions.length === 0
+  const { maxReplicas } = enforcement;
+  return mode === undefined && dimensions.length === 0 && maxReplicas === undefined
     ? undefined
-    : omitUndefined({ mode, dimensions: nonEmptyList(dimensions) });
+    : omitUndefined({ mode, dimensions: nonEmptyList(dimensions), max_replicas: maxReplicas });
 }
 
 /** Keys of config become environment variables; the schema of the object only limits their number. */

@@ -189,14 +189,16 @@ function scaleOf(
 ): ComponentScale {
   const fn = spec.functions?.find(({ function_key: key }) => key === component);
   const canScaleToZero = live.some(({ kind }) => kind === "Knative");
-  const stated = live.map(({ object }) => object.spec?.replicas).find((replicas) => replicas !== undefined);
+  const replicas = live.map(({ object }) => object.spec?.replicas).find((count) => count !== undefined);
   const min = fn?.provision_config?.min_scale ?? spec.resource_allocation?.min_replicas;
-  const max = fn?.provision_config?.max_scale ?? spec.resource_allocation?.max_replicas;
+  const stated = fn?.provision_config?.max_scale ?? spec.resource_allocation?.max_replicas;
+  const enforceable = (spec.enforcement ?? spec.nfr?.enforcement)?.max_replicas;
+  const max = enforceable === undefined ? stated : Math.max(enforceable, stated ?? 0);
   const { cpuRequest } = amountsOf(container);
   const { cpuTarget } = classRequirements(spec);
   return {
     // Knative and DaemonSets state no replicas: their pods count.
-    current: stated ?? podCount,
+    current: replicas ?? podCount,
     ...(min === undefined ? {} : { min }),
     max: max === undefined || max === 0 ? maxReplicas : max,
     canScaleToZero,

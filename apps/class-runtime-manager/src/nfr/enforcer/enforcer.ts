@@ -11,14 +11,7 @@ import {
   type Recommendation,
   type Urgency,
 } from "@oaas/nfr";
-import {
-  decide,
-  POLICY_VERSION,
-  recommendMinimum,
-  recordDecision,
-  rememberTarget,
-  type DecisionRecord,
-} from "@oaas/nfr/policy";
+import { decide, POLICY_VERSION, recordDecision, rememberTarget, type DecisionRecord } from "@oaas/nfr/policy";
 import type { Counter, Logger, Meter } from "@oaas/observability";
 import type { FindForeignScaler } from "../../controller/children/foreign-scaler.ts";
 import type { EnforceableClass } from "../../controller/reconcile/enforceable-class.ts";
@@ -33,6 +26,7 @@ import {
 import { appliedToStatus, limitRecords } from "../../mapping/status/nfr-recommendations.ts";
 import { ActionBudget } from "./action-budget.ts";
 import { HeldValues } from "./held-values.ts";
+import { recommendationFor } from "./recommendation-for.ts";
 
 /** What the analyzer found about one component. */
 export interface ComponentFindings {
@@ -227,8 +221,7 @@ export class Enforcer implements LedTask {
     nowMs: number,
   ): PolicyInput {
     const { component, dimension, current, minimums, maximums, isAllowed, whyNotAllowed } = value;
-    const recommended = found?.recommendations.find((each) => each.dimension === dimension);
-    const recommendation = recommended && value.isMinimum ? recommendMinimum(recommended, current) : recommended;
+    const recommendation = recommendationFor(value, found?.recommendations ?? []);
     const blockers = [
       ...value.blockers,
       ...(value.conflict === undefined ? [] : (["conflict"] as const)),

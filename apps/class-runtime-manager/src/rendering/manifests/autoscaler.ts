@@ -23,7 +23,7 @@ export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boo
 
 /**
  * Renders the autoscaler of a function. It scales up at once and down after the window of the template. Its maximum is
- * always the largest that user and environment allow: less would only take room from the autoscaler.
+ * `max_scale`, or a larger one that enforcement chose within `enforcement.max_replicas`.
  */
 export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
   const { input, policy } = plan;
@@ -38,7 +38,7 @@ export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: Work
     {
       spec: {
         scaleTargetRef: { apiVersion: target.apiVersion, kind: target.kind, name: target.name },
-        minReplicas: alwaysOnReplicas(fn.scale),
+        minReplicas: Math.min(alwaysOnReplicas(fn.scale), fn.scale.max ?? Number.POSITIVE_INFINITY),
         maxReplicas: fn.scale.max,
         metrics: [
           {

@@ -50,6 +50,8 @@ export interface RenderedFunction {
   readonly replicasOwner: ReplicasOwner;
   /** The replicas that enforcement may choose; absent where their number is fixed. */
   readonly replicaLimits?: { readonly min: Limit; readonly max?: Limit };
+  /** The maximum of the autoscaler that the class states, and the most that enforcement may raise it to. */
+  readonly maximumLimits?: { readonly min: Limit; readonly max: Limit };
   /** Why their number is fixed, where a user template fixes it. */
   readonly whyReplicasFixed?: string;
   /** Absent where a user template states its own, and for jobs. */

@@ -12,7 +12,7 @@ import {
   withOverrides,
   type StatedAmounts,
 } from "./resources.ts";
-import { planScale, type Scale } from "./scale.ts";
+import { planScale, statedEnforcement, type Scale } from "./scale.ts";
 import type { Policy } from "./policy.ts";
 import { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
 import type { ContainerResources, FunctionRuntime } from "../model/rendered.ts";
@@ -147,7 +147,8 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     requirements,
     policy,
     cluster: input.cluster,
-    enforced: input.enforced?.get(fn.function_key)?.replicas,
+    enforced: input.enforced?.get(fn.function_key),
+    enforceable: statedEnforcement(input.spec, input.environment)?.max_replicas,
   });
   const config = checkConfig(fn, options.reservedEnv ?? new Set());
   if (!image.ok || !scale.ok || !config.ok) {

@@ -54,6 +54,16 @@ test.each<{ case: string; scale: unknown; want: unknown }>([
     scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
     want: { min: 1, quota: 1, stated: false },
   },
+  {
+    case: "a maximum that enforcement may raise stays until it does",
+    scale: scaleOf({ max_scale: 4 }, { spec: { enforcement: { max_replicas: 9 } } }),
+    want: { min: 2, max: 4, statedMax: { value: 4, source: "max_scale" }, stated: false },
+  },
+  {
+    case: "what enforcement may choose is no maximum of an autoscaler",
+    scale: scaleOf({}, { spec: { enforcement: { max_replicas: 9 } } }),
+    want: { min: 2, stated: false },
+  },
 ])("$case", ({ scale, want }) => {
   const { limits: _, ...planned } = scale as { readonly limits?: unknown };
   expect(planned).toEqual(want);
@@ -119,4 +129,31 @@ test("rejects scale above the quota", () => {
 test("runs at least one replica unless the maximum is zero", () => {
   expect(alwaysOnReplicas({ min: 0, stated: true })).toBe(1);
   expect(alwaysOnReplicas({ min: 0, max: 0, stated: true })).toBe(0);
+});
+
+test.each([
+  { why: "within the limits", enforced: { max_replicas: 7 }, quota: undefined, max: 7 },
+  { why: "never below max_scale", enforced: { max_replicas: 2 }, quota: undefined, max: 4 },
+  { why: "never above enforcement.max_replicas", enforced: { max_replicas: 50 }, quota: undefined, max: 9 },
+  { why: "never above the quota", enforced: { max_replicas: 50 }, quota: 6, max: 6 },
+])("enforcement raises the maximum of an autoscaler $why", ({ enforced, quota, max }) => {
+  const found = scaleOf(
+    { max_scale: 4 },
+    {
+      spec: { enforcement: { max_replicas: 9 } },
+      enforced: new Map([["a", enforced]]),
+      ...(quota === undefined ? {} : environment({ quotas: { max_replicas: quota } })),
+    },
+  );
+  expect(found).toMatchObject({ max });
+});
+
+test.each([
+  { why: "above max_scale", enforcement: { max_replicas: 9 }, most: 9 },
+  { why: "below max_scale", enforcement: { max_replicas: 3 }, most: 3 },
+  { why: "not stated", enforcement: {}, most: 4 },
+  { why: "below the planned minimum", enforcement: { max_replicas: 1 }, most: 2 },
+])("enforcement chooses at most $most replicas when its limit is $why", ({ enforcement, most }) => {
+  const found = scaleOf({ max_scale: 4 }, { spec: { enforcement } });
+  expect(found).toMatchObject({ limits: { max: { value: most } } });
 });

@@ -13,7 +13,10 @@ export interface Scale {
   readonly plannedMin?: number;
   /** The limits of enforcement, with their origin. */
   readonly limits?: ReplicaLimits;
+  /** The maximum that enforcement chose, else the stated one. */
   readonly max?: number;
+  /** The stated maximum, when enforcement may raise it. */
+  readonly statedMax?: Limit;
   /** Maximum replicas of the environment. */
   readonly quota?: number;
   /** Whether the minimum was stated, not chosen by the template. */
@@ -34,7 +37,9 @@ interface ScaleInput {
   readonly policy: Policy;
   readonly cluster: ClusterFacts;
   /** The replicas that enforcement chose. */
-  readonly enforced?: number | undefined;
+  readonly enforced?: { readonly replicas?: number; readonly max_replicas?: number } | undefined;
+  /** Most replicas that enforcement may choose, as the class states it. */
+  readonly enforceable?: number | undefined;
 }
 
 /** Assumed requests per second of one replica. */
@@ -66,25 +71,49 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
       statedMin === undefined
         ? { value: Math.min(policy.replicas, ceiling), source: `template ${policy.id}` }
         : { value: planned, source: "min_scale" },
-    ...(Number.isFinite(ceiling)
-      ? {
-          max: {
-            value: ceiling,
-            source: ceiling === max ? "max_scale" : `quotas.max_replicas of environment ${environment?.name}`,
-          },
-        }
-      : {}),
+    ...mostReplicas(input, max, planned),
   };
+  const most = limits.max?.value ?? Number.POSITIVE_INFINITY;
   const enforced =
-    input.enforced === undefined ? planned : Math.min(Math.max(input.enforced, limits.min.value), ceiling);
+    input.enforced?.replicas === undefined
+      ? planned
+      : Math.min(Math.max(input.enforced.replicas, limits.min.value), most);
+  const canRaise = max !== undefined && max > 0 && most > ceiling;
   return ok({
     min: enforced,
     ...(enforced === planned ? {} : { plannedMin: planned }),
     limits,
-    ...(max === undefined ? {} : { max: Math.min(max, ceiling) }),
+    ...(max === undefined ? {} : { max: canRaise ? raisedMaximum(input, ceiling, most) : ceiling }),
+    ...(canRaise ? { statedMax: { value: ceiling, source: "max_scale" } } : {}),
     ...(quota === undefined ? {} : { quota }),
     stated: statedMin !== undefined,
   });
+}
+
+/** The most replicas that enforcement may choose: what the class allows it, else the maximum scale, within the quota. */
+function mostReplicas(
+  { environment, enforceable }: ScaleInput,
+  max: number | undefined,
+  least: number,
+): Pick<ReplicaLimits, "max"> {
+  const quota = environment?.spec.quotas?.max_replicas;
+  const stated = [
+    ...(enforceable !== undefined
+      ? [{ value: Math.max(enforceable, least), source: "enforcement.max_replicas" }]
+      : max === undefined
+        ? []
+        : [{ value: max, source: "max_scale" }]),
+    ...(quota === undefined
+      ? []
+      : [{ value: quota, source: `quotas.max_replicas of environment ${environment?.name}` }]),
+  ];
+  const [smallest] = stated.toSorted((a, b) => a.value - b.value);
+  return smallest === undefined ? {} : { max: smallest };
+}
+
+/** The maximum of an autoscaler that enforcement may raise. */
+function raisedMaximum({ enforced }: ScaleInput, stated: number, most: number): number {
+  return Math.min(Math.max(enforced?.max_replicas ?? stated, stated), most);
 }
 
 function quotaViolations(
@@ -106,6 +135,14 @@ function quotaViolations(
 /** Replicas of a workload that cannot scale from zero: at least one, unless the maximum is zero. */
 export function alwaysOnReplicas({ min, max }: Scale): number {
   return max === 0 ? 0 : Math.max(1, min);
+}
+
+/** The enforcement settings of a class: its own, else those of its environment. */
+export function statedEnforcement(
+  { enforcement, nfr }: ClassRuntimeSpec,
+  environment: Environment | undefined,
+): ClassRuntimeSpec["enforcement"] {
+  return enforcement ?? nfr?.enforcement ?? environment?.spec.enforcement;
 }
 
 /** The maximum of a Knative Service, which has no limit without one or with zero. */

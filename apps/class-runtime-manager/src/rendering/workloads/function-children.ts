@@ -82,7 +82,10 @@ export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadR
 export function callableFunction(
   fn: FunctionPlan,
   workload: Manifest,
-  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner" | "replicaLimits" | "whyReplicasFixed">,
+  scale: Pick<
+    RenderedFunction,
+    "replicas" | "maxReplicas" | "replicasOwner" | "replicaLimits" | "maximumLimits" | "whyReplicasFixed"
+  >,
 ): RenderedFunction {
   return {
     functionKey: fn.key,
@@ -118,6 +121,12 @@ export function replicaLimits({ scale }: FunctionPlan): Pick<RenderedFunction, "
   return scale.limits === undefined ? {} : { replicaLimits: scale.limits };
 }
 
+/** The limits of the maximum of an autoscaler, when the class lets enforcement raise it. */
+export function maximumLimits({ scale }: FunctionPlan): Pick<RenderedFunction, "maximumLimits"> {
+  const { statedMax: min, limits } = scale;
+  return min === undefined || limits?.max === undefined ? {} : { maximumLimits: { min, max: limits.max } };
+}
+
 /** Renders a workload with its Service, autoscaler and policies. */
 export function renderScalableFunction(
   { plan, fn }: WorkloadContext,
@@ -137,6 +146,7 @@ export function renderScalableFunction(
       ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
       replicasOwner: scaled ? "autoscaler" : "template",
       ...replicaLimits(fn),
+      ...(scaled ? maximumLimits(fn) : {}),
     }),
   };
 }

@@ -7,6 +7,8 @@ import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts"
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { WorkloadRenderer } from "./workload.ts";
+import type { RenderedFunction } from "../model/rendered.ts";
+import type { FunctionPlan } from "../plan/class-plan.ts";
 import { renderWorkload, callableFunction, replicaLimits } from "./function-children.ts";
 
 /** Knative sets these itself and rejects revisions that set them. */
@@ -54,11 +56,20 @@ export const knativeRenderer: WorkloadRenderer = {
         replicas: fn.scale.min,
         ...(knativeMaxScale(fn.scale) === undefined ? {} : { maxReplicas: knativeMaxScale(fn.scale) as number }),
         replicasOwner: "knative",
-        ...replicaLimits(fn),
+        ...knativeLimits(fn),
       }),
     };
   },
 };
+
+/** Knative accepts no minimum above its maximum, and another maximum would be another revision. */
+export function knativeLimits(fn: FunctionPlan): Pick<RenderedFunction, "replicaLimits"> {
+  const { replicaLimits: limits } = replicaLimits(fn);
+  const most = knativeMaxScale(fn.scale);
+  if (limits?.max === undefined || most === undefined || limits.max.value <= most)
+    return limits === undefined ? {} : { replicaLimits: limits };
+  return { replicaLimits: { ...limits, max: { value: most, source: "max_scale" } } };
+}
 
 /** Callers reach the queue proxy of Knative, not the port of the function. */
 export const PROXY_PORTS = [8012, 8013, 8022, 9090, 9091];

@@ -4,6 +4,8 @@ import type { RawManifest } from "./validate.ts";
 
 /** Placeholders of the number of replicas that the class or enforcement chose. */
 const FOLLOWING: ReadonlySet<string> = new Set(["function.replicas", "function.min_scale"]);
+/** Placeholder of the maximum that the class or enforcement chose. */
+const MAXIMUM: ReadonlySet<string> = new Set(["function.max_scale"]);
 const MIN_SCALES = ["autoscaling.knative.dev/minScale", "autoscaling.knative.dev/min-scale"];
 
 /**
@@ -34,15 +36,26 @@ export function fixedReplicasReason(
   return stated === undefined || isFollowing(stated) ? undefined : reasonText(id, "fixes", field);
 }
 
+/** Whether the maximum of the autoscaler is the one of the class. */
+export function followsMaximum(manifests: readonly RawManifest[]): boolean {
+  const autoscaler = manifests.find(({ kind }) => kind === "HorizontalPodAutoscaler");
+  return isPlaceholder(memberOf(autoscaler, "spec", "maxReplicas"), MAXIMUM);
+}
+
 function reasonText(id: string, verb: string, field: string): string {
   return `template ${id} ${verb} ${field}; {{ function.replicas }} lets enforcement choose it`;
 }
 
 function isFollowing(value: unknown): boolean {
+  return isPlaceholder(value, FOLLOWING);
+}
+
+/** Whether a value is one of these placeholders and nothing else. */
+function isPlaceholder(value: unknown, paths: ReadonlySet<string>): boolean {
   const pieces = typeof value === "string" ? parseText(value) : undefined;
   if (pieces?.ok !== true || pieces.value.length !== 1) return false;
   const [only] = pieces.value;
-  return typeof only === "object" && FOLLOWING.has(only.path.join("."));
+  return typeof only === "object" && paths.has(only.path.join("."));
 }
 
 function memberOf(value: unknown, ...path: readonly string[]): unknown {

@@ -19,10 +19,12 @@ interface Given {
   readonly manifests?: readonly object[];
   readonly provision?: object;
   readonly enforced?: number;
+  /** The maximum that enforcement chose, and the most that it may choose. */
+  readonly maximum?: { readonly enforced?: number; readonly most: number };
   readonly quota?: number;
 }
 
-function render({ manifests = [DEPLOYMENT, scaledObject()], provision = {}, enforced, quota }: Given) {
+function render({ manifests = [DEPLOYMENT, scaledObject()], provision = {}, enforced, maximum, quota }: Given) {
   const spec = templateSpecOf({
     template_type: "Deployment",
     manifests: manifests as Parameters<typeof templateSpecOf>[0]["manifests"],
@@ -32,10 +34,19 @@ function render({ manifests = [DEPLOYMENT, scaledObject()], provision = {}, enfo
   const fn = { function_key: "place", provision_config: { container_image: "example.test/a:1", ...provision } };
   const environment: PartialInput["environment"] =
     quota === undefined ? undefined : { name: "prod", spec: { kind: "cloud", quotas: { max_replicas: quota } } };
-  const input = inputOf({ spec: { functions: [fn] }, ...(environment ? { environment } : {}) });
+  const enforcement = maximum === undefined ? {} : { enforcement: { max_replicas: maximum.most } };
+  const input = inputOf({ spec: { functions: [fn], ...enforcement }, ...(environment ? { environment } : {}) });
   return template.value.render({
     ...input,
-    ...(enforced === undefined ? {} : { enforced: new Map([["place", { replicas: enforced }]]) }),
+    enforced: new Map([
+      [
+        "place",
+        {
+          ...(enforced === undefined ? {} : { replicas: enforced }),
+          ...(maximum?.enforced === undefined ? {} : { max_replicas: maximum.enforced }),
+        },
+      ],
+    ]),
   });
 }
 
@@ -51,6 +62,32 @@ const violations = (given: Given) => {
   const result = render(given);
   return result.ok ? [] : result.error.map(({ path, message }) => `${path} ${message}`);
 };
+
+describe("the maximum of a ScaledObject", () => {
+  const limitsOf = (maxReplicaCount: unknown, maximum: NonNullable<Given["maximum"]>) => {
+    const result = rendered({
+      manifests: [DEPLOYMENT, scaledObject({ maxReplicaCount })],
+      provision: { max_scale: 4 },
+      maximum,
+    });
+    return [specOf(result, "ScaledObject")?.["maxReplicaCount"], result.functions[0]?.maximumLimits?.max.value];
+  };
+
+  test.each([
+    { why: "the template follows the class", maxReplicaCount: "{{ function.max_scale }}", most: 9, limits: [4, 9] },
+    { why: "the template states a larger one", maxReplicaCount: 7, most: 9, limits: [4, 7] },
+    { why: "the template states a smaller one", maxReplicaCount: 3, most: 9, limits: [3, undefined] },
+    { why: "the template states the same", maxReplicaCount: 4, most: 9, limits: [4, undefined] },
+    { why: "the class does not allow more", maxReplicaCount: 7, most: 4, limits: [4, undefined] },
+  ])("starts with the smaller one, and has its limit when $why", ({ maxReplicaCount, most, limits }) => {
+    expect(limitsOf(maxReplicaCount, { most })).toEqual(limits);
+  });
+
+  test("is the one that enforcement chose, within its limits", () => {
+    expect(limitsOf("{{ function.max_scale }}", { most: 9, enforced: 6 })).toEqual([6, 9]);
+    expect(limitsOf(7, { most: 9, enforced: 8 })).toEqual([7, 7]);
+  });
+});
 
 describe("a workload with a ScaledObject", () => {
   test("states no replicas, and belongs to KEDA", () => {

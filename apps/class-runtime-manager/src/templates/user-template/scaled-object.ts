@@ -1,7 +1,7 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { isJsonObject } from "@oaas/kube-core";
 import type { Manifest, Rendered, RenderedFunction } from "../../rendering/model/rendered.ts";
-import type { ReplicaLimits } from "../../rendering/plan/scale.ts";
+import type { ReplicaLimits, Scale } from "../../rendering/plan/scale.ts";
 import { withoutReplicas } from "../../rendering/workloads/replicas-handover.ts";
 import { asText } from "./language.ts";
 import { createsPods, kindOf } from "./workload-kinds.ts";
@@ -68,8 +68,8 @@ export function checkScaledObject(object: Json): readonly Violation[] {
 /** What a template states for one function, before the values of enforcement are filled in. */
 export interface StatedScale {
   readonly functionKey: string;
-  /** The limits of the class. */
-  readonly limits: ReplicaLimits | undefined;
+  /** The scale of the class. */
+  readonly scale: Scale;
   /** The replicas that enforcement chose. */
   readonly enforced: number | undefined;
 }
@@ -99,39 +99,55 @@ export function applyScaledObjects(
   const functions = rendered.functions.map((fn): RenderedFunction => {
     const { workload } = fn;
     const object = workload && scaledObjects.find((one) => targets(one, workload));
-    const scale = stated.find(({ functionKey }) => functionKey === fn.functionKey);
-    if (object === undefined || scale === undefined) return fn;
-    const limits = limitsOf(object, scale.limits, lowest.get(object.metadata.name ?? "") ?? 0);
-    const minimum = clamp(scale.enforced ?? countOf(object, "minReplicaCount") ?? 0, limits);
-    if (limits.max.value === 0) violations.push(noReplicasViolation(object));
+    const found = stated.find(({ functionKey }) => functionKey === fn.functionKey);
+    if (object === undefined || found === undefined) return fn;
+    const limits = limitsOf(object, found.scale, lowest.get(object.metadata.name ?? "") ?? 0);
+    const minimum = clamp(found.enforced ?? countOf(object, "minReplicaCount") ?? 0, limits);
+    if (limits.maximum === 0) violations.push(noReplicasViolation(object));
     const spec = {
       ...jsonOf(object["spec"]),
       minReplicaCount: minimum,
-      ...(limits.isMaximumStated ? { maxReplicaCount: limits.max.value } : {}),
+      ...(limits.isMaximumStated ? { maxReplicaCount: limits.maximum } : {}),
     };
     changed.set(object, { ...object, spec });
-    const { min, max } = limits;
-    return { ...fn, replicas: minimum, maxReplicas: max.value, replicasOwner: "keda", replicaLimits: { min, max } };
+    const { min, max, maximum, maximumLimits } = limits;
+    return {
+      ...fn,
+      replicas: minimum,
+      maxReplicas: maximum,
+      replicasOwner: "keda",
+      replicaLimits: { min, max },
+      ...(maximumLimits === undefined ? {} : { maximumLimits }),
+    };
   });
   const children = rendered.children.map((child) => changed.get(child) ?? child);
   return { rendered: { ...rendered, children, functions }, violations };
 }
 
+/** Limits of the minimum that enforcement chooses, and the maximum with its own limits. */
 interface ScaledLimits extends Required<ReplicaLimits> {
+  readonly maximum: number;
+  readonly maximumLimits?: NonNullable<RenderedFunction["maximumLimits"]>;
   /** Whether template or class state the maximum. */
   readonly isMaximumStated: boolean;
 }
 
-function limitsOf(object: Manifest, ofClass: ReplicaLimits | undefined, lowest: number): ScaledLimits {
+/** The template is filled with the largest maximum that enforcement may choose, so that a number of its own is a limit. */
+function limitsOf(object: Manifest, { limits, max: ofClass, statedMax }: Scale, lowest: number): ScaledLimits {
   const { name } = object.metadata;
-  const most = countOf(object, "maxReplicaCount");
-  const source = most === undefined ? "default maxReplicaCount of KEDA" : `maxReplicaCount of ScaledObject ${name}`;
-  const own = { value: most ?? DEFAULT_MAX, source };
-  const max = ofClass?.max !== undefined && ofClass.max.value < own.value ? ofClass.max : own;
+  const stated = countOf(object, "maxReplicaCount");
+  const source = stated === undefined ? "default maxReplicaCount of KEDA" : `maxReplicaCount of ScaledObject ${name}`;
+  const own = { value: stated ?? DEFAULT_MAX, source };
+  const maximum = Math.min(own.value, ofClass ?? Number.POSITIVE_INFINITY);
+  const most = limits?.max !== undefined && limits.max.value <= own.value ? limits.max : own;
+  const max = most.value > maximum ? { value: maximum, source: `maxReplicaCount of ScaledObject ${name}` } : most;
+  const canRaise = statedMax !== undefined && most.value > statedMax.value;
   return {
     min: { value: Math.min(lowest, max.value), source: `minReplicaCount of ScaledObject ${name}` },
     max,
-    isMaximumStated: most !== undefined || max !== own,
+    maximum,
+    ...(canRaise ? { maximumLimits: { min: statedMax, max: most } } : {}),
+    isMaximumStated: stated !== undefined || maximum !== own.value,
   };
 }
 

@@ -9,13 +9,18 @@ import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
-import { workloadRef, callableFunction, replicaLimits } from "../../rendering/workloads/function-children.ts";
+import {
+  workloadRef,
+  callableFunction,
+  maximumLimits,
+  replicaLimits,
+} from "../../rendering/workloads/function-children.ts";
 import { renderFunctionService } from "../../rendering/workloads/function-service.ts";
 import { hasNetworkPolicy, renderNetworkPolicy } from "../../rendering/manifests/network-policy.ts";
 import { componentLabels, ENFORCED_MIN_SCALE_ANNOTATION, selectorLabels } from "../../rendering/manifests/labels.ts";
 import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { withSuffix } from "../../rendering/plan/names.ts";
-import { PROXY_PORTS } from "../../rendering/workloads/knative-service.ts";
+import { knativeLimits, PROXY_PORTS } from "../../rendering/workloads/knative-service.ts";
 import { completeWorkload, toChildManifest, withResolvedImages } from "./complete.ts";
 import { applyLimits, checkObjectLimits, declaredPorts, renderAddedPodsPolicy, withAddedPodLabels } from "./limits.ts";
 import { scoreTemplate } from "./criteria.ts";
@@ -23,7 +28,7 @@ import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
 import { checkMonitor } from "./monitor-fields.ts";
 import { applyScaledObjects, checkScaledObject, isScaledObject } from "./scaled-object.ts";
-import { fixedReplicasReason } from "./replicas-source.ts";
+import { fixedReplicasReason, followsMaximum } from "./replicas-source.ts";
 import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
 import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
 import { Budget, fill } from "./walk.ts";
@@ -88,14 +93,27 @@ function renderUserTemplate(
   /** The minimums of ScaledObjects at the fewest replicas that enforcement may choose. */
   const lowest = new Map<string, number>();
 
-  const scopeAt = ({ min, ...context }: WorkloadContext & { readonly min: number }): Scope => {
+  const scopeAt = ({
+    min,
+    max,
+    ...context
+  }: WorkloadContext & { readonly min: number; readonly max?: number }): Scope => {
     const { fn } = context;
-    return functionScope({ ...context, fn: { ...fn, scale: { ...fn.scale, min } } }, scopeOfClass);
+    const scale = { ...fn.scale, min, ...(max === undefined ? {} : { max }) };
+    return functionScope({ ...context, fn: { ...fn, scale } }, scopeOfClass);
   };
 
   /** The values without enforcement, which changes the minimum of a ScaledObject or a Knative Service later. */
   const plannedScope = (scope: Scope, context: WorkloadContext | undefined): Scope =>
     context?.fn.scale.plannedMin === undefined ? scope : scopeAt({ ...context, min: context.fn.scale.plannedMin });
+
+  /** The planned values with the largest maximum that enforcement may choose. */
+  const scaledObjectScope = (scope: Scope, context: WorkloadContext | undefined): Scope => {
+    const { plannedMin, min = 0, statedMax, limits } = context?.fn.scale ?? {};
+    if (context === undefined || statedMax === undefined || limits?.max === undefined)
+      return plannedScope(scope, context);
+    return scopeAt({ ...context, min: plannedMin ?? min, max: limits.max.value });
+  };
 
   const recordLowest = (raw: RawManifest, { metadata }: Manifest, context: WorkloadContext | undefined): void => {
     const least = context?.fn.scale.limits?.min.value;
@@ -112,8 +130,9 @@ function renderUserTemplate(
   const renderManifests = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
     manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
       if (perFunction !== (context !== undefined)) return [];
-      const isPlanned = isScaledObject(raw) || (isWorkload && spec.template_type === "Knative");
-      const filled = fill(raw, isPlanned ? plannedScope(scope, context) : scope, budget);
+      const isPlanned = isWorkload && spec.template_type === "Knative";
+      const fit = isScaledObject(raw) ? scaledObjectScope : isPlanned ? plannedScope : () => scope;
+      const filled = fill(raw, fit(scope, context), budget);
       if (!filled.ok) {
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
         return [];
@@ -132,12 +151,16 @@ function renderUserTemplate(
   const policies = addsPods && hasNetworkPolicy(input) ? [renderAddedPodsPolicy(plan)] : [];
   const assembled = assembleClass(
     prepared.value,
-    (context) => functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec, fixed),
+    (context) =>
+      functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec, {
+        fixed,
+        isMaximumOfClass: followsMaximum(manifests.map(({ raw }) => raw)),
+      }),
     { children: [...renderManifests(scopeOfClass), ...policies], revision },
   );
-  const scales = plan.functions.map(({ key, scale: { limits } }) => ({
+  const scales = plan.functions.map(({ key, scale }) => ({
     functionKey: key,
-    limits,
+    scale,
     enforced: input.enforced?.get(key)?.replicas,
   }));
   const { rendered, violations: unscalable } = applyScaledObjects(assembled, scales, lowest);
@@ -167,7 +190,7 @@ function functionChildren(
   rendered: readonly Manifest[],
   context: WorkloadContext,
   { template_type: type }: DeploymentTemplateSpec,
-  fixed: string | undefined,
+  { fixed, isMaximumOfClass }: { readonly fixed: string | undefined; readonly isMaximumOfClass: boolean },
 ): FunctionChildren {
   const { plan, fn } = context;
   const isScaled = type === "Knative" && fixed === undefined && fn.scale.plannedMin !== undefined;
@@ -193,7 +216,12 @@ function functionChildren(
   const scale = {
     ...(type === "DaemonSet" ? {} : { replicas }),
     replicasOwner: replicasOwner(type, scaled),
-    ...(fixed === undefined ? replicaLimits(fn) : { whyReplicasFixed: fixed }),
+    ...(fixed === undefined
+      ? type === "Knative"
+        ? knativeLimits(fn)
+        : replicaLimits(fn)
+      : { whyReplicasFixed: fixed }),
+    ...(fixed === undefined && isMaximumOfClass ? maximumLimits(fn) : {}),
   };
   if (workload === undefined || type === "Job") {
     return {

@@ -71,8 +71,14 @@ function parse(file: string, text: string): unknown {
 function explainAll({ recommendations, enforcement }: ClassNfrStatus): readonly Explanation[] {
   return recommendations.map((one) => {
     const { component, dimension } = one;
-    const entry = enforcement.find((each) => each.component === component && each.dimension === dimension);
-    return { component, dimension, ...explainRecommendation(one), gates: explainGates(entry) };
+    const entryOf = (name: string) =>
+      enforcement.find((each) => each.component === component && each.dimension === name);
+    const maximum = dimension === "replicas" ? entryOf("max_replicas") : undefined;
+    const gates = [
+      ...explainGates(entryOf(dimension)),
+      ...(maximum === undefined ? [] : explainGates(maximum).map((line) => `maximum of the autoscaler: ${line}`)),
+    ];
+    return { component, dimension, ...explainRecommendation(one), gates };
   });
 }
 

@@ -26,6 +26,8 @@ export const nfrRequirements = withRules(
 
 const DIMENSIONS = Object.values(EnforcementDimension);
 const dimension = z.enum(DIMENSIONS);
+/** A value of a component: of a resource, or the maximum of its autoscaler. */
+const value = z.enum([...DIMENSIONS, "max_replicas"]);
 const lane = z.enum(["stable", "emergency", "verification"]);
 
 /** Enforcement settings of a class. */
@@ -36,6 +38,11 @@ export const enforcement = withRules(
       .default("observe")
       .describe('off, observe (recommend only) or enforce. Quote "off" in YAML, which otherwise reads it as false.'),
     dimensions: setList(dimension, 3).optional().describe("Resources that enforcement may change. Default: all."),
+    max_replicas: positive
+      .optional()
+      .describe(
+        "Most replicas that enforcement may choose. Above max_scale, it raises the maximum of an autoscaler when the load needs it. Default: max_scale.",
+      ),
   }),
   {
     cel: "self.mode != 'enforce' || !has(self.dimensions) || size(self.dimensions) > 0",
@@ -62,7 +69,7 @@ const evidence = z.object({
 /** One recommendation of the analyzer. */
 export const recommendation = z.object({
   component,
-  dimension: dimension.describe("Resource to change."),
+  dimension: value.describe("Value to change: a resource, or max_replicas, the maximum of an autoscaler."),
   target: z.number().describe("Target value: replicas, CPU in millicores, or memory in bytes."),
   lower_bound: z.number().optional().describe("Lowest value that the data supports."),
   upper_bound: z.number().optional().describe("Highest value that the data supports."),
@@ -185,7 +192,7 @@ export const learntCapacity = z.object({
 /** State of the enforcer for one dimension of one component, kept across restarts. */
 export const enforcementState = z.object({
   component,
-  dimension: dimension.describe("Resource to change."),
+  dimension: value.describe("Value to change: a resource, or max_replicas, the maximum of an autoscaler."),
   targets: z
     .array(
       z.object({

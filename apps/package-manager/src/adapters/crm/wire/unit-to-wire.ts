@@ -227,11 +227,12 @@ function stateToWire(state: StateSpecification): MessageInitShape<typeof StateSp
   } satisfies EveryField<StateSpec> & EveryField<StateSpecification>);
 }
 
-function enforcementToWire({ mode, dimensions }: Enforcement) {
-  return {
+function enforcementToWire({ mode, dimensions, maxReplicas }: Enforcement) {
+  return omitUndefined({
     mode: enforcementModeWords.toWire(mode),
     dimensions: dimensions.map((dimension) => enforcementDimensionWords.toWire(dimension)),
-  } satisfies EveryField<Enforcement>;
+    maxReplicas,
+  } satisfies EveryField<Enforcement>);
 }
 
 function mapValues<A, B>(entries: Readonly<Record<string, A>>, convert: (value: A) => B): Record<string, B> {

@@ -10,6 +10,7 @@ import {
 import { z } from "zod";
 import {
   array,
+  optional,
   defaulted,
   enumeration,
   fraction,
@@ -56,6 +57,11 @@ export const enforcement = resource<Enforcement>()({
     "Resources that enforcement may change.",
     array(enumeration(EnforcementDimension), LIST_LIMITS.dimensions),
     [],
+  ),
+  maxReplicas: optional(
+    "max_replicas",
+    "Most replicas that enforcement may choose. Above `max_scale`, it raises the maximum of an autoscaler when the load needs it. Default: `max_scale`.",
+    integer({ min: 1, max: COUNT_RANGE.max }),
   ),
 });
 
