@@ -190,6 +190,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["classes"] },
     { folders: ["grpc/access"] },
     { folders: ["grpc/listing"] },
+    { folders: ["grpc/functions"] },
     { folders: ["grpc/cluster", "grpc/deployments"] },
     { folders: ["grpc"] },
     { folders: ["reporting"] },

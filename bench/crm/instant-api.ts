@@ -103,7 +103,7 @@ export function instantApi(): InstantApi {
         items: [...inCollection(collection).values()].filter(wants),
       });
     writes += 1;
-    const body = JSON.parse(request.body ?? "{}") as KubeObject;
+    const body = JSON.parse(String(request.body ?? "{}")) as KubeObject;
     return json(request.method === "POST" ? body : put(path, body));
   };
   return {

@@ -21,6 +21,7 @@ import { createExplainer } from "./grpc/deployments/explainer.ts";
 import { ignoreForbidden } from "./classes/kube-directory.ts";
 import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
+import { findFunctionService } from "./grpc/functions/function-service.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
@@ -220,6 +221,12 @@ function createServices(
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
     }),
+    logs: { ambient, client, podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner) },
+    invocations: {
+      isAllowed: config.features.invoke,
+      client,
+      serviceOf: (object, functionKey, signal) => findFunctionService(client, object, functionKey, signal),
+    },
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
     cluster: createKubeClusterReader({
       client,

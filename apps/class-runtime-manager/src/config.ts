@@ -85,6 +85,12 @@ const variables = {
       .bool()
       .default(true)
       .doc("Elects one of several replicas as leader. Disable it only if a single process runs."),
+    invoke: env("OPRC_CRM_FEATURES_INVOKE")
+      .bool()
+      .default(false)
+      .doc(
+        "Lets callers with the role deployer send requests to functions through the API server's service proxy, to try them out. Needs the permissions of deploy/class-runtime-manager/invoke.",
+      ),
     odgm: env("OPRC_CRM_FEATURES_ODGM")
       .bool()
       .default(true)

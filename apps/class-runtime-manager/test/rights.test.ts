@@ -203,6 +203,17 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     await kubectl(`delete crt --all -n ${namespace} --timeout=150s`);
     await crm.manager.stop();
   };
+  /** Reads logs for some time. Simulated nodes of a real API server have no kubelet, so it may not answer. */
+  const readLogs = async (crm: ManagerProcess, of: { deploymentId: string; namespace: string }): Promise<void> => {
+    const signal = AbortSignal.timeout(5000);
+    try {
+      for await (const { lines } of crm.channel.client(DeploymentService).streamLogs(of, { signal })) {
+        expect(lines.length).toBeGreaterThan(0);
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+    }
+  };
   const accountRequests = async (): Promise<readonly AuditedRequest[]> =>
     (await fixture.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
 
@@ -250,6 +261,19 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
         expect(podSelector.matchLabels).toEqual({ "app.kubernetes.io/name": "oprc-pm" });
     },
   );
+
+  test("the component invoke allows invocations, and the overlays do not", async () => {
+    const overlays = path.relative(folder.path, path.join(MANAGER, "overlays", "dev"));
+    const components = [path.relative(folder.path, path.join(MANAGER, "invoke"))];
+    writeFileSync(path.join(folder.path, "kustomization.yaml"), JSON.stringify({ resources: [overlays], components }));
+    const isGranted = (manifests: readonly Manifest[]): boolean =>
+      manifests.some(({ rules = [] }) => rules.some(({ resources }) => resources.includes("services/proxy")));
+    const manifests = await manifestsOf(path.relative(MANAGER, folder.path));
+    expect(isGranted(manifests)).toBe(true);
+    expect(loadConfig(crmConfig, { env: settingsOf(manifests), readFile: () => "s" }).features.invoke).toBe(true);
+    for (const overlay of ["dev", "edge", "full"])
+      expect(isGranted(await manifestsOf(`overlays/${overlay}`))).toBe(false);
+  });
 
   test.each(["dev", "edge"])("overlay %s refuses anonymous callers and system namespaces", async (overlay) => {
     writeFileSync(path.join(folder.path, "token"), "pm:deployer:s3cret\n");
@@ -375,6 +399,9 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
       await fixture.waitForPhase("shop", "everywhere", image === "1" ? "available" : "degraded");
     }
     await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
+    await readLogs(crm, { deploymentId: "everywhere", namespace: "shop" });
+    const call = { deploymentId: "everywhere", namespace: "shop", functionKey: "f" };
+    await expect(deployments.invokeFunction(call)).rejects.toThrow("OPRC_CRM_FEATURES_INVOKE=true");
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
 
     await deployments.deleteDeployment({ deploymentId: "by-grpc", namespace: "shop" });

@@ -106,7 +106,8 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     // Measurements may or may not have arrived yet.
     await shows("status", "deployment status hello", { without: /\nCLUSTER +COMPONENT[\s\S]*$/g });
     await shows("apply-again", `apply -f ${hello}`);
-    await shows("logs", "logs hello.Greeter");
+    await shows("logs", "logs hello.Greeter --history");
+    await shows("logs-output", "logs deployment/hello");
     const waited = await run("wait deployment/hello -o json");
     expect(JSON.parse(waited.raw), "JSON output is the state only").toMatchObject({
       key: "hello",
@@ -119,7 +120,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     expect(screenText((await run("deployment get hello -o yaml")).raw)).toContain("class_key: Greeter\n");
     expect(screenText((await run("deployment history hello")).raw)).toMatch(/1 +\d+\w +.*succeeded.* +edge/);
     expect(
-      screenText((await run("logs hello --tail 1")).raw)
+      screenText((await run("logs hello --history --tail 1")).raw)
         .trim()
         .split("\n"),
     ).toHaveLength(2);

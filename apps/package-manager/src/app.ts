@@ -34,6 +34,7 @@ import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
+import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { eventHandlers } from "./http/routes/events.ts";
 import { catalogueHandlers, packageHandlers } from "./http/routes/packages.ts";
@@ -171,6 +172,7 @@ function httpServer(
       ...packageHandlers(platform.registry),
       ...catalogueHandlers(platform.registry, platform.status),
       ...deploymentHandlers(platform.deployments, platform.status),
+      ...functionHandlers(platform.functions),
       ...clusterHandlers(platform.clusters, platform.admin, platform.status),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),

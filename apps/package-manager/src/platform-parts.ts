@@ -31,7 +31,8 @@ import { withReadTimeout } from "./status/read-timeout.ts";
 import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
-import type { ClusterAdmin, StatusReader } from "./use-cases.ts";
+import { ClusterFunctionAccess } from "./status/function-access.ts";
+import type { ClusterAdmin, FunctionAccess, StatusReader } from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -253,6 +254,20 @@ export function buildClusterAdmin(
     files: secretFolder(crm.secretsDir),
     canStoreTokens: cipher !== undefined,
     deployments: core.service,
+  });
+}
+
+export function buildFunctionAccess(
+  { ambient }: PlatformPorts,
+  { clusters: { directory, gateway }, core: { service } }: ReadInputs,
+  status: StatusReader,
+): FunctionAccess {
+  return new ClusterFunctionAccess({
+    record: (key) => service.record(key),
+    clusters: directory,
+    gateway,
+    status,
+    clock: ambient.clock,
   });
 }
 

@@ -7,7 +7,7 @@ import type { DriftReconciler } from "./drift/drift-reconciler.ts";
 import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import type { ClusterDirectory } from "./ports.ts";
 import type { InboundReports } from "./status/inbound-reports.ts";
-import type { ClusterAdmin, Deployments, EventFeed, Registry, StatusReader } from "./use-cases.ts";
+import type { ClusterAdmin, Deployments, EventFeed, Registry, FunctionAccess, StatusReader } from "./use-cases.ts";
 import {
   buildClusterAdmin,
   buildClusters,
@@ -16,6 +16,7 @@ import {
   buildEvents,
   buildReports,
   buildRuntimes,
+  buildFunctionAccess,
   buildStatusReader,
   type EventParts,
   type PlatformPorts,
@@ -29,6 +30,7 @@ export interface Platform {
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly status: StatusReader;
+  readonly functions: FunctionAccess;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
   /** The store key that exists as long as this process holds its lease; undefined without a lease. */
@@ -58,13 +60,15 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
   await startParts({ clusters, runtimes, core, drift, events });
 
+  const status = buildStatusReader(ports, { clusters, runtimes, core });
   let closing: Promise<void> | undefined;
   return {
     registry: core.registry,
     deployments: core.service,
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
-    status: buildStatusReader(ports, { clusters, runtimes, core }),
+    status,
+    functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports: buildReports({ clusters, runtimes, core }),
     feed: events.feed,
     leaseKey: () => core.parts.engine.leaseKey,

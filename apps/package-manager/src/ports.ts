@@ -66,6 +66,44 @@ export type RuntimeChange =
   /** Keep-alive without a change. */
   | { readonly type: "alive" };
 
+/** The output of functions to read. */
+export interface LogQuery {
+  readonly functionKey?: string;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly tailLines?: number;
+  readonly sinceSeconds?: number;
+}
+
+/** One line of output of a function. */
+export interface LogLine {
+  /** Empty when the line is about no pod. */
+  readonly pod: string;
+  readonly functionKey: string;
+  /** Empty when unknown. */
+  readonly at: string;
+  readonly text: string;
+  /** Whether a manager wrote it: why output is missing. */
+  readonly isNotice: boolean;
+}
+
+/** One HTTP request to a function. */
+export interface FunctionRequest {
+  readonly functionKey: string;
+  /** Empty for the default of the peer. */
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The response of a function, of any status. */
+export interface FunctionResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
 /**
  * The class runtime managers of all clusters.
  *
@@ -87,6 +125,15 @@ export interface CrmGateway {
   enforcement(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<EnforcementReport | undefined>;
   /** Undefined when the peer does not support it. */
   explain(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<FindingWire | undefined>;
+  /** Batches of output of the functions of a unit. Throws unimplemented when the peer does not support it. */
+  logs(cluster: ClusterName, unitId: UnitId, query: LogQuery, options?: CallOptions): AsyncIterable<readonly LogLine[]>;
+  /** Sends one request to a function of a unit. Throws unimplemented when the peer does not support it. */
+  invoke(
+    cluster: ClusterName,
+    unitId: UnitId,
+    request: FunctionRequest,
+    options?: CallOptions,
+  ): Promise<FunctionResponse>;
   topology(cluster: ClusterName, options?: CallOptions): Promise<Topology>;
   /** Checks the health now, without a cache. */
   health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth>;

@@ -20,7 +20,7 @@ import type {
 } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import type { CompletePlan } from "./planner/plan-types.ts";
-import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
+import type { ClusterEntry, FunctionRequest, FunctionResponse, LogLine, LogQuery, RuntimeQuery } from "./ports.ts";
 
 /**
  * The use cases of the package manager, independent of transport. REST and gRPC call only these.
@@ -248,6 +248,26 @@ export interface Deployments {
 }
 
 /** The state of the clusters, as they report it. */
+/** Reads the output of functions, and sends them requests for trying out. */
+export interface FunctionAccess {
+  /** The output from all clusters of a deployment, or from one. An unreachable cluster is named in a notice. */
+  logs(
+    key: DeploymentKey,
+    query: LogQuery & { readonly cluster?: ClusterName },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly ClusterLogLine[]>>;
+  /** Sends the request to the given cluster, else to the first one where the function is ready. */
+  invoke(
+    key: DeploymentKey,
+    request: FunctionRequest,
+    options: { readonly cluster?: ClusterName; readonly signal: AbortSignal },
+  ): Promise<FunctionResponse & { readonly cluster: ClusterName }>;
+}
+
+export interface ClusterLogLine extends LogLine {
+  readonly cluster: ClusterName;
+}
+
 export interface StatusReader {
   status(key: DeploymentKey): Promise<DeploymentStatus>;
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;

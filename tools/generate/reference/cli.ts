@@ -67,10 +67,9 @@ would be rejected. \`package validate --offline\` checks against the API contrac
 **Tokens** are stored in the configuration file with mode 600; every command warns when others can read it. Errors
 distinguish a missing, an expired (with the time) and a rejected token.
 
-**Logs.** \`oaas logs\` shows the history of a deployment known to the package manager: requests and their outcome, the
-readiness of each function, and for unhealthy parts the workloads, pods and cluster events; \`--follow\` continues with
-events. It does not show container logs, which stay in the clusters: use \`kubectl logs -l oaas.io/owner=UNIT\` (see
-\`oaas deployment status\` for the unit).
+**Logs.** \`oaas logs\` shows the output of functions ([guide](../guides/invoke-a-function.md)). With \`--history\` it shows
+the history of a class: requests and their outcome, the readiness of each function, and for unhealthy parts the workloads,
+pods and cluster events; \`--follow\` continues with events.
 
 | Exit code | Meaning |
 |---|---|

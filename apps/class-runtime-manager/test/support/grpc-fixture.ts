@@ -8,6 +8,7 @@ import { createAuditLog } from "../../src/grpc/access/audit.ts";
 import { authorizeCall, type Credentials } from "../../src/grpc/access/authorize.ts";
 import type { ClusterReader } from "../../src/grpc/cluster/kube-cluster-reader.ts";
 import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../../src/grpc/services.ts";
+import { NO_FUNCTIONS } from "../../src/grpc/functions/testing/no-functions.ts";
 import { MemoryClasses } from "../../src/classes/testing/memory-classes.ts";
 import { crmMetrics } from "../../src/telemetry.ts";
 
@@ -56,6 +57,7 @@ export async function startGrpcServices(
     store: classes,
     leadership: { isLeading: true, leader: "crm-0" },
     check: { canServe: () => ok(undefined) },
+    ...NO_FUNCTIONS,
     explainer: {
       explain: async (object, functionKey) => ({
         deploymentId: object.spec.origin?.deployment_id ?? "",

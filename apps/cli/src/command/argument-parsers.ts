@@ -50,6 +50,11 @@ export function parseRevisionOrPrevious(text: string): number {
   return text === "0" ? 0 : parsePositiveInteger(text);
 }
 
+/** Parses a number of lines: an integer of at least 0. */
+export function parseCount(text: string): number {
+  return text === "0" ? 0 : parsePositiveInteger(text);
+}
+
 /** Parses a fraction between 0 and 1; the error for a percentage suggests the fraction. */
 export function parseFraction(text: string): number {
   const number = text.trim() === "" ? Number.NaN : Number(text);

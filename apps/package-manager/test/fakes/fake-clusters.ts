@@ -15,6 +15,7 @@ import type {
   ClusterEntry,
   CrmGateway,
   HealthReading,
+  LogLine,
   RemoveOptions,
   RuntimeChange,
   UnitReport,
@@ -111,6 +112,13 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
 
   enforcement = async (): Promise<undefined> => undefined;
   explain = async (): Promise<undefined> => undefined;
+  // oxlint-disable-next-line require-yield -- it always fails
+  async *logs(): AsyncGenerator<readonly LogLine[]> {
+    throw unavailable("logs", "fake clusters have no pods");
+  }
+  invoke = async (): Promise<never> => {
+    throw unavailable("functions", "fake clusters have no pods");
+  };
   topology = async (): Promise<never> => {
     throw unavailable("topology", "fake clusters have no topology");
   };

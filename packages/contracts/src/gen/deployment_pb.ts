@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file deployment.proto.
  */
 export const file_deployment: GenFile = /*@__PURE__*/
-  fileDesc("ChBkZXBsb3ltZW50LnByb3RvEg9vYWFzLmRlcGxveW1lbnQibwoNRGVwbG95UmVxdWVzdBI4Cg9kZXBsb3ltZW50X3VuaXQYASABKAsyHy5vYWFzLmRlcGxveW1lbnQuRGVwbG95bWVudFVuaXQSFgoJbmFtZXNwYWNlGGQgASgJSACIAQFCDAoKX25hbWVzcGFjZSKGAgoORGVwbG95UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIVCg1kZXBsb3ltZW50X2lkGAIgASgJEhQKB21lc3NhZ2UYAyABKAlIAIgBARIQCghhY2NlcHRlZBhkIAEoCBI9Cg1jbGFzc19ydW50aW1lGGUgASgLMiEub2Fhcy5ydW50aW1lLkNsYXNzUnVudGltZVN1bW1hcnlIAYgBARIvCgdvdXRjb21lGGYgASgOMh4ub2Fhcy5kZXBsb3ltZW50LkRlcGxveU91dGNvbWVCCgoIX21lc3NhZ2VCEAoOX2NsYXNzX3J1bnRpbWUiWQoaR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlIsQCChtHZXREZXBsb3ltZW50U3RhdHVzUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI4CgpkZXBsb3ltZW50GAIgASgLMh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveW1lbnRVbml0SACIAQESFAoHbWVzc2FnZRgDIAEoCUgBiAEBEkAKFHN0YXR1c19yZXNvdXJjZV9yZWZzGAQgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEj0KDWNsYXNzX3J1bnRpbWUYZCABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgCiAEBQg0KC19kZXBsb3ltZW50QgoKCF9tZXNzYWdlQhAKDl9jbGFzc19ydW50aW1lInoKF0RlbGV0ZURlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGGQgASgJSACIAQESFQoIcmV2aXNpb24YZSABKARIAYgBAUIMCgpfbmFtZXNwYWNlQgsKCV9yZXZpc2lvbiJlChhEZWxldGVEZXBsb3ltZW50UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIUCgdtZXNzYWdlGAIgASgJSACIAQFCCgoIX21lc3NhZ2UimAMKGExpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBIZCgxwYWNrYWdlX25hbWUYASABKAlIAIgBARIWCgljbGFzc19rZXkYAiABKAlIAYgBARIXCgp0YXJnZXRfZW52GAMgASgJSAKIAQESEwoGc3RhdHVzGAQgASgJSAOIAQESEgoFbGltaXQYCiABKA1IBIgBARITCgZvZmZzZXQYCyABKA1IBYgBARIWCgluYW1lc3BhY2UYZCABKAlIBogBARIXCgpwYWdlX3Rva2VuGGUgASgJSAeIAQESGwoOZGVwbG95bWVudF9rZXkYZiABKAlICIgBARIXCgptYW5hZ2VkX2J5GGcgASgJSAmIAQFCDwoNX3BhY2thZ2VfbmFtZUIMCgpfY2xhc3Nfa2V5Qg0KC190YXJnZXRfZW52QgkKB19zdGF0dXNCCAoGX2xpbWl0QgkKB19vZmZzZXRCDAoKX25hbWVzcGFjZUINCgtfcGFnZV90b2tlbkIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnkipgEKGUxpc3RDbGFzc1J1bnRpbWVzUmVzcG9uc2USMAoFaXRlbXMYASADKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YZCABKAkSGAoLdG90YWxfY291bnQYZSABKA1IAIgBARIUCgxyZXN1bWVfdG9rZW4YZiABKAlCDgoMX3RvdGFsX2NvdW50IlUKFkdldENsYXNzUnVudGltZVJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlImQKF0dldENsYXNzUnVudGltZVJlc3BvbnNlEjoKCmRlcGxveW1lbnQYASABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgAiAEBQg0KC19kZXBsb3ltZW50IsUCChlXYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0EhkKDHBhY2thZ2VfbmFtZRgBIAEoCUgAiAEBEhYKCWNsYXNzX2tleRgCIAEoCUgBiAEBEhYKCW5hbWVzcGFjZRgDIAEoCUgCiAEBEhoKDWRlcGxveW1lbnRfaWQYBCABKAlIA4gBARIbCg5kZXBsb3ltZW50X2tleRgFIAEoCUgEiAEBEhcKCm1hbmFnZWRfYnkYBiABKAlIBYgBARIZCgxyZXN1bWVfdG9rZW4YCiABKAlIBogBAUIPCg1fcGFja2FnZV9uYW1lQgwKCl9jbGFzc19rZXlCDAoKX25hbWVzcGFjZUIQCg5fZGVwbG95bWVudF9pZEIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnlCDwoNX3Jlc3VtZV90b2tlbiK5AQoaV2F0Y2hDbGFzc1J1bnRpbWVzUmVzcG9uc2USNAoEdHlwZRgBIAEoDjImLm9hYXMuZGVwbG95bWVudC5DbGFzc1J1bnRpbWVFdmVudFR5cGUSPQoNY2xhc3NfcnVudGltZRgCIAEoCzIhLm9hYXMucnVudGltZS5DbGFzc1J1bnRpbWVTdW1tYXJ5SACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJQhAKDl9jbGFzc19ydW50aW1lIoUBChpFeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleSJNChtFeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USLgoLZXhwbGFuYXRpb24YASABKAsyGS5vYWFzLnJ1bnRpbWUuRXhwbGFuYXRpb24iVAoVR2V0RW5mb3JjZW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGAIgASgJSACIAQFCDAoKX25hbWVzcGFjZSJOChZHZXRFbmZvcmNlbWVudFJlc3BvbnNlEjQKC2VuZm9yY2VtZW50GAEgASgLMh8ub2Fhcy5ydW50aW1lLkVuZm9yY2VtZW50UmVwb3J0KoUBCg1EZXBsb3lPdXRjb21lEh4KGkRFUExPWV9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGgoWREVQTE9ZX09VVENPTUVfQ1JFQVRFRBABEhoKFkRFUExPWV9PVVRDT01FX1VQREFURUQQAhIcChhERVBMT1lfT1VUQ09NRV9VTkNIQU5HRUQQAyrkAgoVQ2xhc3NSdW50aW1lRXZlbnRUeXBlEigKJENMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9VTlNQRUNJRklFRBAAEi0KKUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9TTkFQU0hPVF9TVEFSVEVEEAESKgomQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1NOQVBTSE9UX0lURU0QAhIuCipDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfU05BUFNIT1RfQ09NUExFVEUQAxIiCh5DTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfQURERUQQBBIlCiFDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfTU9ESUZJRUQQBRIkCiBDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfREVMRVRFRBAGEiUKIUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9CT09LTUFSSxAHMtEGChFEZXBsb3ltZW50U2VydmljZRJJCgZEZXBsb3kSHi5vYWFzLmRlcGxveW1lbnQuRGVwbG95UmVxdWVzdBofLm9hYXMuZGVwbG95bWVudC5EZXBsb3lSZXNwb25zZRJwChNHZXREZXBsb3ltZW50U3RhdHVzEisub2Fhcy5kZXBsb3ltZW50LkdldERlcGxveW1lbnRTdGF0dXNSZXF1ZXN0Giwub2Fhcy5kZXBsb3ltZW50LkdldERlcGxveW1lbnRTdGF0dXNSZXNwb25zZRJnChBEZWxldGVEZXBsb3ltZW50Eigub2Fhcy5kZXBsb3ltZW50LkRlbGV0ZURlcGxveW1lbnRSZXF1ZXN0Gikub2Fhcy5kZXBsb3ltZW50LkRlbGV0ZURlcGxveW1lbnRSZXNwb25zZRJqChFMaXN0Q2xhc3NSdW50aW1lcxIpLm9hYXMuZGVwbG95bWVudC5MaXN0Q2xhc3NSdW50aW1lc1JlcXVlc3QaKi5vYWFzLmRlcGxveW1lbnQuTGlzdENsYXNzUnVudGltZXNSZXNwb25zZRJkCg9HZXRDbGFzc1J1bnRpbWUSJy5vYWFzLmRlcGxveW1lbnQuR2V0Q2xhc3NSdW50aW1lUmVxdWVzdBooLm9hYXMuZGVwbG95bWVudC5HZXRDbGFzc1J1bnRpbWVSZXNwb25zZRJvChJXYXRjaENsYXNzUnVudGltZXMSKi5vYWFzLmRlcGxveW1lbnQuV2F0Y2hDbGFzc1J1bnRpbWVzUmVxdWVzdBorLm9hYXMuZGVwbG95bWVudC5XYXRjaENsYXNzUnVudGltZXNSZXNwb25zZTABEnAKE0V4cGxhaW5DbGFzc1J1bnRpbWUSKy5vYWFzLmRlcGxveW1lbnQuRXhwbGFpbkNsYXNzUnVudGltZVJlcXVlc3QaLC5vYWFzLmRlcGxveW1lbnQuRXhwbGFpbkNsYXNzUnVudGltZVJlc3BvbnNlEmEKDkdldEVuZm9yY2VtZW50EiYub2Fhcy5kZXBsb3ltZW50LkdldEVuZm9yY2VtZW50UmVxdWVzdBonLm9hYXMuZGVwbG95bWVudC5HZXRFbmZvcmNlbWVudFJlc3BvbnNlYgZwcm90bzM", [file_common, file_deployment_types, file_explanation, file_runtime]);
+  fileDesc("ChBkZXBsb3ltZW50LnByb3RvEg9vYWFzLmRlcGxveW1lbnQibwoNRGVwbG95UmVxdWVzdBI4Cg9kZXBsb3ltZW50X3VuaXQYASABKAsyHy5vYWFzLmRlcGxveW1lbnQuRGVwbG95bWVudFVuaXQSFgoJbmFtZXNwYWNlGGQgASgJSACIAQFCDAoKX25hbWVzcGFjZSKGAgoORGVwbG95UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIVCg1kZXBsb3ltZW50X2lkGAIgASgJEhQKB21lc3NhZ2UYAyABKAlIAIgBARIQCghhY2NlcHRlZBhkIAEoCBI9Cg1jbGFzc19ydW50aW1lGGUgASgLMiEub2Fhcy5ydW50aW1lLkNsYXNzUnVudGltZVN1bW1hcnlIAYgBARIvCgdvdXRjb21lGGYgASgOMh4ub2Fhcy5kZXBsb3ltZW50LkRlcGxveU91dGNvbWVCCgoIX21lc3NhZ2VCEAoOX2NsYXNzX3J1bnRpbWUiWQoaR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlIsQCChtHZXREZXBsb3ltZW50U3RhdHVzUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI4CgpkZXBsb3ltZW50GAIgASgLMh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveW1lbnRVbml0SACIAQESFAoHbWVzc2FnZRgDIAEoCUgBiAEBEkAKFHN0YXR1c19yZXNvdXJjZV9yZWZzGAQgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEj0KDWNsYXNzX3J1bnRpbWUYZCABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgCiAEBQg0KC19kZXBsb3ltZW50QgoKCF9tZXNzYWdlQhAKDl9jbGFzc19ydW50aW1lInoKF0RlbGV0ZURlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGGQgASgJSACIAQESFQoIcmV2aXNpb24YZSABKARIAYgBAUIMCgpfbmFtZXNwYWNlQgsKCV9yZXZpc2lvbiJlChhEZWxldGVEZXBsb3ltZW50UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIUCgdtZXNzYWdlGAIgASgJSACIAQFCCgoIX21lc3NhZ2UimAMKGExpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBIZCgxwYWNrYWdlX25hbWUYASABKAlIAIgBARIWCgljbGFzc19rZXkYAiABKAlIAYgBARIXCgp0YXJnZXRfZW52GAMgASgJSAKIAQESEwoGc3RhdHVzGAQgASgJSAOIAQESEgoFbGltaXQYCiABKA1IBIgBARITCgZvZmZzZXQYCyABKA1IBYgBARIWCgluYW1lc3BhY2UYZCABKAlIBogBARIXCgpwYWdlX3Rva2VuGGUgASgJSAeIAQESGwoOZGVwbG95bWVudF9rZXkYZiABKAlICIgBARIXCgptYW5hZ2VkX2J5GGcgASgJSAmIAQFCDwoNX3BhY2thZ2VfbmFtZUIMCgpfY2xhc3Nfa2V5Qg0KC190YXJnZXRfZW52QgkKB19zdGF0dXNCCAoGX2xpbWl0QgkKB19vZmZzZXRCDAoKX25hbWVzcGFjZUINCgtfcGFnZV90b2tlbkIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnkipgEKGUxpc3RDbGFzc1J1bnRpbWVzUmVzcG9uc2USMAoFaXRlbXMYASADKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YZCABKAkSGAoLdG90YWxfY291bnQYZSABKA1IAIgBARIUCgxyZXN1bWVfdG9rZW4YZiABKAlCDgoMX3RvdGFsX2NvdW50IlUKFkdldENsYXNzUnVudGltZVJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlImQKF0dldENsYXNzUnVudGltZVJlc3BvbnNlEjoKCmRlcGxveW1lbnQYASABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgAiAEBQg0KC19kZXBsb3ltZW50IsUCChlXYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0EhkKDHBhY2thZ2VfbmFtZRgBIAEoCUgAiAEBEhYKCWNsYXNzX2tleRgCIAEoCUgBiAEBEhYKCW5hbWVzcGFjZRgDIAEoCUgCiAEBEhoKDWRlcGxveW1lbnRfaWQYBCABKAlIA4gBARIbCg5kZXBsb3ltZW50X2tleRgFIAEoCUgEiAEBEhcKCm1hbmFnZWRfYnkYBiABKAlIBYgBARIZCgxyZXN1bWVfdG9rZW4YCiABKAlIBogBAUIPCg1fcGFja2FnZV9uYW1lQgwKCl9jbGFzc19rZXlCDAoKX25hbWVzcGFjZUIQCg5fZGVwbG95bWVudF9pZEIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnlCDwoNX3Jlc3VtZV90b2tlbiK5AQoaV2F0Y2hDbGFzc1J1bnRpbWVzUmVzcG9uc2USNAoEdHlwZRgBIAEoDjImLm9hYXMuZGVwbG95bWVudC5DbGFzc1J1bnRpbWVFdmVudFR5cGUSPQoNY2xhc3NfcnVudGltZRgCIAEoCzIhLm9hYXMucnVudGltZS5DbGFzc1J1bnRpbWVTdW1tYXJ5SACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJQhAKDl9jbGFzc19ydW50aW1lIoUBChpFeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleSJNChtFeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USLgoLZXhwbGFuYXRpb24YASABKAsyGS5vYWFzLnJ1bnRpbWUuRXhwbGFuYXRpb24iVAoVR2V0RW5mb3JjZW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGAIgASgJSACIAQFCDAoKX25hbWVzcGFjZSJOChZHZXRFbmZvcmNlbWVudFJlc3BvbnNlEjQKC2VuZm9yY2VtZW50GAEgASgLMh8ub2Fhcy5ydW50aW1lLkVuZm9yY2VtZW50UmVwb3J0IvQBChFTdHJlYW1Mb2dzUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBEg4KBmZvbGxvdxgEIAEoCBIXCgp0YWlsX2xpbmVzGAUgASgNSAKIAQESGgoNc2luY2Vfc2Vjb25kcxgGIAEoDUgDiAEBEhAKCHByZXZpb3VzGAcgASgIQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleUINCgtfdGFpbF9saW5lc0IQCg5fc2luY2Vfc2Vjb25kcyI9ChJTdHJlYW1Mb2dzUmVzcG9uc2USJwoFbGluZXMYASADKAsyGC5vYWFzLmRlcGxveW1lbnQuTG9nTGluZSJWCgdMb2dMaW5lEgsKA3BvZBgBIAEoCRIUCgxmdW5jdGlvbl9rZXkYAiABKAkSCgoCYXQYAyABKAkSDAoEdGV4dBgEIAEoCRIOCgZub3RpY2UYBSABKAgijAIKFUludm9rZUZ1bmN0aW9uUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhQKDGZ1bmN0aW9uX2tleRgDIAEoCRIOCgZtZXRob2QYBCABKAkSDAoEcGF0aBgFIAEoCRJECgdoZWFkZXJzGAYgAygLMjMub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgHIAEoDBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfbmFtZXNwYWNlIq0BChZJbnZva2VGdW5jdGlvblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoDRJFCgdoZWFkZXJzGAIgAygLMjQub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAwaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEqhQEKDURlcGxveU91dGNvbWUSHgoaREVQTE9ZX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZERVBMT1lfT1VUQ09NRV9DUkVBVEVEEAESGgoWREVQTE9ZX09VVENPTUVfVVBEQVRFRBACEhwKGERFUExPWV9PVVRDT01FX1VOQ0hBTkdFRBADKuQCChVDbGFzc1J1bnRpbWVFdmVudFR5cGUSKAokQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1VOU1BFQ0lGSUVEEAASLQopQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1NOQVBTSE9UX1NUQVJURUQQARIqCiZDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfU05BUFNIT1RfSVRFTRACEi4KKkNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9TTkFQU0hPVF9DT01QTEVURRADEiIKHkNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9BRERFRBAEEiUKIUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9NT0RJRklFRBAFEiQKIENMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9ERUxFVEVEEAYSJQohQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX0JPT0tNQVJLEAcyjQgKEURlcGxveW1lbnRTZXJ2aWNlEkkKBkRlcGxveRIeLm9hYXMuZGVwbG95bWVudC5EZXBsb3lSZXF1ZXN0Gh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveVJlc3BvbnNlEnAKE0dldERlcGxveW1lbnRTdGF0dXMSKy5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QaLC5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1Jlc3BvbnNlEmcKEERlbGV0ZURlcGxveW1lbnQSKC5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlcXVlc3QaKS5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlc3BvbnNlEmoKEUxpc3RDbGFzc1J1bnRpbWVzEikub2Fhcy5kZXBsb3ltZW50Lkxpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBoqLm9hYXMuZGVwbG95bWVudC5MaXN0Q2xhc3NSdW50aW1lc1Jlc3BvbnNlEmQKD0dldENsYXNzUnVudGltZRInLm9hYXMuZGVwbG95bWVudC5HZXRDbGFzc1J1bnRpbWVSZXF1ZXN0Gigub2Fhcy5kZXBsb3ltZW50LkdldENsYXNzUnVudGltZVJlc3BvbnNlEm8KEldhdGNoQ2xhc3NSdW50aW1lcxIqLm9hYXMuZGVwbG95bWVudC5XYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0Gisub2Fhcy5kZXBsb3ltZW50LldhdGNoQ2xhc3NSdW50aW1lc1Jlc3BvbnNlMAEScAoTRXhwbGFpbkNsYXNzUnVudGltZRIrLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBosLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USYQoOR2V0RW5mb3JjZW1lbnQSJi5vYWFzLmRlcGxveW1lbnQuR2V0RW5mb3JjZW1lbnRSZXF1ZXN0Gicub2Fhcy5kZXBsb3ltZW50LkdldEVuZm9yY2VtZW50UmVzcG9uc2USVwoKU3RyZWFtTG9ncxIiLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVxdWVzdBojLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVzcG9uc2UwARJhCg5JbnZva2VGdW5jdGlvbhImLm9hYXMuZGVwbG95bWVudC5JbnZva2VGdW5jdGlvblJlcXVlc3QaJy5vYWFzLmRlcGxveW1lbnQuSW52b2tlRnVuY3Rpb25SZXNwb25zZWIGcHJvdG8z", [file_common, file_deployment_types, file_explanation, file_runtime]);
 
 /**
  * The unit to deploy.
@@ -551,6 +551,209 @@ export const GetEnforcementResponseSchema: GenMessage<GetEnforcementResponse> = 
   messageDesc(file_deployment, 15);
 
 /**
+ * The output to read.
+ *
+ * @generated from message oaas.deployment.StreamLogsRequest
+ */
+export type StreamLogsRequest = Message<"oaas.deployment.StreamLogsRequest"> & {
+  /**
+   * @generated from field: string deployment_id = 1;
+   */
+  deploymentId: string;
+
+  /**
+   * @generated from field: optional string namespace = 2;
+   */
+  namespace?: string | undefined;
+
+  /**
+   * Default: all functions.
+   *
+   * @generated from field: optional string function_key = 3;
+   */
+  functionKey?: string | undefined;
+
+  /**
+   * Also streams later output, of later pods too.
+   *
+   * @generated from field: bool follow = 4;
+   */
+  follow: boolean;
+
+  /**
+   * Only the last lines of each pod.
+   *
+   * @generated from field: optional uint32 tail_lines = 5;
+   */
+  tailLines?: number | undefined;
+
+  /**
+   * Only lines of the last seconds.
+   *
+   * @generated from field: optional uint32 since_seconds = 6;
+   */
+  sinceSeconds?: number | undefined;
+
+  /**
+   * The output of the previous run of each container that was restarted.
+   *
+   * @generated from field: bool previous = 7;
+   */
+  previous: boolean;
+};
+
+/**
+ * Describes the message oaas.deployment.StreamLogsRequest.
+ * Use `create(StreamLogsRequestSchema)` to create a new message.
+ */
+export const StreamLogsRequestSchema: GenMessage<StreamLogsRequest> = /*@__PURE__*/
+  messageDesc(file_deployment, 16);
+
+/**
+ * Some lines.
+ *
+ * @generated from message oaas.deployment.StreamLogsResponse
+ */
+export type StreamLogsResponse = Message<"oaas.deployment.StreamLogsResponse"> & {
+  /**
+   * @generated from field: repeated oaas.deployment.LogLine lines = 1;
+   */
+  lines: LogLine[];
+};
+
+/**
+ * Describes the message oaas.deployment.StreamLogsResponse.
+ * Use `create(StreamLogsResponseSchema)` to create a new message.
+ */
+export const StreamLogsResponseSchema: GenMessage<StreamLogsResponse> = /*@__PURE__*/
+  messageDesc(file_deployment, 17);
+
+/**
+ * One line of output.
+ *
+ * @generated from message oaas.deployment.LogLine
+ */
+export type LogLine = Message<"oaas.deployment.LogLine"> & {
+  /**
+   * @generated from field: string pod = 1;
+   */
+  pod: string;
+
+  /**
+   * @generated from field: string function_key = 2;
+   */
+  functionKey: string;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string at = 3;
+   */
+  at: string;
+
+  /**
+   * @generated from field: string text = 4;
+   */
+  text: string;
+
+  /**
+   * Whether the manager wrote it, such as why the output of a pod cannot be read.
+   *
+   * @generated from field: bool notice = 5;
+   */
+  notice: boolean;
+};
+
+/**
+ * Describes the message oaas.deployment.LogLine.
+ * Use `create(LogLineSchema)` to create a new message.
+ */
+export const LogLineSchema: GenMessage<LogLine> = /*@__PURE__*/
+  messageDesc(file_deployment, 18);
+
+/**
+ * The request to send.
+ *
+ * @generated from message oaas.deployment.InvokeFunctionRequest
+ */
+export type InvokeFunctionRequest = Message<"oaas.deployment.InvokeFunctionRequest"> & {
+  /**
+   * @generated from field: string deployment_id = 1;
+   */
+  deploymentId: string;
+
+  /**
+   * @generated from field: optional string namespace = 2;
+   */
+  namespace?: string | undefined;
+
+  /**
+   * @generated from field: string function_key = 3;
+   */
+  functionKey: string;
+
+  /**
+   * Default: POST.
+   *
+   * @generated from field: string method = 4;
+   */
+  method: string;
+
+  /**
+   * Path and query. Default: "/".
+   *
+   * @generated from field: string path = 5;
+   */
+  path: string;
+
+  /**
+   * @generated from field: map<string, string> headers = 6;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * @generated from field: bytes body = 7;
+   */
+  body: Uint8Array;
+};
+
+/**
+ * Describes the message oaas.deployment.InvokeFunctionRequest.
+ * Use `create(InvokeFunctionRequestSchema)` to create a new message.
+ */
+export const InvokeFunctionRequestSchema: GenMessage<InvokeFunctionRequest> = /*@__PURE__*/
+  messageDesc(file_deployment, 19);
+
+/**
+ * The response of the function.
+ *
+ * @generated from message oaas.deployment.InvokeFunctionResponse
+ */
+export type InvokeFunctionResponse = Message<"oaas.deployment.InvokeFunctionResponse"> & {
+  /**
+   * @generated from field: uint32 status = 1;
+   */
+  status: number;
+
+  /**
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * @generated from field: bytes body = 3;
+   */
+  body: Uint8Array;
+};
+
+/**
+ * Describes the message oaas.deployment.InvokeFunctionResponse.
+ * Use `create(InvokeFunctionResponseSchema)` to create a new message.
+ */
+export const InvokeFunctionResponseSchema: GenMessage<InvokeFunctionResponse> = /*@__PURE__*/
+  messageDesc(file_deployment, 20);
+
+/**
  * The change made by Deploy.
  *
  * @generated from enum oaas.deployment.DeployOutcome
@@ -734,6 +937,27 @@ export const DeploymentService: GenService<{
     methodKind: "unary";
     input: typeof GetEnforcementRequestSchema;
     output: typeof GetEnforcementResponseSchema;
+  },
+  /**
+   * Streams the output of the functions of a class runtime, with follow until the client cancels.
+   *
+   * @generated from rpc oaas.deployment.DeploymentService.StreamLogs
+   */
+  streamLogs: {
+    methodKind: "server_streaming";
+    input: typeof StreamLogsRequestSchema;
+    output: typeof StreamLogsResponseSchema;
+  },
+  /**
+   * Sends one HTTP request to a function through the API server's service proxy, to try it out. Returns
+   * FAILED_PRECONDITION unless the settings of the manager allow it.
+   *
+   * @generated from rpc oaas.deployment.DeploymentService.InvokeFunction
+   */
+  invokeFunction: {
+    methodKind: "unary";
+    input: typeof InvokeFunctionRequestSchema;
+    output: typeof InvokeFunctionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_deployment, 0);

@@ -82,6 +82,7 @@ export {
   revisionView,
   rollbackInput,
 } from "./resources/service/revision.ts";
+export { invocationInput, invocationView, logLineView } from "./resources/deployment/function-access.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
 export { AUDIT_VERSION, auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";
 export { CHAIN_START, sealAuditEntry, verifyAuditLines, type BrokenLine, type Verification } from "./audit-chain.ts";

@@ -2,6 +2,13 @@ import { isFault } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { Discovery } from "./discovery.ts";
 import { Requester, type CallOptions, type RequesterOptions } from "./requester.ts";
+import {
+  openPodLog,
+  proxyService,
+  type PodLogOptions,
+  type ProxiedRequest,
+  type ProxiedResponse,
+} from "./pod-access.ts";
 import { ResourceClient } from "./resource-client.ts";
 import type { ResourceType } from "./resource-type.ts";
 
@@ -21,6 +28,16 @@ export class KubeClient {
   /** Returns the client of one kind. */
   resource<T extends KubeObject>(type: ResourceType<T>): ResourceClient<T> {
     return new ResourceClient(this.#requester, type);
+  }
+
+  /** Opens the log of a container. The signal ends it. */
+  podLog(options: PodLogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return openPodLog(this.#requester, options, signal);
+  }
+
+  /** Sends an HTTP request to a Service through the proxy of the API server, once. */
+  proxyService(request: ProxiedRequest, signal: AbortSignal): Promise<ProxiedResponse> {
+    return proxyService(this.#requester, request, signal);
   }
 
   /**

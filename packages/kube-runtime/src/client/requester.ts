@@ -37,7 +37,9 @@ export interface ApiCall {
   readonly query?: Query;
   readonly accept?: string;
   readonly contentType?: string;
-  readonly body?: string;
+  /** In addition to those that the client sets. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
   /** Never retried, for requests whose response is worthless later. */
   readonly once?: boolean;
 }
@@ -152,6 +154,11 @@ export class Requester {
     }
   }
 
+  /** Sends a call once and returns the response with any status. The signal ends it. */
+  exchange(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
+    return this.#send(call, signal, "stream");
+  }
+
   async #once(call: ApiCall, signal: AbortSignal): Promise<string> {
     const response = await this.#send(call, signal, "call");
     const text = await response.text();
@@ -169,6 +176,7 @@ export class Requester {
         headers: {
           accept: call.accept ?? "application/json",
           "user-agent": this.#options.userAgent ?? "kube-runtime",
+          ...call.headers,
           ...(call.body === undefined ? {} : { "content-type": call.contentType ?? "application/json" }),
         },
         ...(call.body === undefined ? {} : { body: call.body }),

@@ -20,7 +20,7 @@ export interface HttpRequest {
   /** Path and query, relative to the server root. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
   /** Streams use their own connections: slow watches must not starve writes. */
   readonly purpose: "call" | "stream";

@@ -38,7 +38,7 @@ export function memoryApi(): MemoryApi {
     return { status: 200, body: stored };
   };
   const write = (request: HttpRequest, path: string): Answer => {
-    const body = JSON.parse(request.body ?? "null") as JsonValue;
+    const body = JSON.parse(String(request.body ?? "null")) as JsonValue;
     if (request.method === "POST") {
       const object = body as unknown as KubeObject;
       const at = `${path}/${object.metadata.name ?? ""}`;

@@ -36,6 +36,12 @@ const CHANGES: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.deleteDeployment,
 ]);
 
+/** Output may contain secrets, and a function may do anything when it is invoked. */
+const FOR_DEPLOYERS: ReadonlySet<DescMethod> = new Set([
+  DeploymentService.method.streamLogs,
+  DeploymentService.method.invokeFunction,
+]);
+
 /** Whether a method changes the cluster. */
 export function isChange(method: DescMethod): boolean {
   return CHANGES.has(method);
@@ -43,13 +49,16 @@ export function isChange(method: DescMethod): boolean {
 
 /**
  * Returns the name of the caller of a method, or throws. Health needs no credentials, reflection no token. Reads need
- * the role viewer, changes deployer.
+ * the role viewer; changes, output of functions and invocations need deployer.
  */
 export function authorizeCall(method: DescMethod, head: CallHead, credentials: Credentials): string | undefined {
   const service = method.parent.typeName;
   if (HEALTH.has(service)) return undefined;
   const tokens = REFLECTION.has(service) ? () => [] : credentials.tokens;
-  return authorizeRole(isChange(method) ? "deployer" : "viewer", method.name, head, { ...credentials, tokens });
+  return authorizeRole(isChange(method) || FOR_DEPLOYERS.has(method) ? "deployer" : "viewer", method.name, head, {
+    ...credentials,
+    tokens,
+  });
 }
 
 /** Returns the name of a caller that has this role, or throws; undefined if no credentials are configured. */

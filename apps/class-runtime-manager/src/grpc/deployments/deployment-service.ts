@@ -9,6 +9,8 @@ import { enforcementToWire } from "../../mapping/status/enforcement-to-wire.ts";
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
 import { deploy, deployReply, type DeployResult } from "./deploy.ts";
+import { invokeFunction, type InvokeDeps } from "../functions/invoke-function.ts";
+import { streamLogs, type LogDeps } from "../functions/stream-logs.ts";
 import { createAuditLog, type RequestedChange } from "../access/audit.ts";
 import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { listClasses } from "../listing/list-classes.ts";
@@ -30,12 +32,17 @@ export interface DeploymentServiceDeps {
   readonly leadership: Leadership;
   readonly check: ServeCheck;
   readonly explainer: Explainer;
+  readonly logs: LogDeps;
+  readonly invocations: InvokeDeps;
   readonly logger: Logger;
   readonly metrics: CrmMetrics;
   /** Limit of concurrent watch calls, see `WatchLimit`. Default 256. */
   readonly maxWatchers?: number;
   readonly bookmarkMs?: number;
 }
+
+/** Concurrent log streams; a quarter of them for each caller. */
+const MAX_LOG_STREAMS = 128;
 
 const OUTCOMES = {
   [DeployOutcome.UNSPECIFIED]: "unchanged",
@@ -57,6 +64,7 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
     target,
   });
   const watches = new WatchLimit(deps.maxWatchers ?? 256);
+  const logStreams = new WatchLimit(MAX_LOG_STREAMS);
   return bindService(DeploymentService, {
     deploy: async (request, call) => {
       const deploymentId = request.deploymentUnit?.id ?? "";
@@ -96,6 +104,17 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
         end();
       }
     },
+    streamLogs: async function* (request, call) {
+      const object = await findClass(request, deps, call.signal);
+      const end = logStreams.enter(call.caller);
+      try {
+        yield* streamLogs(object, request, deps.logs, call.signal);
+      } finally {
+        end();
+      }
+    },
+    invokeFunction: async (request, call) =>
+      invokeFunction(await findClass(request, deps, call.signal), request, deps.invocations, call.signal),
     explainClassRuntime: async (request, call) => {
       const object = await findClass(request, deps, call.signal);
       const functionKey = request.functionKey === "" ? undefined : request.functionKey;

@@ -12,6 +12,7 @@ import type { Call } from "@oaas/rpc";
 import { expect, test } from "vitest";
 import { crmMetrics } from "../../telemetry.ts";
 import { deploymentService, type DeploymentServiceDeps } from "../deployments/deployment-service.ts";
+import { NO_FUNCTIONS } from "../functions/testing/no-functions.ts";
 import { MemoryClasses } from "../../classes/testing/memory-classes.ts";
 
 type Event = Pick<WatchClassRuntimesResponse, "type" | "resumeToken">;
@@ -28,6 +29,7 @@ function setUp(over: Partial<DeploymentServiceDeps> = {}) {
     store: classes,
     leadership: { isLeading: true, leader: undefined },
     check: { canServe: () => ok(undefined) },
+    ...NO_FUNCTIONS,
     explainer: { explain: () => Promise.reject(new Error("not called")) },
     logger: NOOP_LOGGER,
     metrics: crmMetrics(NOOP_METER),

@@ -70,7 +70,7 @@ function objectState({ object }: StreamEvent, { colours }: Session): string {
 }
 
 /** The data of one event; keep-alive comments have none. */
-function eventData(block: string): string | undefined {
+export function eventData(block: string): string | undefined {
   const lines = block.split("\n").filter((line) => line.startsWith("data:"));
   return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");
 }

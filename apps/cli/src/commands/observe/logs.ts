@@ -1,99 +1,76 @@
-import type { FindingWire, Reply } from "@oaas/contracts/rest";
-import { stateText } from "../../output/colours.ts";
+import type { Reply } from "@oaas/contracts/rest";
+import { jsonPathText } from "../../output/jsonpath.ts";
 import type { Session } from "../../session/session.ts";
-import { followEvents, resolveDeployments } from "./events.ts";
+import { printClassHistory } from "./class-history.ts";
+import { resolveFunction } from "./resolve-function.ts";
+import { eventData, resolveDeployments } from "./events.ts";
 
-/** One entry of the history of a class. */
-export interface LogEntry {
-  readonly at: string;
-  readonly deployment: string;
-  readonly cluster: string;
-  /** A revision, function, workload, pod or Kubernetes event. */
-  readonly subject: string;
-  readonly state: string;
-  readonly message: string;
+type LogLine = Reply<"streamDeploymentLogs">["value"];
+
+export interface LogFlags {
+  readonly function?: string;
+  readonly cluster?: string;
+  readonly follow: boolean;
+  readonly tail?: number;
+  /** Milliseconds. */
+  readonly since?: number;
+  readonly timestamps: boolean;
+  readonly previous: boolean;
+  readonly history: boolean;
 }
 
-/**
- * Prints the history of a class, oldest first: revisions with their outcome, functions that became ready, and the
- * workloads, pods and events that explain failures. Container output is not included: the gRPC contract does not carry
- * it.
- */
-export async function logs(
-  session: Session,
-  flags: { readonly cluster?: string; readonly tail?: number; readonly follow: boolean },
-  of: string,
-): Promise<void> {
+/** Prints the output of the functions of a deployment, or of all deployments of a class; with `--history` its history. */
+export async function logs(session: Session, flags: LogFlags, of: string): Promise<void> {
   const keys = await resolveDeployments(session, of);
-  const entries = (await Promise.all(keys.map((key) => readEntries(session, key)))).flat();
-  const selected = entries
-    .filter(({ cluster }) => flags.cluster === undefined || cluster === flags.cluster || cluster === "-")
-    .toSorted((a, b) => a.at.localeCompare(b.at));
-  session.printList(flags.tail === undefined ? selected : selected.slice(-flags.tail), {
-    kind: "log",
-    nameOf: ({ deployment, subject }) => `${deployment}/${subject}`,
-    columns: [
-      { header: "TIME", cell: ({ at }) => session.colours.dim(at) },
-      ...(keys.length > 1 ? [{ header: "DEPLOYMENT", cell: ({ deployment }: LogEntry) => deployment }] : []),
-      { header: "CLUSTER", cell: ({ cluster }) => cluster },
-      { header: "SUBJECT", cell: ({ subject }) => subject },
-      { header: "STATE", cell: ({ state }) => stateText(state, session.colours) },
-      { header: "MESSAGE", cell: ({ message }) => message },
-    ],
+  if (flags.history) return printClassHistory(session, flags, keys);
+  const hasPrefix = keys.length > 1 || (await hasSeveralPods(session, keys[0] ?? "", flags));
+  await Promise.all(keys.map((key) => streamOutput(session, key, flags, hasPrefix)));
+}
+
+async function streamOutput(session: Session, key: string, flags: LogFlags, hasPrefix: boolean): Promise<void> {
+  const { pmUrl, token } = await session.context();
+  const { function: name, cluster, follow, tail, since, previous } = flags;
+  const query = new URLSearchParams({
+    ...(name === undefined ? {} : { function: await resolveFunction(session, key, name) }),
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(follow ? { follow: "true" } : {}),
+    ...(previous ? { previous: "true" } : {}),
+    ...(tail === undefined ? {} : { tail_lines: String(tail) }),
+    ...(since === undefined ? {} : { since_seconds: String(Math.max(1, Math.ceil(since / 1000))) }),
   });
-  if (flags.follow) await Promise.all(keys.map((key) => followEvents(session, {}, key)));
+  const url = `${pmUrl}/api/v1/deployments/${encodeURIComponent(key)}/logs${query.size === 0 ? "" : `?${query.toString()}`}`;
+  const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  let rest = "";
+  for await (const text of session.environment.stream(url, headers, session.environment.signal)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = eventData(block);
+      if (data !== undefined) printLine(session, JSON.parse(data) as LogLine, flags, hasPrefix);
+    }
+  }
 }
 
-async function readEntries(session: Session, key: string): Promise<readonly LogEntry[]> {
-  const parameters = { key };
-  const [revisions, status, explanation] = await Promise.all([
-    session.listAll("listDeploymentRevisions", { parameters }),
-    session.call("getDeploymentStatus", { parameters }),
-    session.call("explainDeployment", { parameters }),
-  ]);
-  return [
-    ...revisions.map((revision) => revisionEntry(key, revision)),
-    ...status.value.clusters.flatMap(({ cluster, functions }) =>
-      functions.flatMap((each) => functionEntries(key, cluster, each)),
-    ),
-    ...explanation.value.clusters.flatMap(({ cluster, finding }) =>
-      finding ? findingEntries(key, cluster, finding) : [],
-    ),
-  ];
+function printLine(session: Session, line: LogLine, { timestamps }: LogFlags, hasPrefix: boolean): void {
+  const { format, colours } = session;
+  const { cluster, pod, at, text, notice } = line;
+  if (format.as === "json") return session.print(`${JSON.stringify(line)}\n`);
+  if (format.as === "yaml") return session.print(`---\n${format.write(line)}`);
+  if (format.as === "jsonpath") return session.print(`${jsonPathText(format.template, line)}\n`);
+  const source = pod === "" ? cluster : `${cluster}/${pod}`;
+  if (notice) return session.printNote(`${colours.warn("warning:")} ${source}: ${text}\n`);
+  const prefix = hasPrefix ? `${colours.dim(source)}  ` : "";
+  session.print(`${prefix}${timestamps ? `${colours.dim(at)}  ` : ""}${text}\n`);
 }
 
-function revisionEntry(deployment: string, revision: Reply<"listDeploymentRevisions">["value"][number]): LogEntry {
-  const { author, reason, clusters } = revision;
-  const who = author === null ? "" : ` by ${author}`;
-  const where = Object.keys(clusters).join(", ");
-  return {
-    at: revision.created_at,
-    deployment,
-    cluster: "-",
-    subject: `revision ${revision.revision}`,
-    state: revision.outcome,
-    message: `requested${who} for ${where === "" ? "no cluster" : where}${reason === null ? "" : `: ${reason}`}`,
-  };
-}
-
-type FunctionState = Reply<"getDeploymentStatus">["value"]["clusters"][number]["functions"][number];
-
-function functionEntries(deployment: string, cluster: string, each: FunctionState): readonly LogEntry[] {
-  if (each.last_transition_time === null) return [];
-  const state = each.ready === true ? "Ready" : (each.reason ?? "NotReady");
-  const message = each.message ?? each.observed_url ?? "";
-  return [
-    { at: each.last_transition_time, deployment, cluster, subject: `function ${each.function_key}`, state, message },
-  ];
-}
-
-/** The entries of a finding and its causes. Healthy findings are omitted: their functions have entries. */
-function findingEntries(deployment: string, cluster: string, finding: FindingWire): readonly LogEntry[] {
-  const { level, name, since, reason, message, count, causes, verdict } = finding;
-  const times = count !== null && count > 1 ? ` (${count} times)` : "";
-  const own =
-    since === null || (verdict === "healthy" && level !== "event")
-      ? []
-      : [{ at: since, deployment, cluster, subject: `${level} ${name}`, state: reason, message: message + times }];
-  return [...own, ...causes.flatMap((cause) => findingEntries(deployment, cluster, cause))];
+/** Whether the output comes from several pods, so that each line names its own. */
+async function hasSeveralPods(session: Session, key: string, flags: LogFlags): Promise<boolean> {
+  const { value } = await session.call("getDeploymentStatus", { parameters: { key } });
+  const clusters = value.clusters.filter(({ cluster }) => flags.cluster === undefined || cluster === flags.cluster);
+  const pods = clusters.flatMap(({ functions }) =>
+    functions
+      .filter((each) => flags.function === undefined || each.function_key.endsWith(flags.function))
+      .map((each) => ("replicas" in each && typeof each.replicas === "number" ? each.replicas : 1)),
+  );
+  return flags.follow || clusters.length > 1 || pods.reduce((sum, count) => sum + count, 0) > 1;
 }

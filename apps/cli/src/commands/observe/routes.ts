@@ -6,8 +6,17 @@ import {
   optionalArguments,
   requiredArguments,
 } from "../../command/command.ts";
-import { parseNonEmpty } from "../../command/argument-parsers.ts";
-import { booleanFlag, choiceFlag, clusterFlag, numberFlag, textFlag, timeoutFlag } from "../../command/flags.ts";
+import { parseCount, parseDuration, parseNonEmpty } from "../../command/argument-parsers.ts";
+import { parseDeploymentKey } from "../../command/kinds.ts";
+import {
+  booleanFlag,
+  choiceFlag,
+  clusterFlag,
+  numberFlag,
+  repeatedFlag,
+  textFlag,
+  timeoutFlag,
+} from "../../command/flags.ts";
 
 /** The topics of the REST contract; a test compares them. */
 export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
@@ -74,15 +83,63 @@ export const explain = command({
 });
 
 export const logs = command({
-  brief: "Show the history of a class in its clusters: revisions, functions, workloads, pods and events, oldest first",
-  examples: ["oaas logs shop-order", "oaas logs shop.Order --cluster edge --tail 20", "oaas logs shop-order --follow"],
+  brief: "Show the output of functions from all their pods and clusters, or the history of a class",
+  examples: [
+    "oaas logs shop-order",
+    "oaas logs deployment/shop-order --function place -f",
+    "oaas logs shop.Order --cluster edge --tail 20 --since 5m --timestamps",
+    "oaas logs shop-order --history",
+  ],
   flags: {
+    function: textFlag("of this function only", "key"),
     cluster: clusterFlag,
-    tail: numberFlag("only the newest entries, up to this number", "count"),
-    follow: booleanFlag("keep streaming events after that"),
+    follow: booleanFlag("keep streaming until Ctrl-C"),
+    tail: numberFlag("only the last lines of each pod, up to this number", "count", parseCount),
+    since: {
+      kind: "parsed",
+      parse: parseDuration,
+      optional: true,
+      brief: "only output of the last 90s, 5m, 2h",
+      placeholder: "time",
+    },
+    timestamps: booleanFlag("show the time of each line"),
+    previous: booleanFlag("output of the previous run of each restarted container"),
+    history: booleanFlag("revisions, functions, workloads, pods and events instead, oldest first"),
   },
+  aliases: { f: "follow", p: "previous" },
   positional: deploymentArgument("a deployment, or a class written as package.Class"),
   load: async () => (await import("./logs.ts")).logs,
+});
+
+export const invoke = command({
+  brief: "Send one request to a function through the control plane, to try it out",
+  examples: [
+    "oaas invoke hello greet --data 'Ann'",
+    "oaas invoke shop-order place -f order.json --cluster edge",
+    "oaas invoke shop-order place --method GET --path '/status?verbose=1' -o json",
+  ],
+  flags: {
+    data: textFlag("body of the request", "text"),
+    file: textFlag("file with the body, or - for standard input", "path"),
+    cluster: textFlag("cluster to call; by default the first one where the function is ready", "name"),
+    method: textFlag("GET, POST, PUT, PATCH or DELETE; POST by default", "method"),
+    path: textFlag("path and query; / by default", "path"),
+    header: repeatedFlag("request header, such as 'content-type: application/json'; may be repeated", "header"),
+  },
+  aliases: { f: "file", d: "data", X: "method" },
+  positional: {
+    kind: "tuple",
+    parameters: [
+      { brief: "a deployment", placeholder: "deployment", parse: parseDeploymentKey },
+      {
+        brief: "the function: its key, or the part behind the class; not needed if there is only one",
+        placeholder: "function",
+        parse: parseNonEmpty,
+        optional: true,
+      },
+    ],
+  },
+  load: async () => (await import("./invoke.ts")).invoke,
 });
 
 export const top = command({

@@ -82,6 +82,8 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], loa
       ...locationSettings(plan),
       // Simulated nodes pull nothing.
       ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
+      // Clusters of the stack are for trying out.
+      ...(plan.context === undefined ? { OPRC_CRM_FEATURES_INVOKE: "true" } : {}),
       ...(load === undefined ? {} : measurementSettings(load)),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),

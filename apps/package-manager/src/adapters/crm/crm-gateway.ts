@@ -19,7 +19,18 @@ import {
 import type { ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
-import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
+import type {
+  CallOptions,
+  CrmGateway,
+  FunctionRequest,
+  FunctionResponse,
+  LogLine,
+  LogQuery,
+  RemoveOptions,
+  RuntimeChange,
+  RuntimeQuery,
+  UnitReport,
+} from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
 import { CrmCallMetrics } from "./call-metrics.ts";
 import { listRuntimes } from "./calls/list-runtimes.ts";
@@ -65,6 +76,8 @@ const CALLS = {
   ListClassRuntimes: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
   ExplainClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
+  // The function may take its time, and may have worked although its response was lost.
+  InvokeFunction: { timeoutMs: 60_000, retriedBy: "caller" },
   GetTopology: { timeoutMs: 15_000, retriedBy: "gateway" },
   GetEnvHealth: { timeoutMs: 5_000, maxTimeoutMs: 30_000, retriedBy: "gateway", probe: true },
 } as const satisfies Record<string, CallPolicy>;
@@ -165,6 +178,40 @@ export class GrpcCrmGateway implements CrmGateway {
       const reply = await undefinedIfMissing(deployments.getEnforcement({ deploymentId: unitId }, call));
       return reply && enforcementFromWire(reply.enforcement);
     });
+  }
+
+  async *logs(
+    cluster: ClusterName,
+    unitId: UnitId,
+    { functionKey, follow, previous, tailLines, sinceSeconds }: LogQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<readonly LogLine[]> {
+    const { connection } = this.#stateOf(cluster);
+    const request = {
+      deploymentId: unitId,
+      follow,
+      previous,
+      ...(functionKey === undefined ? {} : { functionKey }),
+      ...(tailLines === undefined ? {} : { tailLines }),
+      ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
+    };
+    try {
+      const batches = connection.services().deployments.streamLogs(request, { ...options, headers: this.#headers() });
+      for await (const { lines } of batches) yield lines.map(({ notice, ...line }) => ({ ...line, isNotice: notice }));
+    } catch (thrown) {
+      throw withClusterName(cluster, Fault.from(thrown));
+    }
+  }
+
+  async invoke(
+    cluster: ClusterName,
+    unitId: UnitId,
+    { headers, ...request }: FunctionRequest,
+    options?: CallOptions,
+  ): Promise<FunctionResponse> {
+    return this.#call(cluster, "InvokeFunction", options, ({ deployments }, call) =>
+      deployments.invokeFunction({ deploymentId: unitId, headers: { ...headers }, ...request }, call),
+    );
   }
 
   async topology(cluster: ClusterName, options?: CallOptions): Promise<Topology> {

@@ -20,6 +20,7 @@ import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
+import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
@@ -48,6 +49,7 @@ export const INPUT_COMPONENTS = {
   TelemetryConfigInput: telemetry.telemetryConfig.input,
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
+  InvocationRequest: access.invocationInput,
   RollbackRequest: revision.rollbackInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   ClusterTlsInput: cluster.clusterTlsInput,
@@ -123,6 +125,8 @@ export const VIEW_COMPONENTS = {
   DeploymentDiff: revision.deploymentDiffView,
   ResolvedChange: revision.resolvedChangeView,
   Change: revision.changeView,
+  Invocation: access.invocationView,
+  LogLine: access.logLineView,
   StreamEvent: event.streamEventView,
   TopologySnapshot: topology.topologyView,
   TopologyNode: topology.topologyNodeView,
@@ -167,6 +171,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   TelemetryConfigInput: "OpenTelemetry settings of the workloads.",
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
+  InvocationRequest: "One request to a function.",
   RollbackRequest: "The revision to restore and the reason.",
   ClusterRegistrationRequest: "A cluster to register at run time; same fields as in `CRM_CLUSTERS_JSON`.",
   ClusterTlsInput: "TLS settings for calls to a cluster.",
@@ -239,6 +244,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DeploymentDiff: "The differences between two revisions of a deployment, as written and of what runs.",
   ResolvedChange: "One change of what runs, with what restarts and which data moves.",
   Change: "One difference.",
+  Invocation: "The response of a function.",
+  LogLine: "One line of output of a function.",
   StreamEvent: "The data of one server-sent event.",
   TopologySnapshot: "A graph of packages, classes, functions and clusters.",
   TopologyNode: "A node of the topology, such as a package, a class or a cluster.",

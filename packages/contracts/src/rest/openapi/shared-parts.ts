@@ -44,6 +44,7 @@ export const PARAMETERS = {
 export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   packages: "Package name.",
   deployments: "Deployment key.",
+  functions: "Function key.",
   revisions: "Revision number.",
   "class-runtimes": "Deployment unit id.",
   "deployment-records": "Deployment unit id.",
@@ -56,6 +57,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
 export const TAGS: Readonly<Record<string, string>> = {
   packages: "Packages and their revisions.",
   deployments: "Deployments, their status and their revisions.",
+  functions: "Output and trial invocations of functions.",
   events: "Streams of changes.",
   plans: "Plans: what a deployment would do, and why.",
   "class-runtimes": "Class runtimes in the clusters.",

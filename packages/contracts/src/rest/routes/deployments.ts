@@ -2,6 +2,7 @@ import { z } from "zod";
 import { classDeploymentView, deploymentRequestInput } from "../resources/deployment/class-deployment.ts";
 import { deploymentStatusView } from "../resources/deployment/deployment-status.ts";
 import { explanationView } from "../resources/deployment/explanation.ts";
+import { invocationInput, invocationView, logLineView } from "../resources/deployment/function-access.ts";
 import { planRequestInput, planView } from "../resources/deployment/plan.ts";
 import {
   acceptedView,
@@ -11,7 +12,7 @@ import {
 } from "../resources/service/acknowledgement.ts";
 import { deploymentDiffView, deploymentRevisionView, rollbackInput } from "../resources/service/revision.ts";
 import { streamEventView } from "../resources/service/stream-event.ts";
-import { diffQuery, oneCluster, pageQuery, parameters, querySort, queryText } from "./query.ts";
+import { diffQuery, logQuery, oneCluster, pageQuery, parameters, querySort, queryText } from "./query.ts";
 import { BASE, EVENT_STREAM, type Route } from "./route.ts";
 
 const deploymentFaults = ["not-found", "conflict", "failed-precondition", "unavailable", "deadline-exceeded"] as const;
@@ -226,6 +227,28 @@ export const deploymentRoutes = {
     since: "ours",
     response: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
     faults: ["not-found"],
+  },
+  streamDeploymentLogs: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/logs`,
+    tag: "functions",
+    summary: "Stream the output of the functions of a deployment from all its pods; each event's data is a LogLine",
+    role: "deployer",
+    since: "ours",
+    query: logQuery,
+    response: { status: 200, description: "Server-sent events.", schema: logLineView, mediaType: EVENT_STREAM },
+    faults: ["not-found"],
+  },
+  invokeFunction: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/functions/{function}/invocations`,
+    tag: "functions",
+    summary: "Send one request to a function through the API server of a cluster, to try it out",
+    role: "deployer",
+    since: "ours",
+    body: invocationInput,
+    response: { status: 200, description: "The response of the function, of any status.", schema: invocationView },
+    faults: ["not-found", "failed-precondition", "resource-exhausted", "unavailable", "deadline-exceeded"],
   },
   createPlan: {
     method: "POST",

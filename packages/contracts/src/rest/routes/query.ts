@@ -27,19 +27,24 @@ const QUERY_PARAMETERS = {
   env: "Same as `cluster`.",
   environment: "Filter by environment: cluster, target environment or namespace.",
   filter: "Filter by substring of the key.",
+  follow: "Also stream later output, until the client disconnects.",
   from: "Earlier revision.",
+  function: "Limit the output to this function.",
   key: "Filter by key.",
   limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}. A page also ends at about 4 MB: while there is a next page token, continue with it.`,
   name_pattern: "Filter by substring of the name; with `*` as a wildcard, matches the whole name.",
   offset: "Number of items to skip.",
   package_name: "Filter by package name.",
   page_token: "Page token: `x-next-page-token` of the previous page.",
+  previous: "Output of the previous run of each restarted container.",
   reason: "Reason; stored in the history.",
   since: "Only entries of this time or later (RFC 3339).",
+  since_seconds: "Only output of the last seconds.",
   sort: "Sort field; prefix with `-` for descending order.",
   source:
     "`deployments` (from the plans) or `zenoh` (as reported by each cluster; the name is kept for compatibility).",
   status: "Filter by condition.",
+  tail_lines: "Only the last lines of each pod.",
   tags: "Filter by tags; all must match.",
   target: "Filter by substring of the target.",
   target_cluster: "Filter by cluster of a unit.",
@@ -166,6 +171,21 @@ const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /** Query of a route that compares two revisions. */
 export const diffQuery = parameters({ from: queryInteger(revisionNumber), to: queryInteger(revisionNumber) });
+
+const secondsOfYear = { min: 1, max: 31_622_400 };
+
+/** Query of the output of functions. */
+export const logQuery = parameters(
+  {
+    ...clusterQuery,
+    function: queryText(),
+    follow: queryBoolean(),
+    previous: queryBoolean(),
+    tail_lines: queryInteger({ min: 0, max: 100_000 }),
+    since_seconds: queryInteger(secondsOfYear),
+  },
+  checkClusterAliases,
+);
 
 /** Query of a route that can be limited to one cluster. */
 export const oneCluster = parameters(clusterQuery, checkClusterAliases);

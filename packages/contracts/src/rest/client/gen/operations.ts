@@ -24,6 +24,8 @@ export const OPERATIONS = {
   rollBackDeployment: "POST /api/v1/deployments/{key}/rollback 200 202",
   cancelDeployment: "POST /api/v1/deployments/{key}/cancel 200",
   streamDeploymentEvents: "GET /api/v1/deployments/{key}/events 200 text/event-stream",
+  streamDeploymentLogs: "GET /api/v1/deployments/{key}/logs 200 text/event-stream",
+  invokeFunction: "POST /api/v1/deployments/{key}/functions/{function}/invocations 200",
   createPlan: "POST /api/v1/plans 200",
   listClassRuntimes: "GET /api/v1/class-runtimes 200",
   listDeploymentRecords: "GET /api/v1/deployment-records 200",

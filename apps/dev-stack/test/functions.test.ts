@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { eventually } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oaas, startOaas, startStack, stopStack, type StackProcess } from "./stack-process.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-functions-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("functions in simulated clusters", () => {
+  let stack: StackProcess;
+  beforeAll(async () => {
+    stack = await startStack(path.join(folder, "simulated"), ["--clusters=1"]);
+    process.env["OAAS_PM_URL"] = stack.url;
+  });
+  afterAll(async () => {
+    delete process.env["OAAS_PM_URL"];
+    await stopStack(stack, "SIGKILL");
+  });
+
+  async function run(...args: readonly string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await oaas(args);
+    expect(exitCode, stderr).toBe(0);
+    return stdout;
+  }
+
+  test("oaas invoke answers with an echo of the request and the place that received it", async () => {
+    expect(JSON.parse(await run("invoke", "hello", "greet", "--data", "Ann", "--path", "/x?y=1"))).toMatchObject({
+      method: "POST",
+      path: "/x?y=1",
+      body: "Ann",
+      cluster: "edge",
+      class: "hello.Greeter",
+      function: "Greeter.greet",
+      replica: "1 of 1",
+    });
+    expect(JSON.parse(await run("invoke", "deployment/hello", "--method", "GET", "-o", "json"))).toMatchObject({
+      cluster: "edge",
+      status: 200,
+    });
+  });
+
+  test("invocations move the measured load", async () => {
+    const before = await requestsPerSecond();
+    const send = async (): Promise<number> => {
+      const response = await fetch(`${stack.url}/api/v1/deployments/hello/functions/Greeter.greet/invocations`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 50 }, send));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await eventually(async () => expect(await requestsPerSecond()).toBeGreaterThan(before + 5));
+  });
+
+  async function requestsPerSecond(): Promise<number> {
+    const { clusters } = (await (await fetch(`${stack.page_url}/health`)).json()) as {
+      clusters: readonly { loads?: readonly { function: string; requests_per_second: number }[] }[];
+    };
+    const loads = clusters.flatMap(({ loads: own = [] }) => own);
+    return loads.find((each) => each.function === "Greeter.greet")?.requests_per_second ?? 0;
+  }
+
+  test("oaas logs shows and follows the output", async () => {
+    await run("invoke", "hello", "--path", "/seen");
+    expect(await run("logs", "deployment/hello")).toContain("simulated container started: image");
+    expect(await run("logs", "hello", "--function", "greet", "--tail", "1")).toBe("POST /seen 200\n");
+    expect(await run("logs", "hello.Greeter", "--tail", "1", "--timestamps")).toMatch(
+      /^\d{4}-\S+Z {2}POST \/seen 200\n/,
+    );
+    const [line = ""] = (await run("logs", "hello", "--tail", "1", "-o", "json")).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ cluster: "edge", function_key: "Greeter.greet", text: "POST /seen 200" });
+    const { child, output } = startOaas(["logs", "-f", "hello", "--tail", "0"]);
+    try {
+      await eventually(async () => {
+        await run("invoke", "hello", "--path", "/followed");
+        expect(output.text).toMatch(/^edge\/hello-edge-\S+ {2}POST \/followed 200\n/);
+      });
+    } finally {
+      child.kill("SIGINT");
+    }
+  });
+
+  test("errors name the fix", async () => {
+    const unknown = await oaas(["invoke", "hello", "none"]);
+    expect(unknown).toMatchObject({ exitCode: 2 });
+    expect(unknown.stderr).toContain("use one of Greeter.greet");
+    expect(await oaas(["logs", "nothing"])).toMatchObject({ exitCode: 3 });
+    const outside = await oaas(["invoke", "hello", "--path", "/../secrets"]);
+    expect(outside.exitCode).toBe(1);
+    expect(outside.stderr).toContain("$.path");
+  });
+});
