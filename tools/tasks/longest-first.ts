@@ -32,7 +32,10 @@ export const LONGEST: readonly string[] = [
   "packages/kube-runtime/test/rights.test.ts",
   "apps/dev-stack/test/life-cycle.test.ts",
   "packages/testkit/test/kubernetes.test.ts",
+  "apps/cli/test/completion.test.ts",
+  "apps/cli/test/by-kind.test.ts",
   "apps/cli/test/screens.test.ts",
+  "apps/cli/test/init.test.ts",
   "apps/class-runtime-manager/test/grpc-kubernetes.test.ts",
   "apps/package-manager/test/kill-points.test.ts",
 ];

@@ -9,7 +9,7 @@ import { ARGUMENT_MESSAGES } from "./command/argument-parsers.ts";
 import type { CliContext } from "./command/command.ts";
 import { completion, contexts, doctor, login } from "./commands/configuration/routes.ts";
 import { deleteObjects, describe, get, rollout } from "./commands/by-kind/routes.ts";
-import { apply, diff, plan, validateFiles } from "./commands/files/routes.ts";
+import { apply, diff, init, plan, validateFiles } from "./commands/files/routes.ts";
 import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
 import { audit, events, explain, invoke, logs, top, wait } from "./commands/observe/routes.ts";
@@ -48,6 +48,7 @@ const root = buildRouteMap({
     rollout,
     plan,
     validate: validateFiles,
+    init,
     package: packages,
     deployment: deployments,
     class: catalogueOf("class"),

@@ -39,6 +39,8 @@ export interface Files {
   read(path: string): Promise<string | undefined>;
   /** Replaces the file atomically with mode 0600 and creates missing folders. */
   writePrivate(path: string, text: string): Promise<void>;
+  /** Writes several files: all of them or none. Creates missing folders and replaces existing files. */
+  writeTogether(texts: ReadonlyMap<string, string>): Promise<void>;
   /** Whether only the owner can read the file; true where the platform has no file modes. */
   isOwnerOnly(path: string): Promise<boolean>;
   /** All files below a folder, sorted; undefined if it is not a folder. */

@@ -14,6 +14,7 @@ const GROUPS = [
       ["diff", "Show the changes that apply would make"],
       ["delete", "Delete objects by name, or those listed in files"],
       ["rollout", "Follow, list and undo roll-outs of deployments and packages"],
+      ["init", "Write a commented package and deployment"],
       ["validate", "Validate files against the schema, and with a dry run on the package manager"],
       ["plan", "Show which clusters a deployment would use and why, also for what-if assumptions"],
       ["wait", "Wait until a deployment reaches a condition"],

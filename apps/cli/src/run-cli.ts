@@ -1,4 +1,4 @@
-import { ExitCode as StricliCode, proposeCompletions, run } from "@stricli/core";
+import { ExitCode as StricliCode, run } from "@stricli/core";
 import { application } from "./app.ts";
 import { commandNames, findTarget, normalizeArguments } from "./command/command-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -41,8 +41,9 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<Ex
     },
   };
   if (argv[0] === COMPLETE) {
-    const words = await proposeCompletions(app, argv.slice(1), context as never);
-    host.out(words.map(({ completion }) => `${completion}\n`).join(""));
+    const { completeLine } = await import("./command/complete-line.ts");
+    const words = await completeLine(app, argv.slice(1), context);
+    host.out(words.map((word) => `${word}\n`).join(""));
     return EXIT.done;
   }
   const words = normalizeArguments(app.root, argv);

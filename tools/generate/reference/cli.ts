@@ -55,6 +55,14 @@ effect on other kinds.
 \`oaas explain NAME\` explains the deployment NAME. If a deployment is called like a kind, use
 \`oaas explain deployment/NAME\`, which always means the deployment.
 
+**Completion.** \`oaas completion bash|zsh|fish\` prints a script that completes commands, flags, their values, kinds, and the
+names of existing objects. Names are read from the package manager of the context; nothing is proposed when it does not
+respond within 1.5 seconds.
+
+**New documents.** \`oaas init [FOLDER]\` writes \`package.yaml\` and \`deployment.yaml\` with comments. On a terminal it asks for
+what the flags do not say and repeats a question until the answer is valid; \`--yes\` takes the defaults. It writes both
+files or none, and replaces existing files only with \`--force\`.
+
 **Several documents.** Files, folders and standard input are read and validated before the first document is sent. Errors are
 reported with file, line, column, field and the closest known name, and nothing is applied; with \`--keep-going\` the valid
 documents are. The package manager also validates several documents together (references, dependencies, plans) before the

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { Fault, unavailable } from "@oaas/foundation";
@@ -10,6 +10,7 @@ import { writeSyncTo } from "./write-sync.ts";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
+const PUBLIC_FOLDER = 0o777;
 const OTHERS_MASK = 0o077;
 
 /** The environment of this Node process. */
@@ -45,9 +46,16 @@ function createTerminal(signal: AbortSignal): Terminal {
       const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
       const reader = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
       if (isSecret) writeSyncTo(2, question);
+      // In raw mode the terminal sends no signal for Ctrl-C; Ctrl-D closes the reader without an answer.
+      const interrupt = (): void => {
+        writeSyncTo(2, "\n");
+        process.kill(process.pid, "SIGINT");
+      };
+      reader.once("close", interrupt);
       try {
         return await reader.question(isSecret ? "" : question, { signal });
       } finally {
+        reader.off("close", interrupt);
         reader.close();
         if (isSecret) writeSyncTo(2, "\n");
       }
@@ -84,6 +92,19 @@ const nodeFiles: Files = {
       );
     }
   },
+  writeTogether: async (texts) => {
+    const staged = [...texts].map(([file, text]) => ({ file, text, next: `${file}.${process.pid}` }));
+    try {
+      for (const { file, text, next } of staged) {
+        createFolder(path.dirname(file), PUBLIC_FOLDER);
+        writeFileSync(next, text);
+      }
+      for (const { file, next } of staged) renameSync(next, file);
+    } catch (thrown) {
+      for (const { next } of staged) rmSync(next, { force: true });
+      throw new UsageError(`cannot write: ${(thrown as Error).message}`, "check the folder and its permissions");
+    }
+  },
   isOwnerOnly: async (file) => {
     if (process.platform === "win32") return true;
     return (statSync(file).mode & OTHERS_MASK) === 0;
@@ -98,10 +119,10 @@ const nodeFiles: Files = {
 };
 
 /** Creates each missing folder by itself: Node's recursive mkdir never returns in /proc. */
-function createFolder(folder: string): void {
+function createFolder(folder: string, mode = PRIVATE_FOLDER): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
-  mkdirSync(folder, { mode: PRIVATE_FOLDER });
+  if (path.dirname(folder) !== folder) createFolder(path.dirname(folder), mode);
+  mkdirSync(folder, { mode });
 }
 
 async function* stream(

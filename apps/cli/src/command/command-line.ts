@@ -26,6 +26,29 @@ export function findTarget(root: RoutingTarget, words: readonly string[]): Found
   return { path: [first, ...path], target };
 }
 
+/** The positional arguments and the context among the arguments of a command. */
+export function positionalsOf(
+  { parameters }: RoutingTarget,
+  words: readonly string[],
+): { readonly positionals: readonly string[]; readonly contextName?: string } {
+  const positionals: string[] = [];
+  let contextName: string | undefined;
+  for (let index = 0; index < words.length; index += 1) {
+    const [word = "", next] = words.slice(index, index + 2);
+    const { dashes, name = "", value } = /^(?<dashes>--?)(?<name>[\w-]+)(?:=(?<value>.*))?$/s.exec(word)?.groups ?? {};
+    const flag = dashes === "-" ? (parameters?.aliases?.[name] ?? name) : camelCase(name);
+    if (dashes === undefined) positionals.push(word);
+    else if (flag === "context") contextName = value ?? next;
+    const kind = parameters?.flags?.[flag]?.kind;
+    if (dashes !== undefined && value === undefined && (kind === "parsed" || kind === "enum")) index += 1;
+  }
+  return { positionals, ...(contextName === undefined ? {} : { contextName }) };
+}
+
+function camelCase(flag: string): string {
+  return flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The commands of a route map, for an error about an unknown command. */
 export function commandNames({ getAllEntries }: RoutingTarget): readonly string[] {
   const entries = getAllEntries?.() ?? [];

@@ -1,5 +1,7 @@
 import { buildCommand, type Command, type CommandContext, type FlagParametersForType } from "@stricli/core";
-import { parseNonEmpty } from "./argument-parsers.ts";
+import { parseChoice, parseNonEmpty } from "./argument-parsers.ts";
+import { completeDeployment, completeNames, completeValues, type Completer, type TypedArguments } from "./complete.ts";
+import { outputFlag } from "./flags.ts";
 import { parseDeploymentKey } from "./kinds.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { CommonFlags, Session } from "../session/session.ts";
@@ -10,6 +12,8 @@ export interface CliContext extends CommandContext {
   readonly environment: () => Promise<ProcessEnvironment>;
   /** Reports the exit code of the command. */
   readonly exit: (code: ExitCode) => void;
+  /** During completion only. */
+  readonly typed?: TypedArguments;
 }
 
 /** The handler of a command. Undefined as exit code means success. */
@@ -24,6 +28,7 @@ interface Argument {
   readonly placeholder: string;
   readonly parse: (text: string) => string;
   readonly optional?: true;
+  readonly proposeCompletions?: Completer;
 }
 
 /** Positional arguments: a fixed list or a variadic one. Stricli's own type does not infer optional arguments. */
@@ -52,14 +57,9 @@ const commonFlags = {
     optional: true,
     brief: "context to use; see oaas context list",
     placeholder: "name",
+    proposeCompletions: completeNames("context"),
   },
-  output: {
-    kind: "parsed",
-    parse: String,
-    optional: true,
-    brief: "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…",
-    placeholder: "format",
-  },
+  output: outputFlag,
 } as const;
 
 /** Builds a command with the global flags, examples in its help and uniform error output. */
@@ -86,26 +86,45 @@ export function command<F extends object = object, A extends readonly (string | 
 }
 
 /** One required positional argument. */
-export function requiredArgument(brief: string, placeholder: string): Positional<[string]> {
-  return { kind: "tuple", parameters: [{ brief, placeholder, parse: parseNonEmpty }] };
+export function requiredArgument(brief: string, placeholder: string, complete?: Completer): Positional<[string]> {
+  return { kind: "tuple", parameters: [argument(brief, placeholder, complete)] };
 }
 
 /** One or more positional arguments. */
 export function requiredArguments(brief: string, placeholder: string): Positional<[string, ...string[]]> {
-  return { kind: "array", parameter: { brief, placeholder, parse: parseNonEmpty }, minimum: 1 };
+  return { kind: "array", parameter: argument(brief, placeholder), minimum: 1 };
+}
+
+/** One of some values. */
+export function choiceArgument(brief: string, placeholder: string, ...values: readonly string[]): Positional<[string]> {
+  const parse = parseChoice(...values);
+  return { kind: "tuple", parameters: [{ ...argument(brief, placeholder, completeValues(...values)), parse }] };
+}
+
+/** A name or other text that must not be empty. */
+export function argument(brief: string, placeholder: string, complete?: Completer): Argument {
+  return {
+    brief,
+    placeholder,
+    parse: parseNonEmpty,
+    ...(complete === undefined ? {} : { proposeCompletions: complete }),
+  };
 }
 
 /** Any number of positional arguments. */
-export function optionalArguments(brief: string, placeholder: string): Positional<string[]> {
-  return { kind: "array", parameter: { brief, placeholder, parse: parseNonEmpty } };
+export function optionalArguments(brief: string, placeholder: string, complete?: Completer): Positional<string[]> {
+  return { kind: "array", parameter: argument(brief, placeholder, complete) };
 }
 
 /** The key of a deployment, also as `deployment/KEY`. */
 export function deploymentArgument(brief = "key of the deployment"): Positional<[string]> {
-  return { kind: "tuple", parameters: [{ brief, placeholder: "key", parse: parseDeploymentKey }] };
+  return {
+    kind: "tuple",
+    parameters: [{ brief, placeholder: "key", parse: parseDeploymentKey, proposeCompletions: completeDeployment }],
+  };
 }
 
 /** One optional positional argument. */
-export function optionalArgument(brief: string, placeholder: string): Positional<[string?]> {
-  return { kind: "tuple", parameters: [{ brief, placeholder, parse: parseNonEmpty, optional: true }] };
+export function optionalArgument(brief: string, placeholder: string, complete?: Completer): Positional<[string?]> {
+  return { kind: "tuple", parameters: [{ ...argument(brief, placeholder, complete), optional: true }] };
 }

@@ -1,16 +1,34 @@
 import { parseChoice, parseDuration, parsePositiveInteger } from "./argument-parsers.ts";
+import { completeNames, completeValues, type Completer } from "./complete.ts";
 
-export const textFlag = (brief: string, placeholder: string) =>
-  ({ kind: "parsed", parse: String, optional: true, brief, placeholder }) as const;
+const completed = (complete: Completer | undefined) => (complete === undefined ? {} : { proposeCompletions: complete });
+
+export const textFlag = (brief: string, placeholder: string, complete?: Completer) =>
+  ({ kind: "parsed", parse: String, optional: true, brief, placeholder, ...completed(complete) }) as const;
 
 export const numberFlag = (brief: string, placeholder: string, parse = parsePositiveInteger) =>
   ({ kind: "parsed", parse, optional: true, brief, placeholder }) as const;
 
 export const choiceFlag = (brief: string, placeholder: string, ...values: readonly string[]) =>
-  ({ kind: "parsed", parse: parseChoice(...values), optional: true, brief, placeholder }) as const;
+  ({
+    kind: "parsed",
+    parse: parseChoice(...values),
+    optional: true,
+    brief,
+    placeholder,
+    proposeCompletions: completeValues(...values),
+  }) as const;
 
-export const repeatedFlag = (brief: string, placeholder: string) =>
-  ({ kind: "parsed", parse: String, optional: true, variadic: true, brief, placeholder }) as const;
+export const repeatedFlag = (brief: string, placeholder: string, complete?: Completer) =>
+  ({
+    kind: "parsed",
+    parse: String,
+    optional: true,
+    variadic: true,
+    brief,
+    placeholder,
+    ...completed(complete),
+  }) as const;
 
 export const booleanFlag = (brief: string) => ({ kind: "boolean", brief, default: false, withNegated: false }) as const;
 
@@ -40,4 +58,13 @@ export const filesFlag = {
   brief: "a file, a folder, or - for standard input; may be repeated",
   placeholder: "path",
 } as const;
-export const clusterFlag = textFlag("in this cluster only", "name");
+
+export const clusterFlag = textFlag("in this cluster only", "name", completeNames("cluster"));
+
+export const packageFlag = textFlag("only of this package", "name", completeNames("package"));
+
+export const outputFlag = textFlag(
+  "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…",
+  "format",
+  completeValues("table", "wide", "json", "yaml", "name", "jsonpath=", "custom-columns="),
+);

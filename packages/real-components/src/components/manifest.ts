@@ -105,6 +105,29 @@ const DECLARED = [
     proof: { file: "protoc", args: ["--version"], contains: "libprotoc 3.21.12" },
   }),
   declare({
+    name: "zsh",
+    version: "5.9",
+    tier: "test",
+    purpose: "shell, for the completion of the command line",
+    // The package has its program at bin/zsh, so the wrapper has another name.
+    recipe: { kind: "debian-extract", packages: ["zsh", "zsh-common"], commands: { "zsh-shell": "bin/zsh" } },
+    files: { zsh: "bin/zsh-shell" },
+    proof: { file: "zsh", args: ["--version"], contains: "zsh 5.9" },
+  }),
+  declare({
+    name: "fish",
+    version: "3.6.0",
+    tier: "test",
+    purpose: "shell, for the completion of the command line",
+    recipe: {
+      kind: "debian-extract",
+      packages: ["fish", "fish-common", "libpcre2-32-0"],
+      commands: { fish: "usr/bin/fish" },
+    },
+    files: { fish: "bin/fish" },
+    proof: { file: "fish", args: ["--version"], contains: "version 3.6.0" },
+  }),
+  declare({
     name: "chromium",
     version: "Debian's",
     tier: "test",

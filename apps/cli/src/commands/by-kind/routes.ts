@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import { parseRevisionOrPrevious } from "../../command/argument-parsers.ts";
+import { completeTargets } from "../../command/complete.ts";
 import { command, optionalArguments } from "../../command/command.ts";
 import {
   booleanFlag,
@@ -46,6 +47,7 @@ export const get = command({
   positional: optionalArguments(
     "KIND, KIND NAME…, KIND/NAME…, or all; kinds: packages, deployments, class-runtimes, clusters, classes, functions, events, contexts",
     "target",
+    completeTargets("all"),
   ),
   load: async () => (await import("./get.ts")).get,
 });
@@ -54,7 +56,7 @@ export const describe = command({
   brief: "Show objects with what belongs to them: status, revisions, deployments, and why one is not ready",
   examples: ["oaas describe deployment shop-order", "oaas describe pkg/shop", "oaas describe clusters"],
   flags: {},
-  positional: optionalArguments("KIND, KIND NAME… or KIND/NAME…", "target"),
+  positional: optionalArguments("KIND, KIND NAME… or KIND/NAME…", "target", completeTargets()),
   load: async () => (await import("./describe.ts")).describe,
 });
 
@@ -73,11 +75,15 @@ export const deleteObjects = command({
     yes: yesFlag,
   },
   aliases: { f: "filename", y: "yes" },
-  positional: optionalArguments("KIND NAME… or KIND/NAME…", "target"),
+  positional: optionalArguments("KIND NAME… or KIND/NAME…", "target", completeTargets()),
   load: async () => (await import("./delete-objects.ts")).deleteObjects,
 });
 
-const revised = optionalArguments("deployment/NAME, package/NAME, or the name of a deployment", "target");
+const revised = optionalArguments(
+  "deployment/NAME, package/NAME, or the name of a deployment",
+  "target",
+  completeTargets(),
+);
 
 export const rollout = buildRouteMap({
   docs: { brief: "Follow, list and undo roll-outs of deployments and packages" },

@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
-import { command, optionalArgument, requiredArgument } from "../../command/command.ts";
+import { completeNames } from "../../command/complete.ts";
+import { choiceArgument, command, optionalArgument, requiredArgument } from "../../command/command.ts";
 import { booleanFlag, textFlag, yesFlag } from "../../command/flags.ts";
 
 export const login = command({
@@ -32,14 +33,14 @@ export const contexts = buildRouteMap({
       brief: "Set the address of a context and select it; use login to save a token too",
       examples: ["oaas context set production --pm https://oaas.example.test"],
       flags: { pm: textFlag("address of the package manager", "url") },
-      positional: optionalArgument("name of the context", "name"),
+      positional: optionalArgument("name of the context", "name", completeNames("context")),
       load: async () => (await import("./contexts.ts")).setContext,
     }),
     select: command({
       brief: "Select the current context",
       examples: ["oaas context select production"],
       flags: {},
-      positional: requiredArgument("name of the context", "name"),
+      positional: requiredArgument("name of the context", "name", completeNames("context")),
       load: async () => (await import("./contexts.ts")).selectContext,
     }),
     remove: command({
@@ -47,7 +48,7 @@ export const contexts = buildRouteMap({
       examples: ["oaas context remove production --yes"],
       flags: { yes: yesFlag },
       aliases: { y: "yes" },
-      positional: requiredArgument("name of the context", "name"),
+      positional: requiredArgument("name of the context", "name", completeNames("context")),
       load: async () => (await import("./contexts.ts")).removeContext,
     }),
   },
@@ -61,9 +62,13 @@ export const doctor = command({
 });
 
 export const completion = command({
-  brief: "Print a shell completion script",
-  examples: ["source <(oaas completion bash)", "oaas completion fish > ~/.config/fish/completions/oaas.fish"],
+  brief: "Print a shell completion script: commands, flags, values, and names of existing objects",
+  examples: [
+    "source <(oaas completion bash)",
+    "source <(oaas completion zsh)",
+    "oaas completion fish > ~/.config/fish/completions/oaas.fish",
+  ],
   flags: {},
-  positional: requiredArgument("bash, zsh or fish", "shell"),
+  positional: choiceArgument("bash, zsh or fish", "shell", "bash", "zsh", "fish"),
   load: async () => (await import("./completion.ts")).completion,
 });

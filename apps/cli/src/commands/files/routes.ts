@@ -1,7 +1,9 @@
 import { parseFraction } from "../../command/argument-parsers.ts";
-import { command } from "../../command/command.ts";
+import { completeNames } from "../../command/complete.ts";
+import { command, optionalArgument } from "../../command/command.ts";
 import {
   booleanFlag,
+  choiceFlag,
   filesFlag,
   numberFlag,
   reasonFlag,
@@ -57,7 +59,11 @@ export const plan = command({
   ],
   flags: {
     filename: filesFlag,
-    clusterDown: repeatedFlag("assume that this cluster is down, and show what keeps running; may be repeated", "name"),
+    clusterDown: repeatedFlag(
+      "assume that this cluster is down, and show what keeps running; may be repeated",
+      "name",
+      completeNames("cluster"),
+    ),
     availability: numberFlag("assume this target availability, as a fraction: 0.999", "fraction", parseFraction),
     revision: numberFlag("assume this package revision", "revision"),
   },
@@ -71,4 +77,34 @@ export const validateFiles = command({
   flags: { filename: filesFlag, offline: booleanFlag("check the schema only, without a package manager") },
   aliases: fileAlias,
   load: async () => (await import("./validate-files.ts")).validateFiles,
+});
+
+export const init = command({
+  brief: "Write a commented package and deployment; asks for what the flags do not say",
+  examples: [
+    "oaas init",
+    "oaas init shop --name shop --class Order --function place --function cancel",
+    "oaas init --yes --state none --cluster edge --cluster cloud",
+  ],
+  flags: {
+    name: textFlag("name of the package; also the key of the deployment", "name"),
+    class: textFlag("name of the class", "name"),
+    function: repeatedFlag("name of a function; may be repeated", "name"),
+    image: repeatedFlag("container image of a function, in the order of the functions; may be repeated", "image"),
+    state: choiceFlag(
+      "none, or the consistency of the state: READ_YOUR_WRITE, BOUNDED_STALENESS, STRONG",
+      "consistency",
+      "none",
+      "READ_YOUR_WRITE",
+      "BOUNDED_STALENESS",
+      "STRONG",
+    ),
+    cluster: repeatedFlag("cluster to use; may be repeated", "name", completeNames("cluster")),
+    availability: numberFlag("target availability, as a fraction: 0.999", "fraction", parseFraction),
+    force: booleanFlag("overwrite existing files"),
+    yes: booleanFlag("ask nothing; use the defaults"),
+  },
+  aliases: { y: "yes" },
+  positional: optionalArgument("folder of package.yaml and deployment.yaml; the current one by default", "folder"),
+  load: async () => (await import("./init.ts")).init,
 });

@@ -1,13 +1,13 @@
 import { buildCommand, buildRouteMap, numberParser, type Command } from "@stricli/core";
 import { parseDuration } from "../../command/argument-parsers.ts";
+import { completeLoaded, completeNames } from "../../command/complete.ts";
 import type { CliContext } from "../../command/command.ts";
-import { booleanFlag, textFlag, yesFlag } from "../../command/flags.ts";
+import { booleanFlag, outputFlag, textFlag, yesFlag } from "../../command/flags.ts";
 import type { ExitCode } from "../../exit-code.ts";
 import type { Session } from "../../session/session.ts";
 
 /** The commands of the local stack. They use a stack on this machine instead of a context. */
 const data = textFlag("data folder of the stack; .oaas/data by default", "folder");
-const output = textFlag("table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:PATH,…", "format");
 
 interface StackCommandSpec {
   readonly brief: string;
@@ -23,7 +23,7 @@ function stackCommand({ brief, examples, flags, aliases, positional, load }: Sta
   const built = {
     docs: { brief, fullDescription: `${brief}\n\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}` },
     parameters: {
-      flags: { ...flags, output },
+      flags: { ...flags, output: outputFlag },
       aliases: { o: "output", ...aliases },
       ...(positional === undefined ? {} : { positional }),
     },
@@ -41,6 +41,11 @@ function stackCommand({ brief, examples, flags, aliases, positional, load }: Sta
   return buildCommand(built as never);
 }
 
+async function scenarioNames(): Promise<readonly string[]> {
+  const { SCENARIOS } = await import("../lab/scenarios.ts");
+  return [...SCENARIOS.map(({ name }) => name), "all"];
+}
+
 const lab = buildRouteMap({
   docs: { brief: "Run fault injection scenarios against the local stack" },
   aliases: { ls: "list", mend: "restore" },
@@ -56,7 +61,7 @@ const lab = buildRouteMap({
       brief: "Run scenarios: each injects a fault, checks the expected behaviour and removes the fault",
       examples: ["oaas lab run cluster-down", "oaas lab run partition --cluster cloud", "oaas lab run all"],
       flags: {
-        cluster: textFlag("cluster to break; the first by default", "name"),
+        cluster: textFlag("cluster to break; the first by default", "name", completeNames("cluster")),
         data,
         timeout: {
           kind: "parsed",
@@ -68,7 +73,12 @@ const lab = buildRouteMap({
       },
       positional: {
         kind: "array",
-        parameter: { brief: "scenario names, or all", placeholder: "scenario", parse: String },
+        parameter: {
+          brief: "scenario names, or all",
+          placeholder: "scenario",
+          parse: String,
+          proposeCompletions: completeLoaded(scenarioNames),
+        },
       },
       load: async () => (await import("../lab/commands.ts")).runScenarios,
     }),

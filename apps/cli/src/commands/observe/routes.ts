@@ -1,5 +1,6 @@
 import { buildRouteMap } from "@stricli/core";
 import {
+  argument,
   command,
   deploymentArgument,
   optionalArgument,
@@ -7,12 +8,14 @@ import {
   requiredArguments,
 } from "../../command/command.ts";
 import { parseCount, parseDuration, parseNonEmpty } from "../../command/argument-parsers.ts";
+import { completeDeployment, completeNames, completeSubject, completeTargets } from "../../command/complete.ts";
 import { parseDeploymentKey } from "../../command/kinds.ts";
 import {
   booleanFlag,
   choiceFlag,
   clusterFlag,
   numberFlag,
+  packageFlag,
   repeatedFlag,
   textFlag,
   timeoutFlag,
@@ -55,7 +58,11 @@ export const events = command({
     topic: choiceFlag("deployment, operation, cluster, class-runtime or package", "topic", ...TOPICS),
     count: numberFlag("exit after this many events", "count"),
   },
-  positional: optionalArgument("only events of this key; package.Class selects all deployments of a class", "key"),
+  positional: optionalArgument(
+    "only events of this key; package.Class selects all deployments of a class",
+    "key",
+    completeNames("deployment"),
+  ),
   load: async () => (await import("./events.ts")).followEvents,
 });
 
@@ -71,12 +78,12 @@ export const explain = command({
   positional: {
     kind: "tuple",
     parameters: [
-      {
-        brief: "a deployment, or a field path that starts with a kind; deployment/NAME always names a deployment",
-        placeholder: "subject",
-        parse: parseNonEmpty,
-      },
-      { brief: "the deployment, after the kind", placeholder: "name", parse: parseNonEmpty, optional: true },
+      argument(
+        "a deployment, or a field path that starts with a kind; deployment/NAME always names a deployment",
+        "subject",
+        completeSubject,
+      ),
+      { ...argument("the deployment, after the kind", "name", completeTargets()), optional: true },
     ],
   },
   load: async () => (await import("./explain.ts")).explain,
@@ -121,7 +128,11 @@ export const invoke = command({
   flags: {
     data: textFlag("body of the request", "text"),
     file: textFlag("file with the body, or - for standard input", "path"),
-    cluster: textFlag("cluster to call; by default the first one where the function is ready", "name"),
+    cluster: textFlag(
+      "cluster to call; by default the first one where the function is ready",
+      "name",
+      completeNames("cluster"),
+    ),
     method: textFlag("GET, POST, PUT, PATCH or DELETE; POST by default", "method"),
     path: textFlag("path and query; / by default", "path"),
     header: repeatedFlag("request header, such as 'content-type: application/json'; may be repeated", "header"),
@@ -130,7 +141,12 @@ export const invoke = command({
   positional: {
     kind: "tuple",
     parameters: [
-      { brief: "a deployment", placeholder: "deployment", parse: parseDeploymentKey },
+      {
+        brief: "a deployment",
+        placeholder: "deployment",
+        parse: parseDeploymentKey,
+        proposeCompletions: completeDeployment,
+      },
       {
         brief: "the function: its key, or the part behind the class; not needed if there is only one",
         placeholder: "function",
@@ -151,13 +167,14 @@ export const top = command({
     "oaas top --package shop -o json",
   ],
   flags: {
-    package: textFlag("only of this package", "name"),
+    package: packageFlag,
     class: textFlag("only of this class", "key"),
     cluster: clusterFlag,
   },
   positional: optionalArguments(
     "only of KIND NAME… or KIND/NAME…: deployment, package, class, function, class-runtime, cluster",
     "target",
+    completeTargets(),
   ),
   load: async () => (await import("./top.ts")).top,
 });

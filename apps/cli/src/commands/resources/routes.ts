@@ -1,11 +1,13 @@
 import { buildRouteMap } from "@stricli/core";
 import { parseNonEmpty } from "../../command/argument-parsers.ts";
+import { completeNames } from "../../command/complete.ts";
 import { command, deploymentArgument, optionalArgument, requiredArgument } from "../../command/command.ts";
 import {
   booleanFlag,
   choiceFlag,
   clusterFlag,
   numberFlag,
+  packageFlag,
   reasonFlag,
   repeatedFlag,
   revisionFlag,
@@ -14,7 +16,7 @@ import {
 } from "../../command/flags.ts";
 import { apply, validateFiles } from "../files/routes.ts";
 
-const nameOfPackage = requiredArgument("name of the package", "name");
+const nameOfPackage = requiredArgument("name of the package", "name", completeNames("package"));
 const keyOfDeployment = deploymentArgument();
 
 export const packages = buildRouteMap({
@@ -89,9 +91,9 @@ export const deployments = buildRouteMap({
       brief: "List deployments",
       examples: ["oaas deployment list", "oaas deployment list --package shop -o wide"],
       flags: {
-        package: textFlag("only of this package", "name"),
+        package: packageFlag,
         class: textFlag("only of this class", "key"),
-        cluster: textFlag("only those that target this cluster", "name"),
+        cluster: textFlag("only those that target this cluster", "name", completeNames("cluster")),
         condition: choiceFlag(
           "only in this condition",
           "condition",
@@ -102,7 +104,7 @@ export const deployments = buildRouteMap({
           "Deleted",
         ),
       },
-      positional: optionalArgument("only this deployment", "key"),
+      positional: optionalArgument("only this deployment", "key", completeNames("deployment")),
       load: async () => (await import("./deployments.ts")).listDeployments,
     }),
     get: command({
@@ -181,7 +183,7 @@ export const catalogueOf = (what: "class" | "function") =>
         brief: what === "class" ? "List classes" : "List functions",
         examples: [`oaas ${what} list`, `oaas ${what} list Order`],
         flags: {},
-        positional: optionalArgument("only keys that contain this text", "filter"),
+        positional: optionalArgument("only keys that contain this text", "filter", completeNames(what)),
         load: async () => {
           const { listClasses, listFunctions } = await import("./catalogue.ts");
           return what === "class" ? listClasses : listFunctions;
@@ -198,11 +200,11 @@ export const runtimes = buildRouteMap({
       brief: "List class runtimes, or show one",
       examples: ["oaas runtime list", "oaas runtime list --cluster edge -o wide"],
       flags: {
-        package: textFlag("only of this package", "name"),
+        package: packageFlag,
         class: textFlag("only of this class", "key"),
         cluster: clusterFlag,
       },
-      positional: optionalArgument("only this class runtime", "id"),
+      positional: optionalArgument("only this class runtime", "id", completeNames("class-runtime")),
       load: async () => (await import("./catalogue.ts")).listRuntimes,
     }),
   },
@@ -222,7 +224,7 @@ export const clusters = buildRouteMap({
       brief: "Show the health of one or all clusters; exits with 1 if one is not healthy",
       examples: ["oaas cluster health", "oaas cluster health edge"],
       flags: {},
-      positional: optionalArgument("only this cluster", "name"),
+      positional: optionalArgument("only this cluster", "name", completeNames("cluster")),
       load: async () => (await import("./clusters.ts")).clusterHealth,
     }),
     add: command<
@@ -251,7 +253,7 @@ export const clusters = buildRouteMap({
       examples: ["oaas cluster remove edge --yes"],
       flags: { yes: yesFlag },
       aliases: { y: "yes" },
-      positional: requiredArgument("name of the cluster", "name"),
+      positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
       load: async () => (await import("./clusters.ts")).removeCluster,
     }),
   },
