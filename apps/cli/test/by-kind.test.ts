@@ -122,7 +122,7 @@ describe("kubectl's commands on a local stack with the clusters edge and cloud",
     expect(await out("explain deploy.rollout")).toBe(await out("explain deployment.rollout"));
     expect(await out("explain deployments")).toBe(await out("explain deployment"));
     expect(await out("explain clusters.labels")).toContain("cluster.labels");
-    expect(await out("logs deployment/hello --tail 1")).toBe(await out("logs hello --tail 1"));
+    expect(await out("logs deployment/hello --history")).toBe(await out("logs hello --history"));
     expect(await oaas("logs package/shop")).toMatchObject({
       code: 2,
       err: expect.stringContaining("not a deployment"),

@@ -46,10 +46,10 @@ ${kindTable()}
 
 \`-o json\`, \`yaml\` and \`jsonpath\` of \`get\` return the object itself for one name, and \`{"kind": "List", "items": […]}\`
 otherwise; \`package list\` and the other \`list\` commands return an array. \`--sort-by\`, \`--field-selector\` and
-\`custom-columns\` take paths such as \`.status.condition\`; a field selector ignores case. \`--selector\` works on the labels of clusters and on the
-tags of packages, which are labels without a value; nothing else has labels. The package manager has no namespaces:
-\`--all-namespaces\` and \`--namespace\` apply to class runtimes, which are in a namespace of their cluster, and have no
-effect on other kinds.
+\`custom-columns\` take paths such as \`.created_at\`; a field selector ignores case. \`--selector\` works on the labels of
+clusters and on the tags of packages, which are labels without a value; nothing else has labels. The package manager has no
+namespaces: \`--all-namespaces\` and \`--namespace\` apply to class runtimes, which are in a namespace of their cluster, and
+have no effect on other kinds.
 
 **Explain.** \`oaas explain KIND\` and \`oaas explain KIND.field\` describe the schema, also with plurals and short names.
 \`oaas explain NAME\` explains the deployment NAME. If a deployment is called like a kind, use
