@@ -32,7 +32,7 @@ export interface BacktestPoint {
 /** A decision of the recorded run compared with the one of the replay. */
 export interface DecisionComparison {
   readonly atMs: number;
-  /** identical: same digest. same: same change at the same time on other inputs. */
+  /** identical: same digest on the recorded samples. same: same change at the same time on other inputs. */
   readonly result: "identical" | "same" | "different";
   readonly recorded: string;
   readonly replayed: string;

@@ -28,6 +28,33 @@ describe("the replay of a run", () => {
     expect(result.actions.map(({ record }) => record?.digest)).toEqual(recorded.decisions.map(({ digest }) => digest));
   });
 
+  test("makes the recorded decisions at their times when samples were completed later", () => {
+    const recorded = recordedComponent();
+    // The load that is known afterwards is higher than the one that was known then.
+    const signals = Object.fromEntries(
+      Object.entries(recorded.signals).map(([signal, series]) => [
+        signal,
+        series.map(({ atMs, value }) => ({ atMs: atMs - 45_000, value: value * 1.1 })),
+      ]),
+    );
+    const textOf = ({ from, to, lane }: { from?: number; to?: number; lane?: string }) => `${from} ${to} ${lane}`;
+    const result = replay({ ...recorded, signals }, OPTIONS);
+    expect(result.actions.map((one) => `${one.atMs} ${textOf(one)}`)).toEqual(
+      recorded.decisions.map(({ input, outcome }) => `${input.nowMs} ${textOf(outcome as object)}`),
+    );
+    expect(result.actions.map(({ record }) => record?.digest)).toEqual(recorded.decisions.map(({ digest }) => digest));
+    expect(new Set(result.comparisons.map(({ result: equality }) => equality))).toEqual(new Set(["same"]));
+  });
+
+  test("decides on the samples before the first recorded decision, when it was not the first of all", () => {
+    const recorded = recordedComponent();
+    const result = replay({ ...recorded, decisions: recorded.decisions.slice(2) }, OPTIONS);
+    expect(result.actions.map(({ record }) => record?.digest).slice(2)).toEqual(
+      recorded.decisions.slice(2).map(({ digest }) => digest),
+    );
+    expect(result.actions.length).toBe(recorded.decisions.length);
+  });
+
   test("makes the same decisions when the decisions are not recorded", () => {
     const recorded = recordedComponent();
     const changes = ({ from, to, lane, atMs }: { from: number; to: number; lane: string; atMs: number }) =>

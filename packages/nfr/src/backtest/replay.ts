@@ -1,3 +1,4 @@
+import { equalJson } from "@oaas/foundation";
 import { digestJson } from "@oaas/foundation/hash";
 import { analyze } from "../analyzer/analyze.ts";
 import type { Analysis, AnalyzerState } from "../analyzer/analysis.ts";
@@ -7,6 +8,7 @@ import type { Limit, PolicyDecision, PolicyInput, PolicySettings, PolicyState } 
 import { recommendMinimum } from "../policy/autoscaler.ts";
 import { decide } from "../policy/decide.ts";
 import { outcomeText, recordDecision, type DecisionRecord } from "../policy/record.ts";
+import { rememberTarget } from "../policy/windows.ts";
 import type { ComponentSamples } from "../samples.ts";
 import {
   countDirectionChanges,
@@ -42,8 +44,14 @@ export function replay(recorded: RecordedComponent, options: ReplayOptions): Bac
  * Decides at each tick on the samples that were known then, and yields the share that is done. The decided replicas are
  * the current ones of the next tick; the samples stay as recorded. Blocked decisions, such as during a roll-out, are not
  * in a recording of samples.
+ *
+ * With the policy of the recorded decisions, the replay follows them: it decides at their times on their inputs when the
+ * samples lead to others, because samples arrive late and are completed later; and it holds at the other ticks, because
+ * the recorded run held there.
  */
-export function* replayInSteps(recorded: RecordedComponent, options: ReplayOptions): Generator<number, Backtest> {
+export function* replayInSteps(component: RecordedComponent, options: ReplayOptions): Generator<number, Backtest> {
+  const decisions = component.decisions.filter(({ input }) => input.dimension === "replicas");
+  const recorded = { ...component, decisions };
   const ticks = ticksOf(recorded, options.tickMs);
   const run = new Replay(recorded, options);
   for (const [at, tickMs] of ticks.entries()) {
@@ -87,6 +95,8 @@ class Replay {
   readonly #points: BacktestPoint[] = [];
   readonly #actions: BacktestAction[] = [];
   readonly #comparisons: DecisionComparison[] = [];
+  /** From when on the replay follows the recorded decisions. */
+  readonly #followsFromMs: number;
   #nextRecord = 0;
   #current: number | undefined;
   #analyzerState: AnalyzerState | undefined;
@@ -99,6 +109,7 @@ class Replay {
     const first = recorded.decisions[0]?.input;
     this.#current = recorded.scale.current ?? first?.current;
     this.#policyState = { targets: [], directionChangesMs: [] };
+    this.#followsFromMs = followsFrom(recorded.decisions, options.policy);
   }
 
   tick(nowMs: number): void {
@@ -108,16 +119,8 @@ class Replay {
     const current = (this.#current ??= Math.max(this.#recorded.scale.min ?? 1, Math.round(ready ?? 1)));
     const analysis = this.#analyze(nowMs, current, samples);
     this.#analyzerState = analysis.state;
-    const input = this.#inputOf(nowMs, current, ready, analysis);
-    const decision = decide(input, this.#options.policy);
+    const decision = this.#decide(this.#inputOf(nowMs, current, ready, analysis), analysis, samples);
     this.#policyState = decision.next;
-    const recorded = this.#recorded.decisions[this.#nextRecord];
-    const isRecorded = recorded?.input.nowMs === nowMs;
-    if (isRecorded || decision.action !== "hold") {
-      const record = recordDecision(input, this.#options.policy, decision, digestJson(samples));
-      if (isRecorded) this.#compare(recorded, record);
-      if (decision.action !== "hold") this.#actions.push(actionOf(nowMs, decision, analysis, record));
-    }
     if (decision.action !== "hold") this.#current = decision.to;
     const rps = newestValue(samples, "requests_per_second");
     this.#points.push({
@@ -127,6 +130,24 @@ class Replay {
       decidedReplicas: this.#current ?? current,
       compliance: worstStatus(analysis),
     });
+  }
+
+  #decide(measured: PolicyInput, analysis: Analysis, samples: ComponentSamples): PolicyDecision {
+    const { policy } = this.#options;
+    const { nowMs } = measured;
+    const recorded = this.#recorded.decisions[this.#nextRecord];
+    const isRecorded = recorded?.input.nowMs === nowMs;
+    const isFollowing = nowMs >= this.#followsFromMs;
+    const own = decide(measured, policy);
+    if (isFollowing && !isRecorded) return withoutAction(own, measured, policy);
+    if (own.action === "hold" && !isRecorded) return own;
+    const ownRecord = recordDecision(measured, policy, own, digestJson(samples));
+    const follows = isFollowing && isRecorded && ownRecord.digest !== recorded.digest;
+    const decision = follows ? decide(recorded.input, policy) : own;
+    const record = follows ? recordDecision(recorded.input, policy, decision, recorded.samplesDigest) : ownRecord;
+    if (isRecorded) this.#compare(recorded, record, ownRecord);
+    if (decision.action !== "hold") this.#actions.push(actionOf(nowMs, decision, analysis, record));
+    return decision;
   }
 
   result(ticks: readonly number[]): Backtest {
@@ -204,17 +225,35 @@ class Replay {
     };
   }
 
-  #compare(recorded: DecisionRecord, replayed: DecisionRecord): void {
+  /** `measured` is the decision on the samples, which may not be the one that the replay made. */
+  #compare(recorded: DecisionRecord, replayed: DecisionRecord, measured: DecisionRecord): void {
     this.#nextRecord += 1;
     const [ours, theirs] = [outcomeText(replayed.outcome), outcomeText(recorded.outcome)];
     const same = ours === theirs ? "same" : "different";
     this.#comparisons.push({
       atMs: recorded.input.nowMs,
-      result: replayed.digest === recorded.digest ? "identical" : same,
+      result: measured.digest === recorded.digest ? "identical" : same,
       recorded: theirs,
       replayed: ours,
     });
   }
+}
+
+/**
+ * From when on the replay follows recorded decisions: always when the first one was the first of all, else from it on;
+ * never with another policy.
+ */
+function followsFrom(decisions: readonly DecisionRecord[], policy: PolicySettings): number {
+  const [first] = decisions;
+  if (first === undefined || !decisions.every(({ settings }) => equalJson(settings, policy)))
+    return Number.POSITIVE_INFINITY;
+  return first.input.state.lastAction === undefined ? Number.NEGATIVE_INFINITY : first.input.nowMs;
+}
+
+/** Holds, as the recorded run did at this tick. */
+function withoutAction(decision: PolicyDecision, input: PolicyInput, policy: PolicySettings): PolicyDecision {
+  if (decision.action === "hold") return decision;
+  return { action: "hold", reason: "within-tolerance", gates: decision.gates, next: rememberTarget(input, policy) };
 }
 
 function limitsOf(source: string, value: number | undefined): readonly Limit[] {

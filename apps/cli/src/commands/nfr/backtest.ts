@@ -14,7 +14,7 @@ import {
   type Recording,
   type ReplayOptions,
 } from "@oaas/nfr/backtest";
-import { DEFAULT_POLICY, readPolicySettings } from "@oaas/nfr/policy";
+import { DEFAULT_POLICY, POLICY_VERSION, readPolicySettings } from "@oaas/nfr/policy";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
@@ -38,18 +38,27 @@ const PROGRESS_MS = 1000;
  */
 export async function backtest(session: Session, flags: BacktestFlags, file?: string): Promise<ExitCode> {
   const { environment } = session;
-  const policy = flags.policy === undefined ? DEFAULT_POLICY : await readPolicy(session, flags.policy);
+  const stated = flags.policy === undefined ? undefined : await readPolicy(session, flags.policy);
   const recording = await loadRecording(session, flags, file);
   if (flags.save !== undefined)
     await environment.files.writePrivate(flags.save, `${JSON.stringify(writeRecording(recording))}\n`);
-  const options = { tickMs: recording.tickMs, analyzer: DEFAULT_ANALYZER_SETTINGS, policy };
+  const shared = { tickMs: recording.tickMs, analyzer: DEFAULT_ANALYZER_SETTINGS };
   const results: Backtest[] = [];
-  for (const component of recording.components) results.push(await run(session, component, options, flags.simulate));
+  for (const component of recording.components) {
+    const options = { ...shared, policy: stated ?? recordedPolicy(component) };
+    results.push(await run(session, component, options, flags.simulate));
+  }
   if (flags.svg !== undefined) await writePlots(session, flags.svg, results);
   if (session.isHumanOutput) session.print(results.map(backtestText).join("\n"));
   else session.printList(results.map(backtestView), { kind: "backtest", nameOf: nameOfResult, columns: [] });
   const isDifferent = results.some(({ comparisons }) => comparisons.some(({ result }) => result === "different"));
   return isDifferent ? EXIT.failed : EXIT.done;
+}
+
+/** The policy of the newest recorded decision, else the default. A policy of another version decides otherwise. */
+function recordedPolicy({ decisions }: RecordedComponent): PolicySettings {
+  const settings = decisions.at(-1)?.settings;
+  return settings?.version === POLICY_VERSION ? settings : DEFAULT_POLICY;
 }
 
 async function loadRecording(session: Session, flags: FetchFlags, file: string | undefined): Promise<Recording> {
