@@ -14,6 +14,7 @@ import { Analyzer, type MeasuredClass } from "./analysis/analyzer.ts";
 import { measuredComponents } from "./components/measured-component.ts";
 import { Enforcer } from "./enforcer/enforcer.ts";
 import { scriptedPrometheus, type Script } from "./testing/scripted-prometheus.ts";
+import { functionDeployment } from "./testing/function-deployment.ts";
 
 const STEP_MS = 30_000;
 const WINDOW_MS = 120_000;
@@ -76,19 +77,7 @@ class FakeClass {
     const spec = { functions, nfr_requirements: { min_throughput_rps: 50, max_latency_ms: 200 } };
     const parsed = classRuntime.parse({ apiVersion, kind: "ClassRuntime", metadata, spec });
     const resources = { requests: { cpu: "500m" } };
-    const deployment = {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: {
-        name: this.name,
-        labels: { "oaas.io/component": "function", "oaas.io/function": "f" },
-        annotations: { "oaas.io/function-key": "f" },
-      },
-      spec: {
-        replicas: this.replicas,
-        template: { spec: { containers: [{ image: "example.test/fn:1", resources }] } },
-      },
-    };
+    const deployment = functionDeployment(this.name, this.replicas, resources);
     return {
       object: { apiVersion, kind: "ClassRuntime", metadata },
       class: parsed,

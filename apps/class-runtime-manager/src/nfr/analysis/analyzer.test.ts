@@ -10,6 +10,7 @@ import { describe, expect, it } from "vitest";
 import { measuredComponents } from "../components/measured-component.ts";
 import { scriptedPrometheus, type Script, type ScriptedSeries } from "../testing/scripted-prometheus.ts";
 import { Analyzer, type AnalyzedClass, type AnalyzerOptions, type MeasuredClass } from "./analyzer.ts";
+import { functionDeployment } from "../testing/function-deployment.ts";
 
 const STEP_MS = 30_000;
 const RANGE_MS = 600_000;
@@ -38,16 +39,7 @@ class FakeClass {
     const functions = [{ function_key: "f", provision_config: { container_image: "example.test/fn:1" } }];
     const spec = { functions, nfr_requirements: this.#requirements };
     const parsed = classRuntime.parse({ apiVersion, kind: "ClassRuntime", metadata, spec });
-    const deployment = {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: {
-        name: this.name,
-        labels: { "oaas.io/component": "function", "oaas.io/function": "f" },
-        annotations: { "oaas.io/function-key": "f" },
-      },
-      spec: { replicas: 2, template: { spec: { containers: [{ image: "example.test/fn:1" }] } } },
-    };
+    const deployment = functionDeployment(this.name, 2);
     return {
       object: { apiVersion, kind: "ClassRuntime", metadata },
       class: parsed,
