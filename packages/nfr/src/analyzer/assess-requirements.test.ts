@@ -206,6 +206,20 @@ describe("assessRequirements", () => {
     expect(urgency).toMatchObject({ burnRate5m: 5, burnRate1h: 5 });
   });
 
+  it("names the range of the shortest burn rate when the samples cover less than five minutes", () => {
+    const input = inputOf({
+      requirements: { availability: 0.99 },
+      samples: constantSamples({ requests_per_second: 100, errors_per_second: 5 }),
+    });
+    const { compliance } = analyze({ ...input, settings: { ...input.settings, windowMs: 45_000 } });
+    expect(compliance[0]?.burnRates.map(({ long, short }) => `${long}/${short}`)).toEqual([
+      "1h/45s",
+      "6h/30m",
+      "1d/2h",
+      "3d/6h",
+    ]);
+  });
+
   it.each([
     { why: "starts, then is ready", values: [0, 0, 0, 1, 1, 1], expected: { status: "met", measured: 1 } },
     { why: "fails after its start", values: [0, 0, 1, 1, 0, 1], expected: { status: "violated", measured: 0.75 } },

@@ -6,6 +6,8 @@ import type { Measurements } from "./measure.ts";
 import { optional } from "./optional.ts";
 import type { RequestHistory } from "./request-history.ts";
 
+const SHORTEST_WINDOW_MS = 300_000;
+
 /** The verdict on one requirement. */
 interface Assessment {
   readonly status: ComplianceStatus;
@@ -68,7 +70,7 @@ function toCompliance(requirement: Requirement, assessment: Assessment, input: A
     window: formatDuration(input.settings.windowMs),
     sinceMs: previous?.status === status ? previous.sinceMs : input.nowMs,
     ...optional("errorBudgetLeft", budget?.errorBudgetLeft),
-    burnRates: budget?.burnRates ?? [],
+    burnRates: withMeasuredWindow(budget?.burnRates ?? [], input.settings.windowMs),
   };
   return { compliance, ...optional("ratio", ratio) };
 }
@@ -185,6 +187,12 @@ function whyNoVerdict({ requests }: Measurements, signal: Parameters<typeof miss
 
 function missing(signal: keyof AnalysisInput["samples"]["signals"], { settings }: AnalysisInput): string {
   return `no usable samples of ${signal} in the last ${formatDuration(settings.windowMs)}`;
+}
+
+/** The shortest window is measured with the samples, which may cover less than it. */
+function withMeasuredWindow(rates: BudgetUse["burnRates"], windowMs: number): BudgetUse["burnRates"] {
+  if (windowMs >= SHORTEST_WINDOW_MS) return rates;
+  return rates.map((rate) => (rate.short === "5m" ? { ...rate, short: formatDuration(windowMs) } : rate));
 }
 
 /** A duration in the notation of PromQL, such as `10m` or `90s`. */

@@ -106,6 +106,8 @@ function measurementSettings({ metricsUrl, servesUsage }: SimulatedLoad): Readon
     OPRC_CRM_PROM_STEP: "5s",
     OPRC_CRM_PROM_RATE_WINDOW: "15s",
     OPRC_CRM_ANALYZER_INTERVAL_SECS: "5s",
+    // Simulated functions use about 50 MiB.
+    OPRC_CRM_ANALYZER_MIN_MEMORY_MIB: "64",
     // For classes that state it; the others are observed.
     OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
     OPRC_CRM_ENFORCEMENT_MODE: "basic",
