@@ -167,7 +167,8 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     const notes = await fixture.kubectl(
       `get events -n ${NAMESPACE} --field-selector involvedObject.name=roomy,reason=NFRApplied -o jsonpath={.items[*].message}`,
     );
-    expect(notes).toContain("to a maximum of 6 replicas (HorizontalPodAutoscaler/roomy spec.maxReplicas, stable lane)");
+    // Later ones may be dropped by the rate limit of Events.
+    expect(notes).toContain("to a maximum of 4 replicas (HorizontalPodAutoscaler/roomy spec.maxReplicas, stable lane)");
   });
 
   test("leaves a workload to the autoscaler of someone else and names it", async () => {

@@ -62,7 +62,9 @@ describe("kubectl's commands on a local stack with the clusters edge and cloud",
       "NAME    STATUS    X\ncloud   Healthy   <none>\nedge    Healthy   <none>\n",
     );
     expect(await out("get envs -o custom-columns=NAME:.name --no-headers")).toBe("cloud\nedge\n");
-    expect(JSON.parse(await out("get pkg,envs -o json"))).toMatchObject({ items: [{ kind: "package" }, {}, {}, {}] });
+    expect(JSON.parse(await out("get pkg,envs -o json"))).toMatchObject({
+      items: [{ kind: "package" }, {}, {}, {}, {}],
+    });
   });
 
   test("get selects by label, tag, field and namespace, and sorts", async () => {
