@@ -134,6 +134,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["status"] },
     { folders: ["sagas"] },
     { folders: ["deployments"] },
+    { folders: ["apply"] },
     { folders: ["drift"] },
     { folders: ["events"] },
     { folders: ["access"] },

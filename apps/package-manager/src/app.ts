@@ -36,6 +36,7 @@ import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
+import { documentHandlers } from "./http/routes/documents.ts";
 import { eventHandlers } from "./http/routes/events.ts";
 import { catalogueHandlers, packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
@@ -173,6 +174,7 @@ function httpServer(
       ...catalogueHandlers(platform.registry, platform.status),
       ...deploymentHandlers(platform.deployments, platform.status),
       ...functionHandlers(platform.functions),
+      ...documentHandlers(platform.documents),
       ...clusterHandlers(platform.clusters, platform.admin, platform.status),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),

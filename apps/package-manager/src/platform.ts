@@ -1,4 +1,5 @@
 import type { Fault } from "@oaas/foundation";
+import { DocumentSets } from "./apply/apply-documents.ts";
 import { hasRecovered } from "./clusters/cluster-health.ts";
 import { clearTokenWarnings, encryptStoredTokens } from "./clusters/stored-tokens.ts";
 import type { PmConfig } from "./config.ts";
@@ -7,7 +8,15 @@ import type { DriftReconciler } from "./drift/drift-reconciler.ts";
 import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import type { ClusterDirectory } from "./ports.ts";
 import type { InboundReports } from "./status/inbound-reports.ts";
-import type { ClusterAdmin, Deployments, EventFeed, Registry, FunctionAccess, StatusReader } from "./use-cases.ts";
+import type {
+  ClusterAdmin,
+  Deployments,
+  Documents,
+  EventFeed,
+  FunctionAccess,
+  Registry,
+  StatusReader,
+} from "./use-cases.ts";
 import {
   buildClusterAdmin,
   buildClusters,
@@ -27,6 +36,7 @@ import {
 export interface Platform {
   readonly registry: Registry;
   readonly deployments: Deployments;
+  readonly documents: Documents;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly status: StatusReader;
@@ -65,6 +75,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   return {
     registry: core.registry,
     deployments: core.service,
+    documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     status,

@@ -18,6 +18,7 @@ import type {
   PackageRevision,
   Revision,
 } from "@oaas/models";
+import type { Fault } from "@oaas/foundation";
 import type { Transaction } from "@oaas/storage";
 import type { CompletePlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, FunctionRequest, FunctionResponse, LogLine, LogQuery, RuntimeQuery } from "./ports.ts";
@@ -245,6 +246,49 @@ export interface Deployments {
   diff(key: DeploymentKey, from?: number, to?: number): Promise<DeploymentDiff>;
   /** Unit ids by cluster; empty for an unknown key. */
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
+}
+
+/** A package or deployment of a set that is applied as a whole. */
+export type DocumentRequest = Versioned &
+  ({ readonly kind: "package"; readonly package: Package } | ({ readonly kind: "deployment" } & DeploymentRequest));
+
+/** The result for one document of a set. */
+export interface AppliedDocument {
+  readonly kind: DocumentRequest["kind"];
+  /** The name of a package or the key of a deployment. */
+  readonly name: string;
+  readonly status: "created" | "updated" | "unchanged";
+  /** The revision that was written, or the current one of an unchanged document. */
+  readonly revision: number;
+  /** The number in the ETag; in a preview that of the current package. */
+  readonly version?: number;
+  readonly message?: string;
+  /** Of a deployment: whether every cluster has accepted it. */
+  readonly rollout?: "complete" | "in_progress" | "failed";
+  /** The id of the operation that rolls a deployment out. */
+  readonly operation?: string;
+  /** Of a failed roll-out. */
+  readonly fault?: Fault;
+  /** In a preview: the differences from the current package. */
+  readonly changes?: readonly Change[];
+  /** In a preview: the plan of a deployment. */
+  readonly preview?: PlanPreview;
+}
+
+/** Sets of packages and deployments. All documents of a set are applied, or none. */
+export interface Documents {
+  /** Writes the documents in one transaction and waits for their roll-outs, as `Deployments.apply` does. */
+  apply(
+    documents: readonly DocumentRequest[],
+    call: Call,
+    options: Idempotent & { readonly applyDeployments?: boolean },
+  ): Promise<readonly AppliedDocument[]>;
+  /** Does the same up to the transaction, and returns what would change. */
+  preview(
+    documents: readonly DocumentRequest[],
+    call: Call,
+    options: { readonly applyDeployments?: boolean },
+  ): Promise<readonly AppliedDocument[]>;
 }
 
 /** The state of the clusters, as they report it. */

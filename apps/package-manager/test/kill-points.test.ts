@@ -21,6 +21,10 @@ interface Scenario {
   /** Whether the deployment exists before with image 1, and the package has image 2. */
   readonly exists: boolean;
   readonly deployment?: object;
+  /** Whether the request also brings the package with image 2. */
+  readonly bringsPackage?: true;
+  /** Writes at which the process is killed in every run, before and after their effect. */
+  readonly firstWrites?: number;
   readonly act: (pm: KillablePm, id: string, deployment: object) => Promise<Answer>;
   /** The expected image in every cluster; undefined when no unit may be left. */
   readonly image?: string;
@@ -29,6 +33,9 @@ interface Scenario {
 const put = ({ pm }: KillablePm, id: string, deployment: object) =>
   pm.call("PUT", `/api/v1/deployments/${id}`, { body: deployment });
 const ROLLING = { rollout: { strategy: "rolling", max_parallel: 1, gate: "available", on_failure: "roll_back" } };
+
+const packageWith = (id: string, tag: number): object =>
+  echoPackage(id, { functions: [{ key: "echo", provision_config: { container_image: `echo:${tag}` } }] });
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -40,6 +47,15 @@ const SCENARIOS: readonly Scenario[] = [
   { name: "update", exists: true, image: "echo:2", act: put },
   { name: "rolling", exists: true, deployment: ROLLING, image: "echo:2", act: put },
   { name: "delete", exists: true, act: ({ pm }, id) => pm.call("DELETE", `/api/v1/deployments/${id}`) },
+  {
+    name: "set",
+    exists: true,
+    bringsPackage: true,
+    firstWrites: 3,
+    image: "echo:2",
+    act: ({ pm }, id, deployment) =>
+      pm.call("POST", "/api/v1/apply", { body: { documents: [{ deployment }, { package: packageWith(id, 2) }] } }),
+  },
   { name: "cascade", exists: true, act: ({ pm }, id) => pm.call("DELETE", `/api/v1/packages/${id}?cascade=true`) },
 ];
 
@@ -61,14 +77,13 @@ class KillPointHarness {
 
   async prepare(scenario: Scenario, id: string): Promise<void> {
     const { pm } = this.pm;
-    const of = (tag: number) =>
-      echoPackage(id, { functions: [{ key: "echo", provision_config: { container_image: `echo:${tag}` } }] });
-    expect((await pm.call("POST", "/api/v1/packages", { body: of(1) })).status).toBe(201);
+    expect((await pm.call("POST", "/api/v1/packages", { body: packageWith(id, 1) })).status).toBe(201);
     if (!scenario.exists) return;
     const body = this.deployment(scenario, id);
     const created = await retryWhileLeaseLost(() => pm.call("POST", "/api/v1/deployments", { body }));
     expect(created.status, created.text).toBe(200);
-    expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: of(2) })).status).toBe(200);
+    if (scenario.bringsPackage) return;
+    expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: packageWith(id, 2) })).status).toBe(200);
   }
 
   /** Sends the request; undefined when there is no response. */
@@ -115,6 +130,14 @@ class KillPointHarness {
     return expect(this.unitsOf(id), "units match the history").toEqual(
       CLUSTERS.map((cluster) => `${cluster} ${image}`),
     );
+  }
+
+  /** The package and the deployment of a set have the same number of revisions. */
+  async #assertAllOrNothing(id: string): Promise<void> {
+    const [ofPackage, ofDeployment] = await Promise.all(
+      ["packages", "deployments"].map((kind) => this.pm.pm.call("GET", `/api/v1/${kind}/${id}/revisions`)),
+    );
+    expect(ofPackage?.json, "package and deployment").toHaveLength(ofDeployment?.json.length as number);
   }
 
   /** Waits until the request has its effect. */
@@ -170,6 +193,7 @@ class KillPointHarness {
     await Promise.race([exited, response]);
     const died = this.pm.isDead;
     await this.pm.restart();
+    if (scenario.bringsPackage) await this.#assertAllOrNothing(id);
     await this.untilSettled(id);
     const again = await this.send(scenario, id);
     expect(again === 404 || (again !== undefined && again < 300), `repeated request: ${again}`).toBe(true);
@@ -213,6 +237,8 @@ function describeKills(scenarios: readonly Scenario[], env: (folder: string) => 
       const killPoints = (["write", "call"] as const).flatMap((kind, at) =>
         points(taken[kind], turn + at).map((point) => ({ kind, point })),
       );
+      for (let nth = 1; nth <= (scenario.firstWrites ?? 0); nth += 1)
+        for (const moment of ["before", "after"] as const) killPoints.push({ kind: "write", point: { nth, moment } });
       for (const { kind, point } of killPoints) await harness.assertSurvives(scenario, kind, point);
     },
   );
@@ -228,10 +254,13 @@ describeWith(["etcd"], "killed by SIGKILL, on etcd", () => {
     etcd = await startEtcd();
   });
   afterAll(() => etcd?.close());
-  describeKills(sweepSize(1, 2) === 2 ? SCENARIOS : SCENARIOS.slice(2, 3), () => ({
-    STORAGE_TYPE: "etcd",
-    ETCD_ENDPOINTS: etcd.endpoints.join(","),
-    // The lease of a killed process must expire each time.
-    DEPLOY_LEASE: "2s",
-  }));
+  describeKills(
+    sweepSize(1, 2) === 2 ? SCENARIOS : SCENARIOS.filter(({ name }) => name === "rolling" || name === "set"),
+    () => ({
+      STORAGE_TYPE: "etcd",
+      ETCD_ENDPOINTS: etcd.endpoints.join(","),
+      // The lease of a killed process must expire each time.
+      DEPLOY_LEASE: "2s",
+    }),
+  );
 });

@@ -150,3 +150,29 @@ export async function recordVersions(store: KeyValueStore): Promise<readonly str
     after = page.next;
   }
 }
+
+/**
+ * Everything in the store, with the revision of each key, except what is not written by the effect of a request: the audit
+ * trail, which records rejected requests too, leases, and the state of deployments that clusters report at any time.
+ */
+export async function storeContents(store: KeyValueStore): Promise<readonly string[]> {
+  const lines: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await store.range({ prefix: "", limit: 500, ...(after === undefined ? {} : { after }) });
+    for (const { key, value, modRevision } of page.entries) {
+      if (/^(?:audit\/|o\/keeper|o\/saga-engines\/)/.test(key)) continue;
+      lines.push(
+        key.startsWith("c/deployments/") ? `${key} ${withoutReports(value)}` : `${key} ${modRevision} ${value}`,
+      );
+    }
+    after = page.next;
+  } while (after !== undefined);
+  return lines;
+}
+
+const REPORTED: ReadonlySet<string> = new Set(["condition", "generation", "observed"]);
+
+function withoutReports(value: string): string {
+  return JSON.stringify(JSON.parse(value), (name, member: unknown) => (REPORTED.has(name) ? undefined : member));
+}

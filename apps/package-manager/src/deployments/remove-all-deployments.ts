@@ -8,7 +8,7 @@ import { cascadeSaga, cascadeSubject } from "../sagas/remove-package-cascade.ts"
 import type { Call } from "../use-cases.ts";
 
 export interface RemoveAllDeps {
-  readonly engine: Pick<SagaEngine, "get" | "stage" | "wait">;
+  readonly engine: Pick<SagaEngine, "commit" | "get" | "stage" | "wait">;
   readonly waitMs: number;
 }
 
@@ -24,7 +24,8 @@ export async function removeAllDeployments(
       const { subject, id } = current.record;
       return { subject, id, revision: current.revision };
     }
-    return (await engine.stage(current, cascadeSaga(name, call))).commit([]);
+    const { sagas } = await engine.commit([await engine.stage(current, cascadeSaga(name, call))]);
+    return sagas[0] as SagaReference;
   });
   const result = await engine.wait(saga, { timeoutMs: waitMs });
   if (result.state !== "ended") return result.state === "gone" ? "deleted" : "accepted";

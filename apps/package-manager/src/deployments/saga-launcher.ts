@@ -6,7 +6,7 @@ import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { supersedeRevision } from "../records/deployment-outcome.ts";
 import { retainedRevisions, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { RevisedDeployment } from "../records/desired-deployment.ts";
-import type { SagaEngine } from "../saga-engine/engine.ts";
+import type { SagaEngine, StagedSaga } from "../saga-engine/engine.ts";
 import type { NewSaga } from "../saga-engine/saga.ts";
 import type { SagaReference, WaitResult } from "../saga-engine/waiters.ts";
 import type { CommittedRevision } from "../sagas/deploy-class.ts";
@@ -16,7 +16,7 @@ import { runningSaga, type DeploymentSnapshot } from "./deployment-snapshot.ts";
 export interface SagaLauncherDeps {
   readonly deployments: DeploymentStore;
   readonly view: Pick<CollectionView<DeploymentRecord>, "get">;
-  readonly engine: Pick<SagaEngine, "stage" | "wait">;
+  readonly engine: Pick<SagaEngine, "commit" | "stage" | "wait">;
   readonly ambient: Ambient;
   /** How long a caller waits for the saga before it gets `accepted`. */
   readonly waitMs: number;
@@ -28,8 +28,6 @@ export interface SagaLauncherDeps {
 export interface NewRevision extends RevisedDeployment {
   readonly plan: DeploymentPlan;
   readonly saga: NewSaga;
-  /** Written in the same transaction: the references to packages and clusters. */
-  readonly references?: Transaction;
 }
 
 /** A saga that was started, and the result of waiting for it. */
@@ -38,8 +36,12 @@ export interface Launched {
   readonly outcome: Promise<WaitResult>;
 }
 
-/** Builds the idempotency record of a request from the id of the saga that it started. */
-export type StageIdempotency = (sagaId: string) => Transaction;
+/** A change of a deployment and the saga that carries it out, to be committed alone or with others. */
+export interface StagedOperation {
+  readonly key: DeploymentKey;
+  readonly parts: readonly Transaction[];
+  readonly saga: StagedSaga;
+}
 
 /** How long a writer waits for the lists of its process to show its write. The write is durable either way. */
 const LISTED_WITHIN_MS = 2_000;
@@ -54,11 +56,15 @@ export class SagaLauncher {
   }
 
   /** Commits a revision, its plan, its history entry and its saga in one transaction. */
-  async commitRevision(
+  async commitRevision(snapshot: DeploymentSnapshot, revision: NewRevision): Promise<Launched> {
+    return this.#commitOne(await this.stageRevision(snapshot, revision));
+  }
+
+  /** Stages a revision, its plan, its history entry and its saga. */
+  async stageRevision(
     snapshot: DeploymentSnapshot,
-    { record, entry, plan, saga, references = { writes: [] } }: NewRevision,
-    stageIdempotency?: StageIdempotency,
-  ): Promise<Launched> {
+    { record, entry, plan, saga }: NewRevision,
+  ): Promise<StagedOperation> {
     const { deployments, history: keep } = this.#deps;
     // The revisions that the deployment runs, is leaving, or falls back to.
     const inUse = [record.desired, record.stable, snapshot.current?.record.desired];
@@ -73,20 +79,42 @@ export class SagaLauncher {
       ...deployments.stageRevision(snapshot.key, entry, plan),
       ...removed.flatMap((revision) => deployments.stageForgetRevision(snapshot.key, revision)),
       ...(await this.stageSuperseded(snapshot, `revision ${entry.revision}`)),
-      references,
     ];
     const committed: CommittedRevision = { entry, plan };
-    return this.#launch(snapshot, saga, { parts, stageIdempotency, committed });
+    return this.stage(snapshot, saga, parts, committed);
   }
 
   /** Commits parts of a transaction together with the next saga of the deployment, and starts it. */
-  launch(
-    snapshot: DeploymentSnapshot,
+  async launch(snapshot: DeploymentSnapshot, saga: NewSaga, parts: readonly Transaction[]): Promise<Launched> {
+    return this.#commitOne(await this.stage(snapshot, saga, parts));
+  }
+
+  /** Stages parts of a transaction together with the next saga of the deployment. */
+  async stage(
+    { key, saga: current }: DeploymentSnapshot,
     saga: NewSaga,
     parts: readonly Transaction[],
-    stageIdempotency?: StageIdempotency,
-  ): Promise<Launched> {
-    return this.#launch(snapshot, saga, { parts, stageIdempotency });
+    committed?: CommittedRevision,
+  ): Promise<StagedOperation> {
+    return { key, parts, saga: await this.#deps.engine.stage(current, saga, committed) };
+  }
+
+  /** Commits operations and other writes in one transaction, and starts their sagas. */
+  async commit(
+    operations: readonly StagedOperation[],
+    also: readonly Transaction[],
+  ): Promise<{ readonly revision: number; readonly launched: ReadonlyMap<DeploymentKey, Launched> }> {
+    const parts = [...operations.flatMap((each) => each.parts), ...also];
+    const { revision, sagas } = await this.#deps.engine.commit(
+      operations.map(({ saga }) => saga),
+      parts,
+    );
+    const launched = new Map<DeploymentKey, Launched>();
+    for (const [index, { key }] of operations.entries()) {
+      const reference = sagas[index] as SagaReference;
+      launched.set(key, { id: reference.id, outcome: this.wait(key, reference) });
+    }
+    return { revision, launched };
   }
 
   /** The running saga of the deployment, to be waited for as if it was started now; undefined when none is running. */
@@ -114,23 +142,8 @@ export class SagaLauncher {
     return [deployments.stageOutcome(entry, supersedeRevision(entry.record, snapshot.saga?.record, by))];
   }
 
-  async #launch(
-    snapshot: DeploymentSnapshot,
-    saga: NewSaga,
-    {
-      parts,
-      stageIdempotency,
-      committed,
-    }: {
-      readonly parts: readonly Transaction[];
-      readonly stageIdempotency: StageIdempotency | undefined;
-      readonly committed?: CommittedRevision;
-    },
-  ): Promise<Launched> {
-    const staged = await this.#deps.engine.stage(snapshot.saga, saga, committed);
-    const idempotency = stageIdempotency === undefined ? [] : [stageIdempotency(staged.id)];
-    const reference = await staged.commit([...parts, ...idempotency]);
-    return { id: reference.id, outcome: this.wait(snapshot.key, reference) };
+  async #commitOne(operation: StagedOperation): Promise<Launched> {
+    return (await this.commit([operation], [])).launched.get(operation.key) as Launched;
   }
 
   async #untilListed(key: DeploymentKey): Promise<void> {

@@ -42,6 +42,8 @@ export interface HttpReply {
   readonly content?: { readonly type: string; readonly text: string };
   /** Server-sent events, one text each, until the client disconnects. */
   readonly events?: AsyncIterable<string>;
+  /** The objects that a write changed, for the audit trail, when the URL does not name them. */
+  readonly auditTarget?: string;
 }
 
 export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Promise<HttpReply>;

@@ -271,7 +271,8 @@ function auditedAttempt(
 }
 
 /** The resource that the response to a POST names; elsewhere a location is where to follow the work. */
-function createdTarget({ route }: Operation, { headers }: HttpReply): string | undefined {
+function createdTarget({ route }: Operation, { headers, auditTarget }: HttpReply): string | undefined {
+  if (auditTarget !== undefined) return auditTarget;
   return route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { err, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
+import { err, nearestName, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
@@ -76,11 +76,17 @@ function resolveDeployment(
 }
 
 function unknownClass({ package: from, deployment }: PlanInput): Violation {
-  const known = from.classes.map(({ key }) => key).join(", ");
+  const known = from.classes.map(({ key }) => key);
+  const nearest = nearestName(deployment.classKey, known);
   return {
     path: pathOf(ROOT_PATH, "class_key"),
     message: `package ${from.name} has no class ${deployment.classKey}`,
-    fix: known === "" ? "add the class to the package" : `use one of ${known}`,
+    fix:
+      nearest === undefined
+        ? known.length === 0
+          ? "add the class to the package"
+          : `use one of ${known.join(", ")}`
+        : `did you mean ${nearest}?`,
   };
 }
 

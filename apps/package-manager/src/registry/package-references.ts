@@ -7,9 +7,15 @@ import { PACKAGE_REFERENCES, type PACKAGES, type PackageRecord, type PackageRefe
 
 /** The dependencies of a package, and the violations in them. */
 interface Dependencies {
+  /** Those that are registered and not part of the same transaction. */
   readonly packages: readonly Stored<PackageRecord>[];
+  /** Those that are written in the same transaction. */
+  readonly pending: readonly PackageName[];
   readonly violations: readonly Violation[];
 }
+
+/** Packages that are written in the same transaction, by name. */
+export type PendingPackages = ReadonlyMap<PackageName, Package>;
 
 /** Transitive dependencies of a package; each is a condition of the transaction. */
 const MAX_DEPENDENCIES = 50;
@@ -29,20 +35,31 @@ export class PackageReferences {
     this.#references = new Collection(store, PACKAGE_REFERENCES);
   }
 
-  /** The transitive dependencies of a package, read from the store, and the violations in them. */
-  async dependenciesOf({ name, dependencies }: Package): Promise<Dependencies> {
-    const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
+  /**
+   * The transitive dependencies of a package and the violations in them. Packages of the same transaction count as they will
+   * be, the others are read from the store.
+   */
+  async dependenciesOf({ name, dependencies }: Package, beside: PendingPackages = new Map()): Promise<Dependencies> {
+    const known = new Map<PackageName, Package | undefined>();
+    const packages: Stored<PackageRecord>[] = [];
+    const read = async (each: PackageName): Promise<Package | undefined> => {
+      if (beside.has(each)) return beside.get(each);
+      const stored = await this.#packages.get(each);
+      if (stored !== undefined) packages.push(stored);
+      return stored?.record.package;
+    };
     let unread = [...new Set(dependencies)].filter((each) => each !== name);
     while (unread.length > 0 && known.size <= MAX_DEPENDENCIES) {
-      const found = await Promise.all(unread.map((each) => this.#packages.get(each)));
+      const found = await Promise.all(unread.map(read));
       for (const [index, each] of unread.entries()) known.set(each, found[index]);
-      const next = new Set(found.flatMap((stored) => stored?.record.package.dependencies ?? []));
+      const next = new Set(found.flatMap((each) => each?.dependencies ?? []));
       unread = [...next].filter((each) => each !== name && !known.has(each));
     }
-    const packages = [...known.values()].filter((stored) => stored !== undefined);
+    const pending = [...known.keys()].filter((each) => beside.has(each));
     if (known.size > MAX_DEPENDENCIES)
       return {
         packages,
+        pending,
         violations: [
           {
             path: pathOf(ROOT_PATH, "dependencies"),
@@ -53,7 +70,8 @@ export class PackageReferences {
       };
     return {
       packages,
-      violations: checkDependencies(name, dependencies, (each) => known.get(each)?.record.package.dependencies),
+      pending,
+      violations: checkDependencies(name, dependencies, (each) => known.get(each)?.dependencies),
     };
   }
 
@@ -72,6 +90,11 @@ export class PackageReferences {
       conditions: [unchanged(stored.source.entry)],
       writes: this.#references.stageCreate(stored.id, { by }).writes,
     };
+  }
+
+  /** References a package that the same transaction writes, whose write is the condition. */
+  stagePendingReference(name: PackageName, by: string): Transaction {
+    return { writes: this.#references.stageCreate(name, { by }).writes };
   }
 
   /** Deletes the reference record; the transaction fails when a reference is added in the meantime. */

@@ -1,12 +1,5 @@
-import { failedPrecondition, Fault, notFound, timestamp, type Ambient } from "@oaas/foundation";
-import {
-  checkPackage,
-  type ClassDefinition,
-  type ClassDeployment,
-  type Package,
-  type PackageName,
-  type Revision,
-} from "@oaas/models";
+import { failedPrecondition, Fault, notFound, type Ambient } from "@oaas/foundation";
+import type { ClassDefinition, ClassDeployment, Package, PackageName, Revision } from "@oaas/models";
 import {
   Collection,
   CollectionView,
@@ -33,10 +26,10 @@ import type {
   WithVersion,
 } from "../use-cases.ts";
 import { maskedInPackage } from "../masking/mask-settings.ts";
-import { ALL_RETAINED, DEFAULT_REVISIONS_KEPT, pruneRevisions } from "../history/retention.ts";
-import { alreadyRegistered, assertFits, assertSameName, assertValid, shortList } from "./package-checks.ts";
+import { alreadyRegistered, assertSameName, assertValid, shortList } from "./package-checks.ts";
 import { PackageHistory, previewOf } from "./package-history.ts";
 import { PackageReferences } from "./package-references.ts";
+import { PackageWrites, type StagedPackage } from "./package-writes.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
 import { isSameContent, PACKAGES, registeredPackage, revisionOf, type PackageRecord } from "./package-records.ts";
 
@@ -86,6 +79,7 @@ export class PackageRegistry implements Registry {
   readonly #packages: Collection<PackageRecord, (typeof PACKAGES)["indexes"]>;
   readonly #history: PackageHistory;
   readonly #references: PackageReferences;
+  readonly #writes: PackageWrites;
   readonly #view: CollectionView<PackageRecord>;
   readonly #catalogue: Catalogue;
 
@@ -95,6 +89,14 @@ export class PackageRegistry implements Registry {
     this.#packages = new Collection(store, PACKAGES);
     this.#history = new PackageHistory(store);
     this.#references = new PackageReferences(store, this.#packages);
+    this.#writes = new PackageWrites({
+      ambient,
+      packages: this.#packages,
+      history: this.#history,
+      references: this.#references,
+      revisionsInUse: (name) => options.deployments.revisionsInUse(name),
+      revisionsKept: () => options.revisionsKept,
+    });
     this.#view = new CollectionView(this.#packages, {
       ambient,
       orders: PACKAGE_ORDERS,
@@ -133,7 +135,7 @@ export class PackageRegistry implements Registry {
     assertValid(input, maskedInPackage(input));
     const ack =
       earlierResponse(input.name, idempotency) ?? (await this.#write(input, call, async () => undefined, idempotency));
-    return this.#isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
+    return this.isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
   }
 
   async update(
@@ -147,7 +149,7 @@ export class PackageRegistry implements Registry {
     const ack =
       earlierResponse(name, idempotency) ??
       (await this.#write(input, call, () => this.#current(name, ifVersion), idempotency));
-    return this.#isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
+    return this.isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
   }
 
   async preview(
@@ -157,15 +159,56 @@ export class PackageRegistry implements Registry {
     if (name !== undefined) assertSameName(input, name);
     assertValid(input, maskedInPackage(input));
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
-    assertValid(input, [...checkPackage(input), ...(await this.#references.dependenciesOf(input)).violations]);
+    await this.#writes.stage(input, previous, PREVIEW_CALL);
     if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);
-    assertFits(input, this.#packages.textOf(this.#recordOf(input, previous?.record, PREVIEW_CALL)));
-    const count = this.#isScheduling(input, applyDeployments) ? input.deployments.length : 0;
+    const count = this.isScheduling(input, applyDeployments) ? input.deployments.length : 0;
     return {
       ...previewOf(previous?.record, input),
       ...(previous ? { version: previous.revision } : {}),
       ...(count === 0 ? {} : { message: `deployments that would be scheduled: ${count}` }),
     };
+  }
+
+  /** Stages packages for one transaction, each of which may depend on the others. Rejections are in the order of the requests. */
+  stageAll(
+    requests: readonly (Versioned & { readonly input: Package })[],
+    call: Call,
+  ): Promise<readonly PromiseSettledResult<StagedPackage>[]> {
+    const beside = new Map(requests.map(({ input }) => [input.name, input]));
+    const stage = async ({ input, ifVersion }: (typeof requests)[number]): Promise<StagedPackage> => {
+      assertValid(input, maskedInPackage(input));
+      const previous = await this.#packages.get(input.name);
+      if (ifVersion !== undefined) assertVersionOf("package", input.name, previous?.revision, ifVersion);
+      return this.#writes.stage(input, previous, call, beside);
+    };
+    return Promise.allSettled(requests.map(stage));
+  }
+
+  /** The packages as they will be after the commit of the staged ones. */
+  after(staged: readonly StagedPackage[]): Pick<PackageRegistry, "nextRevision" | "revision" | "use"> {
+    const byName = new Map(staged.map((each) => [each.name, each]));
+    return {
+      nextRevision: (definition) => this.nextRevision(definition),
+      revision: (name, revision) => this.revision(name, revision),
+      use: async (name, user) => {
+        const record = byName.get(name)?.record;
+        if (record === undefined) return this.use(name, user);
+        return { record, stage: this.#references.stagePendingReference(name, user) };
+      },
+    };
+  }
+
+  /** Shows a committed package in the lists. */
+  committed(staged: StagedPackage, revision: number): Acknowledgement {
+    const { name: id, status } = staged;
+    const stored = staged.stored(revision);
+    if (status !== "unchanged") this.#view.applyWrite(stored);
+    return { id, status, version: stored.revision };
+  }
+
+  /** Whether a write of the package also applies its deployments. */
+  isScheduling({ deployments }: Package, requested: boolean | undefined): boolean {
+    return (requested ?? this.#options.autoDeploy ?? false) && deployments.length > 0;
   }
 
   async rollBack(
@@ -275,57 +318,16 @@ export class PackageRegistry implements Registry {
     loadPrevious: () => Promise<Stored<PackageRecord> | undefined>,
     idempotency: IdempotencyRecord | undefined,
   ): Promise<Acknowledgement> {
-    const violations = checkPackage(input);
     return retryOnConflict(async () => {
       const previous = await loadPrevious();
-      const dependencies = await this.#references.dependenciesOf(input);
-      assertValid(input, [...violations, ...dependencies.violations]);
-      const also = dependencies.packages.map((each) => this.#references.stageReference(each, input.name));
-      const note: WriteNote = { status: previous ? "updated" : "created" };
-      return this.#put(input, previous, call, idempotency === undefined ? also : [...also, idempotency.stage(note)]);
+      const staged = await this.#writes.stage(input, previous, call);
+      const { status } = staged;
+      if (status === "unchanged") return { id: input.name, status, version: staged.stored(0).revision };
+      const note = idempotency?.stage({ status } satisfies WriteNote);
+      const whole = combineTransactions(staged.transaction, staged.references, ...(note ? [note] : []));
+      const { revision } = await (previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole));
+      return this.committed(staged, revision);
     }, idempotency);
-  }
-
-  async #put(
-    input: Package,
-    previous: Stored<PackageRecord> | undefined,
-    call: Call,
-    also: readonly Transaction[],
-  ): Promise<Acknowledgement> {
-    if (previous && isSameContent(previous.record.package, input))
-      return { id: input.name, status: "unchanged", version: previous.revision };
-    const next = this.#recordOf(input, previous?.record, call);
-    const { retained, removed } = this.#pruneHistory(next, previous?.record);
-    const record = retained.oldest === 1 ? next : { ...next, history: retained };
-    const text = this.#packages.textOf(record);
-    assertFits(input, text);
-    const put = previous
-      ? this.#packages.stageUpdate(previous, record, text)
-      : this.#packages.stageCreate(input.name, record, undefined, text);
-    const whole = combineTransactions(put, this.#history.stage(record, text, removed), ...also);
-    const { revision } = await (previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole));
-    this.#view.applyWrite(this.#packages.committed(put, revision, previous));
-    return { id: input.name, status: previous ? "updated" : "created", version: revision };
-  }
-
-  #pruneHistory({ package: { name }, revision }: PackageRecord, previous: PackageRecord | undefined) {
-    const { deployments, revisionsKept: keep = DEFAULT_REVISIONS_KEPT } = this.#options;
-    const before = previous?.history ?? ALL_RETAINED;
-    if (revision - before.oldest < keep && before.pinned.length === 0) return { retained: before, removed: [] };
-    const inUse = deployments.revisionsInUse(name);
-    return pruneRevisions(before, revision, { keep, isPinned: (each) => inUse.has(each) });
-  }
-
-  #recordOf(input: Package, previous: PackageRecord | undefined, call: Call): PackageRecord {
-    const now = timestamp(this.#options.ambient.clock.now());
-    const createdAt = previous?.package.metadata.createdAt ?? now;
-    const record = {
-      package: { ...input, metadata: { ...input.metadata, createdAt, updatedAt: now } },
-      revision: (previous?.revision ?? 0) + 1,
-      author: call.caller,
-      createdAt: now,
-    };
-    return call.reason === undefined ? record : { ...record, reason: call.reason };
   }
 
   /** Reports a concurrent registration of the same name as already-exists; other conflicts are retried. */
@@ -336,10 +338,6 @@ export class PackageRegistry implements Registry {
       if (conflictOf(thrown) && (await this.#packages.get(name))) throw alreadyRegistered(name, thrown);
       throw thrown;
     }
-  }
-
-  #isScheduling({ deployments }: Package, requested: boolean | undefined): boolean {
-    return (requested ?? this.#options.autoDeploy ?? false) && deployments.length > 0;
   }
 
   async #schedule(ack: Acknowledgement, { name, deployments }: Package, call: Call): Promise<Acknowledgement> {

@@ -104,7 +104,8 @@ function toy(ids: readonly string[], more: Partial<NewSaga> = {}): NewSaga {
 }
 
 async function launch({ engine }: Under, saga: NewSaga): Promise<SagaReference> {
-  return (await engine.stage(await engine.get(saga.subject), saga)).commit([]);
+  const { sagas } = await engine.commit([await engine.stage(await engine.get(saga.subject), saga)]);
+  return sagas[0] as SagaReference;
 }
 
 const outcome = async (): Promise<string | undefined> => (await shared.get("outcome/thing"))?.value;

@@ -24,15 +24,16 @@ export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "in
   readonly onProgress?: (subject: string, saga: SagaRecord | undefined) => void;
 }
 
-/** A saga to be committed together with other writes. */
+/** A saga to be committed together with other writes and sagas. */
 export interface StagedSaga {
   readonly id: string;
-  /**
-   * Commits the saga and the other writes in one transaction, and starts the saga.
-   *
-   * Rejects with a conflict when a condition fails, and with unavailable while this engine has no lease.
-   */
-  commit(also: readonly Transaction[]): Promise<SagaReference>;
+  readonly transaction: Transaction;
+  /** Called before the commit, so that the view of this process can start the saga. */
+  readonly handOver: () => void;
+  /** Called when the commit failed. */
+  readonly takeBack: () => void;
+  /** Called after the commit. */
+  readonly start: (revision: number) => SagaReference;
 }
 
 /**
@@ -145,18 +146,36 @@ export class SagaEngine {
     const conditions = [fence, ...(alive ? [present(runner)] : [])];
     return {
       id: record.id,
-      commit: async (also) => {
+      transaction: combineTransactions(staged, { conditions, writes: [] }),
+      handOver: () => {
         if (!alive) this.#runs.handOver(record, committed);
-        const { revision } = await this.#commit(combineTransactions(...also, staged, { conditions, writes: [] })).catch(
-          (thrown: unknown) => {
-            this.#runs.takeHandOver(record);
-            throw thrown;
-          },
-        );
+      },
+      takeBack: () => {
+        this.#runs.takeHandOver(record);
+      },
+      start: (revision) => {
         this.#runs.observe(subject, this.#sagas.committed(staged, revision, current));
         return { subject, id: record.id, revision };
       },
     };
+  }
+
+  /**
+   * Commits sagas and other writes in one transaction, and starts the sagas.
+   *
+   * Rejects with a conflict when a condition fails, and with unavailable while this engine has no lease.
+   */
+  async commit(
+    sagas: readonly StagedSaga[],
+    also: readonly Transaction[] = [],
+  ): Promise<{ readonly revision: number; readonly sagas: readonly SagaReference[] }> {
+    for (const { handOver } of sagas) handOver();
+    const whole = combineTransactions(...also, ...sagas.map(({ transaction }) => transaction));
+    const { revision } = await this.#commit(whole).catch((thrown: unknown) => {
+      for (const { takeBack } of sagas) takeBack();
+      throw thrown;
+    });
+    return { revision, sagas: sagas.map(({ start }) => start(revision)) };
   }
 
   /** Waits until this saga ended or was superseded, at most `timeoutMs`. */

@@ -95,3 +95,4 @@ export {
   deletionView,
   packageAcknowledgementView,
 } from "./resources/service/acknowledgement.ts";
+export { appliedSetView, documentInput, documentSetInput } from "./resources/service/document-set.ts";

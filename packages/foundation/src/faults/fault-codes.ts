@@ -66,6 +66,10 @@ export const FAULT_CODES = {
     meaning: "The operation failed in some parts and succeeded in others.",
     remedy: "Fix the cause reported for each failed part, then repeat the request.",
   },
+  OAAS_DOCUMENTS_REJECTED: {
+    meaning: "Documents of a set were rejected, so nothing of the set was applied.",
+    remedy: "Fix the cause reported for each rejected document, then apply the whole set again.",
+  },
   OAAS_INTERNAL: {
     meaning: "A programming error.",
     remedy: "Report it with the correlation id; the log lines with this id have the details.",

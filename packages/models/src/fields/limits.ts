@@ -27,6 +27,7 @@ export const LIST_LIMITS = {
   keySpecs: 256,
   dependencies: 256,
   deployments: 1000,
+  documents: 128,
   tags: 256,
   clusters: 1000,
   addons: 64,

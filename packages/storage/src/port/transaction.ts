@@ -52,15 +52,22 @@ export function assertConditions(conditions: readonly Condition[], entryOf: (key
   }
 }
 
-/** Combines several transactions into one. The commit validates the result. */
+/** Combines several transactions into one; equal conditions are kept once. The commit validates the result. */
 export function combineTransactions(...parts: readonly Transaction[]): Transaction {
   const conditions: Condition[] = [];
   const writes: Write[] = [];
   for (const part of parts) {
-    if (part.conditions) conditions.push(...part.conditions);
+    for (const condition of part.conditions ?? []) {
+      if (!conditions.some((each) => isSame(each, condition))) conditions.push(condition);
+    }
     writes.push(...part.writes);
   }
   return { conditions, writes };
+}
+
+function isSame(a: Condition, b: Condition): boolean {
+  if (a.key !== b.key || a.test !== b.test) return false;
+  return !("revision" in a) || ("revision" in b && a.revision === b.revision);
 }
 
 /** A put operation. */

@@ -15,6 +15,7 @@ import {
   type PlanInputSources,
   type GatheredInput,
   type NamedDeployment,
+  type PackageSource,
 } from "./gather-plan-input.ts";
 
 export type Planned = Omit<GatheredInput, "input"> & WhatIfPlan;
@@ -31,9 +32,16 @@ export class Planning {
     this.#sources = sources;
   }
 
-  /** Plans a deployment on the current state of packages and clusters. Throws when the planner refuses. */
-  async plan(request: PlanRequest, previous: DeploymentPlan | undefined): Promise<Planned> {
-    const { input, ...rest } = await gatherPlanInput(request, previous, this.#sources);
+  /**
+   * Plans a deployment on the current state of clusters and packages, or on other packages than the registered ones.
+   * Throws when the planner refuses.
+   */
+  async plan(
+    request: PlanRequest,
+    previous: DeploymentPlan | undefined,
+    packages: PackageSource = this.#sources.packages,
+  ): Promise<Planned> {
+    const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
     const planned = planWhatIf(input);
     if (!planned.ok) throw refusalFault(planned.error);
     return { ...rest, ...planned.value };

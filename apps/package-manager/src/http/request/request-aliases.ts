@@ -1,5 +1,5 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { invalidArgumentMessage, isFault, type Violation } from "@oaas/foundation";
+import { invalidArgumentMessage, isFault, type Fault, type Violation } from "@oaas/foundation";
 import { parseDocument, type BodyHeaders } from "./read-request.ts";
 
 /*
@@ -15,7 +15,11 @@ interface RequestContent {
   readonly body: Buffer;
 }
 
-type Sent = Targets & { readonly deployment?: Targets };
+type Sent = Targets & { readonly deployment?: Targets; readonly documents?: readonly Item[] };
+
+interface Item {
+  readonly deployment?: Targets & { readonly key?: string };
+}
 
 interface Targets {
   readonly target_envs?: readonly string[];
@@ -24,8 +28,18 @@ interface Targets {
 
 /** The same fault, with the paths as the caller spelled them. */
 export function withSentPaths(thrown: unknown, headers: BodyHeaders, { query, body }: RequestContent): unknown {
-  if (!isFault(thrown, "invalid-argument")) return thrown;
   const document = parseOnce(body, headers);
+  if (!isFault(thrown, "partial-failure")) return withSent(thrown, query, document);
+  // The rejected documents of a set.
+  const parts = thrown.detail.parts.map(({ name, fault }) => {
+    const sent = () => document().documents?.find((each) => name === `deployment/${each.deployment?.key}`) ?? {};
+    return { name, fault: withSent(fault, query, () => sent().deployment ?? {}) as Fault };
+  });
+  return thrown.with({ detail: { ...thrown.detail, parts } });
+}
+
+function withSent(thrown: unknown, query: ParsedUrlQuery, document: () => Sent): unknown {
+  if (!isFault(thrown, "invalid-argument")) return thrown;
   const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, query, document) }));
   if (violations.every(({ path }, index) => path === thrown.violations[index]?.path)) return thrown;
   const message = invalidArgumentMessage(thrown.detail.subject ?? "the request", violations);

@@ -120,7 +120,7 @@ function applied(ack: Acknowledgement): HttpReply {
   return acknowledged(ack, 200, { [HEADERS.contentLocation]: url });
 }
 
-function deploymentUrl(key: string): string {
+export function deploymentUrl(key: string): string {
   return `/api/v1/deployments/${encodeURIComponent(key)}`;
 }
 

@@ -23,6 +23,7 @@ const DEPLOYMENT = {
 /** Request examples by operation, for the reference and for tools. */
 export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
   createPackage: PACKAGE,
+  applyDocuments: { documents: [{ package: PACKAGE }, { deployment: DEPLOYMENT }] },
   createPlan: { deployment: DEPLOYMENT, what_if: { availability: 0.999 } },
   createDeployment: DEPLOYMENT,
   addCluster: { name: "edge", url: "http://edge.example.test:8088", labels: { "oaas.io/env": "edge" } },

@@ -6,6 +6,7 @@ import * as runtime from "../resources/cluster/class-runtime.ts";
 import * as cls from "../resources/package/class.ts";
 import * as cluster from "../resources/cluster/cluster.ts";
 import * as status from "../resources/deployment/deployment-status.ts";
+import * as documentSet from "../resources/service/document-set.ts";
 import * as explanation from "../resources/deployment/explanation.ts";
 import * as functionDeployment from "../resources/deployment/function-deployment.ts";
 import * as fn from "../resources/package/function.ts";
@@ -47,6 +48,8 @@ export const INPUT_COMPONENTS = {
   FunctionDeploymentSpecInput: functionDeployment.functionDeployment.input,
   OdgmDataSpecInput: odgm.odgmSpec.input,
   TelemetryConfigInput: telemetry.telemetryConfig.input,
+  DocumentSet: documentSet.documentSetInput,
+  DocumentInput: documentSet.documentInput,
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
@@ -107,6 +110,8 @@ export const VIEW_COMPONENTS = {
   Explanation: explanation.explanationView,
   ClusterFinding: explanation.clusterFindingView,
   Finding: explanation.findingView,
+  AppliedSet: documentSet.appliedSetView,
+  AppliedDocument: documentSet.appliedDocumentView,
   Plan: plan.planView,
   PlanCandidate: plan.candidateView,
   PlannedUnit: plan.plannedUnitView,
@@ -169,6 +174,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   FunctionDeploymentSpecInput: "Overrides for one function of a deployment.",
   OdgmDataSpecInput: "Desired settings of the state store (object data grid).",
   TelemetryConfigInput: "OpenTelemetry settings of the workloads.",
+  DocumentSet: "Packages and deployments that are applied together, or not at all.",
+  DocumentInput: "A package or a deployment of a set.",
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
@@ -226,6 +233,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   Explanation: "Why a deployment is not ready, per cluster, with suggested actions.",
   ClusterFinding: "Findings in one cluster.",
   Finding: "One inspected object and the causes of its state.",
+  AppliedSet: "The result of a set.",
+  AppliedDocument: "The result of one document of a set.",
   Plan: "The units a deployment would create, with every id fixed and every decision explained.",
   PlanCandidate: "A candidate cluster with the reasons for and against it.",
   PlannedUnit: "The deployment unit planned for one cluster.",

@@ -58,6 +58,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   packages: "Packages and their revisions.",
   deployments: "Deployments, their status and their revisions.",
   functions: "Output and trial invocations of functions.",
+  apply: "Packages and deployments in one transaction.",
   events: "Streams of changes.",
   plans: "Plans: what a deployment would do, and why.",
   "class-runtimes": "Class runtimes in the clusters.",

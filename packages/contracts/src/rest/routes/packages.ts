@@ -5,7 +5,8 @@ import { diffView, packageRevisionView, revisionView, rollbackInput } from "../r
 import { diffQuery, pageQuery, parameters, queryBoolean, queryList, querySort, queryText } from "./query.ts";
 import { BASE, type Route } from "./route.ts";
 
-const packageWriteQuery = parameters({
+/** Query of a write of packages. */
+export const packageWriteQuery = parameters({
   apply_deployments: queryBoolean(),
   dry_run: queryBoolean(),
   reason: queryText(),

@@ -1,5 +1,6 @@
 import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
+import { documentRoutes } from "./documents.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
@@ -11,6 +12,7 @@ import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from ".
 export const ROUTES = {
   ...packageRoutes,
   ...deploymentRoutes,
+  ...documentRoutes,
   ...runtimeRoutes,
   ...clusterRoutes,
   ...catalogueRoutes,

@@ -27,6 +27,7 @@ export const OPERATIONS = {
   streamDeploymentLogs: "GET /api/v1/deployments/{key}/logs 200 text/event-stream",
   invokeFunction: "POST /api/v1/deployments/{key}/functions/{function}/invocations 200",
   createPlan: "POST /api/v1/plans 200",
+  applyDocuments: "POST /api/v1/apply 200 202",
   listClassRuntimes: "GET /api/v1/class-runtimes 200",
   listDeploymentRecords: "GET /api/v1/deployment-records 200",
   getClassRuntime: "GET /api/v1/class-runtimes/{id} 200",

@@ -1,0 +1,140 @@
+import { Fault, invalidArgument, type Clock } from "@oaas/foundation";
+import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
+import { combineTransactions, type Transaction } from "@oaas/storage";
+import { maskedInDeployment } from "../masking/mask-settings.ts";
+import type { CompletePlan, DeploymentPlan } from "../planner/plan-types.ts";
+import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import { deploySaga, renewalSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { UnitSender } from "../sagas/unit-sender.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
+import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
+import type { Call, DeploymentRequest, Versioned } from "../use-cases.ts";
+import {
+  assertVersion,
+  desiredEntry,
+  desiredPlan,
+  loadSnapshot,
+  type DeploymentSnapshot,
+} from "./deployment-snapshot.ts";
+import type { PackageSource } from "./planning/gather-plan-input.ts";
+import type { Planning } from "./planning/planning.ts";
+import type { Launched, SagaLauncher, StagedOperation } from "./saga-launcher.ts";
+
+export interface StageDeps {
+  readonly deployments: DeploymentStore;
+  readonly engine: Pick<SagaEngine, "get">;
+  readonly launcher: SagaLauncher;
+  readonly planning: Planning;
+  readonly sender: Pick<UnitSender, "digest">;
+  readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
+  readonly policy: RolloutPolicy;
+  readonly clock: Clock;
+}
+
+/** A deployment that is ready to be committed, alone or with others. */
+export interface StagedDeployment {
+  readonly key: DeploymentKey;
+  readonly status: "created" | "updated" | "unchanged";
+  /** The revision of the deployment after the commit. */
+  readonly revision: number;
+  /** The plan of the request; absent for a rollback. */
+  readonly plan?: CompletePlan;
+  /** The plan in force before. */
+  readonly previous?: DeploymentPlan | undefined;
+  /** References to packages and clusters. Those of several deployments may write the same keys. */
+  readonly references: Transaction;
+  /** The change and its saga; absent when nothing has to be sent. */
+  readonly operation?: StagedOperation;
+  /** Other writes. */
+  readonly parts: readonly Transaction[];
+  /** A saga that is running already and that the caller waits for. */
+  readonly running?: Launched;
+}
+
+/**
+ * Validates and plans a deployment, and stages its next revision. `packages` replaces the registered packages by those of
+ * the same transaction. A dry run and a write stage the same, so that both accept the same deployments.
+ */
+export async function stageDeployment(
+  deps: StageDeps,
+  request: DeploymentRequest,
+  call: Call,
+  { ifVersion, packages }: Versioned & { readonly packages?: PackageSource } = {},
+): Promise<StagedDeployment> {
+  const { deployments, planning } = deps;
+  const { key } = request.deployment;
+  const masked = maskedInDeployment(request.deployment);
+  if (masked.length > 0) throw invalidArgument(`deployment "${key}"`, masked);
+  const snapshot = await loadSnapshot(deps, key);
+  assertVersion(snapshot, ifVersion);
+  if (request.isKeyDerived === true) assertSameClass(snapshot, request.deployment);
+  const previous = await desiredPlan(deployments, snapshot);
+  const planned = await planning.plan(request, previous, packages);
+  const { plan, deployment } = planned;
+  if (request.planDigest !== undefined) planning.assertCurrent(plan, request.planDigest);
+  const entry = await desiredEntry(deployments, snapshot);
+  const isUnchanged = entry?.planDigest === plan.digest && entry.digest === specDigest(deployment);
+  if (isUnchanged && entry.withdrawn.length === 0)
+    return { ...(await stageRenewal(deps, snapshot, call)), plan, previous };
+  const references = combineTransactions(planned.packageReference, await planning.stageClusterReferences(plan));
+  const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn: [], call });
+  return { ...staged, plan, previous, references };
+}
+
+/** Two classes can derive the same key from their names; the second must not replace the first. */
+function assertSameClass({ key, current }: DeploymentSnapshot, { packageName, classKey }: ClassDeployment): void {
+  const deployed = current?.record.deployment;
+  if (deployed === undefined || (deployed.packageName === packageName && deployed.classKey === classKey)) return;
+  throw new Fault(
+    { kind: "already-exists", resource: "deployment", name: key },
+    `deployment "${key}" belongs to class ${deployed.packageName}.${deployed.classKey}; use another deployment_key`,
+  );
+}
+
+/** Stages the next revision of a deployment with its plan and the saga that rolls it out. */
+export async function stageRollOut(
+  { sender, clock, policy, launcher }: StageDeps,
+  snapshot: DeploymentSnapshot,
+  desired: Omit<DesiredDeployment, "digests" | "nowMs">,
+): Promise<Omit<StagedDeployment, "plan" | "references">> {
+  const { plan, kind, call } = desired;
+  const digests = Object.fromEntries(plan.units.map((unit) => [unit.cluster, sender.digest(plan, unit)])) as Record<
+    ClusterName,
+    string
+  >;
+  const { record, entry } = applyDesired(snapshot.current?.record, { ...desired, digests, nowMs: clock.now() });
+  const requester = { by: call.caller, correlationId: call.correlationId };
+  const saga = deploySaga(record, kind === "roll_back" ? "roll_back" : "deploy", policy, requester);
+  const isNew = snapshot.current === undefined || snapshot.current.record.deletion !== undefined;
+  const operation = await launcher.stageRevision(snapshot, { record, entry, plan, saga });
+  return {
+    key: snapshot.key,
+    status: isNew ? "created" : "updated",
+    revision: entry.revision,
+    operation,
+    parts: [],
+  };
+}
+
+/** Stages an unchanged spec: nothing is written or sent unless units are missing, rejected or left over. */
+export async function stageRenewal(
+  { deployments, clock, policy, launcher, unaccounted }: StageDeps,
+  snapshot: DeploymentSnapshot,
+  call: Call,
+): Promise<StagedDeployment> {
+  const current = snapshot.current as NonNullable<DeploymentSnapshot["current"]>;
+  const { key } = snapshot;
+  const unchanged = { key, status: "unchanged", revision: current.record.revision, references: NOTHING } as const;
+  const running = launcher.join(snapshot);
+  if (running !== undefined) return { ...unchanged, parts: [], running };
+  const record = renewUnitRevision(current.record, clock.now());
+  const saga = renewalSaga(record, policy, { by: call.caller, correlationId: call.correlationId });
+  const put = deployments.stagePut(key, current, record);
+  if (saga !== undefined) return { ...unchanged, parts: [], operation: await launcher.stage(snapshot, saga, [put]) };
+  // With the higher revision, the drift reconciler treats unaccounted units of the deployment as surplus.
+  const isLeftOver = (await unaccounted.ofDeployment(key)).length > 0;
+  return { ...unchanged, parts: isLeftOver ? [put] : [] };
+}
+
+const NOTHING: Transaction = { writes: [] };
