@@ -1,20 +1,25 @@
 import { Fault, joinViolations } from "@oaas/foundation";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
-import { rejectionText, type DryRun } from "./dry-run.ts";
+import { rejectionText } from "./rejection-text.ts";
 import { faultText } from "../../output/fault-text.ts";
 import type { Session } from "../../session/session.ts";
 
-/** Returns the documents that match the schema and prints every violation of the others with file, line and column. */
+/**
+ * Returns the documents that match the schema and prints every violation of the others with file, line and column. Unknown
+ * fields count unless the package manager is asked to warn about them or to ignore them.
+ */
 export async function filterValid(
   session: Session,
   documents: readonly ResourceDocument[],
+  validate = "strict",
 ): Promise<readonly ResourceDocument[]> {
   const { deploymentRequestInput, packageInput, readBy, unknownFields } = await import("@oaas/contracts/rest");
   return documents.filter((document) => {
     const schema = document.kind === "package" ? packageInput : deploymentRequestInput;
     const read = readBy(schema, document.content);
-    const violations = joinViolations(unknownFields(schema, document.content), read.ok ? [] : read.error);
+    const unknown = validate === "strict" ? unknownFields(schema, document.content) : [];
+    const violations = joinViolations(unknown, read.ok ? [] : read.error);
     if (violations.length === 0) return true;
     const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is invalid`);
     const locate = (path: string): string => `${document.locationOf(path)} ${path}`;
@@ -23,15 +28,23 @@ export async function filterValid(
   });
 }
 
+/** A document, and whether its object exists. */
+interface DocumentState {
+  readonly document: ResourceDocument;
+  readonly action: "create" | "update";
+  readonly etag: string | null;
+}
+
 /** Applies one document and prints the outcome. */
 export async function applyDocument(
   session: Session,
-  { document, action, etag }: Pick<DryRun, "document" | "action" | "etag">,
-  how: { readonly reason?: string; readonly applyDeployments?: boolean },
+  { document, action, etag }: DocumentState,
+  how: { readonly reason?: string; readonly applyDeployments?: boolean; readonly validate?: string },
 ): Promise<ExitCode> {
   const { kind, name, content } = document;
   const query = {
     reason: how.reason,
+    field_validation: how.validate,
     ...(kind === "package" && how.applyDeployments === true ? { apply_deployments: true } : {}),
   };
   const headers = etag === null ? {} : { "if-match": etag };

@@ -2,8 +2,11 @@ import { applyDocument, filterValid } from "./apply-document.ts";
 import { changesText, resolvedChangesText } from "../../documents/changes-text.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { sortByDependency, readSources, readDocuments, parseFailure } from "../../documents/read-documents.ts";
-import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
+import { EXIT, exitCodeOf, UsageError, type ExitCode } from "../../exit-code.ts";
+import { faultText } from "../../output/fault-text.ts";
+import { documentName, isRejectedSet, sendSet, type AppliedDocument, type SetQuery } from "./document-set.ts";
 import { readCurrent, dryRunAll, type DryRun } from "./dry-run.ts";
+import { rejectionText } from "./rejection-text.ts";
 import { followDeployment } from "../observe/rollout.ts";
 import type { Session } from "../../session/session.ts";
 import { isRunning } from "../observe/wait.ts";
@@ -18,29 +21,81 @@ export interface ApplyFlags {
   readonly applyDeployments: boolean;
   readonly overridePackage?: string;
   readonly overwrite: boolean;
+  readonly validate?: string;
 }
 
 /**
- * Applies files. All documents are validated before the first write; several documents are also dry-run on the package
- * manager, so that an invalid one changes nothing.
+ * Applies files. All documents are one set, which the package manager applies as a whole or not at all. With `--keep-going`
+ * each document is applied by itself.
  */
 export async function applyFiles(session: Session, flags: ApplyFlags, ...paths: readonly string[]): Promise<ExitCode> {
   const { valid, allValid } = await readValidDocuments(session, flags, paths);
   if (!allValid && !flags.keepGoing) return printNothingApplied(session, EXIT.usage);
   const documents = sortByDependency(valid);
-  // The write of a single document validates it.
-  const needsDryRun = flags.dryRun || (!flags.keepGoing && documents.length > 1);
-  const { dryRuns, code } = needsDryRun ? await dryRunAll(session, documents) : { dryRuns: [], code: EXIT.done };
   if (flags.dryRun) {
+    const { dryRuns, code } = await dryRunAll(session, documents, setQuery(flags));
     for (const dryRun of dryRuns) printDryRun(session, dryRun);
     session.printRecorded();
     return allValid ? code : EXIT.usage;
   }
-  if (code !== EXIT.done) return printNothingApplied(session, code);
-  const { applied, worst } = await applyAll(session, documents, dryRuns, flags);
+  const { applied, worst } = flags.keepGoing
+    ? await applyEach(session, documents, flags)
+    : await applyTogether(session, documents, flags);
   const ended = allValid ? worst : EXIT.usage;
   const waited = flags.wait ? await waitForAll(session, applied, flags) : EXIT.done;
   return ended === EXIT.done ? waited : ended;
+}
+
+interface Applied {
+  readonly applied: readonly ResourceDocument[];
+  readonly worst: ExitCode;
+}
+
+function setQuery({ applyDeployments, validate }: ApplyFlags): SetQuery {
+  return { ...(applyDeployments ? { apply_deployments: true } : {}), field_validation: validate };
+}
+
+/** Applies all documents, or none. */
+async function applyTogether(
+  session: Session,
+  documents: readonly ResourceDocument[],
+  flags: ApplyFlags,
+): Promise<Applied> {
+  const sent = await sendSet(session, documents, { ...setQuery(flags), reason: flags.reason });
+  if (sent === undefined) {
+    if (documents.length > 1)
+      session.printNote("The package manager is older and has no sets: the documents are applied one after another.\n");
+    return applyEach(session, documents, flags);
+  }
+  if (isRejectedSet(sent)) return { applied: [], worst: printNothingApplied(session, exitCodeOf(sent.fault)) };
+  let worst: ExitCode = EXIT.done;
+  for (const result of sent) {
+    const code = await printResult(session, documents, result);
+    worst = worst === EXIT.done ? code : worst;
+  }
+  session.printRecorded();
+  const failed = new Set(sent.filter(({ rollout }) => rollout === "failed").map(documentName));
+  return { applied: documents.filter((each) => !failed.has(documentName(each))), worst };
+}
+
+/** Prints the result of one document; a failed roll-out with its error. */
+async function printResult(
+  session: Session,
+  documents: readonly ResourceDocument[],
+  result: AppliedDocument,
+): Promise<ExitCode> {
+  const { kind, name, status, message, rollout, problem } = result;
+  if (rollout !== "failed") {
+    session.recordOutcome({ kind, name, result: rollout === "in_progress" ? "accepted" : status, message });
+    return EXIT.done;
+  }
+  const { faultFromProblem } = await import("@oaas/contracts/rest");
+  const fault = faultFromProblem(problem, 500);
+  const document = documents.find((each) => documentName(each) === documentName(result));
+  const text = document ? await rejectionText(session, document, fault) : faultText(fault, session.colours);
+  session.environment.terminal.err(text);
+  session.recordOutcome({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");
+  return exitCodeOf(fault);
 }
 
 function printNothingApplied(session: Session, code: ExitCode): ExitCode {
@@ -49,18 +104,16 @@ function printNothingApplied(session: Session, code: ExitCode): ExitCode {
   return code;
 }
 
-async function applyAll(
+/** Applies the documents one after another; with `--keep-going` also after a failure. */
+async function applyEach(
   session: Session,
   documents: readonly ResourceDocument[],
-  dryRuns: readonly DryRun[],
   flags: ApplyFlags,
-): Promise<{ readonly applied: readonly ResourceDocument[]; readonly worst: ExitCode }> {
+): Promise<Applied> {
   const applied: ResourceDocument[] = [];
   let worst: ExitCode = EXIT.done;
   for (const document of documents) {
-    // Applying a package with embedded deployments may have changed them since the dry run.
-    const previous = flags.applyDeployments ? undefined : dryRuns.find((each) => each.document === document);
-    const code = await applyDocument(session, previous ?? (await readState(session, document)), flags);
+    const code = await applyDocument(session, await readState(session, document), flags);
     if (code === EXIT.done) applied.push(document);
     else {
       worst = code;
@@ -88,7 +141,7 @@ async function readValidDocuments(
   if (errors.length > 0)
     session.environment.terminal.err(`${session.colours.bad("error:")} ${parseFailure(errors).message}\n`);
   const renamed = documents.map((document) => withPackageName(document, flags.overridePackage));
-  const valid = await filterValid(session, renamed);
+  const valid = await filterValid(session, renamed, flags.validate);
   return { valid, allValid: errors.length === 0 && valid.length === renamed.length };
 }
 
@@ -102,14 +155,13 @@ function withPackageName(document: ResourceDocument, name: string | undefined): 
 
 /** Prints the changes of a dry run, and the explanation of a plan. */
 function printDryRun(session: Session, dryRun: DryRun): void {
-  const { document, action, changes, revision, plan, note } = dryRun;
+  const { document, action, changes, revision, plan } = dryRun;
   const { kind, name } = document;
   const result = action === "nothing" ? "unchanged" : `would ${action}`;
   const number = revision === undefined || action === "nothing" ? "" : ` (revision ${revision})`;
-  const words = [plan?.explanation.trimEnd(), note].filter((each) => each !== undefined);
-  const explained = words.map((each) => `${each.replaceAll(/^/gm, "  ")}\n`).join("");
+  const explained = plan === undefined ? "" : `${plan.explanation.trimEnd().replaceAll(/^/gm, "  ")}\n`;
   const line = `${kind}/${name}: ${result}${number}\n${dryRunChanges(session, dryRun)}${explained}`;
-  const details = { revision, changes, plan, message: note };
+  const details = { revision, changes, plan };
   const defined = Object.entries(details).filter(([, value]) => value !== undefined);
   session.recordOutcome({ kind, name, result, ...Object.fromEntries(defined) }, line);
 }

@@ -1,9 +1,10 @@
-import { Fault } from "@oaas/foundation";
+import { Fault, isFault } from "@oaas/foundation";
 import { filterValid } from "./apply-document.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
-import { readDocuments } from "../../documents/read-documents.ts";
+import { readDocuments, sortByDependency } from "../../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
-import { dryRunExitCode, rejectionText } from "./dry-run.ts";
+import { isRejectedSet, sendSet } from "./document-set.ts";
+import { dryRunExitCode, rejectionText } from "./rejection-text.ts";
 import { resolvedChangesText } from "../../documents/changes-text.ts";
 import type { Colours } from "../../output/colours.ts";
 import { clusterFailuresText, warningLines } from "../../output/availability-text.ts";
@@ -27,8 +28,42 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
   if (documents.length === 0)
     throw new UsageError("no deployment in these files", "a deployment has the fields key and class_key");
   if ((await filterValid(session, all)).length < all.length) return EXIT.usage;
+  const plans = (await planSet(session, all, flags)) ?? (await planEach(session, all, flags));
+  if (typeof plans === "number") return plans;
+  const view = { kind: "plan", nameOf: (each: Plan) => each.deployment_key, columns: [] };
+  const [first] = plans;
+  if (session.isHumanOutput) session.print(plans.map((each) => planText(each, session)).join("\n"));
+  else if (first && plans.length === 1) session.printItem(first, view);
+  else session.printList(plans, view);
+  return EXIT.done;
+}
+
+/**
+ * Plans all documents by a dry run, which accepts what `apply` accepts. Returns undefined when that is not possible: with
+ * what-if flags, for a viewer, and on an older package manager.
+ */
+async function planSet(
+  session: Session,
+  documents: readonly ResourceDocument[],
+  flags: PlanFlags,
+): Promise<readonly Plan[] | ExitCode | undefined> {
+  if (Object.keys(assumptions(flags, undefined)).length > 0) return undefined;
+  const sent = await sendSet(session, sortByDependency(documents), { dry_run: true }).catch((thrown: unknown) => {
+    if (isFault(thrown, "permission-denied")) return undefined;
+    throw thrown;
+  });
+  if (sent === undefined) return undefined;
+  if (isRejectedSet(sent)) return dryRunExitCode(sent.fault);
+  return sent.flatMap(({ plan: planned }) => planned ?? []);
+}
+
+async function planEach(
+  session: Session,
+  all: readonly ResourceDocument[],
+  flags: PlanFlags,
+): Promise<readonly Plan[] | ExitCode> {
   const plans: Plan[] = [];
-  for (const document of documents) {
+  for (const document of all.filter(({ kind }) => kind === "deployment")) {
     try {
       const { content } = document;
       const beside = all.find(({ kind, name }) => kind === "package" && name === content["package_name"]);
@@ -41,12 +76,7 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
       return dryRunExitCode(fault);
     }
   }
-  const view = { kind: "plan", nameOf: (each: Plan) => each.deployment_key, columns: [] };
-  const [first] = plans;
-  if (session.isHumanOutput) session.print(plans.map((each) => planText(each, session)).join("\n"));
-  else if (first && plans.length === 1) session.printItem(first, view);
-  else session.printList(plans, view);
-  return EXIT.done;
+  return plans;
 }
 
 /** What-if flags, and the package of the same files unless a revision is given. */

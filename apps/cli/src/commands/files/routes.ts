@@ -19,7 +19,8 @@ const applyFlags = {
   dryRun: booleanFlag("show the changes and the plan of each deployment without applying them"),
   wait: booleanFlag("wait until the deployments are running and show the progress in each cluster"),
   timeout: timeoutFlag,
-  keepGoing: booleanFlag("apply the valid documents even if others are invalid"),
+  keepGoing: booleanFlag("apply each document by itself, even if others are invalid"),
+  validate: choiceFlag("unknown fields: strict (default), warn or ignore", "mode", "strict", "warn", "ignore"),
   applyDeployments: booleanFlag("also create the deployments embedded in packages"),
   overridePackage: textFlag("use this package name instead of the one in the file", "name"),
   overwrite: booleanFlag("no-op, accepted for compatibility"),
@@ -27,7 +28,7 @@ const applyFlags = {
 };
 
 export const apply = command({
-  brief: "Create or update packages and deployments from files; all files are validated before the first write",
+  brief: "Create or update packages and deployments from files: all of them, or none",
   examples: [
     "oaas apply -f shop.yaml",
     "oaas package apply shop.yaml",

@@ -3,6 +3,7 @@ import { filterValid } from "./apply-document.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { sortByDependency, readSources, parseFailure } from "../../documents/read-documents.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { documentName } from "./document-set.ts";
 import { dryRunAll } from "./dry-run.ts";
 import type { Session } from "../../session/session.ts";
 
@@ -26,11 +27,17 @@ export async function validateFiles(
 /** The documents that pass the dry run. */
 async function filterAccepted(session: Session, documents: readonly ResourceDocument[]) {
   try {
-    const { dryRuns, code } = await dryRunAll(session, documents);
-    return { valid: dryRuns.map(({ document }) => document), code };
+    const { rejected, code } = await dryRunAll(session, documents);
+    return { valid: documents.filter((each) => !isAffected(each, rejected)), code };
   } catch (thrown) {
     if (isFault(thrown, "unavailable"))
       session.printNote("Use --offline to check the schema only, without a package manager.\n");
     throw thrown;
   }
+}
+
+/** Whether a document was rejected, or not checked because the package of the deployment was. */
+function isAffected(document: ResourceDocument, rejected: ReadonlySet<string>): boolean {
+  const packageName = document.kind === "deployment" ? String(document.content["package_name"]) : document.name;
+  return rejected.has(documentName(document)) || rejected.has(`package/${packageName}`);
 }
