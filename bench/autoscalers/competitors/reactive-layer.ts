@@ -1,8 +1,5 @@
 import type { Autoscaler, Workload } from "@oaas/nfr/simulation";
-
-/** What Prometheus would return: a scrape every 15 s, 30 s late. */
-const SCRAPE_MS = 15_000;
-const LAG_MS = 30_000;
+import { PROMETHEUS } from "./metrics-source.ts";
 
 /**
  * An autoscaler reacts within the limits of its spec, and our policy moves its minimum: the reactive layer of a class with
@@ -11,7 +8,7 @@ const LAG_MS = 30_000;
 export function withReactiveLayer(
   workload: Workload,
   reactive: (workload: Workload) => Autoscaler,
-  policy: (workload: Workload) => Autoscaler,
+  policy: Autoscaler,
 ): Autoscaler {
   let minReplicas = workload.minReplicas;
   const layer = reactive({
@@ -20,21 +17,22 @@ export function withReactiveLayer(
       return minReplicas;
     },
   });
-  const ours = policy(workload);
-  const { scrapeMs = SCRAPE_MS, lagMs = LAG_MS } = layer;
+  const { scrapeMs = PROMETHEUS.scrapeMs, lagMs = PROMETHEUS.lagMs } = layer;
   let nextPolicyMs = 0;
   return {
     intervalMs: layer.intervalMs,
     scrapeMs,
     lagMs,
-    latencyEveryMs: SCRAPE_MS,
-    historyMs: Math.max(layer.historyMs, ours.historyMs + LAG_MS),
+    latencyEveryMs: PROMETHEUS.scrapeMs,
+    historyMs: Math.max(layer.historyMs, policy.historyMs + PROMETHEUS.lagMs),
     decide: (observation) => {
       const { nowMs, scrapes } = observation;
       if (nowMs >= nextPolicyMs) {
-        nextPolicyMs = nowMs - (nowMs % ours.intervalMs) + ours.intervalMs;
-        const known = scrapes.filter(({ atMs }) => atMs % SCRAPE_MS === 0 && atMs <= nowMs - LAG_MS);
-        minReplicas = ours.decide({ ...observation, scrapes: known, replicas: minReplicas });
+        nextPolicyMs = nowMs - (nowMs % policy.intervalMs) + policy.intervalMs;
+        const known = scrapes.filter(
+          ({ atMs }) => atMs % PROMETHEUS.scrapeMs === 0 && atMs <= nowMs - PROMETHEUS.lagMs,
+        );
+        minReplicas = policy.decide({ ...observation, scrapes: known, replicas: minReplicas });
       }
       return layer.decide({
         ...observation,

@@ -69,6 +69,12 @@ export const BLOCKERS = [
 
 export type Blocker = (typeof BLOCKERS)[number];
 
+/** A change of the target of an autoscaler, 0 to 1. */
+export interface UtilizationMove {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** One question to the policy: one dimension of one component at one time. */
 export interface PolicyInput {
   readonly nowMs: number;
@@ -85,6 +91,8 @@ export interface PolicyInput {
   readonly current: number;
   /** The value is the minimum of an autoscaler, and the recommendation is one for it. */
   readonly isMinimum?: true;
+  /** The share of the requested CPU that this autoscaler keeps, 0 to 1; absent where the policy does not move it. */
+  readonly utilization?: number;
   /** All limits; the largest minimum and the smallest maximum bind. */
   readonly minimums: readonly Limit[];
   readonly maximums: readonly Limit[];
@@ -178,6 +186,8 @@ export interface Proposal {
   readonly to: number;
   /** The limit that cut the change, when one did. */
   readonly clampedBy?: Limit;
+  /** The target of the autoscaler moves instead of its minimum, which stays. */
+  readonly utilization?: UtilizationMove;
 }
 
 /** The answer of the policy. */

@@ -28,8 +28,18 @@ export interface LastingNeed {
   readonly stated: number;
   /** Whether at most the allowed share of the requests of the last hour was slow or failed. */
   readonly isWithinBudget: boolean;
+  /**
+   * The share of the error budget of the last hours that was spent, of the worst requirement; above 1 it is overspent.
+   * Absent without a latency requirement, and when too little is known.
+   */
+  readonly spent?: SpentBudget;
   /** Replicas that were ready. */
   readonly ready: number;
+}
+
+export interface SpentBudget {
+  readonly hour: number;
+  readonly sixHours: number;
 }
 
 /** The recommended value of one dimension of a component. `lowerBound <= target <= upperBound`. */

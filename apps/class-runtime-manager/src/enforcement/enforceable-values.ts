@@ -20,6 +20,8 @@ export interface EnforceableValue {
   readonly path: string;
   /** The value is the minimum of an autoscaler, which adds replicas by itself. */
   readonly isMinimum?: true;
+  /** The target of that autoscaler, 0 to 1, and its field; absent where the user states it. */
+  readonly utilization?: { readonly target: number; readonly path: string };
   /** The value is the maximum of an autoscaler, which asks for this many replicas now. */
   readonly maximumOf?: { readonly stated: number; readonly inUse: number };
   readonly isAllowed: boolean;
@@ -54,6 +56,9 @@ interface Scalable extends KubeObject {
     readonly replicas?: number;
     readonly minReplicas?: number;
     readonly maxReplicas?: number;
+    readonly metrics?: readonly {
+      readonly resource?: { readonly target?: { readonly averageUtilization?: number } };
+    }[];
     readonly scaleTargetRef?: { readonly kind?: string; readonly name?: string };
     readonly minReplicaCount?: number;
     readonly maxReplicaCount?: number;
@@ -170,7 +175,7 @@ function replicasValue(
   fn: RenderedFunction,
   workload: Scalable,
   { autoscaler, scaledObject }: Scalers,
-  { enforcement }: ValueSources,
+  { enforcement, spec: classSpec }: ValueSources,
 ): Omit<EnforceableValue, "blockers"> | undefined {
   const { kind, metadata, spec, status } = workload;
   const limits = fn.replicaLimits;
@@ -187,6 +192,11 @@ function replicasValue(
       if (autoscaler === undefined) return undefined;
       const { name } = autoscaler.metadata;
       const most = autoscaler.spec?.maxReplicas;
+      const percent = autoscaler.spec?.metrics?.[0]?.resource?.target?.averageUtilization;
+      const stated = classSpec.functions?.find(({ function_key: key }) => key === fn.functionKey)?.nfr_requirements;
+      const isTargetStated = [stated, classSpec.nfr_requirements].some(
+        (one) => one?.cpu_utilization_target !== undefined,
+      );
       return {
         ...base,
         ...allowed,
@@ -198,6 +208,9 @@ function replicasValue(
         ],
         path: `HorizontalPodAutoscaler/${name} spec.minReplicas`,
         isMinimum: true,
+        ...(percent === undefined || isTargetStated
+          ? {}
+          : { utilization: { target: percent / 100, path: `HorizontalPodAutoscaler/${name} spec.metrics` } }),
       };
     }
     case "keda": {

@@ -1,6 +1,5 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import type { Dimension } from "@oaas/nfr";
-import { TARGET_UTILIZATION } from "@oaas/nfr/analyzer";
+import { TARGET_UTILIZATION, type Dimension } from "@oaas/nfr";
 import type { ClassEnforcement } from "./class-enforcement.ts";
 
 /** Values of one component that enforcement chose. CPU in millicores, memory in bytes. */

@@ -1,6 +1,6 @@
 import { safeName, type ObjectRef } from "@oaas/kube-core";
 import type { PolicyDecision, PolicyInput, SkipReason } from "@oaas/nfr";
-import { outcomeText, RECORD_ANNOTATION, valueText, type DecisionRecord } from "@oaas/nfr/policy";
+import { outcomeText, RECORD_ANNOTATION, utilizationText, valueText, type DecisionRecord } from "@oaas/nfr/policy";
 
 /** An event in the form of the recorder. */
 export interface EnforcementEvent {
@@ -66,9 +66,11 @@ export function actionEvents(
   path: string,
   regarding: ObjectRef,
 ): readonly EnforcementEvent[] {
-  const { action, lane, from, to, gates, clampedBy } = decision;
+  const { action, lane, from, to, gates, clampedBy, utilization } = decision;
   const why = gates.find(({ gate }) => gate === (lane === "verification" ? "verification" : "stability"))?.detail ?? "";
-  const change = `${valueText(dimension, from)} to ${valueText(dimension, to)}`;
+  const change = utilization
+    ? utilizationText(utilization)
+    : `${valueText(dimension, from)} to ${valueText(dimension, to)}`;
   const applied: EnforcementEvent = {
     type: action === "revert" ? "Warning" : "Normal",
     reason: action === "revert" ? "NFRReverted" : "NFRApplied",

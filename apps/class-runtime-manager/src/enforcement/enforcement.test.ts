@@ -265,6 +265,15 @@ describe("enforceable values", () => {
     expect(values["echo cpu"]).toMatchObject({ isAllowed: false, whyNotAllowed: expect.stringContaining("two loops") });
   });
 
+  test("have the target of an autoscaler unless the user states it", () => {
+    const metrics = [{ type: "Resource", resource: { name: "cpu", target: { averageUtilization: 85 } } }];
+    const children = [deployment, { ...autoscaler, spec: { ...autoscaler.spec, metrics } }];
+    const utilizationOf = (spec: object) =>
+      list({ fn: rendered({ replicasOwner: "autoscaler" }), children, spec })["echo replicas"]?.utilization;
+    expect(utilizationOf({})).toEqual({ target: 0.85, path: "HorizontalPodAutoscaler/hello spec.metrics" });
+    expect(utilizationOf({ nfr_requirements: { cpu_utilization_target: 0.85 } })).toBeUndefined();
+  });
+
   describe("of a workload that KEDA scales", () => {
     const scaledObject = (spec: object = {}, annotations: Record<string, string> = {}) => ({
       apiVersion: "keda.sh/v1alpha1",

@@ -99,13 +99,14 @@ describe("enforced CPU and memory", () => {
 });
 
 describe("an autoscaler under enforcement", () => {
-  const utilizationOf = (targetUtilization: number | undefined, requirements: object = {}) => {
+  const utilizationOf = (targetUtilization: number | undefined, requirements: object = {}, isEnforced = true) => {
     const provision_config = { container_image: "example.test/a:1", min_scale: 1, max_scale: 8 };
     const functions = [{ function_key: "C.run", provision_config }];
     const values = { replicas: 4, ...(targetUtilization === undefined ? {} : { targetUtilization }) };
     const rendered = render({
       spec: { functions, nfr_requirements: requirements },
       enforced: new Map([["C.run", values]]),
+      isEnforced,
     });
     const autoscaler = find(rendered, "HorizontalPodAutoscaler")?.["spec"] as {
       readonly minReplicas: number;
@@ -116,8 +117,9 @@ describe("an autoscaler under enforcement", () => {
     return autoscaler.metrics[0]?.resource.target.averageUtilization;
   };
 
-  test("takes the target that was derived from the capacity, within limits, unless the user states one", () => {
-    expect(utilizationOf(undefined)).toBe(70);
+  test("takes the target that enforcement moves, within limits, unless the user states one", () => {
+    expect(utilizationOf(undefined, {}, false)).toBe(70);
+    expect(utilizationOf(undefined)).toBe(80);
     expect(utilizationOf(0.55)).toBe(55);
     expect(utilizationOf(7)).toBe(90);
     expect(utilizationOf(0.01)).toBe(30);

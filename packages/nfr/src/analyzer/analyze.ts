@@ -1,4 +1,5 @@
-import type { Requirement } from "../compliance.ts";
+import type { Compliance, Requirement } from "../compliance.ts";
+import type { SpentBudget } from "../recommendation.ts";
 import type { Signal } from "../samples.ts";
 import type { Analysis, AnalysisInput, AnalyzerState, RequestSeries, Verdict } from "./analysis.ts";
 import type { Window } from "./aggregates.ts";
@@ -37,6 +38,7 @@ export function analyze(given: AnalysisInput): Analysis {
     curve,
     findings,
     isWithinBudget: isWithinBudget(assessed),
+    ...optional("spent", spentBudget(assessed, requests, input)),
     ...optional("heldTarget", hold?.target),
   });
   const { urgency, sinceMs } = assessUrgency(input, measured, assessed, capacity);
@@ -194,6 +196,25 @@ function isWithinBudget(assessed: readonly AssessedRequirement[]): boolean {
     const hour = burnRates.find(({ long }) => long === "1h");
     return hour === undefined ? status !== "violated" : (hour.longRate ?? Number.POSITIVE_INFINITY) < 1;
   });
+}
+
+/** A shorter time does not show how the error budget is spent. */
+const KNOWN_MS = 1_800_000;
+
+/** How much of the error budget of the worst requirement was spent; undefined when latency is not known for long enough. */
+function spentBudget(
+  assessed: readonly AssessedRequirement[],
+  { slow }: RequestHistory,
+  { nowMs }: AnalysisInput,
+): SpentBudget | undefined {
+  if (slow === undefined || nowMs - slow.sinceMs < KNOWN_MS) return undefined;
+  const rateOf = (window: string, { burnRates }: Compliance): number | undefined =>
+    burnRates.find(({ long }) => long === window)?.longRate;
+  const latency = assessed.find(({ compliance }) => compliance.requirement === "latency");
+  if (latency === undefined || rateOf("1h", latency.compliance) === undefined) return undefined;
+  const worst = (window: string): number =>
+    Math.max(...assessed.map(({ compliance }) => rateOf(window, compliance) ?? 0));
+  return { hour: worst("1h"), sixHours: worst("6h") };
 }
 
 function worstRatio(assessed: readonly AssessedRequirement[]): number | undefined {

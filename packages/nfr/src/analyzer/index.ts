@@ -8,8 +8,6 @@ export type {
   RequirementTargets,
   Verdict,
 } from "./analysis.ts";
-export { MAX_TARGET_UTILIZATION, MIN_TARGET_UTILIZATION } from "./autoscaler-target.ts";
-export { TARGET_UTILIZATION } from "./recommend-replicas.ts";
 export type { CapacityCurve, CapacityEstimate, CapacityPoint, CapacitySource } from "./capacity.ts";
 export { isSameCapacity, loadCapacity, saveCapacity, type CapacityCheckpoint } from "./capacity-checkpoint.ts";
 export type { Finding, FindingReason } from "./finding.ts";

@@ -1,16 +1,12 @@
-import type { LastingNeed, Recommendation } from "../recommendation.ts";
+import type { LastingNeed, Recommendation, SpentBudget } from "../recommendation.ts";
 import type { Signal } from "../samples.ts";
 import { roundTo } from "./aggregates.ts";
 import type { AnalysisInput } from "./analysis.ts";
-import { autoscalerTarget } from "./autoscaler-target.ts";
 import { formatDuration } from "./assess-requirements.ts";
 import { loadOf, type CapacityCurve, type CapacityEstimate } from "./capacity.ts";
 import type { Findings } from "./findings.ts";
 import type { Measurements } from "./measure.ts";
 import { optional } from "./optional.ts";
-
-/** The value of the basis that an autoscaler of the class takes as its target when the recommendation is applied. */
-export const TARGET_UTILIZATION = "target_utilization";
 
 /** A number of replicas that one rule needs. */
 interface Need {
@@ -32,6 +28,8 @@ export interface ReplicaTask {
   readonly curve: CapacityCurve;
   /** Whether less of each error budget was spent in the last hour than is allowed. */
   readonly isWithinBudget: boolean;
+  /** How much of the error budget was spent. */
+  readonly spent?: SpentBudget;
   /** Not below this target, because history was lost. */
   readonly heldTarget?: number;
   readonly findings: Findings;
@@ -87,7 +85,7 @@ export function recommendReplicas(task: ReplicaTask): Recommendation | undefined
 
 /** What the floors, the stated throughput and the smallest load of the window need. */
 function lastingNeed(task: ReplicaTask, floors: readonly Need[], most: number): LastingNeed {
-  const { input, measured, capacity, isWithinBudget } = task;
+  const { input, measured, capacity, isWithinBudget, spent } = task;
   const needs = loadNeeds({ ...task, measured: { ...measured, ...measured.lasting } }, capacity.rpsPerReplica);
   const stated = needs.filter(({ floor }) => floor !== undefined);
   const replicas = Math.min(most, wholeMaximum([...floors, ...needs], input));
@@ -95,6 +93,7 @@ function lastingNeed(task: ReplicaTask, floors: readonly Need[], most: number): 
     replicas,
     stated: Math.min(replicas, wholeMaximum([...floors, ...stated], input)),
     isWithinBudget,
+    ...optional("spent", spent),
     ready: measured.readyReplicas,
   };
 }
@@ -238,7 +237,7 @@ function wholeMaximum(needs: readonly Need[], input: AnalysisInput): number {
   return most;
 }
 
-function collectValues({ input, measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
+function collectValues({ measured, capacity }: ReplicaTask, needs: readonly Need[]): Record<string, number> {
   const { rpsPerReplica, rpsPerCore, sustainedRps, saturatedRps, confidence } = capacity;
   const values: Record<string, number> = {
     rps_per_replica: roundTo(rpsPerReplica, 3),
@@ -247,8 +246,6 @@ function collectValues({ input, measured, capacity }: ReplicaTask, needs: readon
   if (rpsPerCore !== undefined) values["rps_per_core"] = roundTo(rpsPerCore, 3);
   if (sustainedRps !== undefined) values["sustained_rps"] = roundTo(sustainedRps, 3);
   if (saturatedRps !== undefined) values["saturated_rps"] = roundTo(saturatedRps, 3);
-  const utilization = autoscalerTarget(capacity, input.scale, input.settings);
-  if (utilization !== undefined) values[TARGET_UTILIZATION] = utilization;
   const { demand, cpuMillicores, latencyMs, readyReplicas } = measured;
   if (demand !== undefined) values["requests_per_second"] = roundTo(demand, 3);
   if (measured.peakRps !== undefined) values["peak_requests_per_second"] = roundTo(measured.peakRps, 3);

@@ -22,6 +22,8 @@ export interface PolicyAutoscalerOptions {
   readonly replicaMillicores: number;
   /** Whether the replicas are the minimum of another autoscaler. */
   readonly isMinimum?: boolean;
+  /** The target of that autoscaler, 0 to 1, when the policy may move it. */
+  readonly utilization?: () => number;
   /** Called with every decision. */
   readonly onDecision?: (observation: Observation, decision: PolicyDecision, analysis: Analysis) => void;
 }
@@ -36,6 +38,7 @@ export function createPolicyAutoscaler(workload: Workload, options: PolicyAutosc
     tickMs,
     replicaMillicores,
     isMinimum = false,
+    utilization,
     onDecision,
   } = options;
   const { minReplicas, maxReplicas, concurrency } = workload;
@@ -69,6 +72,7 @@ export function createPolicyAutoscaler(workload: Workload, options: PolicyAutosc
           isAllowed: true,
           ...(recommendation === undefined ? {} : { recommendation }),
           current: replicas,
+          ...(utilization === undefined ? {} : { utilization: utilization() }),
           minimums: [{ value: minReplicas, source: "min_scale" }],
           maximums: [{ value: maxReplicas, source: "max_scale" }],
           urgency: analysis.urgency,

@@ -1,6 +1,7 @@
 import type { Lane, Limit, PolicyInput, PolicySettings, PolicyState, Proposal } from "../enforcement.ts";
 import { bindingLimits, clampTarget, isCount, stepTowards, type Bounds } from "./limits.ts";
 import { findEmergency } from "./urgency.ts";
+import { proposeUtilization } from "./utilization.ts";
 import { verifyLastAction, type Verification } from "./verification.ts";
 import { isUsable, rememberTarget, stabilityMs, windowOf, type Window } from "./windows.ts";
 
@@ -56,7 +57,11 @@ function propose(context: Omit<PolicyContext, "proposal">): Proposal | undefined
     const to = clampTarget(Math.max(state.lastAction.from, input.schedulable ?? 0), bounds, dimension);
     return to === from ? undefined : { lane: "verification", from, to };
   }
-  if (target === undefined || direction === "none") return undefined;
+  if (target === undefined) return undefined;
+  if (direction === "none") {
+    const utilization = proposeUtilization(input, state);
+    return utilization && { lane: "stable", from, to: from, utilization };
+  }
   if (direction === "up" && emergency !== undefined) {
     const to = emergencyTarget(context, target);
     return proposal("emergency", from, to, cutBy(context, to));
@@ -109,5 +114,7 @@ export function isDirectionChange(
   { lastAction }: PolicyState,
   { from, to }: { readonly from: number; readonly to: number },
 ): boolean {
-  return lastAction !== undefined && Math.sign(lastAction.to - lastAction.from) === -Math.sign(to - from);
+  return (
+    to !== from && lastAction !== undefined && Math.sign(lastAction.to - lastAction.from) === -Math.sign(to - from)
+  );
 }

@@ -45,11 +45,16 @@ function closeVerification({ state, verification, input }: PolicyContext): Polic
   return verification.result === "passed" ? { ...closed, lastGood: input.current } : closed;
 }
 
-function stateAfter(context: PolicyContext, { lane, from, to }: Proposal): PolicyState {
+function stateAfter(context: PolicyContext, { lane, from, to, utilization }: Proposal): PolicyState {
   const { input, settings, state } = context;
   const { nowMs, badness } = input;
   const { lastSkip: _, ...kept } = closeVerification(context);
   const target = context.target ?? to;
+  if (utilization) {
+    // The last change of replicas stays known, and a cooldown starts. The next hour verifies a target.
+    const last = kept.lastAction ?? { from, to, lane, target };
+    return { ...kept, lastAction: { ...last, atMs: nowMs, isVerified: true } };
+  }
   const lastAction: AppliedAction = {
     atMs: nowMs,
     from,

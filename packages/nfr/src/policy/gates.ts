@@ -1,6 +1,7 @@
 import type { Blocker, GateResult, SkipReason } from "../enforcement.ts";
 import { directionOf, isDirectionChange, isUncertain, type PolicyContext } from "./context.ts";
 import { clampTarget, isCount, percentText, round, secondsText, valueText } from "./limits.ts";
+import { isHotter, utilizationText } from "./utilization.ts";
 import { HOUR_MS, stabilityMs } from "./windows.ts";
 
 /** A rule that was checked. */
@@ -110,6 +111,8 @@ function checkTolerance({ input, settings, target, direction, bounds, proposal }
   const now = valueText(dimension, current);
   if (proposal?.lane === "verification")
     return passed("tolerance", "within-tolerance", `reverts ${now} to ${valueText(dimension, proposal.to)}`);
+  if (proposal?.utilization)
+    return passed("tolerance", "within-tolerance", `${now} stay; ${utilizationText(proposal.utilization)}`);
   if (target === undefined || recommendation === undefined)
     return stopped("tolerance", "within-tolerance", `stays at ${now} without a recommendation`);
   const wanted = valueText(dimension, recommendation.target);
@@ -201,6 +204,11 @@ function checkStability(context: PolicyContext): Gate {
     return passed("stability", "stability", detail);
   }
   if (proposal?.lane === "verification") return passed("stability", "stability", "not needed to revert an action");
+  if (proposal?.utilization) {
+    const { hour = 0, sixHours = 0 } = input.recommendation?.lasting?.spent ?? {};
+    const detail = `${percentText(hour)} of the error budget of the last hour and ${percentText(sixHours)} of the last six hours are spent`;
+    return passed("stability", "stability", detail);
+  }
   if (direction === "none") return stopped("stability", "stability", "no direction to be stable in");
   const needed = stabilityMs(direction, settings);
   if (!window.isFull) {
@@ -252,8 +260,9 @@ function checkFreeze({ input, state, proposal }: PolicyContext): Gate {
   return stopped("freeze", "frozen", detail, frozenUntilMs);
 }
 
+/** Whether less capacity is kept: fewer replicas, or hotter ones. */
 function isDecrease({ proposal }: PolicyContext): boolean {
-  return proposal !== undefined && proposal.to < proposal.from;
+  return proposal !== undefined && (proposal.to < proposal.from || isHotter(proposal.utilization));
 }
 
 /** No decrease for one window after a restart or a change of the leader. */

@@ -25,4 +25,5 @@ export {
 } from "./record.ts";
 export { DEFAULT_POLICY, POLICY_FIELDS, POLICY_VERSION, readPolicySettings } from "./settings.ts";
 export { valueText } from "./limits.ts";
+export { utilizationText } from "./utilization.ts";
 export { rememberTarget } from "./windows.ts";

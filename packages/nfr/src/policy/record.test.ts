@@ -50,7 +50,7 @@ describe("a decision record", () => {
     expect(result.isEqual).toBe(false);
     expect(result.recomputed).toBeUndefined();
     expect(result.problems.at(-1)).toBe(
-      "the record is of policy version 0, this program has 2; use the program that recorded it",
+      "the record is of policy version 0, this program has 3; use the program that recorded it",
     );
   });
 

@@ -1,15 +1,22 @@
 import { equalJson, err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { digestJson } from "@oaas/foundation/hash";
-import type { PolicyDecision, PolicyInput, PolicySettings } from "../enforcement.ts";
+import type { PolicyDecision, PolicyInput, PolicySettings, UtilizationMove } from "../enforcement.ts";
 import { decide } from "./decide.ts";
 import { POLICY_VERSION } from "./settings.ts";
+import { utilizationText } from "./utilization.ts";
 
 /** The annotation of an event that has the record of its decision, as JSON. */
 export const RECORD_ANNOTATION = "oaas.io/decision-record";
 
 /** What was decided, without the explanation. */
 export type Outcome =
-  | { readonly action: "apply" | "revert"; readonly lane: string; readonly from: number; readonly to: number }
+  | {
+      readonly action: "apply" | "revert";
+      readonly lane: string;
+      readonly from: number;
+      readonly to: number;
+      readonly utilization?: UtilizationMove;
+    }
   | { readonly action: "hold"; readonly reason: string };
 
 /** A decision with everything that is needed to recompute it. Plain JSON. */
@@ -36,8 +43,8 @@ export function recordDecision(
 
 function outcomeOf(decision: PolicyDecision): Outcome {
   if (decision.action === "hold") return { action: "hold", reason: decision.reason };
-  const { action, lane, from, to } = decision;
-  return { action, lane, from, to };
+  const { action, lane, from, to, utilization } = decision;
+  return { action, lane, from, to, ...(utilization ? { utilization } : {}) };
 }
 
 /** Whether a recorded decision can be trusted, and why not. */
@@ -67,9 +74,9 @@ export function recompute(record: DecisionRecord): Recomputation {
 }
 
 export function outcomeText(outcome: Outcome): string {
-  return outcome.action === "hold"
-    ? `hold (${outcome.reason})`
-    : `${outcome.action} ${outcome.from} to ${outcome.to} (${outcome.lane} lane)`;
+  if (outcome.action === "hold") return `hold (${outcome.reason})`;
+  const { action, lane, from, to, utilization } = outcome;
+  return `${action} ${utilization ? utilizationText(utilization) : `${from} to ${to}`} (${lane} lane)`;
 }
 
 /** Members that a record must have, with their type. */

@@ -2,7 +2,7 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import type { PolicySettings } from "../enforcement.ts";
 
 /** Changes with every change of a decision, so that an old record is not recomputed with other rules. */
-export const POLICY_VERSION = "2";
+export const POLICY_VERSION = "3";
 
 /** The settings of the design documents; two windows of verification are two up windows. */
 export const DEFAULT_POLICY: PolicySettings = {

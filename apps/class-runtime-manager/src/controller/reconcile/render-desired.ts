@@ -143,6 +143,7 @@ function renderInput<T extends KubeObject>(
     spec: runtime.spec,
     cluster,
     assignedNames: assignedNames(status, deps.children.childrenOf(uid)),
+    isEnforced: enforcement.mode === "enforce" && enforcement.dimensions.has("replicas"),
     ...(enforced.size > 0 ? { enforced } : {}),
     ...(layout ? { storedLayout: layout } : {}),
     ...(environment ? { environment } : {}),

@@ -207,6 +207,38 @@ describe("the enforcer", () => {
     expect(one.replicas).toBe(3);
   });
 
+  test("raises the target of an autoscaler while the error budget is left, and keeps it when the minimum changes", async () => {
+    const { one, tick, events } = setup();
+    const utilization = (target: number) => ({ target, path: "HorizontalPodAutoscaler/hello spec.metrics" });
+    one.over = {
+      isMinimum: true,
+      path: "HorizontalPodAutoscaler/hello spec.minReplicas",
+      utilization: utilization(0.8),
+    };
+    const lasting = { replicas: 2, stated: 2, isWithinBudget: true, spent: { hour: 0, sixHours: 0 }, ready: 4 };
+    const targetOf = () => one.status.last_applied_recommendations?.[0]?.evidence?.values?.["target_utilization"];
+    // A new leader does not decrease capacity for a stable window.
+    await tick(10, 2, {}, {}, { lasting });
+    expect(one.status.last_applied_recommendations).toBeUndefined();
+    await tick(1, 2, {}, {}, { lasting });
+    expect(targetOf()).toBe(0.85);
+    expect(one.replicas).toBe(2);
+    expect(events.at(-1)).toMatchObject({
+      reason: "NFRApplied",
+      note: "echo target utilization 80 % to 85 % (HorizontalPodAutoscaler/hello spec.metrics, stable lane): 0 % of the error budget of the last hour and 0 % of the last six hours are spent.",
+    });
+    one.over = { ...one.over, utilization: utilization(0.85) };
+    await tick(
+      12,
+      4,
+      {},
+      {},
+      { lasting: { ...lasting, replicas: 4, isWithinBudget: false, spent: { hour: 0.1, sixHours: 0.1 } } },
+    );
+    expect(one.replicas).toBeGreaterThan(2);
+    expect(targetOf()).toBe(0.85);
+  });
+
   test("holds a resize that the server would reject, reports it once and asks again later", async () => {
     const { one, tick, events, reasons, meter } = setup();
     one.over = { isResize: true };
@@ -274,7 +306,7 @@ describe("the enforcer", () => {
         recommended: 11,
         lane: "emergency",
         path: "Deployment/hello spec.replicas",
-        policy_version: "2",
+        policy_version: "3",
         digest: record.value.digest,
         record: JSON.stringify(record.value),
       }),

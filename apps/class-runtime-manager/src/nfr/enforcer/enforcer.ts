@@ -3,6 +3,7 @@ import { equalJson, Fault, sleep, timestamp, type Ambient } from "@oaas/foundati
 import type { EventInput, LedTask } from "@oaas/kube-runtime";
 import {
   DIMENSIONS,
+  TARGET_UTILIZATION,
   type Blocker,
   type PolicyDecision,
   type PolicyInput,
@@ -240,6 +241,7 @@ export class Enforcer implements LedTask {
       ...(recommendation ? { recommendation } : {}),
       current,
       ...(value.isMinimum ? { isMinimum: true } : {}),
+      ...(value.utilization === undefined ? {} : { utilization: value.utilization.target }),
       minimums,
       maximums,
       urgency: found?.urgency ?? {},
@@ -349,7 +351,8 @@ export class Enforcer implements LedTask {
       this.#budget.take(nowMs);
       this.#actions.add(1, { dimension, lane, outcome: decision.action === "revert" ? "reverted" : "applied" });
       logger.info("enforced value", { ...one.regarding, component, dimension, lane, from, to, digest: record.digest });
-      for (const event of actionEvents(input, decision, record, value.path, one.regarding)) recordEvent(event);
+      for (const event of actionEvents(input, decision, record, changedPath(value, decision), one.regarding))
+        recordEvent(event);
     }
   }
 
@@ -408,15 +411,15 @@ function statusOf(
 ): ClassRuntimeStatus {
   const { status, enforcement, generation } = one;
   const applied = actions.flatMap(({ input, decision, value, record }) => {
-    const { recommendation } = input;
     const { action, lane, from, to, clampedBy } = decision;
-    const entry = { action, lane, from, to, path: value.path, ...(clampedBy ? { clampedBy } : {}) };
+    const entry = { action, lane, from, to, path: changedPath(value, decision), ...(clampedBy ? { clampedBy } : {}) };
     const audit = {
       appliedAtMs: nowMs,
       policyVersion: POLICY_VERSION,
       digest: record.digest,
       record: JSON.stringify(record),
     };
+    const recommendation = withUtilization(input, decision);
     return recommendation ? [appliedToStatus({ recommendation, ...entry, ...audit })] : [];
   });
   const replaced = new Set(applied.map(stateKey));
@@ -444,6 +447,19 @@ function statusOf(
     ...(appliedAt === undefined ? {} : { last_applied_at: appliedAt }),
     ...(condition ? { conditions: [condition] } : {}),
   };
+}
+
+/** The field that an action changes. */
+function changedPath({ path, utilization }: EnforceableValue, decision: Action): string {
+  return decision.utilization === undefined ? path : (utilization?.path ?? path);
+}
+
+/** The recommendation with the target that the autoscaler has from now on, which the status keeps as evidence. */
+function withUtilization({ recommendation, utilization }: PolicyInput, decision: Action): Recommendation | undefined {
+  if (recommendation === undefined || utilization === undefined) return recommendation;
+  const target = decision.utilization?.to ?? utilization;
+  const { basis } = recommendation;
+  return { ...recommendation, basis: { ...basis, values: { ...basis.values, [TARGET_UTILIZATION]: target } } };
 }
 
 function detailOf({ gates }: PolicyDecision): string {

@@ -1,11 +1,11 @@
-import { MAX_TARGET_UTILIZATION, MIN_TARGET_UTILIZATION } from "@oaas/nfr/analyzer";
+import { MAX_TARGET_UTILIZATION, MIN_TARGET_UTILIZATION, START_TARGET_UTILIZATION } from "@oaas/nfr";
 import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import type { Manifest, WorkloadRef } from "../model/rendered.ts";
 import { componentLabels } from "./labels.ts";
 import { createManifest } from "./manifest.ts";
 import { alwaysOnReplicas } from "../plan/scale.ts";
 
-/** Target CPU utilization when neither function nor class states one, as a share of the CPU request. */
+/** Target CPU utilization of a class that states none and is not enforced, as a share of the CPU request. */
 const DEFAULT_CPU_TARGET = 0.7;
 
 /**
@@ -55,10 +55,10 @@ export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: Work
   );
 }
 
-/** The target of the user, else the one that enforcement derived from the measured capacity. */
+/** The target of the user, else the one that enforcement moves. */
 function cpuPercent({ input }: ClassPlan, { key, requirements }: FunctionPlan): number {
-  const enforced = input.enforced?.get(key)?.targetUtilization;
-  const bounded =
-    enforced === undefined ? undefined : Math.min(Math.max(enforced, MIN_TARGET_UTILIZATION), MAX_TARGET_UTILIZATION);
-  return Math.max(1, Math.round((requirements.cpuTarget ?? bounded ?? DEFAULT_CPU_TARGET) * 100));
+  const moved = input.enforced?.get(key)?.targetUtilization ?? START_TARGET_UTILIZATION;
+  const enforced = Math.min(Math.max(moved, MIN_TARGET_UTILIZATION), MAX_TARGET_UTILIZATION);
+  const target = requirements.cpuTarget ?? (input.isEnforced ? enforced : DEFAULT_CPU_TARGET);
+  return Math.max(1, Math.round(target * 100));
 }

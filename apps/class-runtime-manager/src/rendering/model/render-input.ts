@@ -35,6 +35,8 @@ export interface RenderInput {
   readonly assignedNames?: ReadonlyMap<string, string>;
   /** The layout in use. It is kept unless the class states another, because stored objects would be unreachable. */
   readonly storedLayout?: StoredLayout;
+  /** Whether enforcement moves the replicas. */
+  readonly isEnforced?: boolean;
   /** Values that enforcement chose, by function key: replicas, CPU in millicores, memory in bytes. */
   readonly enforced?: ReadonlyMap<
     string,

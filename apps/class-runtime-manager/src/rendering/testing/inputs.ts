@@ -44,6 +44,7 @@ export interface PartialInput {
   };
   readonly assignedNames?: Readonly<Record<string, string>>;
   readonly enforced?: RenderInput["enforced"];
+  readonly isEnforced?: boolean;
 }
 
 /** A complete input, parsed with the production schemas. */
@@ -75,6 +76,7 @@ export function inputOf(given: PartialInput): RenderInput {
     ...(given.environment === undefined ? {} : { environment: environmentOf(given.environment) }),
     ...(given.assignedNames === undefined ? {} : { assignedNames: new Map(Object.entries(given.assignedNames)) }),
     ...(given.enforced === undefined ? {} : { enforced: given.enforced }),
+    ...(given.isEnforced === undefined ? {} : { isEnforced: given.isEnforced }),
   };
 }
 
