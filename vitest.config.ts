@@ -5,6 +5,7 @@ import { LongestFirst } from "./tools/tasks/longest-first.ts";
 /** Controller suites that take seconds on the embedded API server; the others take minutes on both servers. */
 const QUICK_CONTROLLERS = [
   "controller",
+  "drift",
   "enforcement",
   "environment",
   "grpc-kubernetes",

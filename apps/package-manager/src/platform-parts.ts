@@ -1,4 +1,4 @@
-import type { Ambient } from "@oaas/foundation";
+import { timestamp, type Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { Collection, type KeyValueStore, type SecretCipher } from "@oaas/storage";
@@ -17,7 +17,8 @@ import { unitEncoder } from "./adapters/crm/wire/unit-to-wire.ts";
 import type { PmConfig } from "./config.ts";
 import { createDeploymentParts, type DeploymentParts } from "./deployments/deployment-parts.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
-import { DriftReconciler } from "./drift/drift-reconciler.ts";
+import { DriftReconciler, type DriftReconcilerOptions } from "./drift/drift-reconciler.ts";
+import { driftEvent } from "./events/drift-news.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
@@ -70,6 +71,7 @@ export interface CoreParts {
 export interface EventParts {
   readonly stored: StoredEvents;
   readonly feed: LogEventFeed;
+  readonly appendDrift: NonNullable<DriftReconcilerOptions["onDrift"]>;
   readonly stopObserving: () => void;
 }
 
@@ -194,7 +196,16 @@ export function buildDeployments(
 export function buildDriftReconciler(
   { deploy }: PmConfig,
   { ambient, logger }: PlatformPorts,
-  { clusters, runtimes, core, managedBy }: Omit<CoreInputs, "onOperationEnded"> & { readonly core: CoreParts },
+  {
+    clusters,
+    runtimes,
+    core,
+    managedBy,
+    onDrift,
+  }: Omit<CoreInputs, "onOperationEnded"> & {
+    readonly core: CoreParts;
+    readonly onDrift: NonNullable<DriftReconcilerOptions["onDrift"]>;
+  },
 ): DriftReconciler {
   return new DriftReconciler({
     ...core.parts,
@@ -205,6 +216,7 @@ export function buildDriftReconciler(
     logger,
     lastReport: (cluster, unitId) => runtimes.view.get(cluster, unitId)?.report,
     checkHealth: (cluster) => clusters.directory.check(cluster),
+    onDrift,
     intervalMs: deploy.keepIntervalMs,
     leaseMs: deploy.leaseMs,
   });
@@ -237,7 +249,11 @@ export function buildEvents(
     },
   });
   const stored = new StoredEvents({ store, topics, log, ambient, logger });
-  return { stored, feed: new LogEventFeed(log, clock), stopObserving };
+  const appendDrift: EventParts["appendDrift"] = (key, cluster, correction) => {
+    const object = driftEvent(cluster, correction);
+    log.append({ topic: "deployment", type: "drift-corrected", key, at: timestamp(clock.now()), object });
+  };
+  return { stored, feed: new LogEventFeed(log, clock), appendDrift, stopObserving };
 }
 
 export function buildClusterAdmin(

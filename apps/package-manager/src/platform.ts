@@ -65,8 +65,9 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     managedBy,
     onOperationEnded: (key) => drift.operationEnded(key),
   });
-  const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy });
   const events = buildEvents(ports, { clusters, runtimes, core });
+  const onDrift = events.appendDrift;
+  const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy, onDrift });
   await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
   await startParts({ clusters, runtimes, core, drift, events });
 

@@ -372,7 +372,7 @@ export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime
 export interface FeedEvent {
   readonly id: string;
   readonly topic: EventTopic;
-  readonly type: "added" | "changed" | "removed" | "progress" | "resync";
+  readonly type: "added" | "changed" | "removed" | "progress" | "drift-corrected" | "resync";
   readonly key: string;
   readonly at: string;
   /** The resource after the event, in the form of its route. */

@@ -98,6 +98,7 @@ export {
   type RequirementStatus,
   type StatedRequirement,
 } from "./observed/requirement-status.ts";
+export { driftSummary, type CorrectedField, type DriftCorrection } from "./observed/drift-correction.ts";
 export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
 export { AvailabilitySource, clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {

@@ -54,6 +54,12 @@ const CHANGES: readonly Change[] = [
   { when: "a function became ready", from: fn(false), to: fn(true) },
   { when: "a function is no longer ready; a warning when caused by a fault", from: fn(true), to: fn(false) },
   { when: "a function was removed from the class", from: fn(true), to: {} },
+  {
+    when: "a child that another client changed was set back; the note has field, both values, who, how long, how often",
+    to: {
+      drift_corrections: [{ kind: "Deployment", name: "add", fields: [], first_at: "t", last_at: "t", count: 1 }],
+    },
+  },
 ];
 
 /** The events emitted for the changes above, computed by the manager's own code. */
@@ -121,7 +127,11 @@ type Topic = (typeof EVENT_TOPICS)[number];
 const STORED = "`added`, `changed`, `removed`, `resync`";
 
 const TOPICS: Readonly<Record<Topic, { readonly types: string; readonly object: string }>> = {
-  deployment: { types: STORED, object: "[OClassDeployment](rest.md#oclassdeployment)" },
+  deployment: {
+    types: "`added`, `changed`, `removed`, `drift-corrected`, `resync`",
+    object:
+      "[OClassDeployment](rest.md#oclassdeployment); of `drift-corrected`, the [DriftCorrection](rest.md#driftcorrection) of a unit that was sent again, with `reason` and `cluster`",
+  },
   operation: {
     types: "`progress`, `removed`, `resync`",
     object:
@@ -129,8 +139,9 @@ const TOPICS: Readonly<Record<Topic, { readonly types: string; readonly object: 
   },
   cluster: { types: STORED, object: "`{ name, health }` with [ClusterHealth](rest.md#clusterhealth)" },
   "class-runtime": {
-    types: "`changed` (also when it is new), `removed`, `resync`",
-    object: "[ApiClassRuntime](rest.md#apiclassruntime)",
+    types: "`changed` (also when it is new), `removed`, `drift-corrected`, `resync`",
+    object:
+      "[ApiClassRuntime](rest.md#apiclassruntime); of `drift-corrected`, the [DriftCorrection](rest.md#driftcorrection) of one of its objects, with `reason` and `cluster`",
   },
   package: { types: STORED, object: "[OPackage](rest.md#opackage)" },
 };

@@ -15,6 +15,7 @@ import type { Observation } from "../lifecycle/observation/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { ChildApplier } from "./children/apply-children.ts";
 import { ChildCache } from "./children/child-cache.ts";
+import { DriftLog } from "./children/drift-log.ts";
 import { PodResizer } from "./children/resize-pods.ts";
 import { createClassController, type ClassControllerDeps } from "./class-controller.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster/cluster-facts.ts";
@@ -110,7 +111,15 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     help: "Reconciled children, by kind and whether they were written.",
     labels: ["kind", "outcome"],
   });
-  const applier = new ChildApplier(actingClient, children, (kind, outcome) => writes.add(1, { kind, outcome }));
+  const corrections = meter.counter({
+    name: "crm_drift_corrections_total",
+    help: "Children that another client changed or deleted and that were set back, by kind.",
+    labels: ["kind"],
+  });
+  const applier = new ChildApplier(actingClient, children, ambient.clock, {
+    onWrite: (kind, outcome) => writes.add(1, { kind, outcome }),
+    onCorrection: (kind) => corrections.add(1, { kind }),
+  });
   const kinds = new ServedKinds({
     client,
     children,
@@ -130,6 +139,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     clock: ambient.clock,
     children,
     applier,
+    drift: new DriftLog(),
     resizer: new PodResizer(actingClient, events),
     templateSources,
     pods,

@@ -95,6 +95,7 @@ function statusOf(
       now,
     }),
     ...(template === undefined ? {} : { template }),
+    ...(observation.driftCorrections === undefined ? {} : { drift_corrections: observation.driftCorrections }),
     resource_refs: resourceRefs(observation.children, subject),
     ...functionsOf(previous, observation, assessment, now),
     ...(odgm === undefined ? {} : { odgm_cluster_status: odgm }),

@@ -69,6 +69,34 @@ describe("reported units compared with the desired state", () => {
     expect(manager.service.operation(KEY)).toMatchObject({ kind: "repair", state: "succeeded" });
   });
 
+  test("a correction is recorded with what was found, how often and how long it took, and is reported", async () => {
+    const reported: unknown[] = [];
+    fixture.driftOptions = { onDrift: (key, cluster, { message }) => reported.push([key, cluster, message]) };
+    await fixture.drive(manager.close());
+    manager = await fixture.manager();
+    const driftOf = async () => (await manager.service.record(KEY))?.placements[A]?.drift;
+    expect(await driftOf()).toBeUndefined();
+    unitsIn(A).clear();
+    await sweep();
+    expect(await driftOf()).toMatchObject({
+      kind: "ClassRuntime",
+      name: UNIT,
+      fields: [{ path: "", was: "missing", now: "sent" }],
+      durationMs: expect.any(Number),
+      count: 1,
+    });
+    expect(reported).toEqual([[KEY, "a", `ClassRuntime ${UNIT}: the object was missing, is sent again.`]]);
+
+    await sweep();
+    fixture.clusters.edit(A, UNIT, { classKey: "Edited" });
+    await sweep();
+    expect(await driftOf()).toMatchObject({
+      fields: [{ path: ".spec", was: expect.stringMatching(/^edited \(generation \d+\)$/) }],
+      count: 2,
+    });
+    expect(reported).toHaveLength(2);
+  });
+
   test("one unreadable saga: logged, and all other deployments are repaired", async () => {
     const others = Array.from({ length: 3 }, (_, at) => `other-${at}` as DeploymentKey);
     for (const key of others) {

@@ -35,6 +35,8 @@ export interface DriftReconcilerOptions {
   readonly lastReport: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
   /** Checks the health of a cluster now, and often until it answers; never rejects. */
   readonly checkHealth: (cluster: ClusterName) => Promise<HealthReading>;
+  /** A unit was found changed or missing; it is sent again. */
+  readonly onDrift?: NonNullable<RepairDeps["onDrift"]>;
   /** The time between two sweeps. */
   readonly intervalMs?: number;
   readonly leaseMs?: number;
@@ -85,7 +87,7 @@ export class DriftReconciler {
   constructor(options: DriftReconcilerOptions) {
     const { ambient, view, engine, policy, checkHealth } = options;
     this.#options = options;
-    this.#repairs = { ...options, ids: ambient.ids };
+    this.#repairs = { ...options, ids: ambient.ids, clock: ambient.clock };
     this.#surplus = new SurplusUnits(options);
     const onDue = (key: DeploymentKey): void => this.operationEnded(key);
     this.#pending = new PendingWork({ view, engine, policy, checkHealth, onDue });

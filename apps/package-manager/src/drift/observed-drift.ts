@@ -1,12 +1,12 @@
-import { LifecyclePhase, type ClusterName, type UnitId } from "@oaas/models";
+import { timestamp } from "@oaas/foundation";
+import { driftSummary, LifecyclePhase, type ClusterName, type DriftCorrection, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import { conditionOf, placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 
 /** The reports of one cluster about its units. */
-export type ClusterReports = ReadonlyMap<
-  UnitId,
-  Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase">
->;
+export type ClusterReports = ReadonlyMap<UnitId, ReportedUnit>;
+
+type ReportedUnit = Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase">;
 
 export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
 
@@ -27,6 +27,62 @@ export function withReports(record: DeploymentRecord, reports: Reports): Deploym
   if (!isChanged) return record;
   const next = { ...record, placements };
   return { ...next, condition: conditionOf(next) };
+}
+
+/**
+ * Records in each placement that `after` no longer accepts what was found instead of the unit; the same object when
+ * there is none. The correction has a duration when the cluster has accepted the unit again.
+ */
+export function withUnitDrift(
+  before: DeploymentRecord,
+  after: DeploymentRecord,
+  reports: Reports,
+  nowMs: number,
+): DeploymentRecord {
+  const drifted = placementEntries(after).filter(
+    ([cluster, { accepted }]) => !accepted && before.placements[cluster]?.accepted === true,
+  );
+  if (drifted.length === 0) return after;
+  const changed = drifted.map(([cluster, placement]) => {
+    const report = reports.get(cluster)?.get(placement.unitId);
+    return [cluster, { ...placement, drift: unitDrift(placement, report, timestamp(nowMs)) }] as const;
+  });
+  return { ...after, placements: { ...after.placements, ...Object.fromEntries(changed) } };
+}
+
+/** Clusters whose units were found changed, with the correction. */
+export function driftedUnits(
+  before: DeploymentRecord,
+  after: DeploymentRecord,
+): readonly (readonly [ClusterName, DriftCorrection])[] {
+  return placementEntries(after).flatMap(([cluster, { drift }]) =>
+    drift === undefined || drift === before.placements[cluster]?.drift ? [] : [[cluster, drift] as const],
+  );
+}
+
+function unitDrift(
+  { unitId, digest, drift }: Placement,
+  report: ReportedUnit | undefined,
+  at: string,
+): DriftCorrection {
+  const correction = {
+    kind: "ClassRuntime",
+    name: unitId,
+    fields: [foundInstead(digest, report)],
+    firstAt: drift?.firstAt ?? at,
+    lastAt: at,
+    count: (drift?.count ?? 0) + 1,
+  };
+  return { ...correction, message: driftSummary(correction) };
+}
+
+function foundInstead(digest: string | undefined, report: ReportedUnit | undefined): DriftCorrection["fields"][number] {
+  if (report === undefined) return { path: "", was: "missing", now: "sent" };
+  if (report.phase === LifecyclePhase.deleting) return { path: "", was: "being deleted", now: "sent" };
+  if (report.digest !== undefined && report.digest !== digest) {
+    return { path: ".spec", was: `digest ${report.digest.slice(0, 12)}`, now: `digest ${digest?.slice(0, 12)}` };
+  }
+  return { path: ".spec", was: `edited (generation ${report.generation})`, now: "sent" };
 }
 
 function mergeReports(placement: Placement, reports: ClusterReports, lastRevision: number): Placement {

@@ -1,5 +1,5 @@
-import { Fault, isFault, type Ids } from "@oaas/foundation";
-import type { DeploymentKey } from "@oaas/models";
+import { Fault, isFault, type Clock, type Ids } from "@oaas/foundation";
+import type { ClusterName, DeploymentKey, DriftCorrection } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
 import { loadSnapshot, runningSaga } from "../deployments/deployment-snapshot.ts";
@@ -7,7 +7,7 @@ import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { repairSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { DeploymentStore, StoredDeployment } from "../stores/deployment-store.ts";
-import { withReports, type Reports } from "./observed-drift.ts";
+import { driftedUnits, withReports, withUnitDrift, type Reports } from "./observed-drift.ts";
 
 export interface RepairDeps {
   readonly deployments: DeploymentStore;
@@ -15,6 +15,9 @@ export interface RepairDeps {
   readonly launcher: SagaLauncher;
   readonly policy: RolloutPolicy;
   readonly ids: Ids;
+  readonly clock: Clock;
+  /** A unit was found changed or missing; it is sent again. */
+  readonly onDrift?: (key: DeploymentKey, cluster: ClusterName, correction: DriftCorrection) => void;
   readonly logger: Logger;
 }
 
@@ -74,7 +77,7 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
   const snapshot = await loadSnapshot(deps, key);
   const { current } = snapshot;
   if (current?.revision !== stored.revision || runningSaga(snapshot) !== undefined) return false;
-  const record = withReports(current.record, reports);
+  const record = withUnitDrift(current.record, withReports(current.record, reports), reports, deps.clock.now());
   const correlationId = ids.uuid();
   const saga = repairSaga(record, excluded, policy, { by: REQUESTER, correlationId });
   try {
@@ -84,6 +87,7 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
     if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) return false;
     throw thrown;
   }
+  for (const [cluster, correction] of driftedUnits(current.record, record)) deps.onDrift?.(key, cluster, correction);
   if (saga === undefined) return false;
   logger.info("repair deployment", {
     [LOG_FIELDS.deploymentId]: key,

@@ -5,7 +5,7 @@ import { openMemoryStore } from "@oaas/storage/memory";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { CLUSTERS, type StoredCluster } from "../stores/cluster-store.ts";
-import type { HealthReading } from "../ports.ts";
+import type { HealthReading, UnitReport } from "../ports.ts";
 import { RuntimeView } from "../status/runtime-view.ts";
 import { reportOf } from "../status/testing/reports.ts";
 import type { EventTopic, FeedEvent } from "../use-cases.ts";
@@ -332,6 +332,14 @@ describe("StoredEvents", () => {
   });
 });
 
+function withCorrection(report: UnitReport): UnitReport {
+  const { runtime } = report;
+  const driftCorrections = [
+    { kind: "Deployment", name: "d", fields: [], firstAt: "t", lastAt: "t", count: 1, message: "corrected" },
+  ];
+  return { ...report, runtime: { ...runtime, status: { ...runtime.status!, driftCorrections } } };
+}
+
 describe("observeEvents", () => {
   it("appends runtimes of synced clusters, health changes and cluster changes", async () => {
     const log = new EventLog("e1");
@@ -352,6 +360,7 @@ describe("observeEvents", () => {
     view.apply(edge, { type: "changed", report: reportOf("edge", "a") }, "live");
     view.apply(edge, { type: "synced" }, "live");
     view.apply(edge, { type: "changed", report: reportOf("edge", "a", { condition: "down" }) }, "live");
+    view.apply(edge, { type: "changed", report: withCorrection(reportOf("edge", "a", { condition: "down" })) }, "live");
     view.apply(edge, { type: "removed", unitId: reportOf("edge", "a").unitId }, "live");
     const reading: HealthReading = { cluster: edge, health: { cluster: edge, status: "healthy" }, breaker: "closed" };
     readers[0]?.(reading, undefined);
@@ -363,12 +372,15 @@ describe("observeEvents", () => {
     expect(summaries()).toEqual([
       "class-runtime edge resync",
       "class-runtime a changed",
+      "class-runtime a changed",
+      "class-runtime a drift-corrected",
       "class-runtime a removed",
       "cluster edge added",
       "cluster edge changed",
       "cluster edge removed",
     ]);
     expect(events[1]?.object).toMatchObject({ id: "a", cluster_name: "edge", status: { condition: "Down" } });
-    expect(events[3]?.object).toMatchObject({ name: "edge", health: { status: "Healthy" } });
+    expect(events[3]?.object).toMatchObject({ reason: "DriftCorrected", cluster: "edge", message: "corrected" });
+    expect(events[5]?.object).toMatchObject({ name: "edge", health: { status: "Healthy" } });
   });
 });

@@ -3,6 +3,7 @@ import { timestamp, type Clock } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { HealthReading } from "../ports.ts";
 import type { RuntimeView } from "../status/runtime-view.ts";
+import { DriftNews } from "./drift-news.ts";
 import type { EventLog } from "./event-log.ts";
 
 export interface ObservedEventsOptions {
@@ -21,6 +22,7 @@ export interface ObservedEventsOptions {
 /** Appends changes of cluster health and class runtimes to the log. Returns the function that stops it. */
 export function observeEvents({ log, clock, view, readings, clusters }: ObservedEventsOptions): () => void {
   const synced = new Set<ClusterName>();
+  const drift = new DriftNews();
   const at = (): string => timestamp(clock.now());
   const unsubscribes = [
     view.onChange((cluster, change) => {
@@ -30,11 +32,16 @@ export function observeEvents({ log, clock, view, readings, clusters }: Observed
         synced.add(cluster);
         log.append({ topic, type: "resync", key: cluster, at: at() });
       }
+      // Corrections of the first list are known, not new.
+      const corrections = change.type === "changed" ? drift.news(cluster, change.report) : [];
       if (!synced.has(cluster)) return;
+      if (change.type === "removed") drift.forget(cluster, change.unitId);
       if (change.type === "removed") log.append({ topic, type: "removed", key: change.unitId, at: at() });
       if (change.type === "changed") {
         const object = classRuntimeToWire(change.report.runtime);
         log.append({ topic, type: "changed", key: change.report.unitId, at: at(), object });
+        for (const correction of corrections)
+          log.append({ topic, type: "drift-corrected", key: change.report.unitId, at: at(), object: correction });
       }
     }),
     readings.onReading(({ cluster, health, error }, before) => {

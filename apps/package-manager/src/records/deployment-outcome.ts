@@ -1,5 +1,5 @@
 import { timestamp } from "@oaas/foundation";
-import type { ClassDeployment, ClusterName, PackageName, UnitId } from "@oaas/models";
+import { driftSummary, type ClassDeployment, type ClusterName, type PackageName, type UnitId } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { restoreFault, type StoredFault } from "../saga-engine/stored-fault.ts";
@@ -28,7 +28,7 @@ export function applySagaResult(record: DeploymentRecord, saga: SagaRecord, nowM
     const placement = placements[cluster];
     if (placement === undefined) continue;
     if (step.action === "remove" && step.state === "done") delete placements[cluster];
-    else placements[cluster] = placementAfter(placement, step);
+    else placements[cluster] = placementAfter(placement, step, nowMs);
   }
   const { desired } = record;
   const stable = canSucceed(placements) ? desired : (record.stable ?? desired);
@@ -155,10 +155,11 @@ const NOT_REACHED: StoredFault = {
 function placementAfter(
   { fault: _fault, generation: _generation, ...placement }: Placement,
   step: SagaStep,
+  nowMs: number,
 ): Placement {
   switch (step.state) {
     case "done":
-      return { ...placement, accepted: true };
+      return { ...placement, accepted: true, ...correctedDrift(placement, nowMs) };
     case "waiting":
       return step.action === "send" ? { ...placement, fault: NOT_REACHED } : placement;
     case "started":
@@ -167,6 +168,16 @@ function placementAfter(
     case "undo-failed":
       return { ...placement, accepted: false, ...faultIn(step) };
   }
+}
+
+/** The drift that this acceptance corrects, with the time that it took. */
+function correctedDrift(
+  { drift, accepted }: Pick<Placement, "drift" | "accepted">,
+  nowMs: number,
+): Pick<Placement, "drift"> {
+  if (drift === undefined || accepted || drift.durationMs !== undefined) return {};
+  const corrected = { ...drift, durationMs: Math.max(0, nowMs - Date.parse(drift.lastAt)) };
+  return { drift: { ...corrected, message: driftSummary(corrected) } };
 }
 
 function faultIn(step: SagaStep | undefined): { readonly fault?: StoredFault } {

@@ -5,6 +5,7 @@ import {
   type ClusterName,
   type DeploymentKey,
   type DeploymentSummary,
+  type DriftCorrection,
   type ObservedDeployment,
   type PackageName,
   type UnitId,
@@ -37,6 +38,8 @@ export interface Placement {
   readonly observed?: DeploymentCondition;
   /** The generation first reported after acceptance; another one means that the object was edited in the cluster. */
   readonly generation?: number;
+  /** The last time that the unit was found changed or missing, and was sent again. */
+  readonly drift?: DriftCorrection;
 }
 
 export type Placements = Readonly<Record<ClusterName, Placement>>;

@@ -143,6 +143,18 @@ describe("aggregateStatus", () => {
     });
   });
 
+  it("lists the corrections of the unit and of its objects, newest first", () => {
+    const one = { kind: "K", name: "n", fields: [], firstAt: "t", count: 1, message: "m" };
+    const status = { condition: "running", phase: "running", lastUpdated: "t" } as const;
+    const report = reportOf("a", "cart-a", {
+      runtime: { status: { ...status, driftCorrections: [{ ...one, lastAt: "t1" }] } },
+    });
+    const observed = new Map([["a" as ClusterName, { reachable: true, unit: { report, observedAtMs: 0 } }]]);
+    const record = recordOf({ a: { drift: { ...one, kind: "ClassRuntime", lastAt: "t2" } } });
+    const [cluster] = aggregateStatus(key, record, observed, undefined).clusters;
+    expect(cluster?.driftCorrections?.map(({ kind }) => kind)).toEqual(["ClassRuntime", "K"]);
+  });
+
   it("includes the operation, the planned availability and the last update", () => {
     const operation = { id: "s1", kind: "deploy", state: "running", done: 1, total: 2 } as const;
     const observed = new Map([["a" as ClusterName, reported("a", "running")]]);

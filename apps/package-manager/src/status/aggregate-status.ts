@@ -6,6 +6,7 @@ import {
   type ClusterName,
   type DeploymentKey,
   type ClusterDeploymentStatus,
+  type DriftCorrection,
   type DeploymentStatus,
   type OperationStatus,
 } from "@oaas/models";
@@ -59,9 +60,19 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
     nfrCompliance: runtime?.nfrCompliance,
     recommendations: runtime?.status?.recommendations,
     lastApplied: runtime?.status?.lastApplied,
+    driftCorrections: driftOf(placement, runtime?.status?.driftCorrections),
     error: observed.error ?? placement.fault?.message,
     observedAt: unit && timestamp(unit.observedAtMs),
   });
+}
+
+/** The correction of the unit by the package manager, then those of its objects by the cluster. */
+function driftOf(
+  { drift }: Placement,
+  inCluster: readonly DriftCorrection[] = [],
+): readonly DriftCorrection[] | undefined {
+  const all = [...(drift === undefined ? [] : [drift]), ...inCluster];
+  return all.length === 0 ? undefined : all.toSorted((a, b) => (a.lastAt > b.lastAt ? -1 : 1));
 }
 
 function unitCondition(

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file runtime.proto.
  */
 export const file_runtime: GenFile = /*@__PURE__*/
-  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUizwUKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBAUIKCghfbWVzc2FnZUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbkISChBfbGFzdF9hcHBsaWVkX2F0QgcKBV9vZGdtQgsKCV90ZW1wbGF0ZSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIscCCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudBIeChFlcnJvcl9yYXRlX3N0YXR1cxhlIAEoCUgDiAEBQhQKEl90aHJvdWdocHV0X3N0YXR1c0IRCg9fbGF0ZW5jeV9zdGF0dXNCFgoUX2F2YWlsYWJpbGl0eV9zdGF0dXNCFAoSX2Vycm9yX3JhdGVfc3RhdHVzItwCCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAESDgoGc3RhdHVzGAggASgJEhMKBnJlYXNvbhgJIAEoCUgBiAEBEg4KBndpbmRvdxgKIAEoCRINCgVzaW5jZRgLIAEoCRIeChFlcnJvcl9idWRnZXRfbGVmdBgMIAEoAUgCiAEBEi0KCmJ1cm5fcmF0ZXMYDSADKAsyGS5vYWFzLnJ1bnRpbWUuTmZyQnVyblJhdGVCCwoJX29ic2VydmVkQgkKB19yZWFzb25CFAoSX2Vycm9yX2J1ZGdldF9sZWZ0IoYBCgtOZnJCdXJuUmF0ZRITCgtsb25nX3dpbmRvdxgBIAEoCRIUCgxzaG9ydF93aW5kb3cYAiABKAkSFgoJbG9uZ19yYXRlGAMgASgBSACIAQESFwoKc2hvcnRfcmF0ZRgEIAEoAUgBiAEBQgwKCl9sb25nX3JhdGVCDQoLX3Nob3J0X3JhdGUi2gMKEU5mclJlY29tbWVuZGF0aW9uEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgBEhIKBWJhc2lzGAQgASgJSACIAQESFwoKY29uZmlkZW5jZRgFIAEoAUgBiAEBEhQKB2N1cnJlbnQYBiABKAFIAogBARIYCgtsb3dlcl9ib3VuZBgHIAEoAUgDiAEBEhgKC3VwcGVyX2JvdW5kGAggASgBSASIAQESMAoIZXZpZGVuY2UYCSABKAsyGS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2VIBYgBARIYCgtvYnNlcnZlZF9hdBgKIAEoCUgGiAEBEhgKC3ZhbGlkX3VudGlsGAsgASgJSAeIAQESNAoHYXBwbGllZBgMIAEoCzIeLm9hYXMucnVudGltZS5OZnJBcHBsaWVkQ2hhbmdlSAiIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Qg4KDF9sb3dlcl9ib3VuZEIOCgxfdXBwZXJfYm91bmRCCwoJX2V2aWRlbmNlQg4KDF9vYnNlcnZlZF9hdEIOCgxfdmFsaWRfdW50aWxCCgoIX2FwcGxpZWQi0gEKC05mckV2aWRlbmNlEg4KBndpbmRvdxgBIAEoCRINCgVxdWVyeRgCIAEoCRI1CgZ2YWx1ZXMYAyADKAsyJS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2UuVmFsdWVzRW50cnkSEgoFZmxvb3IYBCABKAlIAIgBARIUCgdjZWlsaW5nGAUgASgJSAGIAQEaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZfZmxvb3JCCgoIX2NlaWxpbmcirAEKEUVuZm9yY2VtZW50UmVwb3J0EisKCmNvbmRpdGlvbnMYASADKAsyFy5vYWFzLnJ1bnRpbWUuQ29uZGl0aW9uEjcKBnN0YXRlcxgCIAMoCzInLm9hYXMucnVudGltZS5FbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEjEKCWRlY2lzaW9ucxgDIAMoCzIeLm9hYXMucnVudGltZS5SZWNvcmRlZERlY2lzaW9uIvkBChlFbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSFgoJbGFzdF9za2lwGAMgASgJSACIAQESOQoLbGFzdF9hY3Rpb24YBCABKAsyHy5vYWFzLnJ1bnRpbWUuRW5mb3JjZW1lbnRBY3Rpb25IAYgBARIZCgxmcm96ZW5fdW50aWwYBSABKAlIAogBARIZChFkaXJlY3Rpb25fY2hhbmdlcxgGIAEoDUIMCgpfbGFzdF9za2lwQg4KDF9sYXN0X2FjdGlvbkIPCg1fZnJvemVuX3VudGlsIkcKEUVuZm9yY2VtZW50QWN0aW9uEgoKAmF0GAEgASgJEgwKBGZyb20YAiABKAESCgoCdG8YAyABKAESDAoEbGFuZRgEIAEoCSKAAQoQUmVjb3JkZWREZWNpc2lvbhIRCgljb21wb25lbnQYASABKAkSEQoJZGltZW5zaW9uGAIgASgJEhIKCmFwcGxpZWRfYXQYAyABKAkSDgoGZGlnZXN0GAQgASgJEhIKCmV2ZW50X25hbWUYBSABKAkSDgoGcmVjb3JkGAYgASgJIswBChBOZnJBcHBsaWVkQ2hhbmdlEg4KBmFjdGlvbhgBIAEoCRIMCgRsYW5lGAIgASgJEhgKC3JlY29tbWVuZGVkGAMgASgBSACIAQESDAoEcGF0aBgEIAEoCRIXCgpjbGFtcGVkX2J5GAUgASgJSAGIAQESEgoKYXBwbGllZF9hdBgGIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgHIAEoCRIOCgZkaWdlc3QYCCABKAlCDgoMX3JlY29tbWVuZGVkQg0KC19jbGFtcGVkX2J5Io4CCgpPZGdtU3RhdHVzEg0KBXJlYWR5GAEgASgIEg8KB3NlcnZpY2UYAiABKAkSGAoQZGVzaXJlZF9yZXBsaWNhcxgDIAEoDRIWCg5yZWFkeV9yZXBsaWNhcxgEIAEoDRISCgpzaGFyZF90eXBlGAUgASgJEjcKC2NvbGxlY3Rpb25zGAYgAygLMiIub2Fhcy5ydW50aW1lLk9kZ21Db2xsZWN0aW9uU3RhdHVzEhQKDGNhcGFiaWxpdGllcxgHIAMoCRIOCgZyZWFzb24YCCABKAkSDwoHbWVzc2FnZRgJIAEoCRIZCgxsYXN0X2NoZWNrZWQYCiABKAlIAIgBAUIPCg1fbGFzdF9jaGVja2VkIpYBChRPZGdtQ29sbGVjdGlvblN0YXR1cxIMCgRuYW1lGAEgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgCIAEoDRIVCg1yZXBsaWNhX2NvdW50GAMgASgNEhQKDHJlYWR5X3NoYXJkcxgEIAEoDRIZCgxvYmplY3RfY291bnQYBSABKARIAIgBAUIPCg1fb2JqZWN0X2NvdW50IqoFChNDbGFzc1J1bnRpbWVTdW1tYXJ5EgoKAmlkGAEgASgJEhoKEmRlcGxveW1lbnRfdW5pdF9pZBgCIAEoCRIUCgxwYWNrYWdlX25hbWUYAyABKAkSEQoJY2xhc3Nfa2V5GAQgASgJEhoKEnRhcmdldF9lbnZpcm9ubWVudBgFIAEoCRIZCgxjbHVzdGVyX25hbWUYBiABKAlIAIgBARIwCgZzdGF0dXMYByABKAsyIC5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3RhdHVzEjgKDm5mcl9jb21wbGlhbmNlGAggASgLMhsub2Fhcy5ydW50aW1lLk5mckNvbXBsaWFuY2VIAYgBARI5Cg1yZXNvdXJjZV9yZWZzGAkgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEhIKCmNyZWF0ZWRfYXQYCiABKAkSEgoKdXBkYXRlZF9hdBgLIAEoCRIXCg9wYXJ0aXRpb25fY291bnQYDCABKA0SEQoJbmFtZXNwYWNlGGQgASgJEgwKBG5hbWUYZSABKAkSEgoKZ2VuZXJhdGlvbhhmIAEoAxIVCghyZXZpc2lvbhhnIAEoBEgCiAEBEhMKBmRpZ2VzdBhoIAEoCUgDiAEBEhsKDmRlcGxveW1lbnRfa2V5GGkgASgJSASIAQESFwoKbWFuYWdlZF9ieRhqIAEoCUgFiAEBEhsKDmNvcnJlbGF0aW9uX2lkGGsgASgJSAaIAQFCDwoNX2NsdXN0ZXJfbmFtZUIRCg9fbmZyX2NvbXBsaWFuY2VCCwoJX3JldmlzaW9uQgkKB19kaWdlc3RCEQoPX2RlcGxveW1lbnRfa2V5Qg0KC19tYW5hZ2VkX2J5QhEKD19jb3JyZWxhdGlvbl9pZCLkAgoQQ2xhc3NSdW50aW1lU3BlYxIeChFzZWxlY3RlZF90ZW1wbGF0ZRgBIAEoCUgAiAEBEg4KBmFkZG9ucxgCIAMoCRI2CgtvZGdtX2NvbmZpZxgDIAEoCzIcLm9hYXMucnVudGltZS5PZGdtQ29uZmlnU3BlY0gBiAEBEjoKCWZ1bmN0aW9ucxgEIAMoCzInLm9hYXMuZGVwbG95bWVudC5GdW5jdGlvbkRlcGxveW1lbnRTcGVjEkAKEG5mcl9yZXF1aXJlbWVudHMYBSABKAsyIS5vYWFzLnJ1bnRpbWUuTmZyUmVxdWlyZW1lbnRzU3BlY0gCiAEBEicKA25mchgGIAEoCzIVLm9hYXMucnVudGltZS5OZnJTcGVjSAOIAQFCFAoSX3NlbGVjdGVkX3RlbXBsYXRlQg4KDF9vZGdtX2NvbmZpZ0ITChFfbmZyX3JlcXVpcmVtZW50c0IGCgRfbmZyIuYCCg5PZGdtQ29uZmlnU3BlYxITCgtjb2xsZWN0aW9ucxgBIAMoCRIcCg9wYXJ0aXRpb25fY291bnQYAiABKA1IAIgBARIaCg1yZXBsaWNhX2NvdW50GAMgASgNSAGIAQESFwoKc2hhcmRfdHlwZRgEIAEoCUgCiAEBEjsKC2ludm9jYXRpb25zGAUgASgLMiEub2Fhcy5kZXBsb3ltZW50Lkludm9jYXRpb25Sb3V0ZXNIA4gBARI6CgdvcHRpb25zGAYgAygLMikub2Fhcy5ydW50aW1lLk9kZ21Db25maWdTcGVjLk9wdGlvbnNFbnRyeRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUISChBfcGFydGl0aW9uX2NvdW50QhAKDl9yZXBsaWNhX2NvdW50Qg0KC19zaGFyZF90eXBlQg4KDF9pbnZvY2F0aW9ucyLbAQoTTmZyUmVxdWlyZW1lbnRzU3BlYxIfChJtaW5fdGhyb3VnaHB1dF9ycHMYASABKA1IAIgBARIbCg5tYXhfbGF0ZW5jeV9tcxgCIAEoDUgBiAEBEh0KEGF2YWlsYWJpbGl0eV9wY3QYAyABKAJIAogBARIYCgtjb25zaXN0ZW5jeRgEIAEoCUgDiAEBQhUKE19taW5fdGhyb3VnaHB1dF9ycHNCEQoPX21heF9sYXRlbmN5X21zQhMKEV9hdmFpbGFiaWxpdHlfcGN0Qg4KDF9jb25zaXN0ZW5jeSJVCgdOZnJTcGVjEjoKC2VuZm9yY2VtZW50GAEgASgLMiAub2Fhcy5ydW50aW1lLk5mckVuZm9yY2VtZW50U3BlY0gAiAEBQg4KDF9lbmZvcmNlbWVudCJEChJOZnJFbmZvcmNlbWVudFNwZWMSEQoEbW9kZRgBIAEoCUgAiAEBEhIKCmRpbWVuc2lvbnMYAiADKAlCBwoFX21vZGUiLwoOUm91dGVyRW5kcG9pbnQSDwoHc2VydmljZRgBIAEoCRIMCgRwb3J0GAIgASgFIqUCCgxSdW50aW1lU3RhdGUSEwoLaW5zdGFuY2VfaWQYASABKAkSFQoNZGVwbG95bWVudF9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSPAoRY3VycmVudF9yZXNvdXJjZXMYBCABKAsyIS5vYWFzLmNvbW1vbi5SZXNvdXJjZVJlcXVpcmVtZW50cxIuCg5sYXN0X2hlYXJ0YmVhdBgFIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBI6CghtZXRhZGF0YRgGIAMoCzIoLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiLQoWR2V0UnVudGltZVN0YXRlUmVxdWVzdBITCgtpbnN0YW5jZV9pZBgBIAEoCSKuAQoXR2V0UnVudGltZVN0YXRlUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI2Cg1ydW50aW1lX3N0YXRlGAIgASgLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZUgAiAEBEhQKB21lc3NhZ2UYAyABKAlIAYgBAUIQCg5fcnVudGltZV9zdGF0ZUIKCghfbWVzc2FnZSJOChlVcGRhdGVSdW50aW1lU3RhdGVSZXF1ZXN0EjEKDXJ1bnRpbWVfc3RhdGUYASABKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlImcKGlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSFAoHbWVzc2FnZRgCIAEoCUgAiAEBQgoKCF9tZXNzYWdlImkKGkxpc3RBY3RpdmVJbnN0YW5jZXNSZXF1ZXN0EhoKDWRlcGxveW1lbnRfaWQYASABKAlIAIgBARINCgVsaW1pdBgCIAEoDRIOCgZvZmZzZXQYAyABKA1CEAoOX2RlcGxveW1lbnRfaWQirAEKG0xpc3RBY3RpdmVJbnN0YW5jZXNSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEi0KCWluc3RhbmNlcxgCIAMoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUSEwoLdG90YWxfY291bnQYAyABKA0SFAoHbWVzc2FnZRgEIAEoCUgAiAEBQgoKCF9tZXNzYWdlKncKE0RlcGxveW1lbnRDb25kaXRpb24SIAocREVQTE9ZTUVOVF9DT05ESVRJT05fVU5LTk9XThAAEgsKB1BFTkRJTkcQARINCglERVBMT1lJTkcQAhILCgdSVU5OSU5HEAMSCAoERE9XThAEEgsKB0RFTEVURUQQBSppCg9EZXBsb3ltZW50UGhhc2USHAoYREVQTE9ZTUVOVF9QSEFTRV9VTktOT1dOEAASGQoVUkVTT1VSQ0VfUFJPVklTSU9OSU5HEAESEQoNUEhBU0VfUlVOTklORxACEgoKBkZBSUxFRBADKugBCg5MaWZlY3ljbGVQaGFzZRIfChtMSUZFQ1lDTEVfUEhBU0VfVU5TUEVDSUZJRUQQABIbChdMSUZFQ1lDTEVfUEhBU0VfUEVORElORxABEhwKGExJRkVDWUNMRV9QSEFTRV9BUFBMWUlORxACEh8KG0xJRkVDWUNMRV9QSEFTRV9QUk9HUkVTU0lORxADEh0KGUxJRkVDWUNMRV9QSEFTRV9BVkFJTEFCTEUQBBIcChhMSUZFQ1lDTEVfUEhBU0VfREVHUkFERUQQBRIcChhMSUZFQ1lDTEVfUEhBU0VfREVMRVRJTkcQBjLFAgoOUnVudGltZVNlcnZpY2USXgoPR2V0UnVudGltZVN0YXRlEiQub2Fhcy5ydW50aW1lLkdldFJ1bnRpbWVTdGF0ZVJlcXVlc3QaJS5vYWFzLnJ1bnRpbWUuR2V0UnVudGltZVN0YXRlUmVzcG9uc2USZwoSVXBkYXRlUnVudGltZVN0YXRlEicub2Fhcy5ydW50aW1lLlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlcXVlc3QaKC5vYWFzLnJ1bnRpbWUuVXBkYXRlUnVudGltZVN0YXRlUmVzcG9uc2USagoTTGlzdEFjdGl2ZUluc3RhbmNlcxIoLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVxdWVzdBopLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVzcG9uc2ViBnByb3RvMw", [file_common, file_deployment_types]);
+  fileDesc("Cg1ydW50aW1lLnByb3RvEgxvYWFzLnJ1bnRpbWUiiQYKEkNsYXNzUnVudGltZVN0YXR1cxI0Cgljb25kaXRpb24YASABKA4yIS5vYWFzLnJ1bnRpbWUuRGVwbG95bWVudENvbmRpdGlvbhIsCgVwaGFzZRgCIAEoDjIdLm9hYXMucnVudGltZS5EZXBsb3ltZW50UGhhc2USFAoHbWVzc2FnZRgDIAEoCUgAiAEBEhQKDGxhc3RfdXBkYXRlZBgEIAEoCRIvCglmdW5jdGlvbnMYBSADKAsyHC5vYWFzLnJ1bnRpbWUuRnVuY3Rpb25TdGF0dXMSKwoKY29uZGl0aW9ucxhkIAMoCzIXLm9hYXMucnVudGltZS5Db25kaXRpb24SIAoTb2JzZXJ2ZWRfZ2VuZXJhdGlvbhhlIAEoA0gBiAEBEjUKD2xpZmVjeWNsZV9waGFzZRhmIAEoDjIcLm9hYXMucnVudGltZS5MaWZlY3ljbGVQaGFzZRI8ChNuZnJfcmVjb21tZW5kYXRpb25zGGcgAygLMh8ub2Fhcy5ydW50aW1lLk5mclJlY29tbWVuZGF0aW9uEkUKHGxhc3RfYXBwbGllZF9yZWNvbW1lbmRhdGlvbnMYaCADKAsyHy5vYWFzLnJ1bnRpbWUuTmZyUmVjb21tZW5kYXRpb24SHAoPbGFzdF9hcHBsaWVkX2F0GGkgASgJSAKIAQESKwoEb2RnbRhqIAEoCzIYLm9hYXMucnVudGltZS5PZGdtU3RhdHVzSAOIAQESLQoHcm91dGVycxhrIAMoCzIcLm9hYXMucnVudGltZS5Sb3V0ZXJFbmRwb2ludBIOCgZyZWFzb24YbCABKAkSFQoIdGVtcGxhdGUYbSABKAlIBIgBARI4ChFkcmlmdF9jb3JyZWN0aW9ucxhuIAMoCzIdLm9hYXMucnVudGltZS5EcmlmdENvcnJlY3Rpb25CCgoIX21lc3NhZ2VCFgoUX29ic2VydmVkX2dlbmVyYXRpb25CEgoQX2xhc3RfYXBwbGllZF9hdEIHCgVfb2RnbUILCglfdGVtcGxhdGUi9AEKD0RyaWZ0Q29ycmVjdGlvbhIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkSLAoGZmllbGRzGAMgAygLMhwub2Fhcy5ydW50aW1lLkNvcnJlY3RlZEZpZWxkEhMKC21vcmVfZmllbGRzGAQgASgNEhcKCmNoYW5nZWRfYnkYBSABKAlIAIgBARIQCghmaXJzdF9hdBgGIAEoCRIPCgdsYXN0X2F0GAcgASgJEhgKC2R1cmF0aW9uX21zGAggASgESAGIAQESDQoFY291bnQYCSABKA1CDQoLX2NoYW5nZWRfYnlCDgoMX2R1cmF0aW9uX21zIjgKDkNvcnJlY3RlZEZpZWxkEgwKBHBhdGgYASABKAkSCwoDd2FzGAIgASgJEgsKA25vdxgDIAEoCSKiAQoJQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEhwKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAUgASgJEiAKE29ic2VydmVkX2dlbmVyYXRpb24YBiABKANIAIgBAUIWChRfb2JzZXJ2ZWRfZ2VuZXJhdGlvbiLiAwoORnVuY3Rpb25TdGF0dXMSFAoMZnVuY3Rpb25fa2V5GAEgASgJEg8KB3NlcnZpY2UYAiABKAkSDAoEcG9ydBgDIAEoDRIVCg1wcmVkaWN0ZWRfdXJsGAQgASgJEhkKDG9ic2VydmVkX3VybBgFIAEoCUgAiAEBEhAKCHRlbXBsYXRlGAYgASgJEhIKBXJlYWR5GAcgASgISAGIAQESEwoGcmVhc29uGAggASgJSAKIAQESFAoHbWVzc2FnZRgJIAEoCUgDiAEBEiEKFGxhc3RfdHJhbnNpdGlvbl90aW1lGAogASgJSASIAQESHQoQZGVzaXJlZF9yZXBsaWNhcxhkIAEoDUgFiAEBEhsKDnJlYWR5X3JlcGxpY2FzGGUgASgNSAaIAQESOQoId29ya2xvYWQYZiABKAsyIi5vYWFzLmRlcGxveW1lbnQuUmVzb3VyY2VSZWZlcmVuY2VIB4gBAUIPCg1fb2JzZXJ2ZWRfdXJsQggKBl9yZWFkeUIJCgdfcmVhc29uQgoKCF9tZXNzYWdlQhcKFV9sYXN0X3RyYW5zaXRpb25fdGltZUITChFfZGVzaXJlZF9yZXBsaWNhc0IRCg9fcmVhZHlfcmVwbGljYXNCCwoJX3dvcmtsb2FkIscCCg1OZnJDb21wbGlhbmNlEhYKDm92ZXJhbGxfc3RhdHVzGAEgASgJEh4KEXRocm91Z2hwdXRfc3RhdHVzGAIgASgJSACIAQESGwoObGF0ZW5jeV9zdGF0dXMYAyABKAlIAYgBARIgChNhdmFpbGFiaWxpdHlfc3RhdHVzGAQgASgJSAKIAQESFAoMbGFzdF9jaGVja2VkGAUgASgJEjIKDG1lYXN1cmVtZW50cxhkIAMoCzIcLm9hYXMucnVudGltZS5OZnJNZWFzdXJlbWVudBIeChFlcnJvcl9yYXRlX3N0YXR1cxhlIAEoCUgDiAEBQhQKEl90aHJvdWdocHV0X3N0YXR1c0IRCg9fbGF0ZW5jeV9zdGF0dXNCFgoUX2F2YWlsYWJpbGl0eV9zdGF0dXNCFAoSX2Vycm9yX3JhdGVfc3RhdHVzItwCCg5OZnJNZWFzdXJlbWVudBITCgtyZXF1aXJlbWVudBgBIAEoCRIRCgljb21wb25lbnQYAiABKAkSEAoIcmVxdWlyZWQYAyABKAESFQoIb2JzZXJ2ZWQYBCABKAFIAIgBARIMCgR1bml0GAUgASgJEhYKDndpbmRvd19zZWNvbmRzGAYgASgNEhIKCmNvbmZpZGVuY2UYByABKAESDgoGc3RhdHVzGAggASgJEhMKBnJlYXNvbhgJIAEoCUgBiAEBEg4KBndpbmRvdxgKIAEoCRINCgVzaW5jZRgLIAEoCRIeChFlcnJvcl9idWRnZXRfbGVmdBgMIAEoAUgCiAEBEi0KCmJ1cm5fcmF0ZXMYDSADKAsyGS5vYWFzLnJ1bnRpbWUuTmZyQnVyblJhdGVCCwoJX29ic2VydmVkQgkKB19yZWFzb25CFAoSX2Vycm9yX2J1ZGdldF9sZWZ0IoYBCgtOZnJCdXJuUmF0ZRITCgtsb25nX3dpbmRvdxgBIAEoCRIUCgxzaG9ydF93aW5kb3cYAiABKAkSFgoJbG9uZ19yYXRlGAMgASgBSACIAQESFwoKc2hvcnRfcmF0ZRgEIAEoAUgBiAEBQgwKCl9sb25nX3JhdGVCDQoLX3Nob3J0X3JhdGUi2gMKEU5mclJlY29tbWVuZGF0aW9uEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSDgoGdGFyZ2V0GAMgASgBEhIKBWJhc2lzGAQgASgJSACIAQESFwoKY29uZmlkZW5jZRgFIAEoAUgBiAEBEhQKB2N1cnJlbnQYBiABKAFIAogBARIYCgtsb3dlcl9ib3VuZBgHIAEoAUgDiAEBEhgKC3VwcGVyX2JvdW5kGAggASgBSASIAQESMAoIZXZpZGVuY2UYCSABKAsyGS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2VIBYgBARIYCgtvYnNlcnZlZF9hdBgKIAEoCUgGiAEBEhgKC3ZhbGlkX3VudGlsGAsgASgJSAeIAQESNAoHYXBwbGllZBgMIAEoCzIeLm9hYXMucnVudGltZS5OZnJBcHBsaWVkQ2hhbmdlSAiIAQFCCAoGX2Jhc2lzQg0KC19jb25maWRlbmNlQgoKCF9jdXJyZW50Qg4KDF9sb3dlcl9ib3VuZEIOCgxfdXBwZXJfYm91bmRCCwoJX2V2aWRlbmNlQg4KDF9vYnNlcnZlZF9hdEIOCgxfdmFsaWRfdW50aWxCCgoIX2FwcGxpZWQi0gEKC05mckV2aWRlbmNlEg4KBndpbmRvdxgBIAEoCRINCgVxdWVyeRgCIAEoCRI1CgZ2YWx1ZXMYAyADKAsyJS5vYWFzLnJ1bnRpbWUuTmZyRXZpZGVuY2UuVmFsdWVzRW50cnkSEgoFZmxvb3IYBCABKAlIAIgBARIUCgdjZWlsaW5nGAUgASgJSAGIAQEaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZfZmxvb3JCCgoIX2NlaWxpbmcirAEKEUVuZm9yY2VtZW50UmVwb3J0EisKCmNvbmRpdGlvbnMYASADKAsyFy5vYWFzLnJ1bnRpbWUuQ29uZGl0aW9uEjcKBnN0YXRlcxgCIAMoCzInLm9hYXMucnVudGltZS5FbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEjEKCWRlY2lzaW9ucxgDIAMoCzIeLm9hYXMucnVudGltZS5SZWNvcmRlZERlY2lzaW9uIvkBChlFbmZvcmNlbWVudERpbWVuc2lvblN0YXRlEhEKCWNvbXBvbmVudBgBIAEoCRIRCglkaW1lbnNpb24YAiABKAkSFgoJbGFzdF9za2lwGAMgASgJSACIAQESOQoLbGFzdF9hY3Rpb24YBCABKAsyHy5vYWFzLnJ1bnRpbWUuRW5mb3JjZW1lbnRBY3Rpb25IAYgBARIZCgxmcm96ZW5fdW50aWwYBSABKAlIAogBARIZChFkaXJlY3Rpb25fY2hhbmdlcxgGIAEoDUIMCgpfbGFzdF9za2lwQg4KDF9sYXN0X2FjdGlvbkIPCg1fZnJvemVuX3VudGlsIkcKEUVuZm9yY2VtZW50QWN0aW9uEgoKAmF0GAEgASgJEgwKBGZyb20YAiABKAESCgoCdG8YAyABKAESDAoEbGFuZRgEIAEoCSKAAQoQUmVjb3JkZWREZWNpc2lvbhIRCgljb21wb25lbnQYASABKAkSEQoJZGltZW5zaW9uGAIgASgJEhIKCmFwcGxpZWRfYXQYAyABKAkSDgoGZGlnZXN0GAQgASgJEhIKCmV2ZW50X25hbWUYBSABKAkSDgoGcmVjb3JkGAYgASgJIswBChBOZnJBcHBsaWVkQ2hhbmdlEg4KBmFjdGlvbhgBIAEoCRIMCgRsYW5lGAIgASgJEhgKC3JlY29tbWVuZGVkGAMgASgBSACIAQESDAoEcGF0aBgEIAEoCRIXCgpjbGFtcGVkX2J5GAUgASgJSAGIAQESEgoKYXBwbGllZF9hdBgGIAEoCRIWCg5wb2xpY3lfdmVyc2lvbhgHIAEoCRIOCgZkaWdlc3QYCCABKAlCDgoMX3JlY29tbWVuZGVkQg0KC19jbGFtcGVkX2J5Io4CCgpPZGdtU3RhdHVzEg0KBXJlYWR5GAEgASgIEg8KB3NlcnZpY2UYAiABKAkSGAoQZGVzaXJlZF9yZXBsaWNhcxgDIAEoDRIWCg5yZWFkeV9yZXBsaWNhcxgEIAEoDRISCgpzaGFyZF90eXBlGAUgASgJEjcKC2NvbGxlY3Rpb25zGAYgAygLMiIub2Fhcy5ydW50aW1lLk9kZ21Db2xsZWN0aW9uU3RhdHVzEhQKDGNhcGFiaWxpdGllcxgHIAMoCRIOCgZyZWFzb24YCCABKAkSDwoHbWVzc2FnZRgJIAEoCRIZCgxsYXN0X2NoZWNrZWQYCiABKAlIAIgBAUIPCg1fbGFzdF9jaGVja2VkIpYBChRPZGdtQ29sbGVjdGlvblN0YXR1cxIMCgRuYW1lGAEgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgCIAEoDRIVCg1yZXBsaWNhX2NvdW50GAMgASgNEhQKDHJlYWR5X3NoYXJkcxgEIAEoDRIZCgxvYmplY3RfY291bnQYBSABKARIAIgBAUIPCg1fb2JqZWN0X2NvdW50IqoFChNDbGFzc1J1bnRpbWVTdW1tYXJ5EgoKAmlkGAEgASgJEhoKEmRlcGxveW1lbnRfdW5pdF9pZBgCIAEoCRIUCgxwYWNrYWdlX25hbWUYAyABKAkSEQoJY2xhc3Nfa2V5GAQgASgJEhoKEnRhcmdldF9lbnZpcm9ubWVudBgFIAEoCRIZCgxjbHVzdGVyX25hbWUYBiABKAlIAIgBARIwCgZzdGF0dXMYByABKAsyIC5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3RhdHVzEjgKDm5mcl9jb21wbGlhbmNlGAggASgLMhsub2Fhcy5ydW50aW1lLk5mckNvbXBsaWFuY2VIAYgBARI5Cg1yZXNvdXJjZV9yZWZzGAkgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEhIKCmNyZWF0ZWRfYXQYCiABKAkSEgoKdXBkYXRlZF9hdBgLIAEoCRIXCg9wYXJ0aXRpb25fY291bnQYDCABKA0SEQoJbmFtZXNwYWNlGGQgASgJEgwKBG5hbWUYZSABKAkSEgoKZ2VuZXJhdGlvbhhmIAEoAxIVCghyZXZpc2lvbhhnIAEoBEgCiAEBEhMKBmRpZ2VzdBhoIAEoCUgDiAEBEhsKDmRlcGxveW1lbnRfa2V5GGkgASgJSASIAQESFwoKbWFuYWdlZF9ieRhqIAEoCUgFiAEBEhsKDmNvcnJlbGF0aW9uX2lkGGsgASgJSAaIAQFCDwoNX2NsdXN0ZXJfbmFtZUIRCg9fbmZyX2NvbXBsaWFuY2VCCwoJX3JldmlzaW9uQgkKB19kaWdlc3RCEQoPX2RlcGxveW1lbnRfa2V5Qg0KC19tYW5hZ2VkX2J5QhEKD19jb3JyZWxhdGlvbl9pZCLkAgoQQ2xhc3NSdW50aW1lU3BlYxIeChFzZWxlY3RlZF90ZW1wbGF0ZRgBIAEoCUgAiAEBEg4KBmFkZG9ucxgCIAMoCRI2CgtvZGdtX2NvbmZpZxgDIAEoCzIcLm9hYXMucnVudGltZS5PZGdtQ29uZmlnU3BlY0gBiAEBEjoKCWZ1bmN0aW9ucxgEIAMoCzInLm9hYXMuZGVwbG95bWVudC5GdW5jdGlvbkRlcGxveW1lbnRTcGVjEkAKEG5mcl9yZXF1aXJlbWVudHMYBSABKAsyIS5vYWFzLnJ1bnRpbWUuTmZyUmVxdWlyZW1lbnRzU3BlY0gCiAEBEicKA25mchgGIAEoCzIVLm9hYXMucnVudGltZS5OZnJTcGVjSAOIAQFCFAoSX3NlbGVjdGVkX3RlbXBsYXRlQg4KDF9vZGdtX2NvbmZpZ0ITChFfbmZyX3JlcXVpcmVtZW50c0IGCgRfbmZyIuYCCg5PZGdtQ29uZmlnU3BlYxITCgtjb2xsZWN0aW9ucxgBIAMoCRIcCg9wYXJ0aXRpb25fY291bnQYAiABKA1IAIgBARIaCg1yZXBsaWNhX2NvdW50GAMgASgNSAGIAQESFwoKc2hhcmRfdHlwZRgEIAEoCUgCiAEBEjsKC2ludm9jYXRpb25zGAUgASgLMiEub2Fhcy5kZXBsb3ltZW50Lkludm9jYXRpb25Sb3V0ZXNIA4gBARI6CgdvcHRpb25zGAYgAygLMikub2Fhcy5ydW50aW1lLk9kZ21Db25maWdTcGVjLk9wdGlvbnNFbnRyeRouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUISChBfcGFydGl0aW9uX2NvdW50QhAKDl9yZXBsaWNhX2NvdW50Qg0KC19zaGFyZF90eXBlQg4KDF9pbnZvY2F0aW9ucyLbAQoTTmZyUmVxdWlyZW1lbnRzU3BlYxIfChJtaW5fdGhyb3VnaHB1dF9ycHMYASABKA1IAIgBARIbCg5tYXhfbGF0ZW5jeV9tcxgCIAEoDUgBiAEBEh0KEGF2YWlsYWJpbGl0eV9wY3QYAyABKAJIAogBARIYCgtjb25zaXN0ZW5jeRgEIAEoCUgDiAEBQhUKE19taW5fdGhyb3VnaHB1dF9ycHNCEQoPX21heF9sYXRlbmN5X21zQhMKEV9hdmFpbGFiaWxpdHlfcGN0Qg4KDF9jb25zaXN0ZW5jeSJVCgdOZnJTcGVjEjoKC2VuZm9yY2VtZW50GAEgASgLMiAub2Fhcy5ydW50aW1lLk5mckVuZm9yY2VtZW50U3BlY0gAiAEBQg4KDF9lbmZvcmNlbWVudCJEChJOZnJFbmZvcmNlbWVudFNwZWMSEQoEbW9kZRgBIAEoCUgAiAEBEhIKCmRpbWVuc2lvbnMYAiADKAlCBwoFX21vZGUiLwoOUm91dGVyRW5kcG9pbnQSDwoHc2VydmljZRgBIAEoCRIMCgRwb3J0GAIgASgFIqUCCgxSdW50aW1lU3RhdGUSEwoLaW5zdGFuY2VfaWQYASABKAkSFQoNZGVwbG95bWVudF9pZBgCIAEoCRIOCgZzdGF0dXMYAyABKAkSPAoRY3VycmVudF9yZXNvdXJjZXMYBCABKAsyIS5vYWFzLmNvbW1vbi5SZXNvdXJjZVJlcXVpcmVtZW50cxIuCg5sYXN0X2hlYXJ0YmVhdBgFIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBI6CghtZXRhZGF0YRgGIAMoCzIoLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiLQoWR2V0UnVudGltZVN0YXRlUmVxdWVzdBITCgtpbnN0YW5jZV9pZBgBIAEoCSKuAQoXR2V0UnVudGltZVN0YXRlUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI2Cg1ydW50aW1lX3N0YXRlGAIgASgLMhoub2Fhcy5ydW50aW1lLlJ1bnRpbWVTdGF0ZUgAiAEBEhQKB21lc3NhZ2UYAyABKAlIAYgBAUIQCg5fcnVudGltZV9zdGF0ZUIKCghfbWVzc2FnZSJOChlVcGRhdGVSdW50aW1lU3RhdGVSZXF1ZXN0EjEKDXJ1bnRpbWVfc3RhdGUYASABKAsyGi5vYWFzLnJ1bnRpbWUuUnVudGltZVN0YXRlImcKGlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlc3BvbnNlEicKBnN0YXR1cxgBIAEoDjIXLm9hYXMuY29tbW9uLlN0YXR1c0NvZGUSFAoHbWVzc2FnZRgCIAEoCUgAiAEBQgoKCF9tZXNzYWdlImkKGkxpc3RBY3RpdmVJbnN0YW5jZXNSZXF1ZXN0EhoKDWRlcGxveW1lbnRfaWQYASABKAlIAIgBARINCgVsaW1pdBgCIAEoDRIOCgZvZmZzZXQYAyABKA1CEAoOX2RlcGxveW1lbnRfaWQirAEKG0xpc3RBY3RpdmVJbnN0YW5jZXNSZXNwb25zZRInCgZzdGF0dXMYASABKA4yFy5vYWFzLmNvbW1vbi5TdGF0dXNDb2RlEi0KCWluc3RhbmNlcxgCIAMoCzIaLm9hYXMucnVudGltZS5SdW50aW1lU3RhdGUSEwoLdG90YWxfY291bnQYAyABKA0SFAoHbWVzc2FnZRgEIAEoCUgAiAEBQgoKCF9tZXNzYWdlKncKE0RlcGxveW1lbnRDb25kaXRpb24SIAocREVQTE9ZTUVOVF9DT05ESVRJT05fVU5LTk9XThAAEgsKB1BFTkRJTkcQARINCglERVBMT1lJTkcQAhILCgdSVU5OSU5HEAMSCAoERE9XThAEEgsKB0RFTEVURUQQBSppCg9EZXBsb3ltZW50UGhhc2USHAoYREVQTE9ZTUVOVF9QSEFTRV9VTktOT1dOEAASGQoVUkVTT1VSQ0VfUFJPVklTSU9OSU5HEAESEQoNUEhBU0VfUlVOTklORxACEgoKBkZBSUxFRBADKugBCg5MaWZlY3ljbGVQaGFzZRIfChtMSUZFQ1lDTEVfUEhBU0VfVU5TUEVDSUZJRUQQABIbChdMSUZFQ1lDTEVfUEhBU0VfUEVORElORxABEhwKGExJRkVDWUNMRV9QSEFTRV9BUFBMWUlORxACEh8KG0xJRkVDWUNMRV9QSEFTRV9QUk9HUkVTU0lORxADEh0KGUxJRkVDWUNMRV9QSEFTRV9BVkFJTEFCTEUQBBIcChhMSUZFQ1lDTEVfUEhBU0VfREVHUkFERUQQBRIcChhMSUZFQ1lDTEVfUEhBU0VfREVMRVRJTkcQBjLFAgoOUnVudGltZVNlcnZpY2USXgoPR2V0UnVudGltZVN0YXRlEiQub2Fhcy5ydW50aW1lLkdldFJ1bnRpbWVTdGF0ZVJlcXVlc3QaJS5vYWFzLnJ1bnRpbWUuR2V0UnVudGltZVN0YXRlUmVzcG9uc2USZwoSVXBkYXRlUnVudGltZVN0YXRlEicub2Fhcy5ydW50aW1lLlVwZGF0ZVJ1bnRpbWVTdGF0ZVJlcXVlc3QaKC5vYWFzLnJ1bnRpbWUuVXBkYXRlUnVudGltZVN0YXRlUmVzcG9uc2USagoTTGlzdEFjdGl2ZUluc3RhbmNlcxIoLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVxdWVzdBopLm9hYXMucnVudGltZS5MaXN0QWN0aXZlSW5zdGFuY2VzUmVzcG9uc2ViBnByb3RvMw", [file_common, file_deployment_types]);
 
 /**
  * The status of a class runtime.
@@ -108,6 +108,13 @@ export type ClassRuntimeStatus = Message<"oaas.runtime.ClassRuntimeStatus"> & {
    * @generated from field: optional string template = 109;
    */
   template?: string | undefined;
+
+  /**
+   * Last corrections of objects that others changed, newest first.
+   *
+   * @generated from field: repeated oaas.runtime.DriftCorrection drift_corrections = 110;
+   */
+  driftCorrections: DriftCorrection[];
 };
 
 /**
@@ -116,6 +123,106 @@ export type ClassRuntimeStatus = Message<"oaas.runtime.ClassRuntimeStatus"> & {
  */
 export const ClassRuntimeStatusSchema: GenMessage<ClassRuntimeStatus> = /*@__PURE__*/
   messageDesc(file_runtime, 0);
+
+/**
+ * A correction of an object that another client changed.
+ *
+ * @generated from message oaas.runtime.DriftCorrection
+ */
+export type DriftCorrection = Message<"oaas.runtime.DriftCorrection"> & {
+  /**
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated oaas.runtime.CorrectedField fields = 3;
+   */
+  fields: CorrectedField[];
+
+  /**
+   * Number of further fields.
+   *
+   * @generated from field: uint32 more_fields = 4;
+   */
+  moreFields: number;
+
+  /**
+   * Field manager that changed it, if known.
+   *
+   * @generated from field: optional string changed_by = 5;
+   */
+  changedBy?: string | undefined;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string first_at = 6;
+   */
+  firstAt: string;
+
+  /**
+   * RFC 3339, in UTC.
+   *
+   * @generated from field: string last_at = 7;
+   */
+  lastAt: string;
+
+  /**
+   * Between the last change and its correction, if known.
+   *
+   * @generated from field: optional uint64 duration_ms = 8;
+   */
+  durationMs?: bigint | undefined;
+
+  /**
+   * @generated from field: uint32 count = 9;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message oaas.runtime.DriftCorrection.
+ * Use `create(DriftCorrectionSchema)` to create a new message.
+ */
+export const DriftCorrectionSchema: GenMessage<DriftCorrection> = /*@__PURE__*/
+  messageDesc(file_runtime, 1);
+
+/**
+ * One field that was set back. Values are JSON, shortened, with secrets masked.
+ *
+ * @generated from message oaas.runtime.CorrectedField
+ */
+export type CorrectedField = Message<"oaas.runtime.CorrectedField"> & {
+  /**
+   * Empty for the whole object.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string was = 2;
+   */
+  was: string;
+
+  /**
+   * @generated from field: string now = 3;
+   */
+  now: string;
+};
+
+/**
+ * Describes the message oaas.runtime.CorrectedField.
+ * Use `create(CorrectedFieldSchema)` to create a new message.
+ */
+export const CorrectedFieldSchema: GenMessage<CorrectedField> = /*@__PURE__*/
+  messageDesc(file_runtime, 2);
 
 /**
  * A Kubernetes condition.
@@ -165,7 +272,7 @@ export type Condition = Message<"oaas.runtime.Condition"> & {
  * Use `create(ConditionSchema)` to create a new message.
  */
 export const ConditionSchema: GenMessage<Condition> = /*@__PURE__*/
-  messageDesc(file_runtime, 1);
+  messageDesc(file_runtime, 3);
 
 /**
  * The status of one function.
@@ -246,7 +353,7 @@ export type FunctionStatus = Message<"oaas.runtime.FunctionStatus"> & {
  * Use `create(FunctionStatusSchema)` to create a new message.
  */
 export const FunctionStatusSchema: GenMessage<FunctionStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 2);
+  messageDesc(file_runtime, 4);
 
 /**
  * Compliance with the non-functional requirements.
@@ -301,7 +408,7 @@ export type NfrCompliance = Message<"oaas.runtime.NfrCompliance"> & {
  * Use `create(NfrComplianceSchema)` to create a new message.
  */
 export const NfrComplianceSchema: GenMessage<NfrCompliance> = /*@__PURE__*/
-  messageDesc(file_runtime, 3);
+  messageDesc(file_runtime, 5);
 
 /**
  * One requirement and its measurement.
@@ -398,7 +505,7 @@ export type NfrMeasurement = Message<"oaas.runtime.NfrMeasurement"> & {
  * Use `create(NfrMeasurementSchema)` to create a new message.
  */
 export const NfrMeasurementSchema: GenMessage<NfrMeasurement> = /*@__PURE__*/
-  messageDesc(file_runtime, 4);
+  messageDesc(file_runtime, 6);
 
 /**
  * How fast the error budget is spent: 1 spends it exactly over the period of the objective.
@@ -440,7 +547,7 @@ export type NfrBurnRate = Message<"oaas.runtime.NfrBurnRate"> & {
  * Use `create(NfrBurnRateSchema)` to create a new message.
  */
 export const NfrBurnRateSchema: GenMessage<NfrBurnRate> = /*@__PURE__*/
-  messageDesc(file_runtime, 5);
+  messageDesc(file_runtime, 7);
 
 /**
  * A change that would meet a requirement, or save resources without violating one.
@@ -530,7 +637,7 @@ export type NfrRecommendation = Message<"oaas.runtime.NfrRecommendation"> & {
  * Use `create(NfrRecommendationSchema)` to create a new message.
  */
 export const NfrRecommendationSchema: GenMessage<NfrRecommendation> = /*@__PURE__*/
-  messageDesc(file_runtime, 6);
+  messageDesc(file_runtime, 8);
 
 /**
  * The numbers behind a recommendation.
@@ -579,7 +686,7 @@ export type NfrEvidence = Message<"oaas.runtime.NfrEvidence"> & {
  * Use `create(NfrEvidenceSchema)` to create a new message.
  */
 export const NfrEvidenceSchema: GenMessage<NfrEvidence> = /*@__PURE__*/
-  messageDesc(file_runtime, 7);
+  messageDesc(file_runtime, 9);
 
 /**
  * What enforcement remembers of a class, and how its newest changes were decided.
@@ -612,7 +719,7 @@ export type EnforcementReport = Message<"oaas.runtime.EnforcementReport"> & {
  * Use `create(EnforcementReportSchema)` to create a new message.
  */
 export const EnforcementReportSchema: GenMessage<EnforcementReport> = /*@__PURE__*/
-  messageDesc(file_runtime, 8);
+  messageDesc(file_runtime, 10);
 
 /**
  * What enforcement remembers of one dimension of one component.
@@ -664,7 +771,7 @@ export type EnforcementDimensionState = Message<"oaas.runtime.EnforcementDimensi
  * Use `create(EnforcementDimensionStateSchema)` to create a new message.
  */
 export const EnforcementDimensionStateSchema: GenMessage<EnforcementDimensionState> = /*@__PURE__*/
-  messageDesc(file_runtime, 9);
+  messageDesc(file_runtime, 11);
 
 /**
  * A change by enforcement.
@@ -702,7 +809,7 @@ export type EnforcementAction = Message<"oaas.runtime.EnforcementAction"> & {
  * Use `create(EnforcementActionSchema)` to create a new message.
  */
 export const EnforcementActionSchema: GenMessage<EnforcementAction> = /*@__PURE__*/
-  messageDesc(file_runtime, 10);
+  messageDesc(file_runtime, 12);
 
 /**
  * A decision with everything that is needed to recompute it.
@@ -754,7 +861,7 @@ export type RecordedDecision = Message<"oaas.runtime.RecordedDecision"> & {
  * Use `create(RecordedDecisionSchema)` to create a new message.
  */
 export const RecordedDecisionSchema: GenMessage<RecordedDecision> = /*@__PURE__*/
-  messageDesc(file_runtime, 11);
+  messageDesc(file_runtime, 13);
 
 /**
  * How a recommendation was applied: the target is the applied value, current the value before.
@@ -822,7 +929,7 @@ export type NfrAppliedChange = Message<"oaas.runtime.NfrAppliedChange"> & {
  * Use `create(NfrAppliedChangeSchema)` to create a new message.
  */
 export const NfrAppliedChangeSchema: GenMessage<NfrAppliedChange> = /*@__PURE__*/
-  messageDesc(file_runtime, 12);
+  messageDesc(file_runtime, 14);
 
 /**
  * The status of the class's state store.
@@ -892,7 +999,7 @@ export type OdgmStatus = Message<"oaas.runtime.OdgmStatus"> & {
  * Use `create(OdgmStatusSchema)` to create a new message.
  */
 export const OdgmStatusSchema: GenMessage<OdgmStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 13);
+  messageDesc(file_runtime, 15);
 
 /**
  * One collection, as reported by ODGM.
@@ -931,7 +1038,7 @@ export type OdgmCollectionStatus = Message<"oaas.runtime.OdgmCollectionStatus"> 
  * Use `create(OdgmCollectionStatusSchema)` to create a new message.
  */
 export const OdgmCollectionStatusSchema: GenMessage<OdgmCollectionStatus> = /*@__PURE__*/
-  messageDesc(file_runtime, 14);
+  messageDesc(file_runtime, 16);
 
 /**
  * A class runtime and its status.
@@ -1061,7 +1168,7 @@ export type ClassRuntimeSummary = Message<"oaas.runtime.ClassRuntimeSummary"> & 
  * Use `create(ClassRuntimeSummarySchema)` to create a new message.
  */
 export const ClassRuntimeSummarySchema: GenMessage<ClassRuntimeSummary> = /*@__PURE__*/
-  messageDesc(file_runtime, 15);
+  messageDesc(file_runtime, 17);
 
 /**
  * The spec of the Kubernetes object. Not used in any RPC; kept because peers declare it.
@@ -1105,7 +1212,7 @@ export type ClassRuntimeSpec = Message<"oaas.runtime.ClassRuntimeSpec"> & {
  * Use `create(ClassRuntimeSpecSchema)` to create a new message.
  */
 export const ClassRuntimeSpecSchema: GenMessage<ClassRuntimeSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 16);
+  messageDesc(file_runtime, 18);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -1149,7 +1256,7 @@ export type OdgmConfigSpec = Message<"oaas.runtime.OdgmConfigSpec"> & {
  * Use `create(OdgmConfigSpecSchema)` to create a new message.
  */
 export const OdgmConfigSpecSchema: GenMessage<OdgmConfigSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 17);
+  messageDesc(file_runtime, 19);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -1185,7 +1292,7 @@ export type NfrRequirementsSpec = Message<"oaas.runtime.NfrRequirementsSpec"> & 
  * Use `create(NfrRequirementsSpecSchema)` to create a new message.
  */
 export const NfrRequirementsSpecSchema: GenMessage<NfrRequirementsSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 18);
+  messageDesc(file_runtime, 20);
 
 /**
  * Part of ClassRuntimeSpec.
@@ -1204,7 +1311,7 @@ export type NfrSpec = Message<"oaas.runtime.NfrSpec"> & {
  * Use `create(NfrSpecSchema)` to create a new message.
  */
 export const NfrSpecSchema: GenMessage<NfrSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 19);
+  messageDesc(file_runtime, 21);
 
 /**
  * Part of ClassRuntimeSpec, with enums as strings.
@@ -1228,7 +1335,7 @@ export type NfrEnforcementSpec = Message<"oaas.runtime.NfrEnforcementSpec"> & {
  * Use `create(NfrEnforcementSpecSchema)` to create a new message.
  */
 export const NfrEnforcementSpecSchema: GenMessage<NfrEnforcementSpec> = /*@__PURE__*/
-  messageDesc(file_runtime, 20);
+  messageDesc(file_runtime, 22);
 
 /**
  * Address of a data plane router.
@@ -1252,7 +1359,7 @@ export type RouterEndpoint = Message<"oaas.runtime.RouterEndpoint"> & {
  * Use `create(RouterEndpointSchema)` to create a new message.
  */
 export const RouterEndpointSchema: GenMessage<RouterEndpoint> = /*@__PURE__*/
-  messageDesc(file_runtime, 21);
+  messageDesc(file_runtime, 23);
 
 /**
  * One running instance.
@@ -1296,7 +1403,7 @@ export type RuntimeState = Message<"oaas.runtime.RuntimeState"> & {
  * Use `create(RuntimeStateSchema)` to create a new message.
  */
 export const RuntimeStateSchema: GenMessage<RuntimeState> = /*@__PURE__*/
-  messageDesc(file_runtime, 22);
+  messageDesc(file_runtime, 24);
 
 /**
  * The instance to read.
@@ -1315,7 +1422,7 @@ export type GetRuntimeStateRequest = Message<"oaas.runtime.GetRuntimeStateReques
  * Use `create(GetRuntimeStateRequestSchema)` to create a new message.
  */
 export const GetRuntimeStateRequestSchema: GenMessage<GetRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 23);
+  messageDesc(file_runtime, 25);
 
 /**
  * The instance.
@@ -1344,7 +1451,7 @@ export type GetRuntimeStateResponse = Message<"oaas.runtime.GetRuntimeStateRespo
  * Use `create(GetRuntimeStateResponseSchema)` to create a new message.
  */
 export const GetRuntimeStateResponseSchema: GenMessage<GetRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 24);
+  messageDesc(file_runtime, 26);
 
 /**
  * The instance to update.
@@ -1363,7 +1470,7 @@ export type UpdateRuntimeStateRequest = Message<"oaas.runtime.UpdateRuntimeState
  * Use `create(UpdateRuntimeStateRequestSchema)` to create a new message.
  */
 export const UpdateRuntimeStateRequestSchema: GenMessage<UpdateRuntimeStateRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 25);
+  messageDesc(file_runtime, 27);
 
 /**
  * The update was accepted.
@@ -1387,7 +1494,7 @@ export type UpdateRuntimeStateResponse = Message<"oaas.runtime.UpdateRuntimeStat
  * Use `create(UpdateRuntimeStateResponseSchema)` to create a new message.
  */
 export const UpdateRuntimeStateResponseSchema: GenMessage<UpdateRuntimeStateResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 26);
+  messageDesc(file_runtime, 28);
 
 /**
  * Filters of the list.
@@ -1416,7 +1523,7 @@ export type ListActiveInstancesRequest = Message<"oaas.runtime.ListActiveInstanc
  * Use `create(ListActiveInstancesRequestSchema)` to create a new message.
  */
 export const ListActiveInstancesRequestSchema: GenMessage<ListActiveInstancesRequest> = /*@__PURE__*/
-  messageDesc(file_runtime, 27);
+  messageDesc(file_runtime, 29);
 
 /**
  * One page.
@@ -1450,7 +1557,7 @@ export type ListActiveInstancesResponse = Message<"oaas.runtime.ListActiveInstan
  * Use `create(ListActiveInstancesResponseSchema)` to create a new message.
  */
 export const ListActiveInstancesResponseSchema: GenMessage<ListActiveInstancesResponse> = /*@__PURE__*/
-  messageDesc(file_runtime, 28);
+  messageDesc(file_runtime, 30);
 
 /**
  * Condition, as known to earlier peers.

@@ -55,6 +55,7 @@ export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resour
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
 export { clusterLossToWire } from "./resources/deployment/cluster-loss.ts";
 export { statedRequirementToWire } from "./resources/deployment/requirement-status.ts";
+export { driftCorrectionToWire } from "./resources/cluster/drift-correction.ts";
 export { plannedAvailabilityToWire } from "./resources/deployment/planned-availability.ts";
 export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/cluster/class-runtime.ts";
 export {

@@ -1,3 +1,4 @@
+import type { DriftCorrection } from "./drift-correction.ts";
 import type { DeploymentCondition } from "../deployment/deployment.ts";
 import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
@@ -56,6 +57,8 @@ export interface ClassRuntimeStatus {
   /** The last applied recommendation of each dimension of each component. */
   readonly lastApplied?: readonly NfrRecommendation[];
   readonly lastAppliedAt?: string;
+  /** Corrections of its objects, newest first. */
+  readonly driftCorrections?: readonly DriftCorrection[];
 }
 
 /** A unit as its cluster reports it. */

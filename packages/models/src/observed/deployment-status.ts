@@ -3,6 +3,7 @@ import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
+import type { DriftCorrection } from "./drift-correction.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
 /** The status of a deployment in one cluster. */
@@ -19,6 +20,8 @@ export interface ClusterDeploymentStatus {
   readonly recommendations?: readonly NfrRecommendation[];
   /** The last applied recommendation of each dimension of each component. */
   readonly lastApplied?: readonly NfrRecommendation[];
+  /** Corrections of the unit and its objects, newest first. */
+  readonly driftCorrections?: readonly DriftCorrection[];
   readonly error?: string;
   readonly observedAt?: string;
 }

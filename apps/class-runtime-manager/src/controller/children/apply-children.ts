@@ -1,4 +1,4 @@
-import { Fault, isFault, unavailable, type Violation } from "@oaas/foundation";
+import { Fault, isFault, unavailable, type Clock, type Violation } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
 import {
   annotationOf,
@@ -13,6 +13,8 @@ import {
 import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problem, problemFromFault } from "../../lifecycle/observation/problem.ts";
+import { driftFields, findEdit } from "../../lifecycle/status/drift-fields.ts";
+import type { Correction } from "../../lifecycle/status/drift-record.ts";
 import { replicasHandover, withoutReplicas } from "../../rendering/workloads/replicas-handover.ts";
 import { OWNER_LABEL, type Manifest } from "../../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
@@ -34,6 +36,11 @@ const SCALE_MANAGER = "oprc-crm-scale";
 /** The replicas of a workload as a field conflict names them. */
 const REPLICAS_FIELD = ".spec.replicas";
 
+const OWN_MANAGERS: ReadonlySet<string> = new Set([FIELD_MANAGER, SCALE_MANAGER]);
+
+/** The correction of a child that another client deleted. */
+const DELETED = { fields: [{ path: "", was: "deleted", now: "present" }], moreFields: 0 };
+
 /** The result of applying the children of one class. */
 export interface ApplyResult {
   /** The applied children as the server returned them, by child id. */
@@ -43,6 +50,8 @@ export interface ApplyResult {
   readonly retry?: Fault;
   /** How many children had to be written. */
   readonly written: number;
+  /** Children that another client had changed or deleted. */
+  readonly corrections: readonly Correction[];
 }
 
 /** Context of one call to `apply`. */
@@ -50,6 +59,12 @@ interface ApplyContext {
   readonly signal: AbortSignal;
   /** Uids of the children that the status of the class lists. */
   readonly known: ReadonlySet<string>;
+}
+
+/** What an applier counts. */
+export interface ApplyListeners {
+  onWrite(kind: string, outcome: "applied" | "skipped"): void;
+  onCorrection(kind: string): void;
 }
 
 /** Children of one class that are written in parallel. */
@@ -64,13 +79,15 @@ export class ChildApplier {
   readonly #cache: ChildCache;
   readonly #findForeignScaler: FindForeignScaler;
   readonly #lastApplied = new Map<string, { readonly hash: string; readonly resourceVersion: string }>();
-  readonly #onWrite: (kind: string, outcome: "applied" | "skipped") => void;
+  readonly #clock: Clock;
+  readonly #listeners: ApplyListeners;
 
-  constructor(client: KubeClient, cache: ChildCache, onWrite: (kind: string, outcome: "applied" | "skipped") => void) {
+  constructor(client: KubeClient, cache: ChildCache, clock: Clock, listeners: ApplyListeners) {
     this.#client = client;
     this.#cache = cache;
     this.#findForeignScaler = createForeignScalerFinder(client, cache);
-    this.#onWrite = onWrite;
+    this.#clock = clock;
+    this.#listeners = listeners;
   }
 
   /**
@@ -86,6 +103,7 @@ export class ChildApplier {
     const problems: Problem[] = [];
     let retry: Fault | undefined;
     let written = 0;
+    const corrections: Correction[] = [];
     const queue = [...children];
     const applyQueued = async (): Promise<void> => {
       for (let manifest = queue.shift(); manifest; manifest = queue.shift()) {
@@ -95,10 +113,13 @@ export class ChildApplier {
           continue;
         }
         try {
-          const { object, wrote } = await this.#applyOne(kind, manifest, { signal, known });
+          const { object, wrote, correction } = await this.#applyOne(kind, manifest, { signal, known });
           live.set(childId(kind, manifest), object);
           if (wrote) written += 1;
-          this.#onWrite(kind.kind, wrote ? "applied" : "skipped");
+          this.#listeners.onWrite(kind.kind, wrote ? "applied" : "skipped");
+          if (correction === undefined) continue;
+          corrections.push(correction);
+          this.#listeners.onCorrection(kind.kind);
         } catch (thrown) {
           const fault = Fault.from(thrown);
           problems.push(problemFromFault(fault, refOf(manifest)));
@@ -107,7 +128,7 @@ export class ChildApplier {
       }
     };
     await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_WRITES, children.length) }, applyQueued));
-    return { live, problems, written, ...(retry ? { retry } : {}) };
+    return { live, problems, written, corrections, ...(retry ? { retry } : {}) };
   }
 
   /** Forgets the last apply of a deleted child. */
@@ -119,17 +140,41 @@ export class ChildApplier {
     kind: ChildKind,
     manifest: Manifest,
     context: ApplyContext,
-  ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
+  ): Promise<{ object: Stored<KubeObject>; wrote: boolean; correction?: Correction | undefined }> {
     // Without read permission every pass would write the child again.
     const readFault = this.#cache.readFaultOf(kind, keyOf(manifest).namespace);
     if (readFault) throw readFault;
     const hash = hashJson(manifest);
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
-    const live = await this.#find(kind, manifest, context.signal);
-    if (live && !this.#differs(kind, live, marked, hash)) return { object: live, wrote: false };
+    const found = await this.#find(kind, manifest, context.signal);
+    if (found && !this.#differs(kind, found, marked, hash)) return { object: found, wrote: false };
+    const wasApplied =
+      this.#lastApplied.get(childId(kind, manifest))?.hash === hash ||
+      (found !== undefined && annotationOf(found, HASH_ANNOTATION) === hash);
+    // The cache may be older than our last write, and it holds no managed fields.
+    const live =
+      found && wasApplied ? await readFromServer(this.#client, kind, keyOf(manifest), context.signal) : found;
+    if (live && live !== found && !this.#differs(kind, live, marked, hash)) return { object: live, wrote: false };
     const object = live ? await this.#update(kind, marked, live, context) : await this.#create(kind, marked, context);
     this.#lastApplied.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
-    return { object, wrote: true };
+    return { object, wrote: true, correction: wasApplied ? this.#correctionOf(kind, marked, live, object) : undefined };
+  }
+
+  /** What another client had changed in a child, as far as the write set it back. */
+  #correctionOf(
+    kind: ChildKind,
+    manifest: Manifest,
+    live: Stored<KubeObject> | undefined,
+    written: Stored<KubeObject>,
+  ): Correction | undefined {
+    const child = { kind: kind.kind, name: keyOf(manifest).name, correctedAtMs: this.#clock.now() };
+    if (live === undefined) return { ...child, ...DELETED };
+    const left = new Set(driftFields(written, manifest).fields.map(({ path }) => path));
+    const { fields: found, moreFields } = driftFields(live, manifest);
+    const fields = found.filter(({ path }) => !left.has(path));
+    return fields.length === 0
+      ? undefined
+      : { ...child, fields, moreFields, edit: findEdit(live, fields, OWN_MANAGERS) };
   }
 
   /**

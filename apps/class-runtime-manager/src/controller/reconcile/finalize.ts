@@ -65,6 +65,7 @@ export async function finalize<T extends KubeObject>(
   }
   await removeFinalizer(object, context.signal, deps);
   deps.unconfirmed.clear(keyOf(object));
+  deps.drift.forget(object.metadata.uid);
   return settled();
 }
 

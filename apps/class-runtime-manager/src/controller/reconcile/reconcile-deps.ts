@@ -5,6 +5,7 @@ import type { OdgmReading } from "../../lifecycle/observation/observation.ts";
 import type { ClusterFacts } from "../../templates/index.ts";
 import type { ChildApplier } from "../children/apply-children.ts";
 import type { ChildCache } from "../children/child-cache.ts";
+import type { DriftLog } from "../children/drift-log.ts";
 import type { PodResizer } from "../children/resize-pods.ts";
 import type { PodView } from "../cluster/pod-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
@@ -28,6 +29,8 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly clock: Clock;
   readonly children: ChildCache;
   readonly applier: ChildApplier;
+  /** Corrections of children that are not in the status of their class yet. */
+  readonly drift: DriftLog;
   readonly resizer: PodResizer;
   readonly templateSources: TemplateSources;
   readonly templates: UserTemplates;

@@ -125,6 +125,7 @@ async function applyChildren<T extends KubeObject>(
   deps.unconfirmed.record(object, names.applicable);
   const scaled = await scaleRevisions(names.applicable, deps, signal);
   const applied = await deps.applier.apply(scaled.applicable, signal, statusUids(object, deps));
+  deps.drift.add(object.metadata.uid, applied.corrections);
   const all = await addStrays(object, { known: mergeApplied(object, applied, deps), unconfirmed }, signal, deps);
   const problems = [...names.blocked, ...undeleted, ...scaled.problems, ...applied.problems];
   const { written } = applied;

@@ -51,6 +51,7 @@ export async function writeStatus<T extends KubeObject>(
     .resource(deps.classKind.type)
     .apply(manifest as unknown as T, { fieldManager: FIELD_MANAGER, force: true, subresource: "status", signal });
   deps.ownWrites.record(written);
+  deps.drift.written(metadata.uid, step.status.drift_corrections);
   const annotations = classEventAnnotations(object);
   for (const event of step.events) deps.events.record({ ...event, annotations });
   logTransition(previous, step.status, logger);
@@ -87,7 +88,14 @@ function buildObservation<T extends KubeObject>(
     nodes: deps.pods.nodesOf(pods),
     events,
     odgmReading: deps.odgmReading(metadata.uid),
+    driftCorrections: driftOf(object, deps),
   };
+}
+
+function driftOf<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Observation["driftCorrections"] {
+  const stored = deps.classKind.statusOf(object)?.drift_corrections;
+  const merged = deps.drift.merged(object.metadata.uid, stored, deps.clock.now());
+  return merged === undefined ? undefined : [...merged];
 }
 
 /** Observes a class without writing anything. */

@@ -99,6 +99,8 @@ export interface Observation {
   readonly events: readonly ObservedEvent[];
   /** Absent when the state store is not checked; then its workload alone decides. */
   readonly odgmReading?: OdgmReading | undefined;
+  /** Corrections of children to store; absent if there was none. */
+  readonly driftCorrections?: ClassRuntimeStatus["drift_corrections"];
   /** Progress deadline for kinds without one in Kubernetes. Default: ten minutes. */
   readonly progressDeadlineMs?: number;
 }

@@ -1,6 +1,7 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { ObjectRef } from "@oaas/kube-core";
 import type { StatusCondition } from "./conditions.ts";
+import { driftText } from "./drift-record.ts";
 import type { FunctionStatus } from "./component-status.ts";
 import { isFaultReason, REASONS, type Reason } from "../observation/reasons.ts";
 
@@ -26,6 +27,7 @@ export function emittedEvents(
     ...phaseEvents(previous, next),
     ...conditionEvents(previous, next, "OdgmReady"),
     ...functionEvents(previous, next),
+    ...driftEvents(previous, next),
   ].map((happening) => ({ ...happening, regarding }));
 }
 
@@ -122,6 +124,21 @@ function conditionEvents(
       note: after.message ?? "",
     },
   ];
+}
+
+/** An Event for each correction that is new, or was repeated. */
+function driftEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
+  const known = new Set(
+    (previous?.drift_corrections ?? []).map(({ last_at: at, kind, name }) => `${at} ${kind} ${name}`),
+  );
+  return (next.drift_corrections ?? [])
+    .filter(({ last_at: at, kind, name }) => !known.has(`${at} ${kind} ${name}`))
+    .map((record) => ({
+      type: "Normal",
+      reason: "DriftCorrected",
+      action: "Apply",
+      note: driftText(record),
+    }));
 }
 
 function functionEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {

@@ -19,7 +19,7 @@ import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
 import { omitUndefined } from "../omit-empty.ts";
 import { appliedToWire, nfrComplianceToWire, recommendationToWire } from "./nfr-to-wire.ts";
-import { conditionToWire, functionStatusToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
+import { conditionToWire, driftToWire, functionStatusToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
 /** The summary of an object, for lists and watches. */
 export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary {
@@ -145,6 +145,7 @@ function statusToWire(object: ClassRuntime): WireStatus {
       routers: status.routers ?? [],
       reason: status.reason ?? "",
       template: status.template?.name,
+      driftCorrections: (status.drift_corrections ?? []).map(driftToWire),
     }),
   );
 }

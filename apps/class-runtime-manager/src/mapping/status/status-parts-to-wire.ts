@@ -1,6 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { FunctionStatusSchema, OdgmStatusSchema, type FunctionStatus, type OdgmStatus } from "@oaas/contracts/grpc";
+import {
+  DriftCorrectionSchema,
+  FunctionStatusSchema,
+  OdgmStatusSchema,
+  type DriftCorrection as WireDriftCorrection,
+  type FunctionStatus,
+  type OdgmStatus,
+} from "@oaas/contracts/grpc";
 import { omitUndefined } from "../omit-empty.ts";
 
 export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
@@ -69,4 +76,23 @@ export function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"
     lastTransitionTime,
     observedGeneration: seen === undefined ? undefined : BigInt(seen),
   });
+}
+
+type DriftCorrection = NonNullable<ClassRuntimeStatus["drift_corrections"]>[number];
+
+export function driftToWire(one: DriftCorrection): WireDriftCorrection {
+  return create(
+    DriftCorrectionSchema,
+    omitUndefined({
+      kind: one.kind,
+      name: one.name,
+      fields: one.fields.map(({ path, was, now }) => ({ path, was, now })),
+      moreFields: one.more_fields ?? 0,
+      changedBy: one.changed_by,
+      firstAt: one.first_at,
+      lastAt: one.last_at,
+      durationMs: one.duration_ms === undefined ? undefined : BigInt(one.duration_ms),
+      count: one.count,
+    }),
+  );
 }

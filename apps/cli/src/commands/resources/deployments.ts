@@ -2,6 +2,7 @@ import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
+import { driftText } from "../../output/drift-text.ts";
 import { availabilityLines } from "../../output/availability-text.ts";
 import { tableText } from "../../output/table.ts";
 import { readyText } from "../observe/rollout.ts";
@@ -61,7 +62,8 @@ function statusText(state: Reply<"getDeploymentStatus">["value"], session: Sessi
     { header: "UNIT", cell: ({ unit_id }) => unit_id },
     { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
   ]);
-  return `${lines.join("\n")}\n${clusters}${nfrText(state.clusters, tableContext(session))}`;
+  const repairs = driftText(state.clusters, session.environment.clock.now());
+  return `${lines.join("\n")}\n${clusters}${repairs}${nfrText(state.clusters, tableContext(session))}`;
 }
 
 export async function deleteDeployment(

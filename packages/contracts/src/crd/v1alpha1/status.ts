@@ -84,6 +84,27 @@ const templateChoice = z.object({
     .describe("Scores of all candidate templates."),
 });
 
+const driftCorrection = z.object({
+  kind: z.string().max(63).describe("Kind of the corrected object."),
+  name: z.string().max(253).describe("Name of the corrected object."),
+  fields: z
+    .array(
+      z.object({
+        path: z.string().max(256).describe("Path of the field; empty for the whole object."),
+        was: z.string().max(128).describe("JSON of the value that was found, shortened; secrets are masked."),
+        now: z.string().max(128).describe("JSON of the restored value."),
+      }),
+    )
+    .max(8)
+    .describe("Corrected fields."),
+  more_fields: count.optional().describe("Number of further corrected fields."),
+  changed_by: z.string().max(128).optional().describe("Field manager that changed it, if known."),
+  first_at: timestamp.describe("Time of the first correction."),
+  last_at: timestamp.describe("Time of the last correction."),
+  duration_ms: z.int().min(0).optional().describe("Milliseconds between the last change and its correction, if known."),
+  count: count.describe("Number of corrections; repetitions within a minute are added together."),
+});
+
 /** The status of a class. */
 export const classStatusFields = {
   ...observed,
@@ -101,6 +122,11 @@ export const classStatusFields = {
     .optional()
     .describe("Written by the Rust manager only; observedGeneration takes precedence."),
   template: templateChoice.optional().describe("Selected template and the reason for the selection."),
+  drift_corrections: z
+    .array(driftCorrection)
+    .max(5)
+    .optional()
+    .describe("Last corrections of children that others changed, newest first."),
   resource_refs: z.array(resourceRef).max(1024).optional().describe("Objects created for the class."),
   functions: keyedList(functionStatus, "function_key", 128).optional().describe("Status of each function."),
   odgm_cluster_status: odgmClusterStatus.optional().describe("Status of the state store."),

@@ -16,6 +16,7 @@ import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
+import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
 import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
@@ -102,6 +103,8 @@ export const VIEW_COMPONENTS = {
   StatedRequirement: requirement.statedRequirement.view,
   RequirementStatus: requirement.requirementStatus.view,
   ClusterMeasurement: requirement.clusterMeasurement.view,
+  DriftCorrection: drift.driftCorrection.view,
+  CorrectedField: drift.correctedField.view,
   ClusterLoss: loss.clusterLoss.view,
   RemainingUnit: loss.remainingUnit.view,
   RemainingFunction: loss.remainingFunction.view,
@@ -224,6 +227,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   StatedRequirement: "A requirement that a deployment states, and what the plan does with it.",
   RequirementStatus: "A requirement that a deployment states, its use, and whether it is measured.",
   ClusterMeasurement: "The measurement of a requirement in one cluster, or why there is none.",
+  DriftCorrection: "A correction of an object that another client changed, with its repetitions.",
+  CorrectedField: "One field that was set back.",
   ClusterLoss: "What the loss of clusters does to a deployment.",
   RemainingUnit: "A unit that keeps running when clusters are lost.",
   RemainingFunction: "The minimum replicas of a function that keeps running.",

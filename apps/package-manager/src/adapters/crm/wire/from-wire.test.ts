@@ -20,6 +20,51 @@ const edge = "edge" as ClusterName;
 const now = Date.UTC(2026, 0, 1);
 
 describe("conversions from the wire", () => {
+  it("converts corrections of drift, with a sentence", () => {
+    const summary = create(ClassRuntimeSummarySchema, {
+      id: "u",
+      status: {
+        driftCorrections: [
+          {
+            kind: "Deployment",
+            name: "add",
+            fields: [{ path: ".spec.replicas", was: "1", now: "3" }],
+            changedBy: "kubectl-edit",
+            firstAt: "t1",
+            lastAt: "t2",
+            durationMs: 1500n,
+            count: 2,
+          },
+        ],
+      },
+    });
+    expect(reportFromWire(edge, summary).runtime.status?.driftCorrections).toEqual([
+      {
+        kind: "Deployment",
+        name: "add",
+        fields: [{ path: ".spec.replicas", was: "1", now: "3" }],
+        changedBy: "kubectl-edit",
+        firstAt: "t1",
+        lastAt: "t2",
+        durationMs: 1500,
+        count: 2,
+        message:
+          "Deployment add: .spec.replicas was 1, is 3 again. Changed by kubectl-edit. Corrected after 1.5 s. " +
+          "Corrected 2 times since t1.",
+      },
+    ]);
+  });
+
+  it("reads why requirements are not measured from the condition", () => {
+    const withCondition = (status: string) =>
+      create(ClassRuntimeSummarySchema, {
+        id: "u",
+        status: { conditions: [{ type: "NfrObserved", status, reason: "NoSeries", message: "no series" }] },
+      });
+    expect(reportFromWire(edge, withCondition("Unknown")).notObserved).toBe("no series");
+    expect(reportFromWire(edge, withCondition("True"))).not.toHaveProperty("notObserved");
+  });
+
   it("converts a complete summary", () => {
     const summary = create(ClassRuntimeSummarySchema, {
       id: "u",

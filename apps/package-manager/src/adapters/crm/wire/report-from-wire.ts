@@ -5,11 +5,21 @@ import {
   phaseWords,
   type ClassRuntimeStatus as WireStatus,
   type ClassRuntimeSummary,
+  type DriftCorrection as WireDriftCorrection,
   type FunctionStatus as WireFunctionStatus,
   type WatchClassRuntimesResponse,
 } from "@oaas/contracts/grpc";
 import { omitUndefined } from "@oaas/contracts/rest";
-import type { ClassRuntime, ClassRuntimeStatus, ClusterName, FunctionKey, FunctionStatus, UnitId } from "@oaas/models";
+import {
+  driftSummary,
+  type ClassRuntime,
+  type ClassRuntimeStatus,
+  type ClusterName,
+  type DriftCorrection,
+  type FunctionKey,
+  type FunctionStatus,
+  type UnitId,
+} from "@oaas/models";
 import type { RuntimeChange, UnitReport } from "../../../ports.ts";
 import { complianceFromWire, recommendationsFromWire } from "./nfr-from-wire.ts";
 import { nonEmpty } from "./non-empty.ts";
@@ -72,7 +82,23 @@ function statusFromWire(status: WireStatus): ClassRuntimeStatus {
     recommendations: recommendationsFromWire(status.nfrRecommendations),
     lastApplied: recommendationsFromWire(status.lastAppliedRecommendations),
     lastAppliedAt: nonEmpty(status.lastAppliedAt),
+    driftCorrections: status.driftCorrections.length === 0 ? undefined : status.driftCorrections.map(driftFromWire),
   });
+}
+
+function driftFromWire(one: WireDriftCorrection): DriftCorrection {
+  const correction = omitUndefined({
+    kind: one.kind,
+    name: one.name,
+    fields: one.fields.map(({ path, was, now }) => ({ path, was, now })),
+    moreFields: one.moreFields === 0 ? undefined : one.moreFields,
+    changedBy: nonEmpty(one.changedBy),
+    firstAt: one.firstAt,
+    lastAt: one.lastAt,
+    durationMs: one.durationMs === undefined ? undefined : Number(one.durationMs),
+    count: Math.max(1, one.count),
+  });
+  return { ...correction, message: driftSummary(correction) };
 }
 
 function functionFromWire(status: WireFunctionStatus): FunctionStatus {

@@ -27,6 +27,7 @@ import {
 } from "../../reading/resource.ts";
 import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
 import { conditionInput } from "../deployment/class-deployment.ts";
+import { driftField } from "./drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "./nfr-status.ts";
 
 /** One function of a class runtime. */
@@ -66,6 +67,7 @@ export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
   functions: optional("functions", "Status of each function.", array(nested(functionStatus))),
   ...recommendationFields,
   lastAppliedAt: optional("last_applied_at", "Time of the last applied recommendation.", string()),
+  driftCorrections: driftField,
 });
 
 /** A reference to a Kubernetes object. */

@@ -32,6 +32,7 @@ import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
 import { requirementStatus } from "./requirement-status.ts";
+import { driftField } from "../cluster/drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 
 /** The status of one deployment unit. */
@@ -71,6 +72,7 @@ const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
     nested(nfrCompliance),
   ),
   ...recommendationFields,
+  driftCorrections: driftField,
   error: nullable("error", "Error that prevents reading or applying the unit; null if none.", string()),
   observedAt: nullable("observed_at", "Time of the cluster's last report; null if it has never reported.", timestamp()),
 });
