@@ -7,6 +7,7 @@ import { generator as errors } from "./reference/errors.ts";
 import { generator as events } from "./reference/events.ts";
 import type { Generator } from "./generator.ts";
 import { generator as grpc } from "./reference/grpc.ts";
+import { generator as health } from "./reference/health.ts";
 import { generator as metrics } from "./reference/metrics.ts";
 import { generator as monitoring } from "./monitoring/monitoring.ts";
 import { generator as placeholders } from "./reference/placeholders.ts";
@@ -27,6 +28,7 @@ export const GENERATORS: readonly Generator[] = [
   reasons,
   placeholders,
   events,
+  health,
   metrics,
   monitoring,
   rest,

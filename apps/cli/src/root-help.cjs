@@ -45,7 +45,7 @@ const GROUPS = [
       ["up", "Start the local stack: package manager, clusters, examples"],
       ["down", "Stop the local stack and keep its data"],
       ["reset", "Stop the local stack and delete its data"],
-      ["status", "Show the components of the local stack, their addresses and memory use"],
+      ["status", "Show the components and deployments of the local stack"],
       ["lab", "Run fault injection scenarios against the local stack"],
     ],
   ],

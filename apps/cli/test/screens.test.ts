@@ -118,7 +118,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     const wide = screenText((await run("deployment list --package hello -o wide")).raw);
     expect(wide).toMatch(/REPLICAS +PLANNED AVAILABILITY\n.*hello +hello\.Greeter +.*Running.* +edge +\d+\w +1 +99 %/);
     expect(screenText((await run("deployment get hello -o yaml")).raw)).toContain("class_key: Greeter\n");
-    expect(screenText((await run("deployment history hello")).raw)).toMatch(/1 +\d+\w +.*succeeded.* +edge/);
+    expect(screenText((await run("deployment history hello")).raw)).toMatch(/1 +\d+\w +.*Running.* +edge/);
     expect(
       screenText((await run("logs hello --history --tail 1")).raw)
         .trim()

@@ -15,11 +15,12 @@ export interface Component {
 }
 
 /** off: disabled by a flag. absent: not part of this build. */
-export type ComponentState = "running" | "starting" | "failed" | "off" | "absent";
+export type ComponentState = "running" | "starting" | "degraded" | "failed" | "off" | "absent";
 
 export const STATE_LABELS: Readonly<Record<ComponentState, string>> = {
   running: "running",
   starting: "starting",
+  degraded: "degraded",
   failed: "failed",
   off: "disabled",
   absent: "not available yet",
@@ -47,11 +48,16 @@ const DISABLED_CLUSTERS: readonly Component[] = [
 ];
 
 function deploymentComponent({ key, condition, clusters }: DeploymentState): Component {
-  const what = clusters.map((one) => `${one.name} ${one.condition.toLowerCase()}`).join(", ");
+  const what = clusters.map((one) => `${one.name} ${one.condition}`).join(", ");
   return { name: `Deployment ${key}`, details: what, state: COMPONENT_STATES[condition] ?? "starting" };
 }
 
-const COMPONENT_STATES: Readonly<Record<string, ComponentState>> = { Running: "running", Down: "failed" };
+/** By condition of a deployment or class. */
+const COMPONENT_STATES: Readonly<Record<string, ComponentState>> = {
+  Running: "running",
+  Degraded: "degraded",
+  Down: "failed",
+};
 
 function clusterComponents(cluster: ClusterState): Component[] {
   const { name, state, detail, apiUrl, managerUrl, classes, broken } = cluster;
@@ -67,13 +73,13 @@ function clusterComponents(cluster: ClusterState): Component[] {
     ...classes.map((one) => ({
       name: "  class",
       details: classDetails(one, cluster),
-      state: classState(one),
+      state: COMPONENT_STATES[one.condition] ?? "starting",
     })),
   ];
 }
 
 function classDetails(one: ClassState, cluster: ClusterState): string {
-  const what = `${one.name} in ${one.namespace}, ${one.phase}${loadText(one, cluster)}`;
+  const what = `${one.name} in ${one.namespace}, ${one.condition}${loadText(one, cluster)}`;
   const news = [one.message, one.lastChange && `Enforcement: ${one.lastChange}.`].filter(Boolean).join(" ");
   return news === "" ? what : `${what}: ${news}`;
 }
@@ -104,9 +110,4 @@ function clusterDetails({ labels, nodes, availability, context }: ClusterState):
     nodes === 0 ? `context ${context}` : `${nodes} ${nodes === 1 ? "node" : "nodes"}`,
     ...(availability === undefined ? [] : [`availability ${Number((availability * 100).toFixed(3))} %`]),
   ].join(", ");
-}
-
-function classState({ phase }: ClassState): ComponentState {
-  if (phase === "available") return "running";
-  return phase === "degraded" ? "failed" : "starting";
 }

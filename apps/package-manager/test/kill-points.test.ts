@@ -124,8 +124,8 @@ class KillPointHarness {
     expect(Object.fromEntries(there)).toEqual(mappings.env_ids);
     expect(there, "doubles").toHaveLength(Object.keys(mappings.env_ids).length);
     const { json: history } = await pm.call("GET", `/api/v1/deployments/${id}/revisions`);
-    expect(history.map((each: { outcome: string }) => each.outcome)).not.toContain("running");
-    if (history[0]?.outcome !== "succeeded") return undefined;
+    expect(history.map((each: { outcome: string }) => each.outcome)).not.toContain("Accepted");
+    if (history[0]?.outcome !== "Running") return undefined;
     const image = history.length === 1 ? "echo:1" : "echo:2";
     return expect(this.unitsOf(id), "units match the history").toEqual(
       CLUSTERS.map((cluster) => `${cluster} ${image}`),

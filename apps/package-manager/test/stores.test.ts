@@ -135,9 +135,11 @@ describeWith(["etcd"], "stores", () => {
         expect([replayed.status, replayed.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
         expect(crm.units.size).toBe(1);
         expect((await pm.call("POST", "/api/v1/deployments", { body: deployment })).json.status).toBe("unchanged");
-        expect((await pm.call("GET", "/api/v1/deployments/echo/revisions")).json).toMatchObject([
-          { outcome: "succeeded" },
-        ]);
+        const isRecorded = async () =>
+          expect((await pm.call("GET", "/api/v1/deployments/echo/revisions")).json).toMatchObject([
+            { outcome: "Running", outcome_at: expect.any(String) },
+          ]);
+        await eventually(isRecorded, { what: "the outcome of the revision" });
         expect((await pm.call("DELETE", "/api/v1/packages/shop")).status).toBe(400);
         expect((await pm.call("DELETE", "/api/v1/deployments/echo")).status).toBe(200);
         expect(crm.units.size).toBe(0);

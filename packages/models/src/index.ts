@@ -2,7 +2,8 @@
  * Domain model. Pure, without input or output; runs in a browser.
  *
  * Reading order: fields (ids, names and validation rules of single fields), package (packages, classes, functions),
- * deployment (desired state), history (revisions), observed (status, clusters, class runtimes, topology).
+ * deployment (desired state), health (conditions, outcomes and their meaning), history (revisions), observed (status,
+ * clusters, class runtimes, topology).
  */
 export {
   qualifyClassKey,
@@ -77,17 +78,30 @@ export { ShardType, type OdgmSpec } from "./deployment/odgm.ts";
 export type { TelemetryConfig } from "./deployment/telemetry.ts";
 export { builtinTemplate, TEMPLATES, type BuiltinTemplate } from "./deployment/template.ts";
 export {
-  DeploymentCondition,
   RolloutFailure,
   RolloutGate,
   RolloutStrategy,
-  worstCondition,
   type ClassDeployment,
   type DeploymentSummary,
   type FunctionDeployment,
   type ObservedDeployment,
   type Rollout,
 } from "./deployment/deployment.ts";
+export {
+  CLUSTER_WORDS,
+  combineConditions,
+  CONDITION_WORDS,
+  conditionBeforeDegraded,
+  conditionOfPhase,
+  DeploymentCondition,
+  LifecyclePhase,
+  OUTCOME_WORDS,
+  outcomeOfCondition,
+  PHASE_WORDS,
+  RevisionOutcome,
+  type HealthWord,
+  type PartHealth,
+} from "./health/index.ts";
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
 export type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "./observed/deployment-status.ts";
 export { PlacementAfterLoss, QuorumAfterLoss, type ClusterLoss, type RemainingUnit } from "./observed/cluster-loss.ts";
@@ -102,7 +116,6 @@ export { driftSummary, type CorrectedField, type DriftCorrection } from "./obser
 export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
 export { AvailabilitySource, clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
 export {
-  LifecyclePhase,
   RuntimePhase,
   type ClassRuntime,
   type ClassRuntimeStatus,

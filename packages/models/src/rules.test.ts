@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { clusterAvailability } from "./observed/cluster.ts";
-import { worstCondition } from "./deployment/deployment.ts";
 import { ENDPOINT_URL, MODULE_URL } from "./fields/address.ts";
 import { checkProvisionBounds } from "./package/provision.ts";
 import { builtinTemplate } from "./deployment/template.ts";
@@ -38,16 +37,6 @@ test.each([
   { health: { availability: Number.NaN }, p: undefined, case: "unknown for NaN" },
 ])("availability of a cluster: $case", ({ health, p }) => {
   expect(clusterAvailability(health)).toBe(p);
-});
-
-test.each([
-  { parts: ["running", "deploying", "pending"], whole: "deploying", case: "deploying is worse than pending" },
-  { parts: ["running", "down", "deleted"], whole: "down", case: "the first of equals" },
-  { parts: ["running", "unknown"], whole: "unknown", case: "unknown is worse than running" },
-  { parts: ["running", "running"], whole: "running", case: "all running" },
-  { parts: [], whole: "pending", case: "no reports" },
-] as const)("condition of several parts: $case", ({ parts, whole }) => {
-  expect(worstCondition(parts)).toBe(whole);
 });
 
 test.each([

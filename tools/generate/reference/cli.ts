@@ -82,13 +82,26 @@ pods and cluster events; \`--follow\` continues with events.
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
-| 1 | rejected or failed; for \`get\`, \`describe\` and \`delete\`: an object does not exist, as for kubectl; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: a check failed |
+| 1 | rejected or failed; see the table of commands below |
 | 2 | invalid command line, file or context; nothing was changed |
 | 3 | not found; \`get\`, \`describe\` and \`delete\` exit with 1 |
 | 4 | not authenticated, or not authorized |
 | 5 | conflict: changed concurrently, or already exists |
 | 6 | the package manager or a cluster did not respond in time |
 | 130 | interrupted |
+
+Commands that judge a state exit with 0 when it is good, and with 1 otherwise ([the words](health.md)):
+
+| Command | Exits with 1 when |
+|---|---|
+| \`status\` | a component is starting or failed, or a deployment is Degraded, Down or Unknown; Pending and Deploying are normal |
+| \`cluster health\` | a cluster is not Healthy |
+| \`doctor\` | a check failed |
+| \`apply --wait\`, \`wait\` | the operation failed; 6 when the condition is not reached in time |
+| \`deployment watch --until-settled\` | the operation failed, or the deployment is Degraded or Down |
+| \`get\`, \`describe\`, \`delete\` | an object does not exist, as for kubectl |
+| \`diff\` | there are differences |
+| \`deployment status\`, lists | never: they show the state and exit with 0 |
 
 **Compatibility with the earlier command line.**
 

@@ -1,3 +1,5 @@
+import { CLUSTER_WORDS, CONDITION_WORDS, OUTCOME_WORDS, PHASE_WORDS, type HealthWord } from "@oaas/contracts/health";
+
 export interface Colours {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -29,33 +31,25 @@ export function createColours(isLive: boolean, env: Readonly<Record<string, stri
   return isForced || (isLive && !isOff) ? ANSI : PLAIN;
 }
 
-const GOOD = new Set([
-  "running",
-  "available",
-  "healthy",
-  "ready",
-  "succeeded",
-  "created",
-  "updated",
-  "yes",
-  "met",
-  "true",
-]);
-const BAD = new Set([
-  "down",
-  "failed",
-  "unhealthy",
-  "degraded",
-  "unreachable",
-  "permanent",
-  "no",
-  "compensated",
-  "violated",
-]);
+/** The words of the health vocabulary, and words of other answers. */
+const TONES: Readonly<Record<string, HealthWord["tone"]>> = {
+  ...Object.fromEntries(
+    [CONDITION_WORDS, CLUSTER_WORDS, OUTCOME_WORDS, PHASE_WORDS].flatMap((words) =>
+      Object.entries<HealthWord>(words).map(([word, { tone }]) => [word.replace("-", ""), tone] as const),
+    ),
+  ),
+  ...tonesOf("good", ["ready", "succeeded", "created", "updated", "yes", "met", "true"]),
+  ...tonesOf("bad", ["unreachable", "permanent", "no", "violated"]),
+};
+
+function tonesOf(tone: HealthWord["tone"], words: readonly string[]): Readonly<Record<string, HealthWord["tone"]>> {
+  return Object.fromEntries(words.map((word) => [word, tone]));
+}
 
 /** Colours a state: green for good, red for bad, yellow for all others. */
 export function stateText(word: string, colours: Colours): string {
   const state = word.toLowerCase();
-  if (GOOD.has(state)) return colours.good(word);
-  return BAD.has(state) ? colours.bad(word) : colours.warn(word);
+  const tone = Object.hasOwn(TONES, state) ? TONES[state] : "moving";
+  if (tone === "good") return colours.good(word);
+  return tone === "bad" ? colours.bad(word) : colours.warn(word);
 }

@@ -14,6 +14,8 @@ function clusterOf(over: Partial<ClusterState>): ClusterState {
     unit_id: "u",
     reachable: true,
     condition: "Running",
+    serving: true,
+    up_to_date: true,
     phase: null,
     message: null,
     functions: [],

@@ -1,6 +1,7 @@
 import type { OperationId, Reply } from "@oaas/contracts/rest";
 import { stateText, type Colours } from "./colours.ts";
 import type { View } from "./format.ts";
+import { readyText, upToDateText } from "./replicas-text.ts";
 import { ageText, percentText } from "./table.ts";
 
 /** The item type of a list operation. */
@@ -36,7 +37,10 @@ export function deploymentView({ now, colours }: TableContext): View<ItemOf<"lis
     columns: [
       { header: "KEY", cell: ({ key }) => key },
       { header: "CLASS", cell: ({ package_name, class_key }) => `${package_name}.${class_key}` },
-      { header: "CONDITION", cell: ({ condition }) => stateText(titleCase(condition), colours) },
+      {
+        header: "CONDITION",
+        cell: ({ health, condition }) => stateText(health ?? titleCase(condition), colours),
+      },
       {
         header: "CLUSTERS",
         cell: ({ status, target_envs }) => (status?.selected_envs ?? target_envs ?? []).join(", ") || "-",
@@ -52,7 +56,7 @@ export function deploymentView({ now, colours }: TableContext): View<ItemOf<"lis
   };
 }
 
-/** `RUNNING`, the wire form of list responses, as `Running`. */
+/** `RUNNING`, which package managers of earlier releases send without `health`, as `Running`. */
 function titleCase(word: string): string {
   return word.slice(0, 1) + word.slice(1).toLowerCase();
 }
@@ -113,7 +117,12 @@ export function runtimeView({ now, colours }: TableContext): View<ItemOf<"listCl
       { header: "ID", cell: ({ id }) => id },
       { header: "CLASS", cell: ({ class_key }) => class_key },
       { header: "CLUSTER", cell: ({ cluster_name, target_environment }) => cluster_name ?? target_environment },
-      { header: "PHASE", cell: ({ status }) => stateText(status?.condition ?? "Unknown", colours) },
+      {
+        header: "CONDITION",
+        cell: ({ status }) => stateText(status?.health ?? status?.condition ?? "Unknown", colours),
+      },
+      { header: "READY", cell: ({ status }) => readyText(status?.functions ?? []) },
+      { header: "UP-TO-DATE", cell: ({ status }) => upToDateText(status?.functions ?? []) },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },
       { header: "MESSAGE", isWide: true, cell: ({ status }) => status?.message ?? "" },
     ],
@@ -165,6 +174,7 @@ export function deploymentRevisionView({ now, colours }: TableContext): View<Ite
       { header: "REVISION", cell: ({ revision }) => String(revision) },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },
       { header: "OUTCOME", cell: ({ outcome }) => stateText(outcome, colours) },
+      { header: "REACHED", cell: ({ outcome_at }) => (outcome_at ? ageText(outcome_at, now) : "-") },
       { header: "CLUSTERS", cell: ({ clusters }) => Object.keys(clusters).join(", ") || "-" },
       { header: "AUTHOR", cell: ({ author }) => author ?? "-" },
       { header: "REASON", cell: ({ reason }) => reason ?? "-" },

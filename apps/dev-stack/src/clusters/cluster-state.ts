@@ -6,6 +6,8 @@ export interface ClassState {
   readonly name: string;
   /** "unseen" until the manager has reconciled it. */
   readonly phase: string;
+  /** In the words of the health reference. */
+  readonly condition: string;
   readonly message: string | undefined;
   /** The newest change by enforcement, for people. */
   readonly lastChange?: string;

@@ -1,3 +1,4 @@
+import { conditionOfPhase, LifecyclePhase, pascalCase } from "@oaas/contracts/health";
 import { abortFault, failedPrecondition, Fault, type Ambient } from "@oaas/foundation";
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
@@ -231,8 +232,22 @@ export class StackCluster {
       namespace: metadata.namespace ?? "",
       name: metadata.name,
       phase: status?.phase ?? "unseen",
+      condition: conditionOf(status),
       message: status?.message,
       ...lastChange(status?.enforcement_state),
     }));
   }
+}
+
+/** The part of a class runtime's status that tells its condition. */
+interface ReportedHealth {
+  readonly phase?: string | undefined;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[] | undefined;
+}
+
+function conditionOf(status: ReportedHealth | undefined): string {
+  const phase = Object.values(LifecyclePhase).find((known) => known === status?.phase);
+  if (phase === undefined) return "Unknown";
+  const isServing = status?.conditions?.some(({ type, status: value }) => type === "Available" && value === "True");
+  return pascalCase(conditionOfPhase(phase, isServing === true));
 }

@@ -5,7 +5,7 @@ import type { PackageManagerState } from "../package-manager/ports.ts";
 import { renderPage } from "./page.ts";
 
 const starts = { count: 3, previousAt: "earlier", clockWentBack: false };
-const order = { namespace: "default", name: "order-edge", phase: "available", message: "Ready." };
+const order = { namespace: "default", name: "order-edge", phase: "available", condition: "Running", message: "Ready." };
 const edge: ClusterState = {
   name: "edge",
   labels: { env: "edge", zone: "a" },
@@ -52,12 +52,12 @@ test.each([
   },
   {
     case: "a class is degraded",
-    cluster: { ...edge, classes: [{ ...order, phase: "degraded" }] },
+    cluster: { ...edge, classes: [{ ...order, phase: "degraded", condition: "Down" }] },
     states: ["running", "running", "failed"],
   },
   {
     case: "a class is progressing",
-    cluster: { ...edge, classes: [{ ...order, phase: "applying" }] },
+    cluster: { ...edge, classes: [{ ...order, phase: "applying", condition: "Deploying" }] },
     states: ["running", "running", "starting"],
   },
 ])("shows a cluster component as running only if it runs: $case", ({ cluster, states }) => {
@@ -137,8 +137,8 @@ test("shows cluster components as disabled without clusters", () => {
 
 test("the page lists the components and links to the package manager", () => {
   const page = renderPage({ version: "1", state: whole, starts, revision: 7 });
-  expect(page).toContain("<td>running</td><td>Deployment order</td><td>edge running</td>");
-  expect(page).toContain("order-edge in default, available: Ready.");
+  expect(page).toContain("<td>running</td><td>Deployment order</td><td>edge Running</td>");
+  expect(page).toContain("order-edge in default, Running: Ready.");
   expect(page).toContain("<td>not available yet</td>");
   expect(page).toContain('<a href="http://x:1/docs">');
 });

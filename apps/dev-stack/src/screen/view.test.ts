@@ -20,7 +20,7 @@ const edge: ClusterState = {
   apiUrl: "http://127.0.0.1:1",
   kubeconfig: "/data/clusters/edge/kubeconfig",
   managerUrl: "http://127.0.0.1:2",
-  classes: [{ namespace: "default", name: "order-edge", phase: "available", message: "Ready." }],
+  classes: [{ namespace: "default", name: "order-edge", phase: "available", condition: "Running", message: "Ready." }],
 };
 const state: StackState = {
   packageManager: {
@@ -47,12 +47,21 @@ describe("the screen of a running stack", () => {
     const text = upLines({ ...view, rssBytes: 300 * 2 ** 20 }).join("\n");
     expect(text).toContain("http://x:1/api/v1 (API reference: http://x:1/docs)");
     expect(text).toMatch(/● Package manager +http:\/\/x:1/);
-    expect(text).toMatch(/● Deployment order +edge running/);
+    expect(text).toMatch(/● Deployment order +edge Running/);
     expect(text).toMatch(/● Cluster edge +http:\/\/127\.0\.0\.1:1 \(env=edge, zone=a, 2 nodes, availability 99 %\)/);
     expect(text).toContain("/data (start 3, previous start earlier)");
     expect(text).toContain("Memory    300 MB");
     expect(text).toContain("Ctrl-C, or npx oaas down");
     expect(text).toContain("    curl http://x:1/api/v1/deployments/order/status");
+  });
+
+  test("shows a deployment that serves in spite of a failure as degraded, not as failed", () => {
+    const deployments = [{ key: "order", condition: "Degraded", clusters: [{ name: "edge", condition: "Degraded" }] }];
+    const shown = { ...view, state: { ...state, packageManager: { ...state.packageManager, deployments } } };
+    const text = upLines(shown).join("\n");
+    expect(text).toMatch(/▲ Deployment order +edge Degraded/);
+    expect(text).toContain("▲ degraded");
+    expect(text).not.toContain("✗");
   });
 
   test.each([

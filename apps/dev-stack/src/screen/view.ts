@@ -39,6 +39,7 @@ export interface Size {
 const SYMBOLS: Readonly<Record<ComponentState, string>> = {
   running: "●",
   starting: "◐",
+  degraded: "▲",
   failed: "✗",
   off: "–",
   absent: "○",

@@ -195,7 +195,7 @@ describe("failures", () => {
     await fixture.assertConverged(manager);
     expect(fixture.clusters.inventory).toEqual(before);
     const { items } = await manager.service.revisions(KEY, {});
-    expect(items.map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"]);
+    expect(items.map(({ outcome }) => outcome)).toEqual(["failed", "running"]);
     expect((await manager.service.get(KEY)).value.condition).toBe("running");
   });
 
@@ -226,7 +226,7 @@ describe("failures", () => {
     await fixture.drive(manager.drift.sweep());
     await fixture.untilIdle(manager);
     expect(fixture.clusters.calls).toHaveLength(sent);
-    expect((await manager.service.get(KEY)).value.condition).toBe("down");
+    expect((await manager.service.get(KEY)).value.condition).toBe("degraded");
   });
 
   describe("a closed gate while the caller waits", () => {
@@ -258,7 +258,7 @@ describe("failures", () => {
         ),
       });
       expect(await newest()).toMatchObject({
-        outcome: "compensated",
+        outcome: "rolled-back",
         clusters: {
           a: "restored",
           b: expect.stringMatching(/^restored; failed before: .* did not become available/),
@@ -361,7 +361,7 @@ describe("deletion", () => {
     expect(inUse()).toBe("b");
     expect((await manager.service.revisions(KEY, {})).items[0]).toMatchObject({
       reason: "because",
-      outcome: "succeeded",
+      outcome: "accepted",
     });
     await remove({ cluster: "b" as ClusterName });
     await expect(manager.service.get(KEY)).rejects.toMatchObject({ kind: "not-found" });
@@ -433,7 +433,7 @@ describe("history", () => {
         revision: 2,
         author: "ann",
         reason: "because",
-        outcome: "succeeded",
+        outcome: "accepted",
         clusters: { a: "accepted", b: "accepted" },
       },
     ]);
@@ -442,7 +442,7 @@ describe("history", () => {
     const back = await fixture.drive(manager.service.rollBack(KEY, 1, { ...CALL, caller: "bob" }, {}));
     expect(back.status).toBe("updated");
     expect(inUse()).toBe("a");
-    expect(await manager.service.revision(KEY, 3)).toMatchObject({ author: "bob", outcome: "succeeded" });
+    expect(await manager.service.revision(KEY, 3)).toMatchObject({ author: "bob", outcome: "accepted" });
     const same = manager.service.rollBack(KEY, 3, CALL, {});
     expect(await fixture.drive(same)).toMatchObject({ status: "unchanged" });
     await expect(manager.service.revision(KEY, 9)).rejects.toMatchObject({ kind: "not-found" });

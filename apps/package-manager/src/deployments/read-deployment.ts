@@ -155,6 +155,6 @@ function toRevision(entry: RevisionRecord): DeploymentRevision {
 
 /** The deployment in the form of the API, without its observed condition. */
 function specOf({ deployment }: DeploymentRevision): unknown {
-  const { condition: _, ...wire } = classDeploymentToWire({ deployment, condition: "unknown" });
+  const { condition: _, health: __, ...wire } = classDeploymentToWire({ deployment, condition: "unknown" });
   return wire;
 }

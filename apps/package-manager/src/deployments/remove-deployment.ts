@@ -13,7 +13,7 @@ import { UNDEPLOY_CLASS, undeploySaga, withdrawSaga, type RolloutPolicy } from "
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call, Deletion, Versioned } from "../use-cases.ts";
-import { assertVersion, loadSnapshot, type DeploymentSnapshot } from "./deployment-snapshot.ts";
+import { assertVersion, loadSnapshot, runningSaga, type DeploymentSnapshot } from "./deployment-snapshot.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import type { Launched, SagaLauncher } from "./saga-launcher.ts";
 
@@ -105,7 +105,8 @@ async function stageDeletedEntry(
   snapshot: DeploymentSnapshot,
   { caller, reason }: Call,
 ): Promise<readonly Transaction[]> {
-  const superseded = await launcher.stageSuperseded(snapshot, `a deletion by ${caller}`);
+  const superseded =
+    runningSaga(snapshot) === undefined ? [] : await launcher.stageSuperseded(snapshot, `a deletion by ${caller}`);
   const desired = snapshot.current?.record.desired;
   if (superseded.length > 0 || desired === undefined) return superseded;
   const entry = await deployments.revision(snapshot.key, desired.revision);

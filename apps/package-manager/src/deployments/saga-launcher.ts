@@ -5,6 +5,7 @@ import { ALL_RETAINED, pruneRevisions } from "../history/retention.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { supersedeRevision } from "../records/deployment-outcome.ts";
 import { retainedRevisions, type DeploymentRecord } from "../records/deployment-record.ts";
+import { outcomeInForce } from "../records/revision-outcome.ts";
 import type { RevisedDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine, StagedSaga } from "../saga-engine/engine.ts";
 import type { NewSaga } from "../saga-engine/saga.ts";
@@ -132,14 +133,15 @@ export class SagaLauncher {
     return result;
   }
 
-  /** Closes the history entry of a revision whose saga is still running, because a newer operation replaces it. */
+  /** Closes the history entry of a revision without a settled outcome, because a newer operation replaces it. */
   async stageSuperseded(snapshot: DeploymentSnapshot, by: string): Promise<readonly Transaction[]> {
-    const { deployments } = this.#deps;
-    const desired = snapshot.current?.record.desired;
-    if (desired === undefined || runningSaga(snapshot) === undefined) return [];
-    const entry = await deployments.revision(snapshot.key, desired.revision);
-    if (entry?.record.outcome !== "running") return [];
-    return [deployments.stageOutcome(entry, supersedeRevision(entry.record, snapshot.saga?.record, by))];
+    const { deployments, ambient } = this.#deps;
+    const record = snapshot.current?.record;
+    if (record?.desired === undefined || outcomeInForce(record) !== undefined) return [];
+    const entry = await deployments.revision(snapshot.key, record.desired.revision);
+    if (entry?.record.outcome !== "accepted") return [];
+    const saga = runningSaga(snapshot)?.saga;
+    return [deployments.stageOutcome(entry, supersedeRevision(entry.record, saga, by, ambient.clock.now()))];
   }
 
   async #commitOne(operation: StagedOperation): Promise<Launched> {

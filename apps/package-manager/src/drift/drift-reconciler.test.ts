@@ -247,7 +247,7 @@ describe("lists show reported changes soon:", () => {
     fixture.publish();
     const update = manager.service.apply({ deployment: deploymentFor(["a", "b"]) }, CALL, {});
     await fixture.advance(2_000);
-    expect(await condition()).toBe("pending");
+    expect(await condition()).toBe("deploying");
     await fixture.drive(update);
     await fixture.advance(500);
     expect(await condition()).toBe("running");

@@ -6,7 +6,7 @@ import { conditionOf, placementEntries, type DeploymentRecord, type Placement } 
 /** The reports of one cluster about its units. */
 export type ClusterReports = ReadonlyMap<UnitId, ReportedUnit>;
 
-type ReportedUnit = Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase">;
+type ReportedUnit = Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase" | "runtime">;
 
 export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
 
@@ -89,12 +89,19 @@ function mergeReports(placement: Placement, reports: ClusterReports, lastRevisio
   if (placement.state !== "wanted" || !placement.accepted) return placement;
   const report = reports.get(placement.unitId);
   if (report === undefined || hasDrifted(placement, report, lastRevision)) {
-    const { observed: _, generation: __, ...rest } = placement;
-    return { ...rest, accepted: false };
+    const { observed: _, generation: __, serving: ___, ...rest } = placement;
+    return { ...rest, accepted: false, ...servingOf(report) };
   }
   const { condition, generation = placement.generation } = report;
-  if (condition === placement.observed && generation === placement.generation) return placement;
-  return { ...placement, observed: condition, ...(generation === undefined ? {} : { generation }) };
+  const { serving } = servingOf(report);
+  if (condition === placement.observed && generation === placement.generation && serving === placement.serving)
+    return placement;
+  const { serving: _, ...rest } = placement;
+  return { ...rest, observed: condition, ...(generation === undefined ? {} : { generation }), ...servingOf(report) };
+}
+
+function servingOf(report: Pick<UnitReport, "runtime"> | undefined): Pick<Placement, "serving"> {
+  return report?.runtime.status?.serving === true ? { serving: true } : {};
 }
 
 /** A manager that reports neither digests nor generations can only show that the unit exists. */

@@ -1,15 +1,18 @@
 import { Fault, isFault, type Clock, type Ids } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, DriftCorrection } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
-import { conflictOf } from "@oaas/storage";
+import { combineTransactions, conflictOf, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { loadSnapshot, runningSaga } from "../deployments/deployment-snapshot.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
+import { outcomeInForce, settleOutcome, withSettledOutcome } from "../records/revision-outcome.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { repairSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { DeploymentStore, StoredDeployment } from "../stores/deployment-store.ts";
 import { driftedUnits, withReports, withUnitDrift, type Reports } from "./observed-drift.ts";
 
 export interface RepairDeps {
+  readonly store: Pick<KeyValueStore, "commit">;
   readonly deployments: DeploymentStore;
   readonly engine: Pick<SagaEngine, "get">;
   readonly launcher: SagaLauncher;
@@ -44,7 +47,7 @@ export interface Finding {
  */
 export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): Promise<readonly DeploymentKey[]> {
   const due = [...findings].filter(({ stored: { record }, reports, excluded }) => {
-    const next = withReports(record, reports);
+    const next = settleOutcome(withReports(record, reports), deps.clock.now());
     const requester = { by: REQUESTER, correlationId: "" };
     return next !== record || repairSaga(next, excluded, deps.policy, requester) !== undefined;
   });
@@ -77,12 +80,14 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
   const snapshot = await loadSnapshot(deps, key);
   const { current } = snapshot;
   if (current?.revision !== stored.revision || runningSaga(snapshot) !== undefined) return false;
-  const record = withUnitDrift(current.record, withReports(current.record, reports), reports, deps.clock.now());
+  const reported = withUnitDrift(current.record, withReports(current.record, reports), reports, deps.clock.now());
+  const record = settleOutcome(reported, deps.clock.now());
   const correlationId = ids.uuid();
   const saga = repairSaga(record, excluded, policy, { by: REQUESTER, correlationId });
   try {
-    if (saga === undefined) await deployments.deployments.update(current, record);
-    else await launcher.launch(snapshot, saga, [deployments.stagePut(key, current, record)]);
+    const parts = [deployments.stagePut(key, current, record), ...(await stageOutcome(deployments, key, record))];
+    if (saga === undefined) await deps.store.commit(combineTransactions(...parts));
+    else await launcher.launch(snapshot, saga, parts);
   } catch (thrown) {
     if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) return false;
     throw thrown;
@@ -95,4 +100,16 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
     clusters: saga.steps.map(({ target }) => target),
   });
   return true;
+}
+
+/** Writes the outcome of the desired revision to its history entry, unless the entry has it. */
+async function stageOutcome(
+  deployments: DeploymentStore,
+  key: DeploymentKey,
+  record: DeploymentRecord,
+): Promise<readonly Transaction[]> {
+  const settled = outcomeInForce(record);
+  const entry = settled && (await deployments.revision(key, settled.revision));
+  const next = entry && withSettledOutcome(entry.record, settled);
+  return entry && next ? [deployments.stageOutcome(entry, next)] : [];
 }

@@ -1,5 +1,12 @@
 import { timestamp } from "@oaas/foundation";
-import { driftSummary, type ClassDeployment, type ClusterName, type PackageName, type UnitId } from "@oaas/models";
+import {
+  driftSummary,
+  RevisionOutcome,
+  type ClassDeployment,
+  type ClusterName,
+  type PackageName,
+  type UnitId,
+} from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { restoreFault, type StoredFault } from "../saga-engine/stored-fault.ts";
@@ -63,7 +70,15 @@ export function revertToFallback(
   for (const [cluster, { unitId, digest }] of fallback?.units ?? []) {
     const step = steps.get(cluster);
     const failed = step?.state === "undo-failed";
-    placements[cluster] = { unitId, state: "wanted", digest, accepted: !failed, ...(failed ? faultIn(step) : {}) };
+    const { serving } = record.placements[cluster] ?? {};
+    placements[cluster] = {
+      unitId,
+      state: "wanted",
+      digest,
+      accepted: !failed,
+      ...(failed ? faultIn(step) : {}),
+      ...(serving && { serving }),
+    };
   }
   const { desired: _, stable: __, ...rest } = record;
   if (fallback === undefined) return withSagaSummary({ ...rest, placements }, saga, nowMs);
@@ -77,13 +92,26 @@ export function revertToFallback(
   return withSagaSummary(reverted, saga, nowMs);
 }
 
+/** Every cluster accepted a revision whose saga succeeded; what it becomes there is reported later. */
+const OUTCOMES = {
+  succeeded: "accepted",
+  failed: "failed",
+  undone: "rolled-back",
+  cancelled: "cancelled",
+} as const satisfies Record<SagaOutcome, RevisionOutcome>;
+
 /** The history entry of the saga with its outcome, in total and by cluster. */
-export function closeRevision(entry: RevisionRecord, saga: SagaRecord, outcome: SagaOutcome): RevisionRecord {
+export function closeRevision(
+  entry: RevisionRecord,
+  saga: SagaRecord,
+  outcome: SagaOutcome,
+  nowMs: number,
+): RevisionRecord {
   const clusters = Object.fromEntries(saga.steps.map((step) => [step.target, describeStep(step)]));
   const { cancelledBy } = saga;
   return {
     ...entry,
-    outcome: outcome === "undone" ? "compensated" : outcome,
+    ...outcomeAt(OUTCOMES[outcome], nowMs),
     clusters: cancelledBy === undefined ? clusters : { ...clusters, "*": `cancelled by ${cancelledBy}` },
   };
 }
@@ -101,16 +129,26 @@ export function completeRevision(
   const done = saga.steps.filter(({ state, target }) => state === "done" && entry.clusters[target] !== undefined);
   const changes = done.map((step) => [step.target, describeStep(step)] as const);
   const isComplete = Object.values(record.placements).every(({ state, accepted }) => state !== "wanted" || accepted);
-  const outcome = entry.outcome === "failed" && isComplete ? "succeeded" : entry.outcome;
-  if (outcome === entry.outcome && changes.every(([cluster, text]) => entry.clusters[cluster] === text))
-    return undefined;
-  return { ...entry, outcome, clusters: { ...entry.clusters, ...Object.fromEntries(changes) } };
+  const isAccepted = entry.outcome === "failed" && isComplete;
+  if (!isAccepted && changes.every(([cluster, text]) => entry.clusters[cluster] === text)) return undefined;
+  const { outcomeAt: _, ...accepted } = { ...entry, outcome: RevisionOutcome.accepted };
+  return { ...(isAccepted ? accepted : entry), clusters: { ...entry.clusters, ...Object.fromEntries(changes) } };
 }
 
-/** The history entry of a revision that was superseded before its roll-out finished. */
-export function supersedeRevision(entry: RevisionRecord, saga: SagaRecord | undefined, by: string): RevisionRecord {
-  const clusters = Object.fromEntries((saga?.steps ?? []).map((step) => [step.target, describeStep(step)]));
-  return { ...entry, outcome: "cancelled", clusters: { ...clusters, "*": `superseded by ${by}` } };
+/** The history entry of a revision that was superseded before the clusters reported a result. */
+export function supersedeRevision(
+  entry: RevisionRecord,
+  saga: SagaRecord | undefined,
+  by: string,
+  nowMs: number,
+): RevisionRecord {
+  const steps = Object.fromEntries((saga?.steps ?? []).map((step) => [step.target, describeStep(step)]));
+  const clusters = { ...entry.clusters, ...steps, "*": `superseded by ${by}` };
+  return { ...entry, ...outcomeAt("superseded", nowMs), clusters };
+}
+
+function outcomeAt(outcome: RevisionOutcome, nowMs: number): Pick<RevisionRecord, "outcome" | "outcomeAt"> {
+  return outcome === "accepted" ? { outcome } : { outcome, outcomeAt: timestamp(nowMs) };
 }
 
 export interface FailedPart {

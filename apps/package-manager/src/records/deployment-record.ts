@@ -1,6 +1,6 @@
 import {
+  combineConditions,
   DeploymentCondition,
-  worstCondition,
   type ClassDeployment,
   type ClusterName,
   type DeploymentKey,
@@ -10,6 +10,7 @@ import {
   type PackageName,
   type UnitId,
   type DeploymentRevision,
+  type RevisionOutcome,
 } from "@oaas/models";
 import { DEFAULT_REVISIONS_KEPT, type RetainedRevisions } from "../history/retention.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
@@ -36,6 +37,8 @@ export interface Placement {
   readonly fault?: StoredFault;
   /** The condition that the cluster last reported. */
   readonly observed?: DeploymentCondition;
+  /** The cluster last reported that a unit, of this or an earlier revision, answers requests. */
+  readonly serving?: true;
   /** The generation first reported after acceptance; another one means that the object was edited in the cluster. */
   readonly generation?: number;
   /** The last time that the unit was found changed or missing, and was sent again. */
@@ -63,6 +66,8 @@ export interface DeploymentRecord {
    * else the first one.
    */
   readonly stable?: DesiredRevision;
+  /** The outcome of a revision in force, once its clusters have reported it; see `settleOutcome`. */
+  readonly outcome?: { readonly revision: number; readonly outcome: RevisionOutcome; readonly at: string };
   /** The revisions that are stored; absent in records of earlier releases. */
   readonly history?: RetainedRevisions;
   /** The revision of the package that the spec in force was planned with. */
@@ -111,14 +116,17 @@ export function conditionOf(
 ): DeploymentCondition {
   if (record.deletion !== undefined) return DeploymentCondition.deleted;
   if (record.desired === undefined) return DeploymentCondition.down;
-  return worstCondition(
+  return combineConditions(
     Object.values(record.placements)
       .filter(({ state }) => state === "wanted")
-      .map(({ accepted, fault, observed }) => {
-        if (fault !== undefined) return DeploymentCondition.down;
-        return accepted ? (observed ?? DeploymentCondition.deploying) : DeploymentCondition.pending;
-      }),
+      .map((placement) => ({ condition: placementCondition(placement), serving: placement.serving === true })),
   );
+}
+
+function placementCondition({ accepted, fault, observed, serving }: Placement): DeploymentCondition {
+  if (fault !== undefined) return serving ? DeploymentCondition.degraded : DeploymentCondition.down;
+  if (accepted) return observed ?? DeploymentCondition.deploying;
+  return serving ? DeploymentCondition.deploying : DeploymentCondition.pending;
 }
 
 const observedDeployments = new WeakMap<DeploymentRecord, ObservedDeployment>();

@@ -45,7 +45,8 @@ export function specDigest(deployment: ClassDeployment): string {
 export function applyDesired(current: DeploymentRecord | undefined, desired: DesiredDeployment): RevisedDeployment {
   const placements: Record<ClusterName, Placement> = { ...leaving(current?.placements ?? {}) };
   for (const { cluster, unitId } of unitsOf(desired.plan, desired.withdrawn)) {
-    placements[cluster] = { unitId, state: "wanted", digest: desired.digests[cluster] as string, accepted: false };
+    const digest = desired.digests[cluster] as string;
+    placements[cluster] = { ...placements[cluster], unitId, state: "wanted", digest, accepted: false };
   }
   return newRevision(current, desired, placements);
 }
@@ -146,7 +147,7 @@ function newRevision(
       correlationId: call.correlationId,
       createdAt: now,
       unitRevision,
-      outcome: "running",
+      outcome: "accepted",
       clusters: {},
     },
   };
@@ -163,6 +164,6 @@ function leaving(placements: Placements): Placements {
   }));
 }
 
-function withoutStatus({ unitId, state }: Placement): Placement {
-  return { unitId, state, accepted: false };
+function withoutStatus({ unitId, state, serving }: Placement): Placement {
+  return { unitId, state, accepted: false, ...(serving && { serving }) };
 }

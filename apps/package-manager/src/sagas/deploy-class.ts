@@ -119,7 +119,7 @@ class DeployWork implements SagaWork {
 
   async finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction> {
     const { deployments, clock } = this.#deps;
-    const { key, target, fallback } = this.#data;
+    const { key, target, fallback, operation } = this.#data;
     const stored = await deployments.get(key);
     if (stored === undefined) return { transaction: { writes: [] } };
     const nowMs = clock.now();
@@ -132,8 +132,8 @@ class DeployWork implements SagaWork {
       : applySagaResult(stored.record, saga, nowMs);
     const entry = target && (await deployments.revision(key, target.revision));
     const closed =
-      entry?.record.outcome === "running"
-        ? closeRevision(entry.record, saga, outcome)
+      entry?.record.outcome === "accepted" && operation !== "repair"
+        ? closeRevision(entry.record, saga, outcome, nowMs)
         : entry && !isReverted && completeRevision(entry.record, saga, record);
     return {
       transaction: combineTransactions(

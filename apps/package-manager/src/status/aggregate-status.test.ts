@@ -39,46 +39,73 @@ const cases: Case[] = [
     name: "one unit is down",
     record: recordOf({ a: {}, b: {} }),
     observed: { a: reported("a", "running"), b: reported("b", "down", "Degraded (ImagePull)") },
-    whole: "down",
+    whole: "degraded",
     parts: { a: "running", b: "down" },
-    message: /running in 1 of 2 clusters; b: Degraded \(ImagePull\)/,
-    why: "the worst condition counts",
+    message: /^serving in 1 of 2 clusters, up to date in 1 of 2; b: Degraded \(ImagePull\)$/,
+    why: "the other one serves",
+  },
+  {
+    name: "an update fails everywhere",
+    record: recordOf({ a: {}, b: {} }),
+    observed: { a: reported("a", "degraded", "No image."), b: reported("b", "degraded", "No image.") },
+    whole: "degraded",
+    parts: { a: "degraded", b: "degraded" },
+    message: /^serving in 2 of 2 clusters, up to date in 0 of 2; a: No image; b: No image$/,
+    why: "the earlier revision serves",
   },
   {
     name: "a rollout has not reached one cluster",
     record: recordOf({ a: {}, b: { accepted: false } }),
     observed: { a: reported("a", "down", "No image."), b: reported("b", "running", "Available") },
-    whole: "down",
+    whole: "degraded",
     parts: { a: "down", b: "deploying" },
     message:
-      /^running in 0 of 2 clusters; a: No image; b: the desired revision is not accepted yet; current state: Available$/,
+      /^serving in 1 of 2 clusters, up to date in 0 of 2; a: No image; b: the desired revision is not accepted yet; current state: Available$/,
     why: "it runs an outdated revision",
   },
   {
     name: "one cluster is unreachable",
     record: recordOf({ a: {}, b: {} }),
     observed: { a: reported("a", "running"), b: unreachable },
-    whole: "unknown",
+    whole: "degraded",
     parts: { a: "running", b: "unknown" },
     message: /b: cluster "b" is unreachable/,
+    why: "the other one serves",
+  },
+  {
+    name: "every cluster is unreachable",
+    record: recordOf({ b: {} }),
+    observed: { b: unreachable },
+    whole: "unknown",
+    parts: { b: "unknown" },
+    message: /^serving in 0 of 1 clusters/,
     why: "its condition is unknown",
   },
   {
     name: "one unit was never accepted",
     record: recordOf({ a: {}, b: { accepted: false } }),
     observed: { a: reported("a", "running"), b: nothing },
-    whole: "pending",
+    whole: "deploying",
     parts: { a: "running", b: "pending" },
-    why: "it is pending",
+    why: "the other one serves",
   },
   {
     name: "one unit was rejected",
     record: recordOf({ a: {}, b: { accepted: false, fault: { ...refused, message: "ODGM is off" } } }),
     observed: { a: reported("a", "running"), b: nothing },
-    whole: "down",
+    whole: "degraded",
     parts: { a: "running", b: "down" },
     message: /b: ODGM is off/,
-    why: "it is down",
+    why: "the other one serves",
+  },
+  {
+    name: "an update was rejected",
+    record: recordOf({ b: { accepted: false, fault: { ...refused, message: "ODGM is off" } } }),
+    observed: { b: reported("b", "running") },
+    whole: "degraded",
+    parts: { b: "degraded" },
+    message: /^serving in 1 of 1 clusters, up to date in 0 of 1; b: ODGM is off$/,
+    why: "the earlier revision serves",
   },
   {
     name: "one unit is missing",
@@ -135,7 +162,15 @@ describe("aggregateStatus", () => {
     const recommendations = [{ component: "Cart.add", dimension: "replicas", target: 3 }];
     const lastApplied = [{ component: "Cart.add", dimension: "replicas", target: 2 }];
     const nfrCompliance = { overall: "Violated", lastChecked: "t" };
-    const status = { condition: "running", phase: "running", lastUpdated: "t", recommendations, lastApplied } as const;
+    const status = {
+      condition: "running",
+      serving: true,
+      upToDate: true,
+      phase: "running",
+      lastUpdated: "t",
+      recommendations,
+      lastApplied,
+    } as const;
     const report = reportOf("a", "cart-a", { runtime: { status, nfrCompliance } });
     const observed = new Map([["a" as ClusterName, { reachable: true, unit: { report, observedAtMs: 0 } }]]);
     expect(aggregateStatus(key, recordOf({ a: {} }), observed, undefined)).toMatchObject({

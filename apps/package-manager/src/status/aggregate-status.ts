@@ -1,8 +1,8 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import {
+  combineConditions,
   DeploymentCondition,
-  worstCondition,
   type ClusterName,
   type DeploymentKey,
   type ClusterDeploymentStatus,
@@ -11,6 +11,7 @@ import {
   type OperationStatus,
 } from "@oaas/models";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
+import { withOutcome } from "../records/revision-outcome.ts";
 import type { ObservedUnit } from "./runtime-view.ts";
 
 /** The observed state of a unit in one cluster. */
@@ -39,8 +40,11 @@ export function aggregateStatus(
     condition: conditionOf(record, desired),
     message: messageOf(record, desired),
     revision: record.desired?.revision ?? record.revision,
+    desiredClusters: desired.length,
+    servingClusters: desired.filter(({ serving }) => serving).length,
+    upToDateClusters: desired.filter(({ upToDate }) => upToDate).length,
     clusters: parts.map(({ status }) => status).toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1)),
-    operation,
+    operation: withOutcome(operation, record),
     achievedQuorumAvailability: record.summary.achievedQuorumAvailability,
     updatedAt: latestUpdate(record, desired),
   });
@@ -54,6 +58,8 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
     unitId: placement.unitId,
     reachable,
     condition: unitCondition(placement, observed),
+    serving: isServing(observed),
+    upToDate: isUpToDate(placement, observed),
     phase: reachable ? unit?.report.phase : undefined,
     message: unitMessage(placement, observed),
     functions: runtime?.status?.functions ?? [],
@@ -75,13 +81,21 @@ function driftOf(
   return all.length === 0 ? undefined : all.toSorted((a, b) => (a.lastAt > b.lastAt ? -1 : 1));
 }
 
-function unitCondition(
-  { state, accepted, fault }: Placement,
-  { unit, reachable }: UnitObservation,
-): DeploymentCondition {
+function isServing({ unit, reachable }: UnitObservation): boolean {
+  return reachable && unit?.report.runtime.status?.serving === true;
+}
+
+function isUpToDate({ state, accepted, digest }: Placement, { unit, reachable }: UnitObservation): boolean {
+  const isAccepted = reachable && state === "wanted" && accepted;
+  const isDesired = unit?.report.digest === undefined || unit.report.digest === digest;
+  return isAccepted && isDesired && unit?.report.runtime.status?.upToDate === true;
+}
+
+function unitCondition({ state, accepted, fault }: Placement, observed: UnitObservation): DeploymentCondition {
+  const { unit, reachable } = observed;
   if (!reachable) return DeploymentCondition.unknown;
   if (state === "withdrawn") return unit?.report.condition ?? DeploymentCondition.deleted;
-  if (fault !== undefined) return DeploymentCondition.down;
+  if (fault !== undefined) return isServing(observed) ? DeploymentCondition.degraded : DeploymentCondition.down;
   if (unit !== undefined) return accepted ? unit.report.condition : DeploymentCondition.deploying;
   return accepted ? DeploymentCondition.down : DeploymentCondition.pending;
 }
@@ -100,20 +114,23 @@ function unitMessage({ state, accepted, fault }: Placement, { unit, reachable }:
 function conditionOf(record: DeploymentRecord, desired: readonly ClusterDeploymentStatus[]): DeploymentCondition {
   if (record.deletion !== undefined) return DeploymentCondition.deleted;
   if (record.desired === undefined) return DeploymentCondition.down;
-  return worstCondition(desired.map(({ condition }) => condition));
+  return combineConditions(desired);
 }
 
-/** A summary of the clusters that do not run the deployment; undefined if all do. */
+/** How many clusters serve and are up to date, and why the others are not; undefined if all run the deployment. */
 function messageOf(record: DeploymentRecord, desired: readonly ClusterDeploymentStatus[]): string | undefined {
   if (record.deletion !== undefined)
     return `being deleted, requested by ${record.deletion.by} at ${record.deletion.at}`;
-  const running = desired.filter(({ condition }) => condition === DeploymentCondition.running);
-  if (desired.length > 0 && running.length === desired.length) return undefined;
   const others = desired
     .filter(({ condition }) => condition !== DeploymentCondition.running)
     .map(({ cluster, condition, error, message }) => `${cluster}: ${withoutFinalStop(error ?? message ?? condition)}`);
-  if (others.length === 0) return record.summary.lastError;
-  return `running in ${running.length} of ${desired.length} clusters; ${others.join("; ")}`;
+  if (others.length === 0) return desired.length > 0 ? undefined : record.summary.lastError;
+  const count = (isCounted: (one: ClusterDeploymentStatus) => boolean): string =>
+    `${desired.filter(isCounted).length} of ${desired.length}`;
+  return [
+    `serving in ${count(({ serving }) => serving)} clusters, up to date in ${count(({ upToDate }) => upToDate)}`,
+    ...others,
+  ].join("; ");
 }
 
 function withoutFinalStop(sentence: string): string {

@@ -38,7 +38,8 @@ export function explainDeployment(
 /** The finding for a manager that does not support explain, from its status report. */
 export function findingFromReport(report: UnitReport): FindingWire {
   const { condition, message = report.phase ?? condition, runtime } = report;
-  const verdict = condition === "running" ? "healthy" : condition === "down" ? "permanent" : "transient";
+  const isFailed = condition === "down" || condition === "degraded";
+  const verdict = condition === "running" ? "healthy" : isFailed ? "permanent" : "transient";
   return createFinding(runtime.classKey, verdict, message, {
     causes: (runtime.status?.functions ?? [])
       .filter(({ ready }) => ready === false)

@@ -17,7 +17,14 @@ const FRESH: NfrRecommendation = {
 
 function viewOf(recommendations: readonly NfrRecommendation[]): RuntimeView {
   const view = new RuntimeView(virtualAmbient(1).clock);
-  const status = { condition: "running", phase: "running", lastUpdated: "", recommendations } as const;
+  const status = {
+    condition: "running",
+    serving: true,
+    upToDate: true,
+    phase: "running",
+    lastUpdated: "",
+    recommendations,
+  } as const;
   view.apply(edge, { type: "syncing" }, "live");
   view.apply(edge, { type: "changed", report: reportOf("edge", unitIdOf(key, edge), { runtime: { status } }) }, "live");
   return view;

@@ -249,7 +249,7 @@ describe("status, explain and topology", () => {
     over.view.markLost("b" as ClusterName, "cut");
     over.unreachable.add("b");
     const { clusters, condition } = await over.reader.status(key);
-    expect(condition).toBe("unknown");
+    expect(condition).toBe("degraded");
     expect(clusters[1]).toMatchObject({
       reachable: false,
       condition: "unknown",

@@ -1,4 +1,4 @@
-import type { DeploymentKey } from "@oaas/models";
+import type { DeploymentKey, RevisionOutcome } from "@oaas/models";
 import {
   Collection,
   type CollectionDefinition,
@@ -23,7 +23,7 @@ const DEPLOYMENTS = {
 
 const REVISIONS = {
   name: "deployment-revisions",
-  codec: { version: 1, decode: revisionRecord },
+  codec: { version: 2, decode: revisionRecord, upgrades: { 1: renameOutcome } },
 } satisfies CollectionDefinition<RevisionRecord>;
 
 const PLANS = {
@@ -110,6 +110,18 @@ function deploymentRecord(json: unknown): DeploymentRecord {
     throw new TypeError("not a deployment record");
   }
   return record as DeploymentRecord;
+}
+
+/** Version 1 called a revision succeeded when its clusters had accepted it, and running before that. */
+const OUTCOMES_OF_VERSION_1: Readonly<Record<string, RevisionOutcome>> = {
+  running: "accepted",
+  succeeded: "accepted",
+  compensated: "rolled-back",
+};
+
+function renameOutcome(json: unknown): unknown {
+  const record = json as Partial<RevisionRecord> | null;
+  return { ...record, outcome: OUTCOMES_OF_VERSION_1[record?.outcome ?? ""] ?? record?.outcome };
 }
 
 function revisionRecord(json: unknown): RevisionRecord {

@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
-import {
-  ClusterStatus,
-  DeploymentCondition,
-  LifecyclePhase,
-  type ClusterHealth,
-  type ClusterName,
-  type UnitId,
-} from "@oaas/models";
+import { ClusterStatus, LifecyclePhase, type ClusterHealth, type ClusterName, type UnitId } from "@oaas/models";
 import type {
   CallOptions,
   ClusterDirectory,
@@ -45,6 +38,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   readonly rejecting = new Set<string>();
   /** Clusters whose units never become available. */
   readonly stuck = new Set<string>();
+  /** Clusters whose units fail: down, or degraded while an earlier revision serves. */
+  readonly failing = new Map<ClusterName, "degraded" | "down">();
   readonly removed = new Set<string>();
   /** The number of writes of each unit, by `cluster/unitId`. */
   readonly generations = new Map<string, number>();
@@ -167,11 +162,11 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
 
   #report(cluster: ClusterName, unit: DeploymentUnit): UnitReport {
     const unitId = unit.id as UnitId;
-    const isStuck = this.stuck.has(cluster);
+    const condition = this.failing.get(cluster) ?? (this.stuck.has(cluster) ? "deploying" : "running");
     return {
       unitId,
-      condition: isStuck ? DeploymentCondition.deploying : DeploymentCondition.running,
-      phase: isStuck ? LifecyclePhase.progressing : LifecyclePhase.available,
+      condition,
+      phase: PHASES[condition],
       ...(unit.digest === undefined ? {} : { digest: unit.digest }),
       ...(unit.revision === undefined ? {} : { revision: Number(unit.revision) }),
       generation: this.generations.get(`${cluster}/${unitId}`) ?? 1,
@@ -188,10 +183,24 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
         createdAt: "",
         updatedAt: "",
         partitionCount: 1,
+        status: {
+          condition,
+          phase: "unknown",
+          serving: condition === "running" || condition === "degraded",
+          upToDate: condition === "running",
+          lastUpdated: "",
+        },
       },
     };
   }
 }
+
+const PHASES = {
+  running: LifecyclePhase.available,
+  deploying: LifecyclePhase.progressing,
+  degraded: LifecyclePhase.degraded,
+  down: LifecyclePhase.degraded,
+} as const;
 
 /** The same clusters with a wrapper around each changing call, for one process. */
 export function withCallWrapper(clusters: FakeClusters, wrap: () => CallWrapper): CrmGateway {

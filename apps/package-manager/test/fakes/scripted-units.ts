@@ -11,7 +11,7 @@ import {
   type WatchClassRuntimesResponseSchema,
 } from "@oaas/contracts/grpc";
 import { alreadyExists, failedPrecondition, timestamp } from "@oaas/foundation";
-import type { DeploymentCondition, LifecyclePhase } from "@oaas/models";
+import { conditionBeforeDegraded, type DeploymentCondition, type LifecyclePhase } from "@oaas/models";
 
 /** The reported status of a unit. */
 export interface UnitState {
@@ -32,6 +32,9 @@ export interface HeldUnit {
 export const RUNNING: UnitState = { condition: "running", phase: "available" };
 export const DEPLOYING: UnitState = { condition: "deploying", phase: "progressing" };
 export const DOWN: UnitState = { condition: "down", phase: "degraded", message: "Degraded (ImagePull): no such image" };
+
+/** The update failed, and the earlier revision serves. */
+export const DEGRADED: UnitState = { ...DOWN, condition: "degraded" };
 
 type WatchEvent = MessageInitShape<typeof WatchClassRuntimesResponseSchema>;
 
@@ -116,7 +119,7 @@ export class ScriptedUnits {
       targetEnvironment: this.#namespace,
       clusterName: this.#namespace,
       status: {
-        condition: conditionWords.toWire(state.condition),
+        condition: conditionWords.toWire(conditionBeforeDegraded(state.condition)),
         phase: state.condition === "running" ? DeploymentPhase.PHASE_RUNNING : DeploymentPhase.RESOURCE_PROVISIONING,
         lastUpdated: timestamp(updatedAtMs),
         functions: unit.functions.map(({ functionKey }, index) => ({
@@ -128,7 +131,12 @@ export class ScriptedUnits {
           ready: state.condition === "running",
         })),
         ...(state.message === undefined ? {} : { message: state.message }),
-        ...(this.#rust ? {} : { lifecyclePhase: lifecyclePhaseWords.toWire(state.phase) }),
+        ...(this.#rust
+          ? {}
+          : {
+              lifecyclePhase: lifecyclePhaseWords.toWire(state.phase),
+              serving: state.condition === "running" || state.condition === "degraded",
+            }),
       },
       createdAt: timestamp(createdAtMs),
       updatedAt: timestamp(updatedAtMs),

@@ -16,10 +16,13 @@ import * as words from "./mapping.ts";
 
 const UNSPECIFIED_IS_A_WORD = new Set(["condition", "phase"]);
 
+/** Peers learn of `degraded` through `lifecycle_phase` and `serving`. */
+const { degraded: _, ...KNOWN_TO_PEERS } = DeploymentCondition;
+
 describe.each([
   {
     name: "condition",
-    domain: DeploymentCondition,
+    domain: KNOWN_TO_PEERS,
     wire: runtime.DeploymentConditionSchema,
     table: words.conditionWords,
   },

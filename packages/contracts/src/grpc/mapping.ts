@@ -34,7 +34,7 @@ function enumWords<Word extends string, Value extends number>(
   return { toWire: (word) => values[word], fromWire: (value) => words.get(value) };
 }
 
-/** oaas.runtime.DeploymentCondition. */
+/** oaas.runtime.DeploymentCondition, which has no `degraded`. */
 export const conditionWords = enumWords({
   unknown: runtime.DeploymentCondition.DEPLOYMENT_CONDITION_UNKNOWN,
   pending: runtime.DeploymentCondition.PENDING,
@@ -42,7 +42,7 @@ export const conditionWords = enumWords({
   running: runtime.DeploymentCondition.RUNNING,
   down: runtime.DeploymentCondition.DOWN,
   deleted: runtime.DeploymentCondition.DELETED,
-} satisfies Record<DeploymentCondition, number>);
+} satisfies Record<Exclude<DeploymentCondition, "degraded">, number>);
 
 /** oaas.runtime.DeploymentPhase. */
 export const phaseWords = enumWords({

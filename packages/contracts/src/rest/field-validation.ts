@@ -18,6 +18,7 @@ const FROM_RESPONSE = "Set by the package manager; accepted so that a response c
 const AUGUST_2025 = "Sent by clients of August 2025; has no effect.";
 
 const SERVER_FIELDS = {
+  health: FROM_RESPONSE,
   condition: FROM_RESPONSE,
   status: FROM_RESPONSE,
   created_at: FROM_RESPONSE,

@@ -1,38 +1,9 @@
 import type { ClassKey, ClusterName, DeploymentKey, FunctionKey, PackageName } from "../fields/ids.ts";
+import type { DeploymentCondition } from "../health/condition.ts";
 import type { Enforcement, NfrRequirements, QosRequirement } from "./nfr.ts";
 import type { OdgmSpec } from "./odgm.ts";
 import type { ProvisionConfig } from "../package/provision.ts";
 import type { TelemetryConfig } from "./telemetry.ts";
-
-/** Condition of a deployment or a class runtime. `unknown` if no cluster has reported it. */
-export const DeploymentCondition = {
-  pending: "pending",
-  deploying: "deploying",
-  running: "running",
-  down: "down",
-  deleted: "deleted",
-  unknown: "unknown",
-} as const;
-export type DeploymentCondition = (typeof DeploymentCondition)[keyof typeof DeploymentCondition];
-
-const SEVERITY = {
-  running: 1,
-  unknown: 2,
-  pending: 2,
-  deploying: 3,
-  down: 4,
-  deleted: 4,
-} as const satisfies Record<DeploymentCondition, number>;
-
-/** Returns the worst condition of several parts; `pending` without parts. */
-export function worstCondition(conditions: readonly DeploymentCondition[]): DeploymentCondition {
-  return (
-    conditions.reduce<DeploymentCondition | undefined>(
-      (worst, next) => (worst === undefined || SEVERITY[next] > SEVERITY[worst] ? next : worst),
-      undefined,
-    ) ?? DeploymentCondition.pending
-  );
-}
 
 /** Overrides of a function of the package for one deployment. */
 export interface FunctionDeployment {

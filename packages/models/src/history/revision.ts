@@ -1,4 +1,5 @@
 import type { ClassDeployment } from "../deployment/deployment.ts";
+import type { RevisionOutcome } from "../health/condition.ts";
 import type { Package } from "../package/package.ts";
 
 /** One immutable entry of a history. */
@@ -19,7 +20,9 @@ export interface PackageRevision extends Revision {
 export interface DeploymentRevision extends Revision {
   readonly deployment: ClassDeployment;
   readonly planDigest?: string;
-  readonly outcome: "running" | "succeeded" | "failed" | "compensated" | "cancelled";
+  readonly outcome: RevisionOutcome;
+  /** When the outcome was reached; absent while the revision is only accepted. */
+  readonly outcomeAt?: string;
   /** A description of the result, by cluster. */
   readonly clusters: Readonly<Record<string, string>>;
 }

@@ -1,18 +1,7 @@
 import type { DriftCorrection } from "./drift-correction.ts";
-import type { DeploymentCondition } from "../deployment/deployment.ts";
+import type { DeploymentCondition } from "../health/condition.ts";
 import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
-
-/** Phase of a class runtime in its cluster, from the status of its resource. */
-export const LifecyclePhase = {
-  pending: "pending",
-  applying: "applying",
-  progressing: "progressing",
-  available: "available",
-  degraded: "degraded",
-  deleting: "deleting",
-} as const;
-export type LifecyclePhase = (typeof LifecyclePhase)[keyof typeof LifecyclePhase];
 
 /** Coarser phase that PM reports. */
 export const RuntimePhase = {
@@ -39,7 +28,14 @@ export interface FunctionStatus {
   readonly predictedUrl: string;
   readonly observedUrl?: string;
   readonly template: string;
+  readonly condition?: DeploymentCondition;
   readonly ready?: boolean;
+  /** Requests are answered, possibly by an earlier revision or by fewer replicas. */
+  readonly serving?: boolean;
+  readonly desiredReplicas?: number;
+  readonly readyReplicas?: number;
+  /** Ready replicas of the desired revision. */
+  readonly updatedReplicas?: number;
   readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
@@ -49,6 +45,10 @@ export interface FunctionStatus {
 export interface ClassRuntimeStatus {
   readonly condition: DeploymentCondition;
   readonly phase: RuntimePhase;
+  /** Every component answers requests, possibly with an earlier revision. */
+  readonly serving?: boolean;
+  /** Every ready replica runs the desired revision. */
+  readonly upToDate?: boolean;
   readonly message?: string;
   readonly lastUpdated: string;
   readonly functions?: readonly FunctionStatus[];

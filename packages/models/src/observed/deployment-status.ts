@@ -1,6 +1,6 @@
-import type { DeploymentCondition } from "../deployment/deployment.ts";
+import type { DeploymentCondition, LifecyclePhase, RevisionOutcome } from "../health/condition.ts";
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
-import type { FunctionStatus, LifecyclePhase } from "./class-runtime.ts";
+import type { FunctionStatus } from "./class-runtime.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
@@ -12,6 +12,10 @@ export interface ClusterDeploymentStatus {
   readonly unitId: UnitId;
   readonly reachable: boolean;
   readonly condition: DeploymentCondition;
+  /** Every component answers requests, possibly with an earlier revision. */
+  readonly serving: boolean;
+  /** The desired revision is accepted, and every ready replica runs it. */
+  readonly upToDate: boolean;
   readonly phase?: LifecyclePhase;
   readonly message?: string;
   readonly functions: readonly FunctionStatus[];
@@ -34,6 +38,10 @@ export interface OperationStatus {
   readonly done: number;
   readonly total: number;
   readonly message?: string;
+  /** Of the revision that it rolls out; absent for a deletion. */
+  readonly outcome?: RevisionOutcome;
+  /** When the outcome was reached; absent while the revision is only accepted. */
+  readonly outcomeAt?: string;
 }
 
 /** The status of a deployment across all its clusters. */
@@ -43,6 +51,12 @@ export interface DeploymentStatus {
   readonly message?: string;
   /** The revision in force, or the last one. */
   readonly revision: number;
+  /** Clusters that must run it. */
+  readonly desiredClusters: number;
+  /** Of the desired clusters. */
+  readonly servingClusters: number;
+  /** Of the desired clusters. */
+  readonly upToDateClusters: number;
   readonly clusters: readonly ClusterDeploymentStatus[];
   readonly operation?: OperationStatus;
   /** Planned with independent replicas. */

@@ -163,6 +163,7 @@ const NOTHING_TO_RUN: Readiness = {
   failed: false,
   desired: 0,
   readyReplicas: 0,
+  updatedReplicas: 0,
   reason: "Ready",
   message: "is ready",
 };
@@ -181,6 +182,7 @@ function combineWorkloads(workloads: readonly WorkloadHealth[]): Pick<ComponentH
       serving: workloads.every(({ readiness }) => readiness.serving),
       desired: sum(({ desired }) => desired),
       readyReplicas: sum(({ readyReplicas }) => readyReplicas),
+      updatedReplicas: sum(({ updatedReplicas }) => updatedReplicas),
     },
     findings,
     ...earliestRecheck(workloads),

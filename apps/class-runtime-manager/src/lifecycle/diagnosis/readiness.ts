@@ -12,6 +12,8 @@ export interface Readiness {
   readonly failed: boolean;
   readonly desired: number;
   readonly readyReplicas: number;
+  /** Ready replicas of the latest version; at least this many, if replicas of an earlier version are not ready. */
+  readonly updatedReplicas: number;
   readonly reason: Reason;
   readonly message: string;
   /** URL, for kinds that report one. */
@@ -28,6 +30,7 @@ export function missingReadiness(desired: number): Readiness {
     failed: false,
     desired,
     readyReplicas: 0,
+    updatedReplicas: 0,
     reason: "ChildMissing",
     message: "does not exist",
   };
@@ -63,6 +66,12 @@ interface Counts {
   readonly serving: boolean;
   readonly desired: number;
   readonly readyReplicas: number;
+  readonly updatedReplicas: number;
+}
+
+/** Ready replicas of the latest version. Kubernetes does not report them; replicas of earlier versions count as ready. */
+function readyOfLatest(ready: number, all: number, latest: number): number {
+  return Math.max(0, ready - Math.max(0, all - latest));
 }
 
 const readyState = (counts: Counts, message = "is ready"): Readiness => ({
@@ -111,6 +120,7 @@ function deploymentReadiness(deployment: Workload): Readiness {
     serving: available === undefined ? availableReplicas > 0 : available.status === "True",
     desired,
     readyReplicas,
+    updatedReplicas: isStale(deployment) ? 0 : readyOfLatest(readyReplicas, replicas, updatedReplicas),
   };
   if (isStale(deployment)) return progressingState(counts);
   const progressing = conditionIn(status.conditions, "Progressing");
@@ -129,9 +139,15 @@ function deploymentReadiness(deployment: Workload): Readiness {
 function statefulSetReadiness(set: Workload): Readiness {
   const { status = {}, spec = {} } = set;
   const desired = spec.replicas ?? 1;
-  const { readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status;
+  const { replicas = 0, readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status;
   const available = status.availableReplicas ?? readyReplicas;
-  const counts: Counts = { serving: desired === 0 || available > 0, desired, readyReplicas };
+  const isUpdated = currentRevision === updateRevision;
+  const counts: Counts = {
+    serving: desired === 0 || available > 0,
+    desired,
+    readyReplicas,
+    updatedReplicas: isStale(set) ? 0 : readyOfLatest(readyReplicas, replicas, isUpdated ? replicas : updatedReplicas),
+  };
   if (isStale(set)) return progressingState({ ...counts, serving: available > 0 });
   if (available < desired) return progressingState(counts, "Scaling");
   const { type = "RollingUpdate", rollingUpdate } = spec.updateStrategy ?? {};
@@ -142,14 +158,15 @@ function statefulSetReadiness(set: Workload): Readiness {
       ? readyState(counts, "is rolled out to its partition")
       : progressingState(counts);
   }
-  if (updateRevision !== currentRevision) return progressingState(counts);
-  return readyState(counts);
+  return isUpdated ? readyState(counts) : progressingState(counts);
 }
 
 function daemonSetReadiness(set: Workload): Readiness {
   const { status = {}, spec = {} } = set;
   const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
-  const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas: status.numberReady ?? 0 };
+  const readyReplicas = status.numberReady ?? 0;
+  const updatedReplicas = isStale(set) ? 0 : readyOfLatest(readyReplicas, desired, updatedNumberScheduled);
+  const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas, updatedReplicas };
   if (isStale(set)) return progressingState(counts);
   // Kubernetes reports this as complete, but a function without pods cannot serve.
   if (desired === 0)
@@ -166,7 +183,13 @@ function jobReadiness(job: Workload): Readiness {
     spec.parallelism ?? 1,
     Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0),
   );
-  const counts: Counts = { serving: false, desired: spec.parallelism ?? 1, readyReplicas: status.ready ?? 0 };
+  const { ready: readyReplicas = 0 } = status;
+  const counts: Counts = {
+    serving: false,
+    desired: spec.parallelism ?? 1,
+    readyReplicas,
+    updatedReplicas: readyReplicas,
+  };
   if (conditionIn(status.conditions, "Complete")?.status === "True") return readyState(counts, "is complete");
   const failure = ["Failed", "FailureTarget"]
     .map((type) => conditionIn(status.conditions, type))
@@ -184,11 +207,11 @@ const KNATIVE_IMAGE_ERROR = /fetch image|image pull|ImagePull|resolve image/i;
 function knativeReadiness(service: Workload): Readiness {
   const { status = {} } = service;
   const serving = conditionIn(status.conditions, "RoutesReady")?.status === "True";
-  const counts: Counts = { serving, desired: 1, readyReplicas: 0 };
+  const counts: Counts = { serving, desired: 1, readyReplicas: 0, updatedReplicas: 0 };
   const url = status.url === undefined ? {} : { url: status.url };
   if (isStale(service)) return { ...progressingState(counts), ...url };
   const ready = conditionIn(status.conditions, "Ready");
-  if (ready?.status === "True") return { ...readyState({ ...counts, readyReplicas: 1 }), ...url };
+  if (ready?.status === "True") return { ...readyState({ ...counts, readyReplicas: 1, updatedReplicas: 1 }), ...url };
   const text = ready?.message ?? ready?.reason ?? "";
   if (ready?.status === "False") {
     return {

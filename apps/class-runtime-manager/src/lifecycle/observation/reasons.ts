@@ -239,6 +239,11 @@ export function isFaultReason(reason: Reason): boolean {
   return REASONS[reason].effect === "fault";
 }
 
+/** The same for a stored reason, which another version may have written. */
+export function isFaultText(reason: string): boolean {
+  return Object.hasOwn(REASONS, reason) && isFaultReason(reason as Reason);
+}
+
 /** Whether the reason rejects the spec itself, which a retry cannot change. */
 export function marksGenerationObserved(reason: Reason): boolean {
   const entry: ReasonEntry = REASONS[reason];

@@ -38,6 +38,7 @@ export function functionStatuses(
         ...(url === undefined ? {} : { observed_url: url }),
         template: expected.template.name,
         ready,
+        serving: health.readiness.serving,
         ...replicasOf(health),
         ...notReadyReason(health, observation.subject),
         lastTransitionTime: (last?.ready === ready ? last.lastTransitionTime : undefined) ?? now,
@@ -51,6 +52,7 @@ function replicasOf({ workloads: [first], readiness }: ComponentHealth): Partial
   return {
     desired_replicas: readiness.desired,
     ready_replicas: readiness.readyReplicas,
+    updated_replicas: readiness.updatedReplicas,
     workload: resourceRef(first.workload ?? first.ref),
   };
 }
@@ -92,6 +94,7 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
     service: desired.service,
     desired_replicas: odgm.readiness.desired,
     ready_replicas: odgm.readiness.readyReplicas,
+    updated_replicas: odgm.readiness.updatedReplicas,
     ...(isShardType(desired.shardType) ? { shard_type: desired.shardType } : {}),
     ...notReadyReason(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),

@@ -14,7 +14,7 @@ import {
   type GetDeploymentStatusResponse,
   type ResourceReference,
 } from "@oaas/contracts/grpc";
-import type { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
+import { conditionBeforeDegraded, conditionOfPhase, type LifecyclePhase, type RuntimePhase } from "@oaas/models";
 import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts";
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
 import { omitUndefined } from "../omit-empty.ts";
@@ -109,29 +109,48 @@ function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
 /** Whether the object has a lifecycle phase or condition, case-insensitive. */
 export function isInState(object: ClassRuntime, state: string): boolean {
   const word = state.toLowerCase();
-  return word === phaseOf(object) || word === LEGACY_STATES[phaseOf(object)][0];
+  const phase = phaseOf(object);
+  const condition = conditionOfPhase(phase, isServing(object));
+  return word === phase || word === condition || word === conditionBeforeDegraded(condition);
 }
 
-/** Condition and phase for older peers, by lifecycle phase. */
-const LEGACY_STATES = {
-  pending: ["pending", "resource-provisioning"],
-  applying: ["deploying", "resource-provisioning"],
-  progressing: ["deploying", "resource-provisioning"],
-  available: ["running", "running"],
-  degraded: ["down", "failed"],
-  deleting: ["deleted", "resource-provisioning"],
-} as const satisfies Record<LifecyclePhase, readonly [DeploymentCondition, RuntimePhase]>;
+/** Whether every component answers requests, possibly with an earlier revision: the condition Available. */
+export function isServing({ metadata, status }: ClassRuntime): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return (status?.conditions ?? []).some(({ type, status: value }) => type === "Available" && value === "True");
+}
+
+/** Whether every ready replica runs the spec of the object. A component without replica counts must be ready. */
+function isUpToDate({ metadata, status = {} }: ClassRuntime): boolean {
+  if (!isCurrent(metadata.generation ?? 0, status)) return false;
+  const { functions = [], odgm_cluster_status: odgm } = status;
+  return [...functions, ...(odgm === undefined ? [] : [odgm])].every(
+    ({ ready, ready_replicas: all, updated_replicas: updated }) =>
+      ready === true || (updated !== undefined && updated > 0 && updated === all),
+  );
+}
+
+/** The deployment phase for older peers, by condition. */
+const LEGACY_PHASES = {
+  pending: "resource-provisioning",
+  deploying: "resource-provisioning",
+  running: "running",
+  down: "failed",
+  deleted: "resource-provisioning",
+  unknown: "unknown",
+} as const satisfies Record<ReturnType<typeof conditionBeforeDegraded>, RuntimePhase>;
 
 function statusToWire(object: ClassRuntime): WireStatus {
   const { metadata, status = {} } = object;
   const lifecycle = phaseOf(object);
-  const [condition, phase] = LEGACY_STATES[lifecycle];
+  const serving = isServing(object);
+  const condition = conditionBeforeDegraded(conditionOfPhase(lifecycle, serving));
   const seen = status.observedGeneration ?? status.observed_generation;
   return create(
     ClassRuntimeStatusSchema,
     omitUndefined({
       condition: conditionWords.toWire(condition),
-      phase: phaseWords.toWire(phase),
+      phase: phaseWords.toWire(LEGACY_PHASES[condition]),
       message: summaryText(object),
       lastUpdated: status.last_updated ?? metadata.creationTimestamp ?? "",
       functions: (status.functions ?? []).map(functionStatusToWire),
@@ -146,6 +165,8 @@ function statusToWire(object: ClassRuntime): WireStatus {
       reason: status.reason ?? "",
       template: status.template?.name,
       driftCorrections: (status.drift_corrections ?? []).map(driftToWire),
+      serving,
+      upToDate: serving && isUpToDate(object),
     }),
   );
 }

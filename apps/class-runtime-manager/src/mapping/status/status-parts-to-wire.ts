@@ -3,14 +3,19 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import {
   DriftCorrectionSchema,
   FunctionStatusSchema,
+  lifecyclePhaseWords,
   OdgmStatusSchema,
   type DriftCorrection as WireDriftCorrection,
   type FunctionStatus,
   type OdgmStatus,
 } from "@oaas/contracts/grpc";
+import type { LifecyclePhase } from "@oaas/models";
+import { isFaultText } from "../../lifecycle/observation/reasons.ts";
 import { omitUndefined } from "../omit-empty.ts";
 
-export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
+type FunctionPart = NonNullable<ClassRuntimeStatus["functions"]>[number];
+
+export function functionStatusToWire(one: FunctionPart): FunctionStatus {
   const { workload } = one;
   return create(
     FunctionStatusSchema,
@@ -27,6 +32,9 @@ export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functi
       lastTransitionTime: one.lastTransitionTime,
       desiredReplicas: one.desired_replicas,
       readyReplicas: one.ready_replicas,
+      updatedReplicas: one.updated_replicas,
+      serving: one.serving,
+      lifecyclePhase: lifecyclePhaseWords.toWire(functionPhase(one)),
       workload:
         workload === undefined
           ? undefined
@@ -38,6 +46,13 @@ export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functi
             }),
     }),
   );
+}
+
+/** The phase of a function, from its readiness and the reason why it is not ready. */
+export function functionPhase({ ready, reason }: FunctionPart): LifecyclePhase {
+  if (ready === undefined) return "pending";
+  if (ready) return "available";
+  return isFaultText(reason ?? "") ? "degraded" : "progressing";
 }
 
 export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>): OdgmStatus {

@@ -146,7 +146,8 @@ export const stackRoutes = {
     load: async () => (await import("./down.ts")).reset,
   }),
   status: stackCommand({
-    brief: "Show the components of the local stack, their addresses and memory use; exits with 3 if none is running",
+    brief:
+      "Show the components and deployments of the local stack; exits with 1 if one failed or is Degraded or Down, with 3 if no stack is running",
     examples: ["oaas status", "oaas status -o json", "oaas status --logs 50", "oaas status --follow"],
     flags: {
       data,

@@ -42,6 +42,7 @@ export interface StackCluster extends StackPart {
   readonly classes: readonly {
     readonly name: string;
     readonly phase: string;
+    readonly condition?: string;
     readonly message?: string;
     /** The newest change by enforcement. */
     readonly lastChange?: string;

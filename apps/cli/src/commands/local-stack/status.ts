@@ -1,3 +1,4 @@
+import { pascalCase } from "@oaas/contracts/health";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { percentText } from "../../output/table.ts";
@@ -12,7 +13,10 @@ interface Component {
   readonly detail: string;
 }
 
-/** Shows the components of the local stack. Exits with 1 if one is not healthy, with 3 if no stack is running. */
+/**
+ * Shows the components and deployments of the local stack. Exits with 1 if a component is not running, or a deployment
+ * is Degraded, Down or Unknown; with 3 if no stack is running.
+ */
 export async function stackStatus(
   session: Session,
   flags: { readonly data?: string } & StackLogsFlags,
@@ -30,8 +34,23 @@ export async function stackStatus(
     return EXIT.notFound;
   }
   printStack(session, dataDir, health);
-  return health.status === "healthy" ? EXIT.done : EXIT.failed;
+  return stackVerdict(health).word === "Healthy" ? EXIT.done : EXIT.failed;
 }
+
+/** The health of the stack in one word, and the deployments that are the reason. */
+export function stackVerdict({ status, package_manager: pm }: Pick<StackHealth, "status" | "package_manager">): {
+  readonly word: string;
+  readonly causes: string;
+} {
+  const ailing = pm.deployments.filter(({ condition }) => AILING.has(condition));
+  const causes = ailing.map(({ key, condition }) => `deployment ${key} is ${condition}, `).join("");
+  if (status !== "healthy") return { word: pascalCase(status), causes };
+  if (ailing.length === 0) return { word: "Healthy", causes };
+  return { word: ailing.some(({ condition }) => condition === "Down") ? "Unhealthy" : "Degraded", causes };
+}
+
+/** Conditions that need attention. */
+const AILING: ReadonlySet<string> = new Set(["Degraded", "Down", "Unknown"]);
 
 function notRunningText(dataDir: string, pid: number | undefined, isAlive: boolean): string {
   const lead = `No local stack is running with data folder ${dataDir}.`;
@@ -43,11 +62,12 @@ function notRunningText(dataDir: string, pid: number | undefined, isAlive: boole
 
 /** Prints the health of a stack in the requested format. */
 export function printStack(session: Session, dataDir: string, health: StackHealth): void {
+  const verdict = stackVerdict(health);
   if (!session.isHumanOutput) {
-    session.printItem(health, { kind: "stack", nameOf: () => dataDir, columns: [] });
+    session.printItem({ ...health, health: verdict.word }, { kind: "stack", nameOf: () => dataDir, columns: [] });
     return;
   }
-  const { process, version, status } = health;
+  const { process, version } = health;
   const { colours } = session;
   session.printList(listComponents(health), {
     kind: "component",
@@ -62,7 +82,7 @@ export function printStack(session: Session, dataDir: string, health: StackHealt
   const memory = Math.round(process.rss_bytes / 2 ** 20);
   const share = process.up_ms === 0 ? 0 : (process.cpu_ms / process.up_ms) * 100;
   session.print(
-    `\n${stateText(status, colours)}: version ${version}, process ${process.pid}, up ${Math.round(process.up_ms / 1000)} s, ${memory} MB, ${share.toFixed(1)} % of a core since start, data in ${dataDir}\n`,
+    `\n${stateText(verdict.word, colours)}: ${verdict.causes}version ${version}, process ${process.pid}, up ${Math.round(process.up_ms / 1000)} s, ${memory} MB, ${share.toFixed(1)} % of a core since start, data in ${dataDir}\n`,
   );
 }
 
@@ -70,16 +90,16 @@ function listComponents({ package_manager: pm, clusters, storage }: StackHealth)
   return [
     {
       name: "store",
-      state: storage.status === "ok" ? "running" : "failed",
+      state: storage.status === "ok" ? "Running" : "Failed",
       where: "",
       detail: storage.message ?? `revision ${storage.revision ?? 0}`,
     },
-    { name: "package manager", state: pm.state, where: pm.url ?? "", detail: pm.detail ?? "" },
+    { name: "package manager", state: pascalCase(pm.state), where: pm.url ?? "", detail: pm.detail ?? "" },
     ...pm.deployments.map(({ key, condition, clusters: units }) => ({
       name: `deployment ${key}`,
-      state: condition.toLowerCase(),
+      state: condition,
       where: "",
-      detail: units.map(({ name, condition: of }) => `${name} ${of.toLowerCase()}`).join(", "),
+      detail: units.map(({ name, condition: of }) => `${name} ${of}`).join(", "),
     })),
     ...clusters.flatMap(clusterComponents),
   ];
@@ -88,14 +108,24 @@ function listComponents({ package_manager: pm, clusters, storage }: StackHealth)
 function clusterComponents(cluster: StackCluster): readonly Component[] {
   const { name, state, apiUrl, managerUrl, detail, broken, classes } = cluster;
   return [
-    { name: `cluster ${name}`, state, where: apiUrl ?? "", detail: detail ?? clusterDetails(cluster) },
+    {
+      name: `cluster ${name}`,
+      state: pascalCase(state),
+      where: apiUrl ?? "",
+      detail: detail ?? clusterDetails(cluster),
+    },
     {
       name: "  manager",
-      state: managerUrl === undefined ? (state === "starting" ? state : "failed") : "running",
+      state: managerUrl === undefined ? (state === "starting" ? "Starting" : "Failed") : "Running",
       where: managerUrl ?? "",
       detail: broken ?? "",
     },
-    ...classes.map((one) => ({ name: `  ${one.name}`, state: one.phase, where: "", detail: classDetails(one) })),
+    ...classes.map((one) => ({
+      name: `  ${one.name}`,
+      state: one.condition ?? one.phase,
+      where: "",
+      detail: classDetails(one),
+    })),
   ];
 }
 

@@ -63,8 +63,8 @@ export async function resolveDeployments(session: Session, of: string): Promise<
 /** The state and message of the object after the event, if it has any. */
 function objectState({ object }: StreamEvent, { colours }: Session): string {
   if (typeof object !== "object" || object === null) return "";
-  const { condition, state, status, phase, message } = object as Readonly<Record<string, unknown>>;
-  const word = [condition, state, status, phase].find((each) => typeof each === "string");
+  const { health, condition, outcome, state, status, phase, message } = object as Readonly<Record<string, unknown>>;
+  const word = [health, condition, outcome, state, status, phase].find((each) => typeof each === "string");
   const suffix = typeof message === "string" && message !== "" ? `: ${message}` : "";
   return typeof word === "string" ? `  ${stateText(word, colours)}${suffix}` : suffix;
 }

@@ -2,11 +2,11 @@ import { sleep } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
+import { readyText, upToDateText } from "../../output/replicas-text.ts";
 import { truncateLine, tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 
 export type DeploymentState = Reply<"getDeploymentStatus">["value"];
-type ClusterState = DeploymentState["clusters"][number];
 
 const POLL_MS = 500;
 
@@ -108,13 +108,9 @@ function progressText(state: DeploymentState, { colours }: Session): string {
     tableText(state.clusters, [
       { header: "  CLUSTER", cell: ({ cluster }) => `  ${cluster}` },
       { header: "STATE", cell: (each) => stateText(each.reachable ? each.condition : "Unreachable", colours) },
-      { header: "READY", cell: readyText },
+      { header: "READY", cell: ({ functions }) => readyText(functions) },
+      { header: "UP-TO-DATE", cell: ({ functions }) => upToDateText(functions) },
       { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
     ])
   );
-}
-
-/** The number of ready functions and of all functions, as `1/2`. */
-export function readyText({ functions }: ClusterState): string {
-  return `${functions.filter(({ ready }) => ready === true).length}/${functions.length}`;
 }

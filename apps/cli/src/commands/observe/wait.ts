@@ -7,7 +7,7 @@ export function isRunning({ condition, operation }: DeploymentState): boolean {
   return condition === "Running" && operation?.state !== "running";
 }
 
-const CONDITIONS = ["Running", "Pending", "Deploying", "Down", "Deleted"] as const;
+const CONDITIONS = ["Running", "Pending", "Deploying", "Degraded", "Down", "Deleted"] as const;
 
 /** Waits for a condition (`--for=condition=Running`) or for deletion (`--for=delete`). */
 export async function waitFor(
@@ -50,7 +50,8 @@ export async function watch(
 function rolloutExitCode({ condition, operation }: DeploymentState): ExitCode | undefined {
   if (operation?.state === "running" || operation?.state === "compensating") return undefined;
   if (operation && operation.state !== "succeeded") return EXIT.failed;
-  return condition === "Running" ? EXIT.done : condition === "Down" ? EXIT.failed : undefined;
+  if (condition === "Running") return EXIT.done;
+  return condition === "Down" || condition === "Degraded" ? EXIT.failed : undefined;
 }
 
 async function waitForDeletion(session: Session, key: string, timeoutMs: number): Promise<ExitCode> {

@@ -4,8 +4,8 @@ import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
 import { driftText } from "../../output/drift-text.ts";
 import { availabilityLines } from "../../output/availability-text.ts";
-import { tableText } from "../../output/table.ts";
-import { readyText } from "../observe/rollout.ts";
+import { ageText, tableText } from "../../output/table.ts";
+import { readyText, upToDateText } from "../../output/replicas-text.ts";
 import { confirm, type Session } from "../../session/session.ts";
 import { deploymentRevisionView, deploymentView } from "../../output/views.ts";
 import { diffQuery, noteRemovedRevisions } from "./packages.ts";
@@ -40,30 +40,47 @@ export async function deploymentStatus(session: Session, _flags: object, key: st
   session.printItem(value, textView("deployment", key), () => statusText(value, session));
 }
 
-function statusText(state: Reply<"getDeploymentStatus">["value"], session: Session): string {
+function statusText(state: DeploymentState, session: Session): string {
   const { colours } = session;
   const { operation } = state;
   const lines = [
     `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
-    ...(state.message === null ? [] : [state.message]),
+    state.message ?? servingText(state),
     ...availabilityLines(state, colours),
     ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
     ...(operation === null
       ? []
       : [
-          `operation: ${operation.kind} ${stateText(operation.state, colours)}, ${operation.done} of ${operation.total} steps`,
+          `operation: ${operation.kind} ${stateText(operation.outcome ?? operation.state, colours)}${reachedText(operation, session)}, ${operation.done} of ${operation.total} steps`,
         ]),
     "",
   ];
   const clusters = tableText(state.clusters, [
     { header: "CLUSTER", cell: ({ cluster }) => cluster },
     { header: "STATE", cell: (each) => stateText(each.reachable ? each.condition : "Unreachable", colours) },
-    { header: "READY", cell: readyText },
+    { header: "READY", cell: ({ functions }) => readyText(functions) },
+    { header: "UP-TO-DATE", cell: ({ functions }) => upToDateText(functions) },
     { header: "UNIT", cell: ({ unit_id }) => unit_id },
     { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
   ]);
   const repairs = driftText(state.clusters, session.environment.clock.now());
   return `${lines.join("\n")}\n${clusters}${repairs}${nfrText(state.clusters, tableContext(session))}`;
+}
+
+type DeploymentState = Reply<"getDeploymentStatus">["value"];
+
+/** The counts of a deployment without problems; package managers of earlier releases do not count. */
+function servingText({
+  desired_clusters: all,
+  serving_clusters: serving,
+  up_to_date_clusters: updated,
+}: DeploymentState) {
+  return all === undefined ? "" : `serving in ${serving} of ${all} clusters, up to date in ${updated} of ${all}`;
+}
+
+/** How long ago the outcome of an operation was reached. */
+function reachedText({ outcome_at: at }: { readonly outcome_at?: string | undefined }, session: Session): string {
+  return at === undefined ? "" : ` (reached ${ageText(at, session.environment.clock.now())} ago)`;
 }
 
 export async function deleteDeployment(

@@ -1,3 +1,4 @@
+import { CONDITION_WORDS, pascalCase } from "@oaas/contracts/health";
 import { buildRouteMap } from "@stricli/core";
 import { parseNonEmpty } from "../../command/argument-parsers.ts";
 import { completeNames } from "../../command/complete.ts";
@@ -94,15 +95,7 @@ export const deployments = buildRouteMap({
         package: packageFlag,
         class: textFlag("only of this class", "key"),
         cluster: textFlag("only those that target this cluster", "name", completeNames("cluster")),
-        condition: choiceFlag(
-          "only in this condition",
-          "condition",
-          "Pending",
-          "Deploying",
-          "Running",
-          "Down",
-          "Deleted",
-        ),
+        condition: choiceFlag("only in this condition", "condition", ...Object.keys(CONDITION_WORDS).map(pascalCase)),
       },
       positional: optionalArgument("only this deployment", "key", completeNames("deployment")),
       load: async () => (await import("./deployments.ts")).listDeployments,

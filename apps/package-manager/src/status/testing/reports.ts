@@ -28,6 +28,8 @@ export function reportOf(
       partitionCount: 1,
       status: {
         condition,
+        serving: condition === "running" || condition === "degraded",
+        upToDate: condition === "running",
         phase: condition === "running" ? "running" : "resource-provisioning",
         lastUpdated: "2026-01-01T00:00:00Z",
         functions: [

@@ -146,6 +146,7 @@ export const odgmClusterStatus = z.object({
   service: z.string().max(253).optional().describe("Host and port passed to functions."),
   desired_replicas: count.optional().describe("Desired pods."),
   ready_replicas: count.optional().describe("Ready pods."),
+  updated_replicas: count.optional().describe("Ready pods of the desired revision."),
   shard_type: shardType.optional().describe("Shard type in use."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
   message: text.optional().describe("Human-readable message."),

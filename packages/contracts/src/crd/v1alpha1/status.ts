@@ -49,6 +49,11 @@ const functionStatus = z.object({
   ready: z.boolean().optional().describe("Whether the function is ready."),
   desired_replicas: count.optional().describe("Desired replicas."),
   ready_replicas: count.optional().describe("Ready replicas."),
+  updated_replicas: count.optional().describe("Ready replicas of the desired revision."),
+  serving: z
+    .boolean()
+    .optional()
+    .describe("Whether it answers requests, possibly with an earlier revision or fewer replicas."),
   workload: resourceRef.optional().describe("Workload of the function."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
   message: text.optional().describe("Human-readable message."),

@@ -188,11 +188,21 @@ describe("conversions from the wire", () => {
         },
         status: {
           condition: "down",
+          serving: false,
+          upToDate: false,
           phase: "failed",
           message: "Degraded",
           lastUpdated: "t1",
           functions: [
-            { functionKey: "Cart.add", service: "s", port: 80, predictedUrl: "p", template: "dev", ready: false },
+            {
+              functionKey: "Cart.add",
+              service: "s",
+              port: 80,
+              predictedUrl: "p",
+              template: "dev",
+              condition: "deploying",
+              ready: false,
+            },
           ],
           recommendations: [
             {

@@ -11,10 +11,12 @@ import {
 } from "@oaas/contracts/grpc";
 import { omitUndefined } from "@oaas/contracts/rest";
 import {
+  conditionOfPhase,
   driftSummary,
   type ClassRuntime,
   type ClassRuntimeStatus,
   type ClusterName,
+  type DeploymentCondition,
   type DriftCorrection,
   type FunctionKey,
   type FunctionStatus,
@@ -73,8 +75,11 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
 }
 
 function statusFromWire(status: WireStatus): ClassRuntimeStatus {
+  const condition = conditionFromWire(status);
   return omitUndefined({
-    condition: conditionWords.fromWire(status.condition) ?? "unknown",
+    condition,
+    serving: isServing(status),
+    upToDate: status.upToDate ?? condition === "running",
     phase: phaseWords.fromWire(status.phase) ?? "unknown",
     message: nonEmpty(status.message),
     lastUpdated: status.lastUpdated,
@@ -101,6 +106,18 @@ function driftFromWire(one: WireDriftCorrection): DriftCorrection {
   return { ...correction, message: driftSummary(correction) };
 }
 
+/** Managers of earlier releases report `degraded` without `serving`; the Rust manager reports no lifecycle phase. */
+function conditionFromWire(status: WireStatus): DeploymentCondition {
+  const condition = conditionWords.fromWire(status.condition) ?? "unknown";
+  const phase = lifecyclePhaseWords.fromWire(status.lifecyclePhase);
+  return phase === undefined || condition === "deleted" ? condition : conditionOfPhase(phase, isServing(status));
+}
+
+function isServing({ serving, condition, conditions }: WireStatus): boolean {
+  const isAvailable = conditions.some(({ type, status }) => type === "Available" && status === "True");
+  return serving ?? (isAvailable || conditionWords.fromWire(condition) === "running");
+}
+
 function functionFromWire(status: WireFunctionStatus): FunctionStatus {
   return omitUndefined({
     functionKey: status.functionKey as FunctionKey,
@@ -109,11 +126,23 @@ function functionFromWire(status: WireFunctionStatus): FunctionStatus {
     predictedUrl: status.predictedUrl,
     observedUrl: nonEmpty(status.observedUrl),
     template: status.template,
+    condition: functionCondition(status),
     ready: status.ready,
+    serving: status.serving,
+    desiredReplicas: status.desiredReplicas,
+    readyReplicas: status.readyReplicas,
+    updatedReplicas: status.updatedReplicas,
     reason: nonEmpty(status.reason),
     message: nonEmpty(status.message),
     lastTransitionTime: nonEmpty(status.lastTransitionTime),
   });
+}
+
+/** Managers of earlier releases report only whether the function is ready. */
+function functionCondition({ lifecyclePhase, serving, ready }: WireFunctionStatus): DeploymentCondition {
+  const phase = lifecyclePhaseWords.fromWire(lifecyclePhase);
+  if (phase !== undefined) return conditionOfPhase(phase, serving ?? ready ?? false);
+  return ready === undefined ? "unknown" : ready ? "running" : "deploying";
 }
 
 /** The change that a watch event stands for. Unknown event types of newer peers count as a heartbeat. */

@@ -10,7 +10,6 @@ import {
   type ResourceReference,
   type UnitId,
 } from "@oaas/models";
-import { z } from "zod";
 import {
   array,
   boolean,
@@ -23,12 +22,13 @@ import {
   required,
   resource,
   string,
-  type Codec,
 } from "../../reading/resource.ts";
 import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
-import { conditionInput } from "../deployment/class-deployment.ts";
+import { aliasedCondition, healthCondition } from "../deployment/health.ts";
 import { driftField } from "./drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "./nfr-status.ts";
+
+const SERVING = "Whether requests are answered, possibly by an earlier revision or by fewer replicas.";
 
 /** One function of a class runtime. */
 export const functionStatus = resource<FunctionStatus>()({
@@ -38,18 +38,19 @@ export const functionStatus = resource<FunctionStatus>()({
   predictedUrl: required("predicted_url", "URL derived from the Service name.", string()),
   observedUrl: nullable("observed_url", "URL reported by the cluster; null until it is known.", string()),
   template: required("template", "Template that rendered the function.", string()),
-  ready: nullable("ready", "Whether the function is ready; null when unknown.", boolean()),
+  condition: optional("health", "Condition in the words of the health reference.", healthCondition),
+  ready: nullable("ready", "Whether all replicas of the desired revision are ready; null when unknown.", boolean()),
+  serving: optional("serving", SERVING, boolean()),
+  desiredReplicas: optional("desired_replicas", "Desired replicas.", integer(COUNT_RANGE)),
+  readyReplicas: optional("ready_replicas", "Ready replicas of any revision.", integer(COUNT_RANGE)),
+  updatedReplicas: optional("updated_replicas", "Ready replicas of the desired revision.", integer(COUNT_RANGE)),
   reason: nullable("reason", "Machine-readable reason (one CamelCase word).", string()),
   message: nullable("message", "Human-readable message.", string()),
   lastTransitionTime: nullable("last_transition_time", "Time of the last transition.", string()),
 });
 
-/** Responses about class runtimes spell conditions in PascalCase. */
-export const runtimeCondition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
-  read: conditionInput,
-  view: z.enum(Object.values(DeploymentCondition).map(pascalCase)),
-  write: pascalCase,
-};
+/** The conditions of class runtimes that the first clients know. */
+const FIRST_CONDITIONS = Object.values(DeploymentCondition).filter((one) => one !== "degraded");
 
 /** The aliases are phases of September 2025. */
 const phase = enumeration(RuntimePhase, screamingSnakeCase, {
@@ -60,8 +61,10 @@ const phase = enumeration(RuntimePhase, screamingSnakeCase, {
 
 /** The status of a class runtime. */
 export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
-  condition: required("condition", "Condition.", runtimeCondition),
+  condition: aliasedCondition(pascalCase, FIRST_CONDITIONS),
   phase: required("phase", "Deployment phase.", phase),
+  serving: optional("serving", SERVING, boolean()),
+  upToDate: optional("up_to_date", "Whether every ready replica runs the desired revision.", boolean()),
   message: nullable("message", "Human-readable message.", string()),
   lastUpdated: required("last_updated", "Time of the cluster's last report.", string()),
   functions: optional("functions", "Status of each function.", array(nested(functionStatus))),

@@ -2,7 +2,7 @@ import { ClusterStatus, DeploymentCondition, RuntimePhase, type ClusterName, typ
 import { describe, expect, test } from "vitest";
 import { pascalCase, screamingSnakeCase, snakeCase } from "../../reading/spelling.ts";
 import { readBy } from "../../reading/violations.ts";
-import { conditionInput } from "../deployment/class-deployment.ts";
+import { conditionInput } from "../deployment/health.ts";
 import { classRuntimeInput, classRuntimeToWire } from "./class-runtime.ts";
 import { clusterHealthInput, clusterHealthToWire, clusterRegistrationInput } from "./cluster.ts";
 import { topologyInput, topologyToWire, topologyView } from "./topology.ts";
@@ -30,6 +30,16 @@ const runtime = {
   created_at: "t",
   updated_at: "t",
 };
+
+test("writes degraded as health, and as a condition that the first clients know", () => {
+  const status = { condition: "degraded", phase: "resource-provisioning", lastUpdated: "t", serving: true } as const;
+  const read = readBy(classRuntimeInput, runtime);
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  const written = classRuntimeToWire({ ...read.value, status });
+  expect(written.status).toMatchObject({ health: "Degraded", condition: "Deploying", serving: true });
+  const back = readBy(classRuntimeInput, written);
+  expect(back.ok && back.value.status?.condition).toBe("degraded");
+});
 
 describe("the phase of a class runtime", () => {
   test.each([
@@ -98,7 +108,8 @@ test("returns recommendations and compliance with their numbers", () => {
     partition_count: 1,
   };
   const read = readBy(classRuntimeInput, measured);
-  expect(read.ok && classRuntimeToWire(read.value)).toEqual(measured);
+  const status = { ...measured.status, health: "Running" };
+  expect(read.ok && classRuntimeToWire(read.value)).toEqual({ ...measured, status });
 });
 
 describe("health", () => {

@@ -22,7 +22,6 @@ import {
 } from "@oaas/models";
 import { z } from "zod";
 import {
-  choice,
   field,
   input,
   omitUndefined,
@@ -52,9 +51,10 @@ import {
   timestamp,
   type Codec,
 } from "../../reading/resource.ts";
-import { pascalCase, screamingSnakeCase, snakeCase } from "../../reading/spelling.ts";
+import { screamingSnakeCase, snakeCase } from "../../reading/spelling.ts";
 import { readBy } from "../../reading/violations.ts";
 import { functionDeployment } from "./function-deployment.ts";
+import { aliasedCondition } from "./health.ts";
 import { enforcement, nfrRequirements } from "./nfr-requirements.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { telemetryConfig } from "./telemetry-config.ts";
@@ -216,31 +216,11 @@ export const deploymentSummary = resource<DeploymentSummary>()({
   lastError: nullable("last_error", "Last error; null if none.", string()),
 });
 
-/** Reads a condition in either case: class runtimes use PascalCase. */
-export const conditionInput = choice(
-  DeploymentCondition,
-  screamingSnakeCase,
-  Object.fromEntries(Object.values(DeploymentCondition).map((condition) => [pascalCase(condition), condition])),
-);
-
-const WIRE_CONDITIONS = Object.values(DeploymentCondition)
-  .filter((condition) => condition !== DeploymentCondition.unknown)
-  .map(screamingSnakeCase);
-
-/** The API has no value for an unknown condition here; peers show such a deployment as pending. */
-const condition: Codec<DeploymentCondition, z.ZodEnum<Record<string, string>>> = {
-  read: conditionInput,
-  view: z.enum(WIRE_CONDITIONS),
-  write: (value) => screamingSnakeCase(value === DeploymentCondition.unknown ? DeploymentCondition.pending : value),
-};
+/** The conditions of deployments that the first clients know. An unknown one is pending there. */
+const FIRST_CONDITIONS = Object.values(DeploymentCondition).filter((one) => one !== "unknown" && one !== "degraded");
 
 const observation = resource<Omit<ObservedDeployment, "deployment">>()({
-  condition: defaulted(
-    "condition",
-    "Overall condition; `PENDING` when it is unknown.",
-    condition,
-    DeploymentCondition.pending,
-  ),
+  condition: aliasedCondition(screamingSnakeCase, FIRST_CONDITIONS),
   summary: optional("status", "Result of the plan in force.", nested(deploymentSummary)),
   createdAt: optional("created_at", "Creation time.", timestamp()),
   updatedAt: optional("updated_at", "Time of the last change.", timestamp()),
@@ -275,5 +255,8 @@ export function classDeploymentToWire({
 export const desiredDeployment: Codec<ClassDeployment, typeof classDeploymentView> = {
   read: classDeploymentInput,
   view: classDeploymentView,
-  write: (deployment) => classDeploymentToWire({ deployment, condition: DeploymentCondition.pending }),
+  write: (deployment) => {
+    const { health: _, ...json } = classDeploymentToWire({ deployment, condition: DeploymentCondition.pending });
+    return json;
+  },
 };

@@ -1,4 +1,5 @@
 import {
+  conditionBeforeDegraded,
   COUNT_RANGE,
   DeploymentCondition,
   LifecyclePhase,
@@ -27,9 +28,11 @@ import {
   resource,
   string,
   timestamp,
+  viewedAs,
 } from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
-import { functionStatus, runtimeCondition } from "../cluster/class-runtime.ts";
+import { functionStatus } from "../cluster/class-runtime.ts";
+import { healthCondition, revisionOutcome } from "./health.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
 import { requirementStatus } from "./requirement-status.ts";
 import { driftField } from "../cluster/drift-correction.ts";
@@ -38,16 +41,22 @@ import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 /** The status of one deployment unit. */
 export const unitStatusView = view({
   id: field("Deployment unit id.", z.string()),
-  status: field("Condition.", z.enum(Object.values(DeploymentCondition).map(pascalCase))),
+  status: field(
+    "Condition, for clients that do not know `Degraded`, which is `Deploying` here.",
+    z.enum(Object.values(DeploymentCondition).map(pascalCase)),
+  ),
+  health: field("Condition in the words of the health reference.", healthCondition.view.optional()),
   phase: field("Deployment phase.", z.enum(Object.values(RuntimePhase).map(pascalCase))),
   message: field("Human-readable message.", z.string().nullable()),
   last_updated: field("Time of the cluster's last report.", z.string()),
 });
 
 export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.output<typeof unitStatusView> {
+  const { condition = DeploymentCondition.unknown } = status ?? {};
   return {
     id,
-    status: pascalCase(status?.condition ?? "unknown"),
+    status: pascalCase(conditionBeforeDegraded(condition)),
+    health: pascalCase(condition),
     phase: pascalCase(status?.phase ?? "unknown"),
     message: status?.message ?? null,
     last_updated: status?.lastUpdated ?? updatedAt,
@@ -62,7 +71,19 @@ const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
     "Whether the cluster responds. When false, the other fields are its last report.",
     boolean(),
   ),
-  condition: required("condition", "Condition of the unit.", runtimeCondition),
+  condition: required("condition", "Condition of the unit, in the words of the health reference.", healthCondition),
+  serving: viewedAs(
+    required(
+      "serving",
+      "Whether every component answers requests, possibly with an earlier revision; false when the cluster is unreachable.",
+      boolean(),
+    ),
+    z.boolean().optional(),
+  ),
+  upToDate: viewedAs(
+    required("up_to_date", "Whether the desired revision is accepted and every ready replica runs it.", boolean()),
+    z.boolean().optional(),
+  ),
   phase: nullable("phase", "Lifecycle phase; null when unknown.", enumeration(LifecyclePhase)),
   message: nullable("message", "Human-readable message.", string()),
   functions: required("functions", "Status of each function.", array(nested(functionStatus))),
@@ -83,24 +104,33 @@ const operation = resource<OperationStatus>()({
   kind: required("kind", "Operation type.", oneOf(["deploy", "delete", "roll_back", "repair"])),
   state: required(
     "state",
-    "Operation state.",
+    "Progress of sending the units to the clusters; `succeeded` means that all clusters accepted them.",
     oneOf(["running", "succeeded", "failed", "compensating", "compensated", "cancelled"]),
   ),
   done: required("done", "Completed steps.", integer(COUNT_RANGE)),
   total: required("total", "Total steps.", integer(COUNT_RANGE)),
   message: nullable("message", "The failed step and its error; null if none.", string()),
+  outcome: optional("outcome", "Outcome of the revision that it rolls out; absent for a deletion.", revisionOutcome),
+  outcomeAt: optional("outcome_at", "When the outcome was reached; absent until then.", timestamp()),
 });
 export const operationView = operation.view;
 
+/** Package managers of earlier releases do not count. */
+const clusterCount = <const Name extends string>(name: Name, description: string) =>
+  viewedAs(required(name, description, integer(COUNT_RANGE)), z.int().optional());
+
 const deploymentStatus = resource<DeploymentStatus>()({
   key: required("key", "Deployment key.", string<DeploymentKey>()),
-  condition: required("condition", "The worst condition across its clusters.", runtimeCondition),
+  condition: required("condition", "Condition, in the words of the health reference.", healthCondition),
   message: nullable("message", "Human-readable message.", string()),
   revision: required(
     "revision",
     "Revision in force; the history may contain newer revisions that were rolled back.",
     integer(COUNT_RANGE),
   ),
+  desiredClusters: clusterCount("desired_clusters", "Number of clusters that must run it."),
+  servingClusters: clusterCount("serving_clusters", "Number of desired clusters that serve."),
+  upToDateClusters: clusterCount("up_to_date_clusters", "Number of desired clusters that are up to date."),
   clusters: required("clusters", "Status of each unit.", array(nested(clusterDeploymentStatus))),
   operation: nullable("operation", "The current or last operation.", nested(operation)),
   achievedQuorumAvailability: nullable(

@@ -6,13 +6,14 @@ import {
   map,
   nested,
   nullable,
-  oneOf,
+  optional as optionalField,
   required,
   resource,
   string,
   timestamp,
 } from "../../reading/resource.ts";
 import { desiredDeployment } from "../deployment/class-deployment.ts";
+import { revisionOutcome } from "../deployment/health.ts";
 import { packageDefinition } from "../package/package.ts";
 
 const REVISION_RANGE = { min: 1, max: Number.MAX_SAFE_INTEGER };
@@ -47,7 +48,12 @@ const deploymentRevision = resource<DeploymentRevision>()({
   ...revisionProperties("Digest of the content."),
   deployment: required("deployment", "Deployment at this revision.", desiredDeployment),
   planDigest: nullable("plan_digest", "Digest of the resulting plan; null if none.", string()),
-  outcome: required("outcome", "Outcome.", oneOf(["running", "succeeded", "failed", "compensated", "cancelled"])),
+  outcome: required("outcome", "Outcome, in the words of the health reference.", revisionOutcome),
+  outcomeAt: optionalField(
+    "outcome_at",
+    "When the outcome was reached; absent while the revision is only accepted.",
+    timestamp(),
+  ),
   clusters: required("clusters", "Outcome by cluster.", map(string())),
 });
 export const deploymentRevisionView = deploymentRevision.view;
