@@ -71,7 +71,16 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
+interface OaasOptions {
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs the CLI as a process without a terminal. */
-export async function oaas(args: readonly string[], { cwd = ROOT, timeoutMs = 240_000 } = {}): Promise<CommandOutcome> {
-  return runCommand(process.execPath, [CLI, ...args], { cwd, env: { ...process.env, HOME: cwd }, timeoutMs });
+export async function oaas(
+  args: readonly string[],
+  { cwd = ROOT, timeoutMs = 240_000, env = {} }: OaasOptions = {},
+): Promise<CommandOutcome> {
+  return runCommand(process.execPath, [CLI, ...args], { cwd, env: { ...process.env, HOME: cwd, ...env }, timeoutMs });
 }

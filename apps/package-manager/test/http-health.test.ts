@@ -97,3 +97,23 @@ describe("an update to an image that does not exist", () => {
     expect(await read("class-runtimes?status=Down")).toEqual([]);
   });
 });
+
+describe("the diff of two revisions", () => {
+  test("names package revisions, images and scale when only the package changed", async () => {
+    const provision_config = { container_image: "ghcr.io/oaas/echo:2", min_scale: 2 };
+    const body = echoPackage("shop", { functions: [{ key: "echo", provision_config }] });
+    expect((await pm.call("POST", "/api/v1/packages/shop", { body })).status).toBe(200);
+    const applied = await pm.call("POST", "/api/v1/deployments", { body: deployment() });
+    expect(applied).toMatchObject({ status: 200, json: { status: "updated" } });
+    const diff = await read("deployments/shop-echo/diff?from=1&to=2");
+    expect(diff).toMatchObject({ from: 1, to: 2, changes: [] });
+    const texts: readonly string[] = diff.resolved_changes.map(({ text }: { text: string }) => text);
+    expect(texts).toEqual([
+      "units.east.functions.echo.min_scale changed from 1 to 2",
+      "units.west.functions.echo.min_scale changed from 1 to 2",
+      "package_revision changed from 1 to 2",
+      'functions.echo.provision_config.container_image changed from "ghcr.io/oaas/echo:1" to "ghcr.io/oaas/echo:2"',
+      "functions.echo.provision_config.min_scale was added: 2",
+    ]);
+  });
+});

@@ -99,6 +99,7 @@ export {
   outcomeOfCondition,
   PHASE_WORDS,
   RevisionOutcome,
+  topologyStatusOf,
   type HealthWord,
   type PartHealth,
 } from "./health/index.ts";

@@ -55,6 +55,7 @@ ${conditionTable()}
 | \`GET /api/v1/deployments/{key}/status\` | \`condition\`; \`desired_clusters\`, \`serving_clusters\`, \`up_to_date_clusters\`; per cluster \`condition\`, \`serving\`, \`up_to_date\`; per function \`health\`, \`desired_replicas\`, \`ready_replicas\`, \`updated_replicas\` |
 | \`GET /api/v1/deployments\`, events of deployments | \`health\`; \`condition\` is for earlier clients, and \`PENDING\` when \`health\` is \`Unknown\` |
 | \`GET /api/v1/class-runtimes\`, events of class runtimes | \`status.health\`, \`status.serving\`, \`status.up_to_date\`; \`status.condition\` is for earlier clients |
+| \`GET /api/v1/topology\` | \`metadata.health\` and, of functions, \`metadata.replicas\`; \`status\` is \`healthy\`, \`degraded\`, \`unhealthy\`, \`pending\` or \`unknown\` for earlier clients |
 | \`oaas deployment status\`, \`oaas runtime list\` | READY counts ready replicas of desired replicas, UP-TO-DATE ready replicas of the desired revision |
 
 Clients of the earlier implementation do not know \`Degraded\`; they read \`Deploying\`: the desired state is not reached.

@@ -12,7 +12,8 @@ function object(name: string, spec: object, status?: ClassRuntimeInput["status"]
   });
 }
 
-const fn = (key: string, ready: boolean) => ({
+const fn = (key: string, ready: boolean, reason?: string) => ({
+  ...(reason === undefined ? {} : { reason }),
   function_key: key,
   service: "s",
   predicted_url: `http://${key}`,
@@ -30,7 +31,13 @@ test("contains each node once with its status, and the edges between them", () =
         phase: "degraded",
         observedGeneration: 1,
         template: { name: "edge", basis: "score" },
-        functions: [fn("place", true), fn("cancel", false)],
+        conditions: [{ type: "Available", status: "True" }],
+        functions: [
+          { ...fn("place", true), desired_replicas: 2, ready_replicas: 2 },
+          fn("cancel", false, "ImagePull"),
+          { ...fn("total", false, "ImagePull"), serving: true },
+          { ...fn("scale", false, "Scaling"), serving: true },
+        ],
         odgm_cluster_status: { ready: true, service: "order-odgm-svc:80" },
         routers,
       },
@@ -45,9 +52,11 @@ test("contains each node once with its status, and the edges between them", () =
     "odgm::shop/order healthy order",
     "router::shop/router:17447 healthy order+cart",
     "function::shop/order::place healthy order",
-    "function::shop/order::cancel degraded order",
+    "function::shop/order::cancel unhealthy order",
+    "function::shop/order::total degraded order",
+    "function::shop/order::scale pending order",
     "class::shop/cart pending cart",
-    "odgm::shop/cart degraded cart",
+    "odgm::shop/cart pending cart",
     "class::shop/hand-made pending hand-made",
   ]);
   const known = new Set(nodes.map(({ id }) => id));
@@ -57,7 +66,12 @@ test("contains each node once with its status, and the edges between them", () =
     toId: "odgm::shop/order",
     metadata: { relation: "uses" },
   });
+  expect(nodes.find(({ id }) => id === "function::shop/order::place")?.metadata).toMatchObject({
+    health: "Running",
+    replicas: "2/2",
+  });
   expect(nodes.find(({ id }) => id === "class::shop/order")?.metadata).toMatchObject({
+    health: "Degraded",
     template: "edge",
     package: "shop",
   });

@@ -1,13 +1,16 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
+import { pascalCase } from "@oaas/contracts/health";
+import { conditionOfPhase, topologyStatusOf } from "@oaas/models";
 import { classParts } from "../mapping/unit/class-runtime-to-unit.ts";
-import { phaseOf } from "../mapping/status/class-runtime-to-wire.ts";
+import { isServing, phaseOf } from "../mapping/status/class-runtime-to-wire.ts";
+import { functionPhase } from "../mapping/status/status-parts-to-wire.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 
 /** A node of the graph. */
 export interface TopologyNode {
   readonly id: string;
   readonly nodeType: "environment" | "package" | "class" | "function" | "odgm" | "router";
-  readonly status: "healthy" | "degraded" | "pending";
+  readonly status: ReturnType<typeof topologyStatusOf>;
   readonly metadata: Readonly<Record<string, string>>;
   /** Ids of the deployments that use it. */
   readonly deployedClasses: readonly string[];
@@ -42,13 +45,13 @@ function addClass(graph: Graph, cluster: string, object: ClassRuntime): void {
   const id = deploymentIdOf(object);
   const key = `${metadata.namespace ?? ""}/${metadata.name}`;
   const phase = phaseOf(object);
-  const health: Health = phase === "available" ? "healthy" : phase === "degraded" ? "degraded" : "pending";
+  const condition = conditionOfPhase(phase, isServing(object));
   const facts = { namespace: metadata.namespace ?? "", phase, package: packageName, class: classKey };
   const own = graph.addNode(
     "class",
     key,
-    health,
-    { ...facts, ...definedOnly({ template: status.template?.name }) },
+    topologyStatusOf(condition),
+    { ...facts, health: pascalCase(condition), ...definedOnly({ template: status.template?.name }) },
     id,
   );
   if (packageName !== "") graph.addEdge(graph.addNode("package", packageName, "healthy", {}, id), own, "has");
@@ -65,15 +68,16 @@ function addClass(graph: Graph, cluster: string, object: ClassRuntime): void {
   );
   if (store !== undefined) for (const router of routers) graph.addEdge(store, router, "connects-to");
   for (const one of status.functions ?? []) {
-    const { function_key: functionKey, ready, observed_url: observed, predicted_url: predicted, reason } = one;
+    const { function_key: functionKey, observed_url: observed, predicted_url: predicted, reason } = one;
+    const health = conditionOfPhase(functionPhase(one), one.serving ?? one.ready ?? false);
     const url = observed ?? predicted;
     const replicas =
       one.ready_replicas === undefined ? undefined : `${one.ready_replicas}/${one.desired_replicas ?? 0}`;
-    const details = definedOnly({ url, replicas, reason, workload: one.workload?.name });
+    const details = definedOnly({ url, replicas, reason, workload: one.workload?.name, health: pascalCase(health) });
     const fn = graph.addNode(
       "function",
       `${key}::${functionKey}`,
-      healthOf(ready),
+      topologyStatusOf(health),
       { function: functionKey, ...details },
       id,
     );
@@ -86,14 +90,12 @@ function addStore(graph: Graph, own: string, key: string, object: ClassRuntime, 
   const store = object.status?.odgm_cluster_status;
   if (store === undefined) return undefined;
   const collections = (store.collections_status ?? []).map(({ name }) => name).join(",");
-  const details = definedOnly({ service: store.service, collections });
-  const node = graph.addNode("odgm", key, healthOf(store.ready), details, id);
+  // As for a function: only a fault makes it degraded or down.
+  const condition = conditionOfPhase(functionPhase(store), store.ready === true || isServing(object));
+  const details = definedOnly({ service: store.service, collections, health: pascalCase(condition) });
+  const node = graph.addNode("odgm", key, topologyStatusOf(condition), details, id);
   graph.addEdge(own, node, "has");
   return node;
-}
-
-function healthOf(ready: boolean | undefined): Health {
-  return ready === undefined ? "pending" : ready ? "healthy" : "degraded";
 }
 
 function definedOnly(values: Readonly<Record<string, string | undefined>>): Record<string, string> {

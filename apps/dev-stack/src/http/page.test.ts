@@ -80,7 +80,7 @@ test("shows the load of a class and the newest change by enforcement", () => {
   const cluster: ClusterState = { ...edge, loads: [load], classes: [{ ...order, lastChange }] };
   const found = listComponents({ packageManager: pm, clusters: [cluster] }).find(({ name }) => name === "  class");
   expect(found?.details).toBe(
-    "order-edge in default, available, 150 requests/s on 3 replicas: Ready. Enforcement: Order.place replicas 2 to 3, stable lane, 12:00:05 UTC.",
+    "order-edge in default, Running, 150 requests/s on 3 replicas: Ready. Enforcement: Order.place replicas 2 to 3, stable lane, 12:00:05 UTC.",
   );
 });
 

@@ -1,7 +1,22 @@
-import type { ClassDefinition, Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
-import { qualifyClassKey } from "@oaas/models";
+import {
+  combineConditions,
+  qualifyClassKey,
+  type ClassDefinition,
+  type ClusterDeploymentStatus,
+  type ClusterName,
+  type FunctionKey,
+  type FunctionStatus,
+  type PartHealth,
+  type Topology,
+  type TopologyNode,
+  type TopologyNodeType,
+  type UnitId,
+} from "@oaas/models";
+import { pascalCase } from "@oaas/contracts/rest";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
+import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
+import { sortTopology, topologyId, TopologyGraph } from "./topology-graph.ts";
 
 /** The inputs of a topology graph. */
 export interface TopologyInput {
@@ -9,16 +24,17 @@ export interface TopologyInput {
   readonly readings: readonly HealthReading[];
   /** The classes of all packages, with qualified keys. */
   readonly classes: readonly ClassDefinition[];
+  readonly observe: (cluster: ClusterName, id: UnitId) => UnitObservation;
 }
 
-/** The desired topology: packages, their classes and functions, and the clusters they are placed in. */
-export function deploymentTopology({ records, readings, classes }: TopologyInput, at: string): Topology {
-  const graph = new Graph();
-  const bound = new Map<string, readonly string[]>(
+/** The topology: packages, their classes and functions with their health, and the clusters they are placed in. */
+export function deploymentTopology({ records, readings, classes, observe }: TopologyInput, at: string): Topology {
+  const graph = new TopologyGraph();
+  const bound = new Map<string, readonly FunctionKey[]>(
     classes.map(({ key, bindings }) => [key, bindings.map(({ functionKey }) => functionKey)]),
   );
-  for (const { cluster, health } of readings) graph.node("environment", cluster, health.status, { name: cluster });
-  for (const record of records) addDeployment(graph, record, bound);
+  for (const { cluster, health } of readings) addCluster(graph, cluster, health.status);
+  for (const record of records) addDeployment(graph, record, bound, observe);
   return { ...graph.parts(), timestamp: at };
 }
 
@@ -27,91 +43,77 @@ export function mergeTopologies(
   parts: readonly { readonly cluster: string; readonly topology: Topology | string }[],
   at: string,
 ): Topology {
-  const nodes: TopologyNode[] = [];
-  const edges: TopologyEdge[] = [];
-  for (const { cluster, topology } of parts) {
-    if (typeof topology === "string") {
-      const metadata = { cluster, error: topology };
-      const id = `${cluster}/${idOf("environment", cluster)}`;
-      nodes.push({ id, nodeType: "environment", status: "unreachable", metadata, deployedClasses: [] });
-      continue;
-    }
-    nodes.push(
-      ...topology.nodes.map((node) => ({
+  const merged = parts.map(({ cluster, topology }) => {
+    if (typeof topology === "string") return { nodes: [unreachableNode(cluster, topology)], edges: [] };
+    const prefixed = (id: string): string => `${cluster}/${id}`;
+    return {
+      nodes: topology.nodes.map((node) => ({
         ...node,
-        id: `${cluster}/${node.id}`,
+        id: prefixed(node.id),
         metadata: { ...node.metadata, cluster },
       })),
-    );
-    edges.push(
-      ...topology.edges.map((edge) => ({ ...edge, from: `${cluster}/${edge.from}`, to: `${cluster}/${edge.to}` })),
-    );
-  }
-  return { nodes, edges, timestamp: at };
+      edges: topology.edges.map((edge) => ({ ...edge, from: prefixed(edge.from), to: prefixed(edge.to) })),
+    };
+  });
+  const all = { nodes: merged.flatMap(({ nodes }) => nodes), edges: merged.flatMap(({ edges }) => edges) };
+  return { ...sortTopology(all), timestamp: at };
 }
 
-function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMap<string, readonly string[]>): void {
-  const { deployment } = record;
-  const { packageName, classKey, key, odgm } = deployment;
+function unreachableNode(cluster: string, error: string): TopologyNode {
+  const nodeType: TopologyNodeType = "environment";
+  const id = `${cluster}/${topologyId(nodeType, cluster)}`;
+  return { id, nodeType, status: "unreachable", metadata: { cluster, error }, deployedClasses: [] };
+}
+
+function addCluster(graph: TopologyGraph, cluster: string, status: string, classKey?: string): string {
+  return graph.addNode("environment", cluster, { name: cluster, health: pascalCase(status) }, { status, classKey });
+}
+
+function addDeployment(
+  graph: TopologyGraph,
+  record: DeploymentRecord,
+  bound: ReadonlyMap<string, readonly FunctionKey[]>,
+  observe: TopologyInput["observe"],
+): void {
+  const { packageName, classKey, key, odgm, functions } = record.deployment;
+  const placements = placementEntries(record).filter(([, { state }]) => state !== "withdrawn");
+  const observed = new Map(placements.map(([cluster, { unitId }]) => [cluster, observe(cluster, unitId)]));
+  const { clusters, condition } = aggregateStatus(key, record, observed, undefined);
+  const part = { condition, serving: clusters.some(({ serving }) => serving) };
   const qualified = qualifyClassKey(packageName, classKey);
-  const owner = graph.node("package", packageName, "healthy", {}, qualified);
-  const status = healthOf(record);
   const partitions = odgm?.partitionCount;
   const metadata = { package: packageName, ...(partitions === undefined ? {} : { partitions: String(partitions) }) };
-  const classNode = graph.node("class", qualified, status, metadata, qualified);
-  graph.edge(owner, classNode, "has");
-  const listed = deployment.functions.map(({ functionKey }) => functionKey);
+  const owner = graph.addNode("package", packageName, {}, { part, classKey: qualified });
+  const classNode = graph.addNode("class", qualified, metadata, { part, classKey: qualified });
+  graph.addEdge(owner, classNode, "has");
+  const wanted = clusters.filter(({ cluster }) => record.placements[cluster]?.state === "wanted");
+  const listed = functions.map(({ functionKey }) => functionKey);
   for (const functionKey of listed.length > 0 ? listed : (bound.get(qualified) ?? [])) {
-    graph.edge(
-      classNode,
-      graph.node("function", `${qualified}::${functionKey}`, status, { function: functionKey }, qualified),
-      "has",
-    );
+    const statuses = wanted.map((one) => functionIn(one, functionKey));
+    const health = { condition: combineConditions(statuses), serving: statuses.some(({ serving }) => serving) };
+    const details = { function: functionKey, ...replicasText(statuses) };
+    const name = `${qualified}::${functionKey}`;
+    graph.addEdge(classNode, graph.addNode("function", name, details, { part: health, classKey: qualified }), "has");
   }
-  for (const [cluster, placement] of placementEntries(record)) {
-    if (placement.state === "withdrawn") continue;
-    graph.edge(classNode, graph.node("environment", cluster, "unknown", { name: cluster }, qualified), "runs-in", {
-      deployment: key,
-      unit: placement.unitId,
-    });
+  for (const [cluster, { unitId }] of placements) {
+    const to = addCluster(graph, cluster, "unknown", qualified);
+    graph.addEdge(classNode, to, "runs-in", { deployment: key, unit: unitId });
   }
 }
 
-function healthOf({ condition }: DeploymentRecord): string {
-  if (condition === "running") return "healthy";
-  return condition === "down" ? "degraded" : "pending";
+type FunctionPart = PartHealth & Pick<FunctionStatus, "readyReplicas" | "desiredReplicas">;
+
+/** A function in one cluster; unknown while the cluster is unreachable or has not reported it. */
+function functionIn({ reachable, functions }: ClusterDeploymentStatus, key: FunctionKey): FunctionPart {
+  const found = reachable ? functions.find(({ functionKey }) => functionKey === key) : undefined;
+  const { condition = "unknown", serving = found?.ready ?? false, ...replicas } = found ?? {};
+  return { ...replicas, condition, serving };
 }
 
-/** The id format of earlier releases. */
-function idOf(nodeType: TopologyNodeType, name: string): string {
-  return `${nodeType === "environment" ? "env" : nodeType}::${name}`;
-}
-
-/** Collects nodes and edges without duplicates. */
-class Graph {
-  readonly #nodes = new Map<string, TopologyNode & { readonly deployedClasses: string[] }>();
-  readonly #edges = new Map<string, TopologyEdge>();
-
-  node(
-    nodeType: TopologyNodeType,
-    name: string,
-    status: string,
-    metadata: TopologyNode["metadata"],
-    classKey?: string,
-  ): string {
-    const id = idOf(nodeType, name);
-    const node = this.#nodes.get(id) ?? { id, nodeType, status, metadata, deployedClasses: [] };
-    if (classKey !== undefined && !node.deployedClasses.includes(classKey)) node.deployedClasses.push(classKey);
-    this.#nodes.set(id, node);
-    return id;
-  }
-
-  edge(from: string, to: string, relation: string, metadata: TopologyEdge["metadata"] = {}): void {
-    const key = [from, to, ...Object.values(metadata)].join("\u0000");
-    this.#edges.set(key, { from, to, metadata: { relation, ...metadata } });
-  }
-
-  parts(): { readonly nodes: readonly TopologyNode[]; readonly edges: readonly TopologyEdge[] } {
-    return { nodes: [...this.#nodes.values()], edges: [...this.#edges.values()] };
-  }
+/** Ready and desired replicas in all clusters, as `3/4`. */
+function replicasText(parts: readonly FunctionPart[]): { readonly replicas?: string } {
+  const counted = parts.filter(({ desiredReplicas }) => desiredReplicas !== undefined);
+  const sum = (count: "readyReplicas" | "desiredReplicas"): number =>
+    counted.reduce((total, { [count]: value = 0 }) => total + value, 0);
+  return counted.length === 0 ? {} : { replicas: `${sum("readyReplicas")}/${sum("desiredReplicas")}` };
 }

@@ -1,6 +1,6 @@
 import { notFound, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, FunctionKey, UnitId } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clusterOf, expectPlan, stateOf } from "../planner/testing/plan-inputs.ts";
@@ -297,6 +297,59 @@ describe("status, explain and topology", () => {
       "function::shop.Cart::Cart.get",
     ]);
     expect(edges.filter(({ to }) => to.startsWith("function::"))).toHaveLength(2);
+  });
+
+  it("shows the health and replicas of each function, sorted, whatever the order of reports", async () => {
+    const functions = ["Cart.add", "Cart.get"];
+    const statusOf = (keys: readonly string[]) => ({
+      condition: "degraded" as const,
+      phase: "running" as const,
+      serving: true,
+      upToDate: false,
+      lastUpdated: "",
+      functions: keys.map((key) => ({
+        functionKey: key as FunctionKey,
+        service: "s",
+        port: 80,
+        predictedUrl: "",
+        template: "dev",
+        condition: key === "Cart.get" ? ("degraded" as const) : ("running" as const),
+        serving: true,
+        desiredReplicas: 3,
+        readyReplicas: key === "Cart.get" ? 2 : 3,
+      })),
+    });
+    const topologyOf = async (keys: readonly string[], clusters: readonly string[]) => {
+      const reports = clusters.map((name) => [
+        name,
+        [reportOf(name, `cart-${name}`, { condition: "degraded", runtime: { status: statusOf(keys) } })],
+      ]);
+      const listed = keys.map((functionKey) => ({ functionKey, config: {} }) as never);
+      const placed = recordOf(Object.fromEntries(clusters.map((name) => [name, {}])));
+      const over = readerOver(Object.fromEntries(reports), {
+        ...placed,
+        deployment: { ...placed.deployment, functions: listed },
+      });
+      for (const name of clusters) over.follow(name);
+      return over.reader.topology("deployments");
+    };
+    const { nodes, edges } = await topologyOf(functions, ["a", "b"]);
+    expect(nodes.map(({ id, status, metadata }) => [id, status, metadata["health"], metadata["replicas"]])).toEqual([
+      ["package::shop", "degraded", "Degraded", undefined],
+      ["class::shop.Cart", "degraded", "Degraded", undefined],
+      ["function::shop.Cart::Cart.add", "healthy", "Running", "6/6"],
+      ["function::shop.Cart::Cart.get", "degraded", "Degraded", "4/6"],
+      ["env::a", "healthy", "Healthy", undefined],
+      ["env::b", "healthy", "Healthy", undefined],
+    ]);
+    const reversed = await topologyOf(functions.toReversed(), ["b", "a"]);
+    expect({ nodes: reversed.nodes, edges: reversed.edges }).toEqual({ nodes, edges });
+  });
+
+  it("shows a function as unknown while its cluster is not followed", async () => {
+    const { reader } = readerOver({ a: [reportOf("a", "cart-a")] }, recordOf({ a: {} }));
+    const { nodes } = await reader.topology("deployments");
+    expect(nodes.find(({ nodeType }) => nodeType === "function")).toMatchObject({ status: "unknown" });
   });
 
   it("draws clusters, and names unreachable clusters in the live topology", async () => {

@@ -133,7 +133,8 @@ export class ClusterStatusReader implements StatusReader {
     const at = timestamp(clock.now());
     if (source === "deployments") {
       const readings = await clusters.readings();
-      return deploymentTopology({ records: deployments.all(), readings, classes: this.#deps.classes() }, at);
+      const observe = (cluster: ClusterName, id: UnitId): UnitObservation => this.#lastObservation(cluster, id);
+      return deploymentTopology({ records: deployments.all(), readings, classes: this.#deps.classes(), observe }, at);
     }
     const parts = await Promise.all(
       clusters.list().map(async ({ name }) => ({
@@ -165,6 +166,13 @@ export class ClusterStatusReader implements StatusReader {
     const record = await this.#deps.deployments.record(key);
     if (record === undefined) throw notFound("deployment", key);
     return record;
+  }
+
+  /** The last known state of a unit, without a query. */
+  #lastObservation(cluster: ClusterName, unitId: UnitId): UnitObservation {
+    const { view } = this.#deps;
+    const unit = view.get(cluster, unitId);
+    return { reachable: view.syncState(cluster) !== "unknown", ...(unit && { unit }) };
   }
 
   /** The report of a unit in a watched cluster. */

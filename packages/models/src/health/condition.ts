@@ -90,6 +90,21 @@ export function combineConditions(parts: readonly PartHealth[]): DeploymentCondi
   return parts.some(({ serving }) => serving) ? WHILE_SERVING[worst] : worst;
 }
 
+const TOPOLOGY_STATUSES = {
+  pending: "pending",
+  deploying: "pending",
+  running: "healthy",
+  degraded: "degraded",
+  down: "unhealthy",
+  deleted: "pending",
+  unknown: "unknown",
+} as const satisfies Record<DeploymentCondition, string>;
+
+/** The status of a topology node: the words that clients of topologies know. */
+export function topologyStatusOf(condition: DeploymentCondition): (typeof TOPOLOGY_STATUSES)[DeploymentCondition] {
+  return TOPOLOGY_STATUSES[condition];
+}
+
 /** The outcome that a condition gives a revision; undefined while the roll-out continues. */
 export function outcomeOfCondition(condition: DeploymentCondition): RevisionOutcome | undefined {
   if (condition === "running" || condition === "degraded") return condition;

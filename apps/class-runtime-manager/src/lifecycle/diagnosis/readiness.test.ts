@@ -65,7 +65,27 @@ describe("Deployment: as kubectl rollout status", () => {
     {
       case: "below its own minimum",
       status: { ...full, availableReplicas: 1, conditions: [condition("Available", "False")] },
+      want: { ready: false, serving: true },
+    },
+    {
+      case: "without pods, all of which may be unavailable",
+      status: { observedGeneration: 1, replicas: 2, updatedReplicas: 2, conditions: [condition("Available", "True")] },
       want: { ready: false, serving: false },
+    },
+    {
+      case: "an update whose image does not exist",
+      status: { ...full, replicas: 3, updatedReplicas: 1 },
+      want: { ready: false, serving: true, readyReplicas: 2, updatedReplicas: 0 },
+    },
+    {
+      case: "an update with its first ready replica",
+      status: { ...full, replicas: 3, readyReplicas: 3, availableReplicas: 3, updatedReplicas: 1 },
+      want: { ready: false, serving: true, readyReplicas: 3, updatedReplicas: 1 },
+    },
+    {
+      case: "one of two replicas of the latest version crashes",
+      status: { ...full, readyReplicas: 1, availableReplicas: 1 },
+      want: { ready: false, serving: true, readyReplicas: 1, updatedReplicas: 1 },
     },
     {
       case: "progress deadline exceeded",

@@ -115,9 +115,9 @@ function deploymentReadiness(deployment: Workload): Readiness {
   const { status = {}, spec = {} } = deployment;
   const desired = spec.replicas ?? 1;
   const { replicas = 0, updatedReplicas = 0, availableReplicas = 0, readyReplicas = 0 } = status;
-  const available = conditionIn(status.conditions, "Available");
   const counts: Counts = {
-    serving: available === undefined ? availableReplicas > 0 : available.status === "True",
+    // Not the condition Available: it is true without pods if all may be unavailable, and false while some serve.
+    serving: desired === 0 || availableReplicas > 0,
     desired,
     readyReplicas,
     updatedReplicas: isStale(deployment) ? 0 : readyOfLatest(readyReplicas, replicas, updatedReplicas),

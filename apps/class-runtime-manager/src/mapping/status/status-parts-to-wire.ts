@@ -48,8 +48,14 @@ export function functionStatusToWire(one: FunctionPart): FunctionStatus {
   );
 }
 
-/** The phase of a function, from its readiness and the reason why it is not ready. */
-export function functionPhase({ ready, reason }: FunctionPart): LifecyclePhase {
+/** The phase of a function or of the state store, from its readiness and the reason why it is not ready. */
+export function functionPhase({
+  ready,
+  reason,
+}: {
+  readonly ready?: boolean | undefined;
+  readonly reason?: string | undefined;
+}): LifecyclePhase {
   if (ready === undefined) return "pending";
   if (ready) return "available";
   return isFaultText(reason ?? "") ? "degraded" : "progressing";

@@ -1,3 +1,4 @@
+import type { Reply } from "@oaas/contracts/rest";
 import { stateText } from "../../output/colours.ts";
 import type { Session } from "../../session/session.ts";
 import { classView, functionView, runtimeView } from "../../output/views.ts";
@@ -25,6 +26,19 @@ export async function listRuntimes(
   session.printList(await session.listAll("listClassRuntimes", { query }), view);
 }
 
+type Node = Reply<"getTopology">["value"]["nodes"][number];
+
+/** One node: type, name, health and replicas. The wire calls clusters environments. */
+function nodeText(id: string, node: Node | undefined, { colours }: Session): string {
+  const name = id.split("::").at(-1) ?? id;
+  if (node === undefined) return `? ${name}`;
+  const { node_type: type, status, metadata } = node;
+  const health = stateText(metadata["health"] ?? status, colours);
+  return [`${type === "environment" ? "cluster" : type} ${name}`, health, metadata["replicas"] ?? ""]
+    .join("  ")
+    .trimEnd();
+}
+
 /** Prints the topology graph as a tree. */
 export async function topology(session: Session): Promise<void> {
   const { value } = await session.call("getTopology");
@@ -36,9 +50,7 @@ export async function topology(session: Session): Promise<void> {
     const draw = (id: string, lead: string, isLast: boolean, depth: number, above: ReadonlySet<string>): void => {
       const node = nodes.get(id);
       const mark = depth === 0 ? "" : isLast ? "└─ " : "├─ ";
-      const type = node?.node_type ?? "?";
-      const state = node ? stateText(node.status, session.colours) : "";
-      lines.push(`${lead}${mark}${type} ${id.split("::").at(-1)}  ${state}`.trimEnd());
+      lines.push(`${lead}${mark}${nodeText(id, node, session)}`);
       if (above.has(id)) return;
       const inner = depth === 0 ? "" : `${lead}${isLast ? "   " : "│  "}`;
       const all = children.get(id) ?? [];
