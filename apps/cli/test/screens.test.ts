@@ -239,7 +239,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
         expect(Date.parse(valid_until ?? "")).toBeGreaterThan(0);
       }
     }
-    const status = screenText((await run("deployment status ledger")).raw);
+    const status = screenText((await run("deployment status ledger -o wide")).raw);
     expect(status).toMatch(/DIMENSION +CURRENT +RECOMMENDED +BOUNDS +CONFIDENCE +VALID +BASIS\n/);
   });
 

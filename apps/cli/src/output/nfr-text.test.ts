@@ -6,7 +6,7 @@ import { isChangeRecommended, nfrText, valueText } from "./nfr-text.ts";
 type ClusterState = Reply<"getDeploymentStatus">["value"]["clusters"][number];
 
 const now = Date.parse("2026-01-01T00:10:00Z");
-const look = { now, colours: createColours(false, {}) };
+const look = { now, colours: createColours(false, {}), isWide: true };
 
 function clusterOf(over: Partial<ClusterState>): ClusterState {
   return {
@@ -129,6 +129,31 @@ describe("requirements and recommendations", () => {
         "edge      Order.place   memory      256Mi     128Mi         -        -            outdated",
         "",
         "last change in edge: Order.place replicas 2 → 1, stable, 10m ago (Deployment/order spec.replicas, limited by min_scale 1)",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows only missed requirements and recommended changes unless the output is wide", () => {
+    const met = { ...MEASURED.nfr_compliance!.measurements![0]!, status: "met" } as const;
+    const compliance = { ...MEASURED.nfr_compliance!, measurements: [met] };
+    const text = nfrText([MEASURED, clusterOf({ cluster: "cloud", nfr_compliance: compliance })], {
+      ...look,
+      isWide: false,
+    });
+    expect(text).toBe(
+      [
+        "",
+        "CLUSTER   COMPONENT     REQUIREMENT      STATUS     MEASURED   REQUIRED   WINDOW   FOR   REASON",
+        "edge      Order.place   max_latency_ms   violated   152 ms     100 ms     10m      5m",
+        "edge      Order.place   availability     unknown    -          99.9 %     -        -     too few requests: 12 of 30",
+        "",
+        "CLUSTER   COMPONENT     DIMENSION   CURRENT   RECOMMENDED   CONFIDENCE",
+        "edge      Order.place   replicas    1         3             85 %",
+        "",
+        "last change in edge: Order.place replicas 2 → 1, stable, 10m ago (Deployment/order spec.replicas, limited by min_scale 1)",
+        "",
+        "-o wide shows all requirements and recommendations with their basis",
         "",
       ].join("\n"),
     );

@@ -13,22 +13,25 @@ interface Look {
   readonly colours: Colours;
 }
 
-/** Requirements, recommendations and last changes of all clusters; empty when nothing is measured. */
-export function nfrText(clusters: readonly ClusterState[], look: Look): string {
+/**
+ * Requirements that are not met, recommended changes and last changes of all clusters; with `-o wide` all requirements and
+ * recommendations with their basis. Empty when nothing is measured.
+ */
+export function nfrText(clusters: readonly ClusterState[], look: Look & { readonly isWide: boolean }): string {
   const rowsOf = <T>(pick: (cluster: ClusterState) => readonly T[] | undefined) =>
     clusters.flatMap((one) => (pick(one) ?? []).map((row) => ({ cluster: one.cluster, row })));
+  const measured = rowsOf((one) => one.nfr_compliance?.measurements);
+  const recommended = rowsOf((one) => one.nfr_recommendations);
+  const missed = measured.filter(({ row }) => look.isWide || row.status !== "met");
+  const changes = recommended.filter(({ row }) => look.isWide || isChangeRecommended(row, look.now));
+  const isShortened = missed.length + changes.length < measured.length + recommended.length;
   const sections = [
-    tableOf(
-      rowsOf((one) => one.nfr_compliance?.measurements),
-      measurementColumns(look),
-    ),
-    tableOf(
-      rowsOf((one) => one.nfr_recommendations),
-      recommendationColumns(look),
-    ),
+    tableOf(missed, measurementColumns(look), look),
+    tableOf(changes, recommendationColumns(look), look),
     rowsOf((one) => one.last_applied_recommendations)
       .map(({ cluster, row }) => `last change in ${cluster}: ${changeText(row, look)}\n`)
       .join(""),
+    isShortened ? "-o wide shows all requirements and recommendations with their basis\n" : "",
   ];
   return sections
     .filter((section) => section !== "")
@@ -41,12 +44,14 @@ interface InCluster<T> {
   readonly row: T;
 }
 
-function tableOf<T>(rows: readonly InCluster<T>[], columns: readonly Column<T>[]): string {
+function tableOf<T>(
+  rows: readonly InCluster<T>[],
+  columns: readonly Column<T>[],
+  { isWide }: { readonly isWide: boolean },
+): string {
   if (rows.length === 0) return "";
-  return tableText(rows, [
-    { header: "CLUSTER", cell: ({ cluster }) => cluster },
-    ...columns.map((column) => ({ header: column.header, cell: ({ row }: InCluster<T>) => column.cell(row) })),
-  ]);
+  const titled = columns.map((column) => ({ ...column, cell: ({ row }: InCluster<T>) => column.cell(row) }));
+  return tableText(rows, [{ header: "CLUSTER", cell: ({ cluster }) => cluster }, ...titled], { isWide });
 }
 
 function measurementColumns({ now, colours }: Look): readonly Column<Measurement>[] {
@@ -58,8 +63,8 @@ function measurementColumns({ now, colours }: Look): readonly Column<Measurement
     { header: "REQUIRED", cell: ({ required, unit }) => amountText(required, unit) },
     { header: "WINDOW", cell: ({ window }) => window ?? "-" },
     { header: "FOR", cell: ({ since }) => ageText(since, now) },
-    { header: "BUDGET LEFT", cell: ({ error_budget_left }) => shareText(error_budget_left) },
-    { header: "BURN RATE", cell: burnRateText },
+    { header: "BUDGET LEFT", isWide: true, cell: ({ error_budget_left }) => shareText(error_budget_left) },
+    { header: "BURN RATE", isWide: true, cell: burnRateText },
     { header: "REASON", cell: ({ reason }) => reason ?? "" },
   ];
 }
@@ -70,13 +75,14 @@ function recommendationColumns({ now, colours }: Look): readonly Column<Recommen
     { header: "DIMENSION", cell: ({ dimension }) => dimension },
     { header: "CURRENT", cell: ({ current, dimension }) => valueText(current, dimension) },
     { header: "RECOMMENDED", cell: ({ target, dimension }) => valueText(target, dimension) },
-    { header: "BOUNDS", cell: boundsText },
+    { header: "BOUNDS", isWide: true, cell: boundsText },
     { header: "CONFIDENCE", cell: ({ confidence }) => shareText(confidence) },
     {
       header: "VALID",
+      isWide: true,
       cell: (one) => (isOutdated(one, now) ? colours.warn("outdated") : remainingText(one.valid_until, now)),
     },
-    { header: "BASIS", cell: basisText },
+    { header: "BASIS", isWide: true, cell: basisText },
   ];
 }
 

@@ -63,8 +63,10 @@ function statusText(state: DeploymentState, session: Session): string {
     { header: "UNIT", cell: ({ unit_id }) => unit_id },
     { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
   ]);
+  const isWide = session.format.as === "wide";
+  const requirements = nfrText(state.clusters, { ...tableContext(session), isWide });
   const repairs = driftText(state.clusters, session.environment.clock.now());
-  return `${lines.join("\n")}\n${clusters}${repairs}${nfrText(state.clusters, tableContext(session))}`;
+  return `${lines.join("\n")}\n${clusters}${repairs}${requirements}`;
 }
 
 type DeploymentState = Reply<"getDeploymentStatus">["value"];
