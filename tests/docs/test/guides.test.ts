@@ -80,7 +80,7 @@ test("every equivalent of a kubectl command works", async () => {
     expect(expected, `${command}: ${exitCode}\n${stdout}\n${stderr}`).toContain(exitCode);
   }
   expect(await readObjects(), "the table cleans up").toEqual(before);
-});
+}, 600_000);
 
 test("finds pages with commands", () => {
   expect(PAGES.length).toBeGreaterThan(5);
