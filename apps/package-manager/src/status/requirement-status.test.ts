@@ -52,7 +52,7 @@ describe("a requirement", () => {
   });
 
   it.each([
-    { why: "the cluster has no Prometheus", at: cluster("edge"), reason: /needs Prometheus/ },
+    { why: "the cluster has no Prometheus", at: cluster("edge"), reason: /only with Prometheus/ },
     {
       why: "the cluster says why",
       at: cluster("edge", undefined, { notObserved: "Prometheus is unavailable" }),

@@ -40,7 +40,7 @@ function measurementsIn(stated: StatedRequirement, cluster: MeasuringCluster): r
 function missingReason({ notObserved, nfrCompliance }: MeasuringCluster): string {
   if (notObserved !== undefined) return notObserved;
   return nfrCompliance === undefined
-    ? "the cluster reports no measurements; it needs Prometheus (OPRC_CRM_PROM_URL)"
+    ? "the cluster has reported no measurements yet; it measures only with Prometheus (OPRC_CRM_PROM_URL)"
     : "the cluster does not measure it yet";
 }
 
