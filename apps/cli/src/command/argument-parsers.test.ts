@@ -16,6 +16,7 @@ it.each([
   [parsePositiveInteger, "2.5", /positive integer/],
   [parsePositiveInteger, "x", /positive integer/],
   [parseFraction, "99", /for 99 % write 0\.99/],
+  [parseFraction, "99.9%", /for 99\.9 % write 0\.999$/],
   [parseFraction, "-1", /such as 0\.999/],
   [parseFraction, "", /such as 0\.999/],
   [parseChoice("Running", "Down"), "up", /unknown value "up"; use one of Running, Down/],

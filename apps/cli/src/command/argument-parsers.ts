@@ -59,7 +59,10 @@ export function parseCount(text: string): number {
 export function parseFraction(text: string): number {
   const number = text.trim() === "" ? Number.NaN : Number(text);
   if (number >= 0 && number <= 1) return number;
-  const hint = number > 1 && number <= 100 ? `: for ${text} % write ${number / 100}` : ", such as 0.999";
+  const percent = Number.parseFloat(text);
+  const isPercentage = /^\d+(?:\.\d+)?\s*%?$/.test(text.trim()) && percent <= 100;
+  // Rounded: 99.9 / 100 is 0.9990000000000001.
+  const hint = isPercentage ? `: for ${percent} % write ${Number((percent / 100).toPrecision(12))}` : ", such as 0.999";
   throw new Error(`"${text}" is not a fraction between 0 and 1${hint}`);
 }
 

@@ -43,7 +43,7 @@ describe("documentsIn", () => {
     ["a Kubernetes object", "apiVersion: v1\nkind: Pod\n", /Kubernetes object: apply it with kubectl apply/],
     ["a name that is not a string", "name: 5\nclasses: []\n", /neither/],
     ["invalid YAML", "a: [\n", /^f\.yaml:\d+:\d+: not valid YAML/],
-    ["a duplicate key", "name: a\nname: b\nclasses: []\n", /unique/],
+    ["a duplicate key", "name: a\nname: b\nclasses: []\n", /"name" is repeated \(first at line 1, column 1\)/],
   ])("rejects %s", (_, text, words) => {
     const { documents, errors } = parseDocuments(`${text}---\n${TWO}`, "f.yaml");
     expect(errors.join("\n")).toMatch(words);

@@ -30,7 +30,9 @@ export function parseDocuments(text: string, source: string): ParsedDocuments {
   for (const { document, problems } of parsed) {
     if (problems.length > 0)
       failures.push(
-        ...problems.map(({ offset, message }) => `${locationText(source, lines, offset)}: not valid YAML: ${message}`),
+        ...problems.map(
+          ({ offset, message, fix }) => `${locationText(source, lines, offset)}: not valid YAML: ${message}; ${fix}`,
+        ),
       );
     else if (hasContent(document)) {
       const read = toResource(document, lines, source);

@@ -48,9 +48,18 @@ describe("limits", () => {
       problem: /^has more than 50 values; split/,
     },
     { case: "many documents", text: "--- 1\n--- 2\n--- 3\n", problem: /^3:\d+ contains more than 2 documents; split/ },
-    { case: "duplicate keys", text: "a: 1\nb:\n  c: 1\n  c: 2\n", problem: /^4:3 Map keys must be unique; fix/ },
-    { case: "duplicate keys in flow", text: "{a: 1, a: 2}", problem: /^1:8 Map keys must be unique/ },
-    { case: "a syntax error", text: "a: [1\nb: 2\n", problem: /^2:1 Flow sequence.*; fix the syntax/ },
+    { case: "duplicate keys", text: "a: 1\nb:\n  c: 1\n  c: 2\n", problem: /^4:3 the key "c" is repeated \(first at line 3, column 3\); remove/ },
+    { case: "duplicate keys in flow", text: "{a: 1, a: 2}", problem: /^1:8 the key "a" is repeated \(first at line 1, column 2\);/ },
+    { case: "a syntax error", text: "a: [1\nb: 2\n", problem: /^2:1 a list \[ \] or map \{ \} does not end; add/ },
+    { case: "a tab", text: "a:\n\tb: 1\n", problem: /^2:1 the line is indented with a tab; indent with spaces/ },
+    { case: "a tab before a list item", text: "a:\n\t- b\n", problem: /^2:1 the line is indented with a tab/ },
+    { case: "a key deeper than its neighbour", text: "a:\n  b: 1\n   c: 2\n", problem: /^3:\d+ the line is not indented/ },
+    { case: "a key between levels", text: "a:\n  - b: 1\n   c: 2\n", problem: /^3:\d+ the line is not indented like/ },
+    { case: "an item between levels", text: "a:\n  - b\n - c\n", problem: /^3:\d+ the line is not indented like/ },
+    { case: "a value with a colon", text: "a: b: c\n", problem: /^1:4 the value contains a colon.*; quote/ },
+    { case: "a key without a colon", text: "a: 1\nb\n", problem: /^2:1 the line has no colon.*; write key: value/ },
+    { case: "a reserved character", text: "a: @b\n", problem: /^1:4 the value starts with.*; quote/ },
+    { case: "an open quote", text: 'a: "b\n', problem: /^\d:\d the quoted value does not end; add/ },
   ])("$case", ({ text, problem }) => {
     if (typeof problem === "string") expect(problemOf(text)).toBe(problem);
     else expect(problemOf(text)).toMatch(problem);

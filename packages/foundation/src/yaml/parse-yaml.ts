@@ -1,5 +1,6 @@
 import { Composer, isScalar, Lexer, LineCounter, Parser, visit, type CST, type Document } from "yaml";
 import { findDocumentProblem } from "../documents/document-limits.ts";
+import { describeSyntaxErrors, type SyntaxProblem } from "./syntax-problem.ts";
 import {
   LimitExceeded,
   TOO_MANY_ALIASES,
@@ -161,33 +162,39 @@ function* boundedTokens(text: string, limits: YamlLimits, lines: LineCounter): G
 const OUTER_LEVELS = 2;
 
 function problemsOf(document: Document.Parsed, lines: LineCounter, options: YamlOptions): readonly YamlProblem[] {
-  const errors = document.errors.map(({ pos, message }) => ({ offset: pos[0], message: firstLine(message) }));
-  const duplicates = options.allowDuplicates === true || errors.length > 0 ? [] : duplicateKeys(document);
-  return [...errors, ...duplicates].map((problem) => placed({ fix: FIX_SYNTAX, ...problem }, lines));
+  const errors = describeSyntaxErrors(document.errors);
+  const duplicates = options.allowDuplicates === true || errors.length > 0 ? [] : duplicateKeys(document, lines);
+  const problems = [...errors, ...duplicates].map((problem) => placed(problem, lines));
+  // Further errors of a line are consequences of its first one.
+  return problems.filter(({ line }, index) => problems.findIndex((each) => each.line === line) === index);
 }
 
-const FIX_SYNTAX = "fix the syntax at that position";
+interface Problem extends SyntaxProblem {
+  readonly offset: number;
+}
 
-function duplicateKeys(document: Document.Parsed): readonly { readonly offset: number; readonly message: string }[] {
-  const found: { offset: number; message: string }[] = [];
+function duplicateKeys(document: Document.Parsed, lines: LineCounter): readonly Problem[] {
+  const found: Problem[] = [];
   visit(document, {
     Map(_, { items }) {
-      const keys = new Set<unknown>();
+      const offsets = new Map<unknown, number>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (keys.has(key.value) && found.length < MAX_ERRORS)
-          found.push({ offset: key.range?.[0] ?? 0, message: "Map keys must be unique" });
-        keys.add(key.value);
+        const offset = key.range?.[0] ?? 0;
+        const first = offsets.get(key.value);
+        if (first === undefined) offsets.set(key.value, offset);
+        else if (found.length < MAX_ERRORS) {
+          const { line, col } = lines.linePos(first);
+          const message = `the key "${String(key.value)}" is repeated (first at line ${line}, column ${col})`;
+          found.push({ offset, message, fix: "remove or rename one of them" });
+        }
       }
     },
   });
   return found;
 }
 
-function placed(
-  { offset, message, fix }: { readonly offset: number; readonly message: string; readonly fix: string },
-  lines: LineCounter,
-): YamlProblem {
+function placed({ offset, message, fix }: Problem, lines: LineCounter): YamlProblem {
   const { line, col } = lines.linePos(offset);
   return { offset, line, column: col, message, fix };
 }

@@ -52,7 +52,7 @@ describe("reports all violations at once", () => {
     version: ["1"],
     metadata: { tags: "demo", created_at: "yesterday" },
     classes: [
-      { key: "a.b", function_bindings: [{ name: "add", function_key: "Counter.add" }] },
+      { key: "a.b", function_bindings: [{ name: "add", function_key: "Counter.add", access_modifier: "open" }] },
       "Counter",
       { key: "Ok", state_spec: { consistency_model: "EVENTUAL", persistent: "yes" } },
     ],
@@ -93,7 +93,7 @@ describe("reports all violations at once", () => {
     ["$.metadata.tags", "is a string", "use a list"],
     ["$.metadata.created_at", "is not a datetime", "2026-01-31T12:00:00Z"],
     ["$.classes[0].key", "is not a class key", "no dot"],
-    ["$.classes[0].function_bindings[0].access_modifier", "is missing", "use PUBLIC, INTERNAL or PRIVATE"],
+    ["$.classes[0].function_bindings[0].access_modifier", "is not an allowed value", "use PUBLIC, INTERNAL or PRIVATE"],
     ["$.classes[1]", "is a string", "use an object"],
     ["$.classes[0].function_bindings[0].function_key", 'has no function "Counter.add"', 'use "f"'],
     ["$.deployments[0].class_key", 'has no class "C"', 'use "a.b", "Ok"'],
@@ -196,4 +196,20 @@ describe("any JSON value", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test.each([
+  { field: "availability", value: "99.9%", message: '"99.9%" is not a number', fix: "write 0.999" },
+  { field: "availability", value: "0.999", message: '"0.999" is not a number', fix: "write 0.999 without quotes" },
+  { field: "availability", value: 99.9, message: "99.9 is out of range", fix: "use at most 1: for 99.9 % write 0.999" },
+  { field: "availability", value: 7000, message: "7000 is out of range", fix: "use at most 1" },
+  { field: "availability", value: "high", message: "is a string", fix: "use a number" },
+  { field: "max_latency_ms", value: "100ms", message: '"100ms" is not a number', fix: "write 100" },
+  { field: "max_latency_ms", value: "0.2 s", message: '"0.2 s" is not a number', fix: "write 200" },
+  { field: "max_latency_ms", value: "2h", message: "is a string", fix: "use a number" },
+  { field: "min_throughput_rps", value: "50rps", message: '"50rps" is not a number', fix: "write 50" },
+])("suggests the number for $field: $value", ({ field, value, message, fix }) => {
+  const read = classDeploymentFromWire({ key: "d", class_key: "C", nfr_requirements: { [field]: value } });
+  const violations = read.ok ? [] : read.error;
+  expect(violations).toContainEqual({ path: `$.nfr_requirements.${field}`, message, fix });
 });

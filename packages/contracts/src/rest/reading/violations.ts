@@ -12,6 +12,7 @@ import {
   type Violation,
 } from "@oaas/foundation";
 import type { z } from "zod";
+import { numberFix, percentageFix } from "./number-hint.ts";
 
 /** Parses a value with a schema, or returns all violations; those beyond the first hundred are counted only. */
 export function readBy<Schema extends z.ZodType>(
@@ -51,19 +52,19 @@ function violationFromIssue(issue: Issue): Violation {
   if (issue.code === "custom" && isViolation(issue.params?.["violation"])) {
     return violationsUnder(path, [issue.params["violation"]])[0] as Violation;
   }
-  return { path, ...describeIssue(issue) };
+  return { path, ...describeIssue(issue, String(issue.path.at(-1) ?? "")) };
 }
 
 function isViolation(value: unknown): value is Violation {
   return typeof value === "object" && value !== null && "path" in value && "message" in value;
 }
 
-function describeIssue(issue: Issue): { readonly message: string; readonly fix: string } {
+function describeIssue(issue: Issue, fieldName: string): { readonly message: string; readonly fix: string } {
   switch (issue.code) {
     case "custom":
       return { message: issue.message, fix: String(issue.params?.["fix"] ?? "fix the value") };
     case "invalid_type":
-      return describeWrongType(issue.expected, issue.input);
+      return describeWrongType(issue.expected, issue.input, fieldName);
     case "invalid_value":
       return {
         message: issue.input === undefined ? "is missing" : `${formatValue(issue.input)} is not an allowed value`,
@@ -77,7 +78,7 @@ function describeIssue(issue: Issue): { readonly message: string; readonly fix: 
       return { message: `${formatValue(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
     case "invalid_key": {
       const [inner] = issue.issues;
-      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : describeIssue(inner);
+      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : describeIssue(inner, fieldName);
     }
     case "unrecognized_keys":
     case "not_multiple_of":
@@ -101,9 +102,11 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   nan: "not a number",
 };
 
-function describeWrongType(expected: string, input: unknown) {
+function describeWrongType(expected: string, input: unknown, fieldName: string) {
   const expectedName = TYPE_NAMES[expected] ?? expected;
   if (input === undefined) return { message: "is missing", fix: `add it: ${expectedName}` };
+  const fix = expected === "number" && typeof input === "string" ? numberFix(fieldName, input) : undefined;
+  if (fix !== undefined) return { message: `${formatValue(input)} is not a number`, fix };
   return { message: `is ${typeName(input)}`, fix: `use ${expectedName}` };
 }
 
@@ -117,7 +120,8 @@ function typeName(input: unknown): string {
 function describeOutOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
   if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
   if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
-  return { message: `${formatValue(input)} is out of range`, fix: `use at ${bound} ${limit}` };
+  const percentage = bound === "most" && limit === "1" && typeof input === "number" ? percentageFix(input) : undefined;
+  return { message: `${formatValue(input)} is out of range`, fix: `use at ${bound} ${limit}${percentage === undefined ? "" : `: ${percentage}`}` };
 }
 
 function formatFix(format: string): string {

@@ -49,7 +49,7 @@ describe("documentFromYaml", () => {
     { text: "", says: "is empty", why: "nothing was sent" },
     { text: "# nothing\n", says: "is empty", why: "only a comment" },
     { text: "a: 1\n---\nb: 2\n", says: "more than one document", why: "two documents" },
-    { text: "a: 1\na: 2\n", says: "unique", why: "one of the two would be lost" },
+    { text: "a: 1\na: 2\n", says: "repeated", why: "one of the two would be lost" },
     { text: "a: [1\n", says: "not valid YAML", why: "a list that does not end" },
     { text: "? [1, 2]\n: 3\n", says: "key", why: "JSON has no such keys" },
     { text: "a: {<<: text}\n", says: "not valid YAML", why: "a merge key without a map" },

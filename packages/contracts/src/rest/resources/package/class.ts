@@ -100,10 +100,11 @@ export const stateSpecification = resource<StateSpecification>()({
 export const functionBinding = resource<FunctionBinding>()({
   name: required("name", "Method name.", string(BINDING_NAME)),
   functionKey: required("function_key", "Key of a function in the same package.", string<FunctionKey>(FUNCTION_KEY)),
-  accessModifier: required(
+  accessModifier: defaulted(
     "access_modifier",
-    "Visibility of the method.",
+    "Visibility of the method. Default: `PUBLIC`.",
     enumeration(AccessModifier, screamingSnakeCase),
+    AccessModifier.public,
   ),
   stateless: property({
     fields: {
