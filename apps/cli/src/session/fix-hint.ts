@@ -18,6 +18,8 @@ export function fixHint(fault: Fault, { name, pmUrl, token }: SelectedContext, n
   if (detail.kind === "permission-denied") return `get a token with a higher role, then: ${login}`;
   if (detail.kind === "unavailable" && detail.dependency === "package-manager")
     return connectionHint(fault, `${pmUrl} (${isVariable ? name : `context ${name}`})`);
+  if (detail.kind === "failed-precondition" && detail.subject === pmUrl)
+    return `check the address: ${isVariable ? `it is in ${name}` : "oaas context list"}; the local stack shows its own: oaas status`;
   return detail.kind === "not-found" ? LIST_COMMANDS[detail.resource] : undefined;
 }
 
@@ -29,6 +31,8 @@ const LIST_COMMANDS: Readonly<Record<string, string>> = {
   "deployment revision": "see oaas deployment history KEY",
   cluster: "see oaas cluster list",
   "class runtime": "see oaas runtime list",
+  // The only server with this resource.
+  path: "this is the status page of a local stack; the address of its package manager is in oaas status",
 };
 
 const UNKNOWN_HOST = new Set(["ENOTFOUND", "EAI_AGAIN"]);
@@ -41,6 +45,7 @@ function connectionHint({ cause }: Fault, where: string): string {
     return `the certificate of ${where} is not trusted (${code}); set NODE_EXTRA_CA_CERTS to its CA certificate file`;
   if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${where} does not speak TLS; is its address http://?`;
   if (code.startsWith("HPE_")) return `${where} does not speak HTTP; is its address https://?`;
+  if (code === "ECONNRESET") return `${where} closed the connection; is its address https://?`;
   const reason = code === "ECONNREFUSED" || message === "" ? "" : `: ${message}`;
   return `cannot connect to ${where}${reason}; start the local stack (npm start), or check with: oaas doctor`;
 }

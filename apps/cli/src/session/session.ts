@@ -128,7 +128,16 @@ export class Session {
   async fixHint(fault: Fault): Promise<string | undefined> {
     if (isAboutPrometheus(fault)) return PROMETHEUS_HINT;
     const context = await this.context().catch(() => undefined);
-    return context && fixHint(fault, context, this.environment.clock.now());
+    const hint = context && fixHint(fault, context, this.environment.clock.now());
+    return fault.detail.kind === "not-found" ? ((await this.#nearestName(fault.detail)) ?? hint) : hint;
+  }
+
+  /** The existing object whose name is closest to the one that was not found. */
+  async #nearestName({ resource, name }: { readonly resource: string; readonly name: string }) {
+    const { listNames } = await import("./list-names.ts");
+    const { nearestName } = await import("../documents/nearest-name.ts");
+    const nearest = nearestName(name, await listNames(this, resource));
+    return nearest === undefined ? undefined : `did you mean ${nearest}?`;
   }
 
   // Loaded on the first call and without the contract schemas, which would dominate the start time of a short command.

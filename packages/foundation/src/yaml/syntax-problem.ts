@@ -23,10 +23,7 @@ const KNOWN: readonly (readonly [pattern: RegExp, problem: SyntaxProblem])[] = [
     /Implicit (?:map )?keys need to be|^MULTILINE_IMPLICIT_KEY/,
     { message: "the line has no colon after its key", fix: "write key: value, with a space after the colon" },
   ],
-  [
-    /^BAD_SCALAR_START/,
-    { message: "the value starts with a character that YAML reserves", fix: "quote the value" },
-  ],
+  [/^BAD_SCALAR_START/, { message: "the value starts with a character that YAML reserves", fix: "quote the value" }],
   [/Missing closing/, { message: "the quoted value does not end", fix: "add the closing quote" }],
   [
     /^(?:BAD_INDENT|MISSING_CHAR) Flow (?:sequence|map)|^BLOCK_IN_FLOW/,

@@ -110,7 +110,7 @@ describe("a call that fails", () => {
 
   test("rejects a response that does not match the contract", async () => {
     for (const body of ["[{}]", "{", ""]) {
-      const { client } = serverThat({ status: 200, body });
+      const { client } = serverThat({ status: 200, body, headers: { "x-correlation-id": "c-1" } });
       await expect(client.call("listPackages")).rejects.toThrow("does not match the API contract");
     }
   });

@@ -1,5 +1,6 @@
 import { internal } from "@oaas/foundation";
 import type { z } from "zod";
+import { otherServerFault } from "./other-server.ts";
 import { exchange, type CallOptions, type RestClientOptions } from "./send-request.ts";
 import { faultFromResponse } from "../faults/fault-from-response.ts";
 import { ROUTES, type OperationId } from "../routes/table.ts";
@@ -34,12 +35,14 @@ export function createRestClient(client: RestClientOptions): RestClient {
     async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
       const route: Route = ROUTES[id];
       const { method, path, response } = route;
-      const { text, retryAfter, ...received } = await exchange(
+      const { text, retryAfter, isMarked, ...received } = await exchange(
         client,
         { method, path, mediaType: response.mediaType },
         options,
       );
       const { status } = received;
+      const other = isMarked ? undefined : otherServerFault(client.baseUrl, id, { status, text });
+      if (other !== undefined) throw other;
       const expected = [response, ...(route.otherResponses ?? [])].find((each) => each.status === status);
       if (expected === undefined || (status >= 400 && expected.schema === undefined))
         throw faultFromResponse({ status, body: text, retryAfter, nowMs: client.clock.now() });

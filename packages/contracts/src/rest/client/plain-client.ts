@@ -5,15 +5,21 @@ import { OPERATIONS } from "./gen/operations.ts";
 import type { OperationId } from "../routes/table.ts";
 
 /**
- * A client without schemas, for programs that start for one call: building the schemas takes longer than the call. It does
- * not validate responses; errors are handled as in `createRestClient`.
+ * A client without schemas, for programs that start for one call: building the schemas takes longer than the call. It
+ * validates only responses that may come from another server; errors are handled as in `createRestClient`.
  */
 export function createPlainClient(client: RestClientOptions): RestClient {
   return {
     async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
       const { method, path, statuses, mediaType } = parseOperation(id);
-      const { text, retryAfter, ...received } = await exchange(client, { method, path, mediaType }, options);
+      const { text, retryAfter, isMarked, ...received } = await exchange(client, { method, path, mediaType }, options);
       const { status } = received;
+      if (!isMarked) {
+        // The schemas load only for a response that may come from another server.
+        const { otherServerFault } = await import("./other-server.ts");
+        const fault = otherServerFault(client.baseUrl, id, { status, text });
+        if (fault !== undefined) throw fault;
+      }
       if (!statuses.has(status)) {
         const { faultFromResponse } = await import("../faults/fault-from-response.ts");
         throw faultFromResponse({ status, body: text, retryAfter, nowMs: client.clock.now() });

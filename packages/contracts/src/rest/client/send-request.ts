@@ -55,6 +55,8 @@ interface Received {
   readonly retryAfter: string | null;
   /** Problems that did not stop the request, such as unknown fields with `field_validation=warn`. */
   readonly warnings: readonly string[];
+  /** Whether it has a correlation id, as every response of the package manager. */
+  readonly isMarked: boolean;
 }
 
 /** Sends one request and reads the whole response. Throws unavailable without a response, or the signal's fault. */
@@ -73,6 +75,7 @@ export async function exchange(client: RestClientOptions, place: Place, options:
       nextPageToken: headers.get(HEADERS.nextPageToken),
       retryAfter: headers.get(HEADERS.retryAfter),
       warnings: parseWarnings(headers.get(HEADERS.warning) ?? ""),
+      isMarked: headers.get(HEADERS.correlationId) !== null,
     };
   } catch (cause) {
     if (options.signal?.aborted) throw abortFault(options.signal);

@@ -78,7 +78,9 @@ function describeIssue(issue: Issue, fieldName: string): { readonly message: str
       return { message: `${formatValue(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
     case "invalid_key": {
       const [inner] = issue.issues;
-      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : describeIssue(inner, fieldName);
+      return inner === undefined
+        ? { message: "has an invalid name", fix: "use another name" }
+        : describeIssue(inner, fieldName);
     }
     case "unrecognized_keys":
     case "not_multiple_of":
@@ -121,7 +123,10 @@ function describeOutOfRange(origin: string, input: unknown, bound: "most" | "lea
   if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
   if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
   const percentage = bound === "most" && limit === "1" && typeof input === "number" ? percentageFix(input) : undefined;
-  return { message: `${formatValue(input)} is out of range`, fix: `use at ${bound} ${limit}${percentage === undefined ? "" : `: ${percentage}`}` };
+  return {
+    message: `${formatValue(input)} is out of range`,
+    fix: `use at ${bound} ${limit}${percentage === undefined ? "" : `: ${percentage}`}`,
+  };
 }
 
 function formatFix(format: string): string {
