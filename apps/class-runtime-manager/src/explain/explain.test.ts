@@ -78,8 +78,19 @@ test("agrees with the status", () => {
   const world = brokenWorld();
   const { status } = evaluate(undefined, world.observation(), world.nowMs);
   const answer = explain({ ...QUESTION, status }, world.observation(), world.nowMs);
-  expect(answer.summary).toBe(status.message);
+  expect(status.message).toContain("image not found");
+  expect(answer.summary, "the same cause in plain words").toBe("Function Order.place: the registry has no image.");
   expect(answer.root.reason).toBe(status.reason);
+});
+
+test("gives no verdict about a change that is not applied yet", () => {
+  const world = brokenWorld();
+  const { status } = evaluate(undefined, world.observation(), world.nowMs);
+  const observation = { ...world.observation(), generation: (status.observedGeneration ?? 0) + 1 };
+  const answer = explain({ ...QUESTION, status }, observation, world.nowMs);
+  expect(answer).toMatchObject({ verdict: "transient", root: { verdict: "transient", reason: "RollingOut" } });
+  expect(answer.summary).toContain("not applied yet");
+  expect(answer.root.causes[0]?.verdict, "the chain shows the state before").toBe("permanent");
 });
 
 test("summarizes a thousand failing pods", () => {

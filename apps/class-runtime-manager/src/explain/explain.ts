@@ -12,7 +12,7 @@ import type { Finding } from "../lifecycle/diagnosis/finding.ts";
 import { withLastKnownFunctions } from "../lifecycle/observation/last-known.ts";
 import type { Observation } from "../lifecycle/observation/observation.ts";
 import { isFaultReason } from "../lifecycle/observation/reasons.ts";
-import { causeText, countText } from "../lifecycle/status/cause-text.ts";
+import { countText, plainCauseText } from "../lifecycle/status/cause-text.ts";
 import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
 import { findingParts, partOf } from "./finding-parts.ts";
@@ -39,28 +39,62 @@ export function explain(request: ExplainRequest, observation: Observation, nowMs
   const { causes } = assessment;
   // Causes that require action come before transient ones.
   const main = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
-  const verdict = observation.deleting ? (main?.finding.verdict ?? "transient") : (main?.finding.verdict ?? "healthy");
-  const summary = main === undefined ? healthySummary(observation, assessment) : causeText(main, observation.subject);
+  const { verdict, summary, reason, action } = isOutdated(request, observation, main)
+    ? NOT_APPLIED
+    : describeMain(main, observation, assessment);
   const outside = causes.filter((cause) => isOutsideComponents(cause) && !isAboutClass(cause, observation));
   const template = explainTemplate(request.status?.template ?? observation.expected?.template, request.requested);
   return {
     deploymentId: request.deploymentId,
     summary,
     verdict,
-    action: main?.finding.action ?? "",
+    action,
     root: {
       level: "class",
       name: request.classKey,
       resource: observation.subject,
       verdict,
-      reason: main?.finding.reason ?? "",
+      reason,
       message: summary,
-      action: main?.finding.action ?? "",
+      action,
       causes: [...outside.map(outsidePart), ...componentParts(assessment, observation)],
     },
     ...(template === undefined ? {} : { template }),
     observedAt: timestamp(nowMs),
   };
+}
+
+interface Headline {
+  readonly verdict: Explanation["verdict"];
+  readonly summary: string;
+  readonly reason: string;
+  readonly action: string;
+}
+
+const NOT_APPLIED: Headline = {
+  verdict: "transient",
+  summary: "The latest change of the class is not applied yet; the objects below are of the change before.",
+  reason: "RollingOut",
+  action: "Wait; the class runtime manager applies it.",
+};
+
+/** Whether the objects in the cluster are still of an earlier spec, so that their state is no verdict about this one. */
+function isOutdated(
+  { status }: ExplainRequest,
+  { generation, deleting }: Observation,
+  main: Cause | undefined,
+): boolean {
+  const observed = status?.observedGeneration;
+  return !deleting && main?.source === "observation" && observed !== undefined && observed < generation;
+}
+
+function describeMain(main: Cause | undefined, observation: Observation, assessment: Assessment): Headline {
+  if (main === undefined) {
+    const verdict = observation.deleting ? "transient" : "healthy";
+    return { verdict, summary: healthySummary(observation, assessment), reason: "", action: "" };
+  }
+  const { verdict, reason, action } = main.finding;
+  return { verdict, summary: plainCauseText(main, observation.subject), reason, action };
 }
 
 function narrowToFunction(assessment: Assessment, functionKey: string | undefined): Assessment {

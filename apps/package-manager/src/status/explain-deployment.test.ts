@@ -1,6 +1,12 @@
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";
+import {
+  beforeChange,
+  explainDeployment,
+  findingFromReport,
+  createFinding,
+  type ClusterFinding,
+} from "./explain-deployment.ts";
 import { reportOf } from "./testing/reports.ts";
 
 const key = "cart" as DeploymentKey;
@@ -15,7 +21,8 @@ const pod = {
   ...createFinding("add-1", "permanent", "image not found", { suggested_action: "correct the image" }),
   level: "pod" as const,
 };
-const broken = createFinding("shop.Cart", "permanent", "degraded", {
+const broken = createFinding("shop.Cart", "permanent", "Function Cart.add: the registry has no image add:2.", {
+  suggested_action: "Correct the image.",
   causes: [
     { ...createFinding("Cart.slow", "transient", "starting"), level: "function" },
     { ...createFinding("Cart.add", "permanent", "no replica is ready", { causes: [pod] }), level: "function" },
@@ -37,15 +44,37 @@ describe("explainDeployment", () => {
       name: "the root cause in the worst cluster",
       clusters: [of("a", { finding: starting }), of("b", { finding: broken }), of("c", { error: "unreachable" })],
       verdict: "permanent",
-      summary: /^cart in b: pod add-1: image not found\.$/,
-      action: "correct the image",
+      summary:
+        /^Function Cart\.add in b: the registry has no image add:2\. Waiting will not help: correct the image\.$/,
+      action: "Correct the image.",
+    },
+    {
+      name: "the same cause in several clusters",
+      clusters: [of("c", { finding: broken }), of("a", { finding: healthy }), of("b", { finding: broken })],
+      verdict: "permanent",
+      summary: /^Function Cart\.add in b and c: the registry has no image add:2\. Waiting will not help: /,
+      action: "Correct the image.",
+    },
+    {
+      name: "the only cluster is not named",
+      clusters: [of("a", { finding: broken })],
+      verdict: "permanent",
+      summary: /^Function Cart\.add: the registry has no image add:2\. Waiting will not help: correct the image\.$/,
+      action: "Correct the image.",
+    },
+    {
+      name: "a transient cause",
+      clusters: [of("a", { finding: { ...starting, suggested_action: "Wait until the pods are ready." } })],
+      verdict: "transient",
+      summary: /^progressing\. Wait until the pods are ready\.$/,
+      action: "Wait until the pods are ready.",
     },
     {
       name: "an unreachable cluster",
       clusters: [of("a", { finding: healthy }), of("b", { error: 'cluster "b" is unreachable' })],
       verdict: "transient",
-      summary: /cart in b: cluster "b" is unreachable/,
-      action: 'check why cluster "b" is unreachable',
+      summary: /^Cluster b: cluster "b" is unreachable\.$/,
+      action: 'Check why cluster "b" is unreachable.',
     },
   ];
   it.each(cases)("$name", ({ clusters, verdict, summary, action }) => {
@@ -60,6 +89,16 @@ describe("explainDeployment", () => {
     expect(explainDeployment(key, [of("a", { finding: starting })], operation, at).summary).toContain(
       "Operation deploy is in progress (1/3).",
     );
+  });
+
+  it("gives no verdict about a revision that has not reached the cluster", () => {
+    const finding = beforeChange(broken);
+    const { verdict, summary } = explainDeployment(key, [of("a", { finding })], undefined, at);
+    expect({ verdict, summary }).toMatchObject({
+      verdict: "transient",
+      summary: expect.stringMatching(/^The latest rev/),
+    });
+    expect(finding.causes).toEqual(broken.causes);
   });
 
   it("uses the status report when the manager does not support explain", () => {

@@ -1,6 +1,7 @@
 import type { Explanation, FindingWire } from "@oaas/contracts/rest";
 import type { ClusterName, DeploymentKey, UnitId, OperationStatus } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
+import { summarizeCluster } from "./explanation-summary.ts";
 
 /** The explanation of a unit by one cluster. */
 export interface ClusterFinding {
@@ -28,7 +29,7 @@ export function explainDeployment(
   return {
     key,
     verdict: worst === undefined ? "transient" : verdictOf(worst),
-    summary: summaryOf(key, worst, sorted, operation),
+    summary: `${summaryOf(key, worst, sorted)}${progressText(operation)}`,
     suggestedAction: worst === undefined ? "" : actionOf(worst),
     clusters: sorted,
     observedAt,
@@ -48,6 +49,16 @@ export function findingFromReport(report: UnitReport): FindingWire {
         level: "function",
       })),
   });
+}
+
+/** The finding about a unit whose latest revision has not reached the cluster: no verdict about that revision. */
+export function beforeChange(finding: FindingWire): FindingWire {
+  return {
+    ...finding,
+    verdict: "transient",
+    message: "The latest revision has not reached the cluster yet; the objects below are of the revision before.",
+    suggested_action: "",
+  };
 }
 
 /** A finding about a class. */
@@ -72,14 +83,6 @@ export function createFinding(
   };
 }
 
-/** The deepest finding of the worst branch. */
-function rootCause(finding: FindingWire): FindingWire {
-  const [worst] = finding.causes
-    .filter(({ verdict }) => verdict !== "healthy")
-    .toSorted((a, b) => SEVERITY[b.verdict] - SEVERITY[a.verdict]);
-  return worst === undefined ? finding : rootCause(worst);
-}
-
 /** An unreachable cluster may recover, so it counts as transient. */
 function verdictOf({ finding }: ClusterFinding): Explanation["verdict"] {
   return finding?.verdict ?? "transient";
@@ -89,28 +92,31 @@ function severity(one: ClusterFinding): number {
   return SEVERITY[verdictOf(one)];
 }
 
-function summaryOf(
-  key: DeploymentKey,
-  worst: ClusterFinding | undefined,
-  all: readonly ClusterFinding[],
-  operation: OperationStatus | undefined,
-): string {
-  const progress =
-    operation?.state === "running"
-      ? ` Operation ${operation.kind} is in progress (${operation.done}/${operation.total}).`
-      : "";
-  if (worst === undefined) return `${key} is not placed in a cluster yet.${progress}`;
-  if (verdictOf(worst) === "healthy") {
-    return `${key} is healthy in ${all.length === 1 ? "its cluster" : `all ${all.length} clusters`}.${progress}`;
-  }
-  if (worst.finding === undefined) return `${key} in ${worst.cluster}: ${worst.error ?? "no information"}.${progress}`;
-  const { level, name, message } = rootCause(worst.finding);
-  const where = level === "class" ? "" : ` ${level} ${name}:`;
-  return `${key} in ${worst.cluster}:${where} ${message}.${progress}`.replaceAll("..", ".");
+function actionOf({ cluster, finding, error }: ClusterFinding): string {
+  if (finding === undefined) return error === undefined ? "" : `Check why cluster "${cluster}" is unreachable.`;
+  return finding.suggested_action;
 }
 
-function actionOf({ cluster, finding, error }: ClusterFinding): string {
-  if (finding === undefined) return error === undefined ? "" : `check why cluster "${cluster}" is unreachable`;
-  const cause = rootCause(finding);
-  return cause.suggested_action === "" ? finding.suggested_action : cause.suggested_action;
+/** One sentence for people: the cause, the clusters that share it, and whether waiting helps. */
+function summaryOf(key: DeploymentKey, worst: ClusterFinding | undefined, all: readonly ClusterFinding[]): string {
+  if (worst === undefined) return `${key} is not placed in a cluster yet.`;
+  if (verdictOf(worst) === "healthy")
+    return `${key} is healthy in ${all.length === 1 ? "its cluster" : `all ${all.length} clusters`}.`;
+  const same = all.filter((one) => severity(one) === severity(worst) && causeOf(one) === causeOf(worst));
+  return summarizeCluster({
+    finding: worst.finding,
+    error: worst.error,
+    action: actionOf(worst),
+    clusters: same.map(({ cluster }) => cluster),
+    isOnlyCluster: all.length === 1,
+  });
+}
+
+function causeOf({ finding, error }: ClusterFinding): string {
+  return finding?.message ?? error ?? "";
+}
+
+function progressText(operation: OperationStatus | undefined): string {
+  if (operation?.state !== "running") return "";
+  return ` Operation ${operation.kind} is in progress (${operation.done}/${operation.total}).`;
 }

@@ -21,7 +21,13 @@ import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
-import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";
+import {
+  beforeChange,
+  explainDeployment,
+  findingFromReport,
+  createFinding,
+  type ClusterFinding,
+} from "./explain-deployment.ts";
 import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
 import { matchesQuery } from "./runtime-query.ts";
@@ -228,14 +234,17 @@ export class ClusterStatusReader implements StatusReader {
       return { cluster, unitId, finding: createFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
     }
     try {
-      const finding = await gateway.explain(cluster, unitId);
-      if (finding !== undefined) return { cluster, unitId, finding };
-      const report = await gateway.unit(cluster, unitId);
-      if (report !== undefined) return { cluster, unitId, finding: findingFromReport(report) };
+      const finding = (await gateway.explain(cluster, unitId)) ?? (await this.#findingFromUnit(cluster, unitId));
+      if (finding !== undefined) return { cluster, unitId, finding: accepted ? finding : beforeChange(finding) };
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) return { cluster, unitId, error: Fault.from(thrown).message };
     }
     const message = accepted ? "missing in the cluster; it will be deployed again" : "not deployed yet";
     return { cluster, unitId, finding: createFinding(name, "transient", message, { reason: "Missing" }) };
+  }
+
+  async #findingFromUnit(cluster: ClusterName, unitId: UnitId) {
+    const report = await this.#deps.gateway.unit(cluster, unitId);
+    return report && findingFromReport(report);
   }
 }

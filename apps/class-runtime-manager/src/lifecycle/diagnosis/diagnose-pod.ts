@@ -1,8 +1,8 @@
 import { refOf } from "@oaas/kube-core";
+import { findPullFailure } from "./diagnose-pull.ts";
 import { finding, type Finding } from "./finding.ts";
 import { eventsAbout, type ObservedEvent } from "../observation/observed-event.ts";
 import { conditionIn, type ContainerStatus, type Node, type Pod } from "../observation/observed-objects.ts";
-import type { Verdict } from "../observation/reasons.ts";
 
 /** Cluster objects needed to diagnose a pod. */
 export interface PodContext {
@@ -80,6 +80,7 @@ function findSchedulingFailure(pod: Pod, events: readonly ObservedEvent[]): Find
     });
   }
   return finding("Unschedulable", refOf(pod), `cannot be scheduled: ${message}`, {
+    plain: `no node can run it: ${message}`,
     since,
     events: related,
     verdict: TRANSIENT_TAINT.test(message) ? "transient" : "permanent",
@@ -96,57 +97,6 @@ function findContainerFailure(pod: Pod, events: readonly ObservedEvent[]): Findi
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-const PULL_REASONS = new Set([
-  "ErrImagePull",
-  "ImagePullBackOff",
-  "InvalidImageName",
-  "ErrImageNeverPull",
-  "ImageInspectError",
-  "RegistryUnavailable",
-  "SignatureValidationFailed",
-]);
-
-/**
- * Messages of kubelets and runtimes, normalized: a kubelet reports another text while it backs off, and the status must
- * not change each time. Only registry outages and rate limits are transient.
- */
-const PULL_FAILURES: readonly (readonly [pattern: RegExp, words: string, verdict: Verdict])[] = [
-  [/InvalidImageName|invalid reference/i, "invalid image name", "permanent"],
-  [/unauthorized|denied|authentication required|forbidden/i, "the registry denied access", "permanent"],
-  [
-    /no such host|i\/o timeout|connection (refused|reset)|TLS handshake|\bEOF\b|\b50[0234]\b|deadline exceeded/i,
-    "the registry is unreachable",
-    "transient",
-  ],
-  [/too many requests|\b429\b/i, "the registry limits pulls", "transient"],
-  [/not found|manifest unknown|does not exist/i, "image not found", "permanent"],
-  [/ErrImageNeverPull/, "image not on the node, and the pull policy is Never", "permanent"],
-];
-
-function classifyPullFailure(text: string): readonly [words: string, verdict: Verdict] {
-  const found = PULL_FAILURES.find(([pattern]) => pattern.test(text));
-  return found === undefined ? ["pull failed", "permanent"] : [found[1], found[2]];
-}
-
-function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
-  const waiting = container.state?.waiting;
-  if (waiting?.reason === undefined || !PULL_REASONS.has(waiting.reason)) return undefined;
-  const related = events.filter(
-    ({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"),
-  );
-  // During back-off only the event has the reason of the failure.
-  const cause = related.find(
-    ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
-  );
-  const [words, verdict] = classifyPullFailure(`${waiting.reason} ${waiting.message ?? ""} ${cause?.message ?? ""}`);
-  const image = container.image === undefined || container.image === "" ? "" : ` ${container.image}`;
-  return finding("ImagePull", refOf(pod), `cannot pull image${image} for container ${container.name}: ${words}`, {
-    verdict,
-    ...(cause === undefined ? {} : { count: cause.count }),
-    events: related,
-  });
 }
 
 const CONFIG_REASONS = new Set([
@@ -170,6 +120,7 @@ function findConfigFailure(
     refOf(pod),
     `cannot start container ${container.name}: ${waiting.message ?? waiting.reason}`,
     {
+      plain: `its container cannot start: ${waiting.message ?? waiting.reason}`,
       events: events.filter(({ reason, warning }) => warning && reason === "Failed"),
     },
   );
@@ -196,9 +147,15 @@ function findCrash(pod: Pod, container: ContainerStatus, events: readonly Observ
     verdict: restarts >= CRASH_LOOP_RESTARTS ? ("permanent" as const) : ("transient" as const),
   };
   if (termination?.reason === "OOMKilled") {
-    return finding("OutOfMemory", refOf(pod), `has container ${container.name} exceeding its memory limit`, details);
+    const plain = "its container exceeds its memory limit";
+    const message = `has container ${container.name} exceeding its memory limit`;
+    return finding("OutOfMemory", refOf(pod), message, { ...details, plain });
   }
-  return finding("CrashLoop", refOf(pod), `has container ${container.name} crashing${exitText(termination)}`, details);
+  const exit = exitText(termination);
+  return finding("CrashLoop", refOf(pod), `has container ${container.name} crashing${exit}`, {
+    ...details,
+    plain: `its container crashes${exit}`,
+  });
 }
 
 /** " with exit code 1: …", or nothing when the exit is unknown. */

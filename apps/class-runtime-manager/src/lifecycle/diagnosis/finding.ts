@@ -9,6 +9,8 @@ export interface Finding {
   readonly verdict: Verdict;
   /** A predicate without its subject: "cannot pull …". It has no ages or counts, so that it is stable. */
   readonly message: string;
+  /** The cause without Kubernetes objects, for the first sentence of an explanation; absent if the message serves. */
+  readonly plain?: string;
   readonly action: string;
   readonly object: ObjectRef;
   /** Start time in RFC 3339, if known. */
@@ -24,6 +26,7 @@ export interface Finding {
 interface FindingDetails {
   readonly verdict?: Verdict | undefined;
   readonly action?: string | undefined;
+  readonly plain?: string | undefined;
   readonly since?: string | undefined;
   readonly count?: number | undefined;
   readonly node?: string | undefined;
@@ -35,6 +38,7 @@ export function finding(reason: Reason, object: ObjectRef, message: string, deta
   const {
     verdict = REASONS[reason].verdict,
     action = REASONS[reason].action,
+    plain,
     since,
     count,
     node,
@@ -43,7 +47,8 @@ export function finding(reason: Reason, object: ObjectRef, message: string, deta
   return {
     reason,
     verdict,
-    message: message.replace(/(?<![\s.])[\s.]+$/, ""),
+    message: withoutFullStop(message),
+    ...(plain === undefined ? {} : { plain: withoutFullStop(plain) }),
     action,
     object,
     ...(since === undefined ? {} : { since }),
@@ -51,6 +56,10 @@ export function finding(reason: Reason, object: ObjectRef, message: string, deta
     ...(node === undefined ? {} : { node }),
     events,
   };
+}
+
+function withoutFullStop(text: string): string {
+  return text.replace(/(?<![\s.])[\s.]+$/, "");
 }
 
 /** Sorts findings by rank. The order of equal reasons does not depend on the input order. */

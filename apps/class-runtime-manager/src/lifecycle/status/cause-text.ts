@@ -20,6 +20,13 @@ export function causeText({ source, component, finding }: Cause, subject: Object
   return truncateMessage(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
 }
 
+/** The cause for people, without the Kubernetes object if it is not part of the cause. */
+export function plainCauseText(cause: Cause, subject: ObjectRef): string {
+  const { component, finding } = cause;
+  if (finding.plain === undefined || component === undefined) return causeText(cause, subject);
+  return truncateMessage(`${componentText(component)}: ${finding.plain}.`);
+}
+
 /** The component as shown to users. */
 export function componentText({ name, role }: NonNullable<Cause["component"]>): string {
   return role === "odgm" ? "State store" : `Function ${name}`;
