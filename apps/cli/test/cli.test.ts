@@ -120,7 +120,14 @@ describe("oaas with a package manager", () => {
     expect((await oaas(`apply -f ${second}`)).out).toBe("package/shop updated\n");
 
     expect((await oaas("package diff shop")).out).toContain("order-total:2.0.0");
-    expect((await oaas("package rollback shop --to 1 --reason back")).out).toContain("as in revision 1");
+    expect(await oaas("package rollback shop"), "no terminal to ask").toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/the one before 2 is 1\n.*with --to 1, or with --yes/) as string,
+    });
+    const declined = await oaas("package rollback shop", { answers: ["n"] });
+    expect(declined).toMatchObject({ code: 1, out: "" });
+    expect(declined.err).toMatch(/Roll package shop back from revision 2 to 1 \(\d+\w old, "first"\)\? \[y\/N\]/);
+    expect((await oaas("package rollback shop --yes --reason back")).out).toContain("as in revision 1");
     const history = await oaas("package history shop");
     expect(
       history.out
@@ -293,7 +300,7 @@ describe("oaas with a package manager", () => {
     ],
     ["an unexpected argument", "package list x", 2, /unexpected argument "x".*oaas package list --help/s],
     ["a missing argument", "package get", 2, /<name> is missing.*oaas package get --help/s],
-    ["a missing flag", "package rollback shop", 2, /--to is required.*oaas package rollback --help/s],
+    ["a missing flag", "diff", 2, /--filename is required.*oaas diff --help/s],
     ["a revision that is not a number", "package rollback shop --to one", 2, /to: "one" is not a positive integer/],
     ["revision 0", "package diff shop --from 0", 2, /from: "0" is not a positive integer/],
     ["a fractional count", "events --count 0.5", 2, /count: "0\.5" is not a positive integer/],
@@ -383,6 +390,13 @@ describe("oaas with a package manager", () => {
     );
     expect((await oaas("help package get")).out).toBe((await oaas("package get --help")).out);
     expect((await oaas("package list", { env: { OAAS_PM_URL: `${url}/api/v1/` } })).code).toBe(0);
+  });
+
+  test("suggests the nearest existing name", async () => {
+    const near = await file("near.yaml", (await readText(SHOP)).replace("name: shop", "name: nearby"));
+    await oaas(`apply -f ${near}`);
+    expect((await oaas("package get nerby")).err).toMatch(/"nerby" was not found\n +hint: did you mean nearby\?/);
+    await oaas("package delete nearby --yes");
   });
 
   test("distinguishes an unknown host from a failed TLS handshake", async () => {

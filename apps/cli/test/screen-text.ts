@@ -48,6 +48,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/-[0-9a-f]{12}\b/g, "-<unit>"],
   [/-(?:[0-9a-f]{8,10})-[a-z0-9]{5}\b/g, "-<pod>"],
   [/read \d+ s ago/g, "read <n> s ago"],
+  [/waited \d+ s/g, "waited <n> s"],
   [/127\.0\.0\.1:\d{2,5}/g, "127.0.0.1:<port>"],
 ];
 

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, execSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -108,6 +108,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await shows("apply-again", `apply -f ${hello}`);
     await shows("logs", "logs hello.Greeter --history");
     await shows("logs-output", "logs deployment/hello");
+    await shows("wait", "wait deployment/hello");
     const waited = await run("wait deployment/hello -o json");
     expect(JSON.parse(waited.raw), "JSON output is the state only").toMatchObject({
       key: "hello",
@@ -161,16 +162,27 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     const broken = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8")
       .replaceAll("hello", "broken")
       .replace("greeter:1.0.0", "greeter:missing");
-    await run(`apply -f ${file("broken.yaml", broken)}`);
-    expect((await run("wait broken --for=condition=Down --timeout 60s")).code).toBe(0);
-    // The events depend on how long it has been failing; the last one is in the first line.
+    const ended = await shows("wait-failed", `apply -f ${file("broken.yaml", broken)} --wait --timeout 10m`);
+    expect(ended, "reason and image in full").toContain(
+      "Function Greeter.greet: the registry has no image example.test/greeter:missing. Waiting will not help: ",
+    );
+    expect((await run("wait broken")).code, "a permanent verdict ends the wait").toBe(1);
+    // The events depend on how long it has been failing.
     const raw = await shows("explain-broken", "explain broken", {
-      without: /^ *event .*\n|(?<=^broken in edge: ).*/gm,
+      without: /^ *event .*\n/gm,
+      env: { OAAS_STACK_DATA_DIR: path.join(folder, "stack", ".oaas", "data") },
     });
-    expect(raw).toContain("example.test/greeter:missing");
+    const kubectl = /^ +(kubectl --kubeconfig .*)$/m.exec(screenText(raw))?.[1] ?? "no command";
+    expect(execSync(kubectl, { encoding: "utf8" }), kubectl).toMatch(/^Name: +broken-edge-[^]*ErrImagePull/);
+
+    const interrupted = await run("wait broken --keep-waiting", { input: [{ after: "CLUSTER", text: "\u0003" }] });
+    expect(interrupted.code).toBe(130);
+    expect(screenText(interrupted.raw)).toMatch(
+      /Stopped waiting\. The deployment of broken goes on.*\n +follow: oaas deployment watch broken\n/,
+    );
 
     const shown = Promise.withResolvers<void>();
-    const waiting = run("wait broken --for=condition=Running --timeout 2m", {
+    const waiting = run("wait broken --for=condition=Running --timeout 2m --keep-waiting", {
       onOutput: (picture) => void (picture.includes("CLUSTER") && shown.resolve()),
     });
     await shown.promise;

@@ -40,12 +40,13 @@ export const timeoutFlag = {
   placeholder: "time",
 } as const;
 
-export const revisionFlag = {
-  kind: "parsed",
-  parse: parsePositiveInteger,
-  brief: "the revision to restore",
-  placeholder: "revision",
-} as const;
+export const keepWaitingFlag = booleanFlag("keep waiting when a problem needs action, such as a missing image");
+
+/** Flags of commands that can wait for a deployment. */
+export const waitFlags = (brief: string) =>
+  ({ wait: booleanFlag(brief), timeout: timeoutFlag, keepWaiting: keepWaitingFlag }) as const;
+
+export const revisionFlag = numberFlag("the revision to restore; the previous one by default", "revision");
 
 export const yesFlag = booleanFlag("do not ask for confirmation");
 

@@ -53,6 +53,11 @@ export class Session {
     return this.format.as === "table" || this.format.as === "wide";
   }
 
+  /** A command line to copy that uses the same context. */
+  commandLine(words: string): string {
+    return `oaas ${words}${this.#contextName === undefined ? "" : ` --context ${this.#contextName}`}`;
+  }
+
   context(): Promise<SelectedContext> {
     return selectContext(this.environment, this.#contextName);
   }
@@ -135,7 +140,7 @@ export class Session {
   /** The existing object whose name is closest to the one that was not found. */
   async #nearestName({ resource, name }: { readonly resource: string; readonly name: string }) {
     const { listNames } = await import("./list-names.ts");
-    const { nearestName } = await import("../documents/nearest-name.ts");
+    const { nearestName } = await import("@oaas/foundation");
     const nearest = nearestName(name, await listNames(this, resource));
     return nearest === undefined ? undefined : `did you mean ${nearest}?`;
   }

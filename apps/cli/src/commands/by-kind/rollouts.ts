@@ -24,14 +24,9 @@ export async function rolloutStatus(
     await deploymentStatus(session, {}, name);
     return EXIT.done;
   }
-  const [{ followDeployment }, { isRunning }] = await Promise.all([
-    import("../observe/rollout.ts"),
-    import("../observe/wait.ts"),
-  ]);
-  const target = { isReached: isRunning, description: "running", timeoutMs: flags.timeout };
-  const code = await followDeployment(session, name, target);
-  if (code === EXIT.done && session.isHumanOutput) session.print(`deployment "${name}" successfully rolled out\n`);
-  return code;
+  const { followUntilRunning } = await import("../observe/follow-deployment.ts");
+  const reachedText = `deployment "${name}" successfully rolled out\n`;
+  return followUntilRunning(session, name, { timeout: flags.timeout, keepWaiting: false }, reachedText);
 }
 
 /** Lists revisions, or shows one. */
@@ -70,24 +65,16 @@ export async function rolloutUndo(
   session: Session,
   flags: { readonly toRevision?: number; readonly reason?: string },
   ...args: readonly string[]
-): Promise<void> {
+): Promise<ExitCode> {
   const { kind, name } = parseRevised(args);
-  // kubectl: revision 0 is the previous one.
-  const to = flags.toRevision || (await previousRevision(session, kind, name));
-  const body = { to, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-  if (kind === "package") return (await import("../resources/packages.ts")).rollBackPackage(session, body, name);
-  return (await import("../resources/deployments.ts")).rollBackDeployment(session, body, name);
-}
-
-async function previousRevision(session: Session, kind: "deployment" | "package", name: string): Promise<number> {
-  const revisions: readonly { readonly revision: number }[] =
-    kind === "package"
-      ? await session.listAll("listPackageRevisions", { parameters: { name } })
-      : await session.listAll("listDeploymentRevisions", { parameters: { key: name } });
-  const previous = revisions[1];
-  if (previous) return previous.revision;
-  throw new UsageError(
-    `${kind} "${name}" has no previous revision`,
-    `see oaas rollout history ${kind}/${name}; name a revision with --to-revision`,
-  );
+  const { rollBackDeployment, rollBackPackage } = await import("../resources/rollback.ts");
+  const { toRevision: to, reason } = flags;
+  const how = {
+    yes: true,
+    // kubectl: revision 0 is the previous one.
+    ...(to === undefined || to === 0 ? {} : { to }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  if (kind === "package") return rollBackPackage(session, how, name);
+  return rollBackDeployment(session, { ...how, wait: false, timeout: 0, keepWaiting: false }, name);
 }

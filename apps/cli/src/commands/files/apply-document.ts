@@ -2,6 +2,7 @@ import { Fault, joinViolations } from "@oaas/foundation";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
 import { rejectionText } from "./rejection-text.ts";
+import { printInterrupted } from "../observe/follow-deployment.ts";
 import { faultText } from "../../output/fault-text.ts";
 import type { Session } from "../../session/session.ts";
 
@@ -58,7 +59,10 @@ export async function applyDocument(
     session.recordOutcome({ kind, name, result: value.status, message: value.message });
     return EXIT.done;
   } catch (thrown) {
-    if (session.environment.signal.aborted) throw thrown;
+    if (session.environment.signal.aborted) {
+      if (kind === "deployment") printInterrupted(session, name);
+      throw thrown;
+    }
     const fault = Fault.from(thrown);
     session.environment.terminal.err(await rejectionText(session, document, fault));
     session.recordOutcome({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");

@@ -7,15 +7,13 @@ import { faultText } from "../../output/fault-text.ts";
 import { documentName, isRejectedSet, sendSet, type AppliedDocument, type SetQuery } from "./document-set.ts";
 import { readCurrent, dryRunAll, type DryRun } from "./dry-run.ts";
 import { rejectionText } from "./rejection-text.ts";
-import { followDeployment } from "../observe/rollout.ts";
+import { followUntilRunning, type WaitFlags } from "../observe/follow-deployment.ts";
 import type { Session } from "../../session/session.ts";
-import { isRunning } from "../observe/wait.ts";
 
-export interface ApplyFlags {
+export interface ApplyFlags extends WaitFlags {
   readonly filename?: readonly string[];
   readonly dryRun: boolean;
   readonly wait: boolean;
-  readonly timeout: number;
   readonly keepGoing: boolean;
   readonly reason?: string;
   readonly applyDeployments: boolean;
@@ -179,11 +177,7 @@ async function waitForAll(
   const own = applied.filter(({ kind }) => kind === "deployment").map(({ name }) => name);
   const embedded = flags.applyDeployments ? applied.flatMap(embeddedDeploymentKeys) : [];
   for (const key of new Set([...own, ...embedded])) {
-    const code = await followDeployment(session, key, {
-      isReached: isRunning,
-      description: "running",
-      timeoutMs: flags.timeout,
-    });
+    const code = await followUntilRunning(session, key, flags);
     if (code !== EXIT.done) return code;
   }
   return EXIT.done;

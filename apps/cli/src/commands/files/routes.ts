@@ -9,7 +9,7 @@ import {
   reasonFlag,
   repeatedFlag,
   textFlag,
-  timeoutFlag,
+  waitFlags,
 } from "../../command/flags.ts";
 
 const fileAlias = { f: "filename" } as const;
@@ -17,8 +17,7 @@ const fileAlias = { f: "filename" } as const;
 const applyFlags = {
   filename: { ...filesFlag, optional: true as const },
   dryRun: booleanFlag("show the changes and the plan of each deployment without applying them"),
-  wait: booleanFlag("wait until the deployments are running and show the progress in each cluster"),
-  timeout: timeoutFlag,
+  ...waitFlags("wait until the deployments are running and show the progress in each cluster"),
   keepGoing: booleanFlag("apply each document by itself, even if others are invalid"),
   validate: choiceFlag("unknown fields: strict (default), warn or ignore", "mode", "strict", "warn", "ignore"),
   applyDeployments: booleanFlag("also create the deployments embedded in packages"),

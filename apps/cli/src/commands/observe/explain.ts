@@ -1,9 +1,8 @@
-import type { FindingWire } from "@oaas/contracts/rest";
 import type { Schemas } from "../../documents/json-schema.ts";
 import { describeField, isFieldPath, type FieldDescription } from "../../documents/field-description.ts";
 import { findKind, parseDeploymentKey } from "../../command/kinds.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
-import { stateText } from "../../output/colours.ts";
+import { explanationText } from "../../output/explanation-text.ts";
 import { tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 
@@ -41,27 +40,29 @@ export async function explainDeployment(
   key: string,
 ): Promise<void> {
   const { value } = await session.call("explainDeployment", { parameters: { key }, query: { cluster: flags.cluster } });
-  session.printItem(value, { kind: "explanation", nameOf: () => key, columns: [] }, () => {
-    const { colours } = session;
-    const head = `${value.summary} (${stateText(value.verdict, colours)})\n`;
-    const advice = value.suggested_action === "" ? "" : `${colours.bold("fix:")} ${value.suggested_action}\n`;
-    const clusters = value.clusters.map(({ cluster, finding, error }) => {
-      const below = finding ? findingText(finding, 1, session) : `  ${error ?? "no information"}\n`;
-      return `\n${colours.bold(cluster)}\n${below}`;
-    });
-    return head + advice + clusters.join("");
-  });
+  const kubeconfigs =
+    session.isHumanOutput && value.verdict !== "healthy" ? await stackKubeconfigs(session) : new Map();
+  const context = {
+    colours: session.colours,
+    commandLine: (words: string) => session.commandLine(words),
+    kubeconfigs,
+  };
+  session.printItem(value, { kind: "explanation", nameOf: () => key, columns: [] }, () =>
+    explanationText(value, context),
+  );
 }
 
-/** Formats a finding and, indented below it, its causes. */
-function findingText(finding: FindingWire, depth: number, session: Session): string {
-  const { colours } = session;
-  const { level, name, verdict, reason, message, suggested_action: action, causes } = finding;
-  const indent = "  ".repeat(depth);
-  const what = [reason, message].filter((words) => words !== "").join(": ");
-  const line = `${indent}${level} ${name}  ${stateText(verdict, colours)} ${what}\n`;
-  const advice = action === "" || causes.length > 0 ? "" : `${indent}  ${colours.dim(`fix: ${action}`)}\n`;
-  return line + advice + causes.map((cause) => findingText(cause, depth + 1, session)).join("");
+/** The kubeconfigs of the local stack, if its package manager is the one in use. */
+async function stackKubeconfigs(session: Session): Promise<ReadonlyMap<string, string>> {
+  const { dataFolder, findStack } = await import("../local-stack/running-stack.ts");
+  const { environment } = session;
+  const stack = await findStack(environment, dataFolder({}, environment)).catch(() => undefined);
+  const health = await stack?.health();
+  const { pmUrl } = await session.context();
+  if (health?.package_manager.url !== pmUrl) return new Map();
+  return new Map(
+    health.clusters.flatMap(({ name, kubeconfig }) => (kubeconfig === undefined ? [] : [[name, kubeconfig] as const])),
+  );
 }
 
 function fieldText(

@@ -1,6 +1,6 @@
 import { sleep } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
-import { EXIT, type ExitCode } from "../../exit-code.ts";
+import type { ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { readyText, upToDateText } from "../../output/replicas-text.ts";
 import { truncateLine, tableText } from "../../output/table.ts";
@@ -10,66 +10,21 @@ export type DeploymentState = Reply<"getDeploymentStatus">["value"];
 
 const POLL_MS = 500;
 
-export interface WaitTarget {
-  readonly isReached: (state: DeploymentState) => boolean;
-  readonly description: string;
-  readonly timeoutMs: number;
-}
-
-/**
- * Follows a deployment until a condition holds: a live table on a terminal, a new table per change elsewhere, the last
- * state for machine-readable formats. On timeout the exit code is `unreachable`, because the condition may still be
- * reached.
- */
-export async function followDeployment(session: Session, key: string, target: WaitTarget): Promise<ExitCode> {
-  const { clock } = session.environment;
-  const endsAt = clock.monotonic() + target.timeoutMs;
-  const ended = await watchDeployment(session, key, (state) => {
-    if (target.isReached(state)) return EXIT.done;
-    const { operation } = state;
-    if (operation?.state === "failed" || operation?.state === "compensated") {
-      printFailure(
-        session,
-        key,
-        session.colours.bad("error:"),
-        operation.message ?? `the operation ${operation.state}`,
-      );
-      return EXIT.failed;
-    }
-    if (clock.monotonic() < endsAt) return undefined;
-    const seconds = Math.round(target.timeoutMs / 1000);
-    printFailure(
-      session,
-      key,
-      session.colours.warn("timeout:"),
-      `${key} is not ${target.description} after ${seconds} s`,
-    );
-    return EXIT.unreachable;
-  });
-  if (!session.isHumanOutput)
-    session.printItem(ended.state, { kind: "deployment", nameOf: (state) => state.key, columns: [] });
-  return ended.code;
-}
-
 /** Shows a deployment as it changes until `endOf` returns an exit code. */
 export async function watchDeployment(
   session: Session,
   key: string,
-  endOf: (state: DeploymentState) => ExitCode | undefined,
+  endOf: (state: DeploymentState) => ExitCode | undefined | Promise<ExitCode | undefined>,
 ): Promise<{ readonly code: ExitCode; readonly state: DeploymentState }> {
   const { environment } = session;
   const screen = new LiveTable(session);
   for (;;) {
     const { value: state } = await session.call("getDeploymentStatus", { parameters: { key } });
     screen.show(state);
-    const code = endOf(state);
+    const code = await endOf(state);
     if (code !== undefined) return { code, state };
     await sleep(environment.timers, POLL_MS, environment.signal);
   }
-}
-
-function printFailure({ environment, colours }: Session, key: string, head: string, what: string): void {
-  environment.terminal.err(`${head} ${what}\n${colours.dim(`  hint: oaas deployment explain ${key}`)}\n`);
 }
 
 /** Redraws the table in place on a terminal; elsewhere prints each state once. */

@@ -1,18 +1,14 @@
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
-import { followDeployment, watchDeployment, type DeploymentState } from "./rollout.ts";
+import { followDeployment, followUntilRunning, type WaitFlags } from "./follow-deployment.ts";
+import { watchDeployment, type DeploymentState } from "./rollout.ts";
 import type { Session } from "../../session/session.ts";
-
-/** Whether the deployment is Running and no operation is in progress. */
-export function isRunning({ condition, operation }: DeploymentState): boolean {
-  return condition === "Running" && operation?.state !== "running";
-}
 
 const CONDITIONS = ["Running", "Pending", "Deploying", "Degraded", "Down", "Deleted"] as const;
 
 /** Waits for a condition (`--for=condition=Running`) or for deletion (`--for=delete`). */
 export async function waitFor(
   session: Session,
-  flags: { readonly for: string; readonly timeout: number },
+  flags: WaitFlags & { readonly for: string },
   name: string,
 ): Promise<ExitCode> {
   const key = name.replace(/^deployments?\//, "");
@@ -28,9 +24,15 @@ export async function waitFor(
       `--for: unknown condition "${flags.for}"`,
       `use --for=condition=${CONDITIONS[0]} or another of ${CONDITIONS.join(", ")}, or --for=delete`,
     );
-  const isReached =
-    condition === "Running" ? isRunning : (state: DeploymentState): boolean => state.condition === condition;
-  return followDeployment(session, key, { isReached, description: condition.toLowerCase(), timeoutMs: flags.timeout });
+  const target = condition === "Running" ? "running" : condition.toLowerCase();
+  session.printNote(`Waiting for deployment/${key} to be ${target}, at most ${Math.round(flags.timeout / 1000)} s.\n`);
+  if (condition === "Running") return followUntilRunning(session, key, flags);
+  return followDeployment(session, key, {
+    isReached: (state: DeploymentState): boolean => state.condition === condition,
+    description: target,
+    timeoutMs: flags.timeout,
+    endsOnFailure: false,
+  });
 }
 
 /** Shows the progress of a deployment until Ctrl-C, or until the rollout has ended. */
@@ -54,18 +56,27 @@ function rolloutExitCode({ condition, operation }: DeploymentState): ExitCode | 
   return condition === "Down" || condition === "Degraded" ? EXIT.failed : undefined;
 }
 
-async function waitForDeletion(session: Session, key: string, timeoutMs: number): Promise<ExitCode> {
+/** Waits until a deployment does not exist any more. */
+export async function waitForDeletion(session: Session, key: string, timeoutMs: number): Promise<ExitCode> {
   const { sleep, isFault, deadlineExceeded } = await import("@oaas/foundation");
-  const { clock, timers, signal } = session.environment;
-  const endsAt = clock.monotonic() + timeoutMs;
-  while (clock.monotonic() < endsAt) {
-    try {
+  const { clock, timers, signal, terminal } = session.environment;
+  const startedAt = clock.monotonic();
+  session.printNote(`Waiting for the deletion of deployment/${key}, at most ${Math.round(timeoutMs / 1000)} s.\n`);
+  try {
+    while (clock.monotonic() - startedAt < timeoutMs) {
       await session.call("getDeployment", { parameters: { key } });
-    } catch (thrown) {
-      if (isFault(thrown, "not-found")) return 0;
-      throw thrown;
+      await sleep(timers, 300, signal);
     }
-    await sleep(timers, 300, signal);
+  } catch (thrown) {
+    if (signal.aborted) {
+      const follow = session.commandLine(`wait --for=delete ${key}`);
+      terminal.err(`\nStopped waiting. The deletion of ${key} goes on.\n  follow: ${follow}\n`);
+      return EXIT.interrupted;
+    }
+    if (!isFault(thrown, "not-found")) throw thrown;
+    const waited = Math.round((clock.monotonic() - startedAt) / 1000);
+    if (session.isHumanOutput) session.print(`deployment/${key} does not exist (waited ${waited} s)\n`);
+    return EXIT.done;
   }
   throw deadlineExceeded(timeoutMs);
 }

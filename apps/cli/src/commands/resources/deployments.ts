@@ -1,5 +1,5 @@
 import type { Reply } from "@oaas/contracts/rest";
-import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
 import { driftText } from "../../output/drift-text.ts";
@@ -87,7 +87,7 @@ function reachedText({ outcome_at: at }: { readonly outcome_at?: string | undefi
 
 export async function deleteDeployment(
   session: Session,
-  flags: { readonly cluster?: string; readonly yes: boolean },
+  flags: { readonly cluster?: string; readonly yes: boolean; readonly wait: boolean; readonly timeout: number },
   key: string,
 ): Promise<ExitCode> {
   const where = flags.cluster === undefined ? "from all clusters" : `from ${flags.cluster}`;
@@ -100,7 +100,10 @@ export async function deleteDeployment(
     session.printNote(
       `${session.colours.warn("pending:")} ${pending.join(", ")} cannot be reached; the deletion completes when it is reachable again\n`,
     );
-  return EXIT.done;
+  if (!flags.wait) return EXIT.done;
+  if (flags.cluster !== undefined) throw new UsageError("--wait waits for all clusters", "omit --cluster or --wait");
+  const { waitForDeletion } = await import("../observe/wait.ts");
+  return waitForDeletion(session, key, flags.timeout);
 }
 
 export async function deploymentHistory(session: Session, _flags: object, key: string): Promise<void> {
@@ -121,21 +124,6 @@ export async function diffDeployment(
     const written = changesText(value.changes, colours) || "  unchanged\n";
     const resolved = resolvedChangesText(value.resolved_changes, colours) || "Running units: unchanged\n";
     return `revision ${value.from} → ${value.to}\n${resolved}${colours.bold("As written:")}\n${written}`;
-  });
-}
-
-export async function rollBackDeployment(
-  session: Session,
-  flags: { readonly to: number; readonly reason?: string },
-  key: string,
-): Promise<void> {
-  const { to: revision, reason } = flags;
-  const { value } = await session.call("rollBackDeployment", { parameters: { key }, body: { revision, reason } });
-  session.printOutcome({
-    kind: "deployment",
-    name: key,
-    result: `${value.status}, back to revision ${revision}`,
-    revision,
   });
 }
 

@@ -64,16 +64,6 @@ export async function diffPackage(
   session.printItem(value, { kind: "diff", nameOf: () => name, columns: [] }, text);
 }
 
-export async function rollBackPackage(
-  session: Session,
-  flags: { readonly to: number; readonly reason?: string },
-  name: string,
-): Promise<void> {
-  const { to: revision, reason } = flags;
-  const { value } = await session.call("rollBackPackage", { parameters: { name }, body: { revision, reason } });
-  session.printOutcome({ kind: "package", name, result: `${value.status}, as in revision ${revision}`, revision });
-}
-
 /** The query of a diff; without revisions the package manager compares the last two. */
 export function diffQuery({ from, to }: { readonly from?: number; readonly to?: number }): Record<string, number> {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };

@@ -13,6 +13,8 @@ import {
   repeatedFlag,
   revisionFlag,
   textFlag,
+  timeoutFlag,
+  waitFlags,
   yesFlag,
 } from "../../command/flags.ts";
 import { apply, validateFiles } from "../files/routes.ts";
@@ -74,10 +76,11 @@ export const packages = buildRouteMap({
     }),
     rollback: command({
       brief: "Restore an earlier revision of a package",
-      examples: ["oaas package rollback shop --to 2 --reason 'wrong image'"],
-      flags: { to: revisionFlag, reason: reasonFlag },
+      examples: ["oaas package rollback shop", "oaas package rollback shop --to 2 --reason 'wrong image'"],
+      flags: { to: revisionFlag, reason: reasonFlag, yes: yesFlag },
+      aliases: { y: "yes" },
       positional: nameOfPackage,
-      load: async () => (await import("./packages.ts")).rollBackPackage,
+      load: async () => (await import("./rollback.ts")).rollBackPackage,
     }),
     validate: validateFiles,
   },
@@ -144,10 +147,16 @@ export const deployments = buildRouteMap({
     }),
     rollback: command({
       brief: "Roll a deployment back to an earlier revision",
-      examples: ["oaas deployment rollback shop-order --to 1"],
-      flags: { to: revisionFlag, reason: reasonFlag },
+      examples: ["oaas deployment rollback shop-order", "oaas deployment rollback shop-order --to 1 --wait"],
+      flags: {
+        to: revisionFlag,
+        reason: reasonFlag,
+        yes: yesFlag,
+        ...waitFlags("wait until the deployment is running and show the progress in each cluster"),
+      },
+      aliases: { y: "yes" },
       positional: keyOfDeployment,
-      load: async () => (await import("./deployments.ts")).rollBackDeployment,
+      load: async () => (await import("./rollback.ts")).rollBackDeployment,
     }),
     cancel: command({
       brief: "Cancel the running operation of a deployment",
@@ -159,7 +168,12 @@ export const deployments = buildRouteMap({
     delete: command({
       brief: "Delete a deployment from all clusters or from one",
       examples: ["oaas deployment delete shop-order --yes", "oaas deployment delete shop-order --cluster edge"],
-      flags: { cluster: clusterFlag, yes: yesFlag },
+      flags: {
+        cluster: clusterFlag,
+        yes: yesFlag,
+        wait: booleanFlag("wait until it is deleted in all clusters"),
+        timeout: timeoutFlag,
+      },
       aliases: { y: "yes" },
       positional: keyOfDeployment,
       load: async () => (await import("./deployments.ts")).deleteDeployment,
