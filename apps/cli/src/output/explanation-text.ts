@@ -74,7 +74,7 @@ function commandsText({ key, verdict, clusters }: Explanation, context: Explanat
 
 function kubectlLine({ cluster, finding }: ClusterFinding, { kubeconfigs }: ExplanationContext): readonly string[] {
   const object = finding === null ? undefined : deepestObject(finding);
-  if (object?.resource == null) return [];
+  if (object === undefined || object.resource === null) return [];
   const { kind, name, namespace } = object.resource;
   const kubeconfig = kubeconfigs.get(cluster);
   const target = kind.toLowerCase();
