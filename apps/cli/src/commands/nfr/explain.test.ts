@@ -113,11 +113,14 @@ async function open({ files = {}, runtimes = [], output = "table" }: Given) {
   return { session: await Session.open(environment, { output }), text: () => printed.join("") };
 }
 
+/** As every response of the package manager. */
+const MARKED = { headers: { "x-correlation-id": "test" } };
+
 /** Answers as a package manager with one deployment, `order`, whose unit is `u-1`. */
 function answer(path: string, runtimes: readonly object[]): Response {
-  if (path === "/api/v1/class-runtimes") return Response.json(runtimes);
-  if (path === "/api/v1/class-runtimes/u-1/enforcement") return Response.json(ENFORCEMENT);
-  if (path === "/api/v1/deployments/order/status") return Response.json({ clusters: [{ unit_id: "u-1" }] });
+  if (path === "/api/v1/class-runtimes") return Response.json(runtimes, MARKED);
+  if (path === "/api/v1/class-runtimes/u-1/enforcement") return Response.json(ENFORCEMENT, MARKED);
+  if (path === "/api/v1/deployments/order/status") return Response.json({ clusters: [{ unit_id: "u-1" }] }, MARKED);
   const code = path.endsWith("/enforcement") ? ["unimplemented", 501] : ["not-found", 404];
   const [kind, status] = code as [string, number];
   return Response.json({ error: "not there", kind, code: "OAAS_NONE" }, { status });

@@ -54,13 +54,16 @@ function decisionOf(record: object, digest = RECORD.digest) {
   };
 }
 
+/** As every response of the package manager. */
+const MARKED = { headers: { "x-correlation-id": "test" } };
+
 /** A package manager with one class runtime and these decisions. */
 function packageManager(decisions: readonly object[]) {
   return async (url: string): Promise<Response> => {
     const { pathname } = new URL(url);
-    if (pathname === "/api/v1/class-runtimes") return Response.json([RUNTIME]);
+    if (pathname === "/api/v1/class-runtimes") return Response.json([RUNTIME], MARKED);
     if (pathname === "/api/v1/class-runtimes/hello-edge-1/enforcement")
-      return Response.json({ conditions: [], states: [], decisions });
+      return Response.json({ conditions: [], states: [], decisions }, MARKED);
     return Response.json({ error: "not there", kind: "not-found", code: "OAAS_NONE" }, { status: 404 });
   };
 }

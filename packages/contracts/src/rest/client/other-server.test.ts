@@ -21,3 +21,10 @@ test.each([
   if (message === undefined) expect(fault).toBeUndefined();
   else expect(fault).toMatchObject({ kind: "failed-precondition", message: expect.stringMatching(message) as string });
 });
+
+test("accepts an object with any known field", () => {
+  const health = (text: string) => otherServerFault("http://x:1", "getHealth", { status: 200, text });
+  expect(health('{"status":"healthy"}')).toBeUndefined();
+  expect(health('{"up":true}')?.message).toMatch(/another JSON API$/);
+  expect(health("[]")?.message).toMatch(/another JSON API$/);
+});

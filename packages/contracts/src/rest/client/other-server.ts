@@ -1,5 +1,5 @@
 import { failedPrecondition, type Fault } from "@oaas/foundation";
-import { readBy } from "../reading/violations.ts";
+import { fieldsOf } from "../reading/members.ts";
 import type { Route } from "../routes/route.ts";
 import { ROUTES, type OperationId } from "../routes/table.ts";
 
@@ -26,12 +26,19 @@ function describeServer(id: OperationId, { status, text }: UnmarkedResponse): st
   const { response, otherResponses = [] }: Route = ROUTES[id];
   const expected = [response, ...otherResponses].find((each) => each.status === status);
   if (expected !== undefined) {
-    const isUnderstood = expected.schema === undefined || (body !== undefined && readBy(expected.schema, body).ok);
-    return isUnderstood ? undefined : describeBody(text, body);
+    const isSimilar = expected.schema === undefined || hasShape(body, fieldsOf(expected.schema));
+    return isSimilar ? undefined : describeBody(text, body);
   }
   // A proxy in front of a package manager may send these with a page of its own.
   if (status >= 500 || status === 401 || status === 403 || status === 429) return undefined;
   return isProblem(body) ? undefined : describeBody(text, body);
+}
+
+/** Whether a value is a list or has a known field. Package managers of other versions may lack any single field. */
+function hasShape(body: unknown, { members, items }: ReturnType<typeof fieldsOf>): boolean {
+  if (items !== undefined) return Array.isArray(body);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return false;
+  return members === undefined || Object.keys(members).some((name) => name in body);
 }
 
 function describeBody(text: string, body: unknown): string {
