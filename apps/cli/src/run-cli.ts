@@ -2,6 +2,7 @@ import { ExitCode as StricliCode, run } from "@stricli/core";
 import { application } from "./app.ts";
 import { commandNames, findTarget, normalizeArguments } from "./command/command-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { usageErrorJson } from "./output/error-json.ts";
 import type { ProcessEnvironment } from "./process-environment.ts";
 
 /** Hidden command used by the completion scripts. */
@@ -21,15 +22,11 @@ export interface CliHost {
 export async function runCli(argv: readonly string[], host: CliHost): Promise<ExitCode> {
   const app = application(host.version);
   let exitCode: ExitCode | undefined;
-  let hasSuggestion = false;
+  /** Errors in the arguments. A command prints its own through the terminal. */
+  let errors = "";
   const process = {
     stdout: { write: (text: string) => host.out(text) },
-    stderr: {
-      write: (text: string) => {
-        hasSuggestion ||= text.includes("did you mean");
-        host.err(text);
-      },
-    },
+    stderr: { write: (text: string) => void (errors += text) },
     env: host.env,
     exitCode: undefined as number | string | null | undefined,
   };
@@ -48,12 +45,20 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<Ex
   }
   const words = normalizeArguments(app.root, argv);
   await run(app, words, context as never);
-  if (exitCode !== undefined) return exitCode;
-  // No command ran: the arguments asked for help or were invalid.
-  if (process.exitCode === 0 || process.exitCode === undefined) return EXIT.done;
+  if (exitCode !== undefined || process.exitCode === 0 || process.exitCode === undefined) {
+    host.err(errors);
+    return exitCode ?? EXIT.done;
+  }
+  // No command ran: the arguments are invalid.
   const { path, target } = findTarget(app.root, words);
-  if (process.exitCode === StricliCode.UnknownCommand && !hasSuggestion)
-    host.err(`  commands: ${commandNames(target).join(", ")}\n`);
-  host.err(`  hint: see ${["oaas", ...path, "--help"].join(" ")}\n`);
+  if (process.exitCode === StricliCode.UnknownCommand && !errors.includes("did you mean"))
+    errors += `  commands: ${commandNames(target).join(", ")}\n`;
+  const fix = `see ${["oaas", ...path, "--help"].join(" ")}`;
+  const message = errors.trim().replace(/^error: /, "");
+  host.err(wantsJson(words) ? usageErrorJson({ message, fix }) : `${errors}  hint: ${fix}\n`);
   return EXIT.usage;
+}
+
+function wantsJson(words: readonly string[]): boolean {
+  return /(?:^| )(?:-o|--output)[ =]json(?: |$)/.test(words.join(" "));
 }

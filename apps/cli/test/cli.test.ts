@@ -392,6 +392,34 @@ describe("oaas with a package manager", () => {
     expect((await oaas("package list", { env: { OAAS_PM_URL: `${url}/api/v1/` } })).code).toBe(0);
   });
 
+  test("prints every error as JSON with -o json", async () => {
+    const parse = ({ err }: CliResult): unknown => JSON.parse(err);
+    expect(parse(await oaas("package list -o json --nope"))).toMatchObject({
+      error: expect.stringContaining("unknown flag --nope") as string,
+      kind: "usage",
+      exit_code: 2,
+      fix: "see oaas package list --help",
+    });
+    const tab = await oaas(`apply -f ${await file("tab.yaml", "name: x\n\tversion: 1\n")} -o json`);
+    expect(parse(tab)).toMatchObject({
+      error: expect.stringMatching(/tab\.yaml:2:1.*with a tab/s) as string,
+      exit_code: 2,
+    });
+    const unit = "key: x\nclass_key: C\nnfr_requirements: { availability: 99% }\n";
+    expect(parse(await oaas(`apply -f ${await file("unit.yaml", unit)} -o json`))).toMatchObject({
+      kind: "invalid-argument",
+      violations: [
+        {
+          path: "$.nfr_requirements.availability",
+          fix: "write 0.99",
+          location: expect.stringContaining("unit.yaml:3:35") as string,
+        },
+      ],
+    });
+    const lost = await file("lost-json.yaml", "key: lost\npackage_name: nopackage\nclass_key: C\n");
+    expect(parse(await oaas(`apply -f ${lost} -o json`))).toMatchObject({ violations: [{ path: "$.package_name" }] });
+  });
+
   test("suggests the nearest existing name", async () => {
     const near = await file("near.yaml", (await readText(SHOP)).replace("name: shop", "name: nearby"));
     await oaas(`apply -f ${near}`);

@@ -1,6 +1,7 @@
 import { Fault } from "@oaas/foundation";
 import { EXIT, exitCodeOf, ReportedFault, UsageError, type ExitCode } from "../exit-code.ts";
-import { createColours } from "../output/colours.ts";
+import { createColours, type Colours } from "../output/colours.ts";
+import { faultJson, usageErrorJson } from "../output/error-json.ts";
 import { faultText } from "../output/fault-text.ts";
 import { Session, type CommonFlags } from "../session/session.ts";
 import type { ProcessEnvironment } from "../process-environment.ts";
@@ -19,14 +20,14 @@ export async function runCommand(
     return (await run(session)) ?? EXIT.done;
   } catch (thrown) {
     if (signal.aborted) return EXIT.interrupted;
-    if (flags.output === "json") return printJsonError(thrown, session, terminal);
+    const isJson = flags.output === "json";
     if (thrown instanceof UsageError) {
-      terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
-      if (thrown.fix !== undefined) terminal.err(colours.dim(`  hint: ${thrown.fix}\n`));
+      if (isJson) terminal.err(usageErrorJson(thrown));
+      else printUsageError(thrown, terminal, colours);
       return EXIT.usage;
     }
     const { fault, hint, exitCode } = await reportOf(thrown, session);
-    terminal.err(faultText(fault, colours, { hint }));
+    terminal.err(isJson ? faultJson(fault, { fix: hint, exitCode }) : faultText(fault, colours, { hint }));
     return exitCode;
   }
 }
@@ -41,28 +42,11 @@ async function reportOf(
   return { fault, hint: await session?.fixHint(fault), exitCode: exitCodeOf(fault) };
 }
 
-/** Prints an error as one JSON object to standard error, for programs that read JSON. */
-async function printJsonError(
-  thrown: unknown,
-  session: Session | undefined,
+function printUsageError(
+  { message, fix }: UsageError,
   terminal: ProcessEnvironment["terminal"],
-): Promise<ExitCode> {
-  const print = (error: object): void => terminal.err(`${JSON.stringify(error)}\n`);
-  if (thrown instanceof UsageError) {
-    const { message, fix } = thrown;
-    print({ error: message, kind: "usage", exit_code: EXIT.usage, ...(fix === undefined ? {} : { fix }) });
-    return EXIT.usage;
-  }
-  const { fault, hint: fix, exitCode } = await reportOf(thrown, session);
-  const { message, kind, code, violations, correlationId } = fault;
-  print({
-    error: message,
-    kind,
-    code,
-    exit_code: exitCode,
-    ...(violations.length === 0 ? {} : { violations }),
-    ...(fix === undefined ? {} : { fix }),
-    ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
-  });
-  return exitCode;
+  colours: Colours,
+): void {
+  terminal.err(`${colours.bad("error:")} ${message}\n`);
+  if (fix !== undefined) terminal.err(colours.dim(`  hint: ${fix}\n`));
 }

@@ -18,6 +18,8 @@ export function fixHint(fault: Fault, { name, pmUrl, token }: SelectedContext, n
   if (detail.kind === "permission-denied") return `get a token with a higher role, then: ${login}`;
   if (detail.kind === "unavailable" && detail.dependency === "package-manager")
     return connectionHint(fault, `${pmUrl} (${isVariable ? name : `context ${name}`})`);
+  if (detail.kind === "failed-precondition" && fault.message.includes("cascade=true"))
+    return "repeat the command with --cascade to delete its deployments too";
   if (detail.kind === "failed-precondition" && detail.subject === pmUrl)
     return `check the address: ${isVariable ? `it is in ${name}` : "oaas context list"}; the local stack shows its own: oaas status`;
   return detail.kind === "not-found" ? LIST_COMMANDS[detail.resource] : undefined;

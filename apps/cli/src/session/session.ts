@@ -3,6 +3,8 @@ import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contract
 import { selectContext, type SelectedContext } from "../contexts/contexts-store.ts";
 import { UsageError } from "../exit-code.ts";
 import { createColours, type Colours } from "../output/colours.ts";
+import { faultJson, usageErrorJson } from "../output/error-json.ts";
+import { faultText, type FaultTextOptions } from "../output/fault-text.ts";
 import { parseFormat, itemText, listText, type Format, type View } from "../output/format.ts";
 import type { ProcessEnvironment } from "../process-environment.ts";
 import { fixHint } from "./fix-hint.ts";
@@ -100,6 +102,19 @@ export class Session {
     if (this.#warned.has(text)) return;
     this.#warned.add(text);
     this.environment.terminal.err(`${this.colours.warn("warning:")} ${text}\n`);
+  }
+
+  /** Formats the error of one of several documents: as text, or as one JSON object in JSON output. */
+  formatFault(fault: Fault, { hint, locate }: FaultTextOptions = {}): string {
+    const located = locate === undefined ? {} : { locate };
+    if (this.format.as === "json") return faultJson(fault, { fix: hint, ...located });
+    return faultText(fault, this.colours, { hint, ...located });
+  }
+
+  /** Prints the errors of files, as text or JSON. */
+  printUsageError(error: UsageError): void {
+    const text = `${this.colours.bad("error:")} ${error.message}\n`;
+    this.environment.terminal.err(this.format.as === "json" ? usageErrorJson(error) : text);
   }
 
   printList<T>(items: readonly T[], view: View<T>): void {

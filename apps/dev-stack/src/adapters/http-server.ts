@@ -50,7 +50,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(listenFault(error, options.host, options.port, "--oaas-stack-page-port")),
+      listenFault(error, options.host, options.port, "--oaas-stack-page-port").then(reject, reject),
     );
     server.listen(options.port, options.host, resolve);
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { findPortUser, listeningSockets } from "./listen.ts";
+import { assertPortFree, findPortUser, isPortFree, listeningSockets } from "./listen.ts";
 
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0
@@ -21,4 +21,17 @@ test.runIf(process.platform === "linux")("names the listening process with pid a
   server.close();
   await once(server, "close");
   expect(findPortUser(port)).toBeUndefined();
+});
+
+test("suggests free ports for a port in use", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const fault = await assertPortFree("127.0.0.1", port).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  );
+  server.close();
+  expect(fault).toMatch(/^127\.0\.0\.1:\d+ is in use by .*npm start -- --ports=\d+$/);
+  expect(await isPortFree("127.0.0.1", Number(/\d+$/.exec(fault ?? "")?.[0]))).toBe(true);
 });

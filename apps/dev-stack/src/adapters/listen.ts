@@ -4,33 +4,71 @@ import { failedPrecondition, type Fault } from "@oaas/foundation";
 
 /** Checks that the address is free; throws a fault that names the process that uses it and the fix. */
 export async function assertPortFree(host: string, port: number, flag = "--server-port"): Promise<void> {
+  const error = await tryListen(host, port);
+  if (error !== undefined) throw await listenFault(error, host, port, flag);
+}
+
+export async function isPortFree(host: string, port: number): Promise<boolean> {
+  return (await tryListen(host, port)) === undefined;
+}
+
+function tryListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFault(error, host, port, flag)));
-    server.listen(port, host, () => server.close(() => resolve()));
+  return new Promise((resolve) => {
+    server.once("error", resolve);
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }
 
-export function isPortFree(host: string, port: number): Promise<boolean> {
-  return assertPortFree(host, port).then(
-    () => true,
-    () => false,
-  );
+/** Explains a failed listen and suggests ports that are free, or the flag for another one. */
+export async function listenFault(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  flag: string,
+): Promise<Fault> {
+  const message = await listenFailureText(error, host, port, flag);
+  return failedPrecondition(`${host}:${port}`, message, { cause: error });
 }
 
-/** Explains a failed listen and names the flag for another port. */
-export function listenFault(error: NodeJS.ErrnoException, host: string, port: number, flag: string): Fault {
+async function listenFailureText(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  flag: string,
+): Promise<string> {
   const where = `${host}:${port}`;
-  const another = `npm start -- ${flag}=8090`;
-  const remedies: Record<string, () => string> = {
-    EADDRINUSE: () =>
-      `${where} is in use by ${findPortUser(port) ?? "another process"}. Stop it, or choose another port: ${another} (0 selects a free port, --ports=9000 changes all ports)`,
-    EACCES: () => `permission denied to listen on ${where}. Choose a port above 1023: ${another}`,
-    EADDRNOTAVAIL: () =>
-      `${host} is not an address of this machine. Use 127.0.0.1: npm start -- --server-host=127.0.0.1`,
-  };
-  const message = remedies[error.code ?? ""]?.() ?? `cannot listen on ${where}: ${error.message}`;
-  return failedPrecondition(where, message, { cause: error });
+  switch (error.code) {
+    case "EADDRINUSE": {
+      const base = await findFreePorts(host, port);
+      const free = base === undefined ? `${flag}=0 (0 selects a free port)` : `--ports=${base}`;
+      const user = findPortUser(port) ?? "another process";
+      return `${where} is in use by ${user}. Stop it, or use free ports: npm start -- ${free}`;
+    }
+    case "EACCES":
+      return `permission denied to listen on ${where}. Choose a port above 1023: npm start -- ${flag}=8090`;
+    case "EADDRNOTAVAIL":
+      return `${host} is not an address of this machine. Use 127.0.0.1: npm start -- --server-host=127.0.0.1`;
+    default:
+      return `cannot listen on ${where}: ${error.message}`;
+  }
+}
+
+/** The ports of a stack with up to five clusters. */
+const PORTS_OF_A_STACK = 12;
+const MAX_ATTEMPTS = 20;
+const LAST_PORT = 65_535;
+
+/** The first of enough consecutive free ports for a whole stack, above a port in use; undefined if none is near. */
+async function findFreePorts(host: string, above: number): Promise<number | undefined> {
+  const start = Math.ceil((above + 1) / 10) * 10;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const base = start + attempt * 10;
+    if (base + PORTS_OF_A_STACK > LAST_PORT) return undefined;
+    const ports = Array.from({ length: PORTS_OF_A_STACK }, (_, index) => base + index);
+    if ((await Promise.all(ports.map((port) => isPortFree(host, port)))).every(Boolean)) return base;
+  }
+  return undefined;
 }
 
 const LISTENING = "0A";

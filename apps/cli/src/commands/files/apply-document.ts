@@ -3,7 +3,6 @@ import type { ResourceDocument } from "../../documents/document.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
 import { rejectionText } from "./rejection-text.ts";
 import { printInterrupted } from "../observe/follow-deployment.ts";
-import { faultText } from "../../output/fault-text.ts";
 import type { Session } from "../../session/session.ts";
 
 /**
@@ -24,7 +23,7 @@ export async function filterValid(
     if (violations.length === 0) return true;
     const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is invalid`);
     const locate = (path: string): string => `${document.locationOf(path)} ${path}`;
-    session.environment.terminal.err(faultText(fault, session.colours, { locate }));
+    session.environment.terminal.err(session.formatFault(fault, { locate }));
     return false;
   });
 }

@@ -3,7 +3,6 @@ import { changesText, resolvedChangesText } from "../../documents/changes-text.t
 import type { ResourceDocument } from "../../documents/document.ts";
 import { sortByDependency, readSources, readDocuments, parseFailure } from "../../documents/read-documents.ts";
 import { EXIT, exitCodeOf, UsageError, type ExitCode } from "../../exit-code.ts";
-import { faultText } from "../../output/fault-text.ts";
 import { documentName, isRejectedSet, sendSet, type AppliedDocument, type SetQuery } from "./document-set.ts";
 import { readCurrent, dryRunAll, type DryRun } from "./dry-run.ts";
 import { rejectionText } from "./rejection-text.ts";
@@ -90,7 +89,7 @@ async function printResult(
   const { faultFromProblem } = await import("@oaas/contracts/rest");
   const fault = faultFromProblem(problem, 500);
   const document = documents.find((each) => documentName(each) === documentName(result));
-  const text = document ? await rejectionText(session, document, fault) : faultText(fault, session.colours);
+  const text = document ? await rejectionText(session, document, fault) : session.formatFault(fault);
   session.environment.terminal.err(text);
   session.recordOutcome({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");
   return exitCodeOf(fault);
@@ -136,8 +135,7 @@ async function readValidDocuments(
   const sources = [...(flags.filename ?? []), ...paths];
   if (sources.length === 0) throw new UsageError("no file given", "oaas apply -f FILE");
   const { documents, errors } = await readSources(session.environment, sources);
-  if (errors.length > 0)
-    session.environment.terminal.err(`${session.colours.bad("error:")} ${parseFailure(errors).message}\n`);
+  if (errors.length > 0) session.printUsageError(parseFailure(errors));
   const renamed = documents.map((document) => withPackageName(document, flags.overridePackage));
   const valid = await filterValid(session, renamed, flags.validate);
   return { valid, allValid: errors.length === 0 && valid.length === renamed.length };

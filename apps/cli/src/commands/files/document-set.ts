@@ -2,7 +2,6 @@ import type { Fault } from "@oaas/foundation";
 import { isFault } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import type { ResourceDocument } from "../../documents/document.ts";
-import { faultText } from "../../output/fault-text.ts";
 import type { Session } from "../../session/session.ts";
 import { rejectionText } from "./rejection-text.ts";
 
@@ -63,5 +62,5 @@ async function partText(
 ): Promise<string> {
   const document = documents.find((each) => documentName(each) === name);
   if (document !== undefined) return rejectionText(session, document, fault);
-  return faultText(fault.with({ message: `${name}: ${fault.message}` }), session.colours);
+  return session.formatFault(fault.with({ message: `${name}: ${fault.message}` }));
 }

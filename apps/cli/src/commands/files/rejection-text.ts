@@ -1,7 +1,6 @@
 import { ROOT_PATH, type Fault } from "@oaas/foundation";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
-import { faultText } from "../../output/fault-text.ts";
 import type { Session } from "../../session/session.ts";
 
 /** Formats the rejection of a document with the location of each field in its file. */
@@ -14,7 +13,7 @@ export async function rejectionText(session: Session, document: ResourceDocument
       : `${document.locationOf(own)} ${own}`;
   };
   const hint = await session.fixHint(fault);
-  return faultText(locateMissingPackage(fault, document), session.colours, { locate, hint });
+  return session.formatFault(locateMissingPackage(fault, document), { locate, hint });
 }
 
 /** The flag for each what-if field of a plan request. */

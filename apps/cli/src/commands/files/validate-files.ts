@@ -13,8 +13,7 @@ export async function validateFiles(
   flags: { readonly filename: readonly string[]; readonly offline: boolean },
 ): Promise<ExitCode> {
   const { documents, errors } = await readSources(session.environment, flags.filename);
-  if (errors.length > 0)
-    session.environment.terminal.err(`${session.colours.bad("error:")} ${parseFailure(errors).message}\n`);
+  if (errors.length > 0) session.printUsageError(parseFailure(errors));
   const wellFormed = await filterValid(session, documents);
   const { valid, code } = flags.offline
     ? { valid: wellFormed, code: EXIT.done }

@@ -61,7 +61,10 @@ async function chooseRevision(
     .filter(({ revision }) => revision < current)
     .toSorted((a, b) => b.revision - a.revision)[0];
   if (previous === undefined)
-    throw new UsageError(`${what} has no previous revision: ${current} is the oldest`, `see oaas ${what.replace(" ", " history ")}`);
+    throw new UsageError(
+      `${what} has no previous revision: ${current} is the oldest`,
+      `see oaas ${what.replace(" ", " history ")}`,
+    );
   const { revision, created_at: createdAt, reason } = previous;
   if (!yes && !session.environment.terminal.canPrompt)
     throw new UsageError(
