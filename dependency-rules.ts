@@ -209,6 +209,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["contexts"] },
     { folders: ["session"] },
     { folders: ["command"] },
+    { folders: ["commands/local-stack/running-stack.ts"] },
     { folders: ["commands/nfr"] },
     { folders: ["commands/observe"] },
     { folders: ["commands/files"] },
