@@ -11,6 +11,7 @@ import { createRoutes, type ProcessUsage } from "./http/routes.ts";
 import { parseFault } from "./lab/fault.ts";
 import { FaultInjector } from "./lab/fault-injector.ts";
 import type { StackState } from "./components.ts";
+import type { DeploymentExplanation } from "./package-manager/ports.ts";
 import type { StackPackageManager } from "./package-manager/stack-package-manager.ts";
 import { countStart, type Starts } from "./start-counter.ts";
 
@@ -41,6 +42,8 @@ export interface RunningApp {
   readonly starts: Starts;
   /** Reads the state of all components. */
   readState(): Promise<StackState>;
+  /** Why a deployment is in its state. */
+  explain(key: string): Promise<DeploymentExplanation>;
   /** Stops in the reverse order of the start. Idempotent. */
   close(): Promise<void>;
 }
@@ -79,7 +82,8 @@ export async function startApp(config: DevStackConfig, version: string, ports: A
     await Promise.all([packageManager, ...clusters].map((part) => part.check()));
     const url = await startAll();
     if (signal.aborted) throw abortFault(signal);
-    return { url, pageUrl: page.url, starts, readState, close };
+    const explain = (key: string): Promise<DeploymentExplanation> => packageManager.explain(key);
+    return { url, pageUrl: page.url, starts, readState, explain, close };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -9,6 +9,8 @@ export interface StackState {
 
 /** One component of the stack, as displayed. */
 export interface Component {
+  /** Unique and stable: `store`, `deployment/KEY`, `cluster/NAME`, `cluster/NAME/class/NAMESPACE/NAME`. */
+  readonly id: string;
   readonly name: string;
   readonly details: string;
   readonly state: ComponentState;
@@ -31,25 +33,32 @@ export function listComponents({ packageManager, clusters }: StackState): readon
   const { state, url, detail, deployments } = packageManager;
   return [
     {
+      id: "store",
       name: "Store",
       details: "key-value store in a SQLite file",
       state: "running",
     },
-    { name: "Package manager", details: (state === "running" ? url : detail) ?? "", state },
+    { id: "package-manager", name: "Package manager", details: (state === "running" ? url : detail) ?? "", state },
     ...deployments.map(deploymentComponent),
     ...(clusters.length === 0 ? DISABLED_CLUSTERS : clusters.flatMap(clusterComponents)),
-    { name: "Console", details: "web console", state: "absent" },
+    { id: "console", name: "Console", details: "web console", state: "absent" },
   ];
 }
 
 const DISABLED_CLUSTERS: readonly Component[] = [
-  { name: "Kubernetes clusters", details: "disabled by --no-cluster", state: "off" },
-  { name: "Class runtime managers", details: "one per cluster; run one by itself with npm run crm", state: "off" },
+  { id: "clusters", name: "Kubernetes clusters", details: "disabled by --no-cluster", state: "off" },
+  {
+    id: "managers",
+    name: "Class runtime managers",
+    details: "one per cluster; run one by itself with npm run crm",
+    state: "off",
+  },
 ];
 
 function deploymentComponent({ key, condition, clusters }: DeploymentState): Component {
   const what = clusters.map((one) => `${one.name} ${one.condition}`).join(", ");
-  return { name: `Deployment ${key}`, details: what, state: COMPONENT_STATES[condition] ?? "starting" };
+  const state = COMPONENT_STATES[condition] ?? "starting";
+  return { id: `deployment/${key}`, name: `Deployment ${key}`, details: what, state };
 }
 
 /** By condition of a deployment or class. */
@@ -61,16 +70,19 @@ const COMPONENT_STATES: Readonly<Record<string, ComponentState>> = {
 
 function clusterComponents(cluster: ClusterState): Component[] {
   const { name, state, detail, apiUrl, managerUrl, classes, broken } = cluster;
+  const id = `cluster/${name}`;
   return [
     {
+      id,
       name: `Cluster ${name}`,
       details: state === "running" ? `${apiUrl ?? ""} (${clusterDetails(cluster)})` : (detail ?? ""),
       state,
     },
-    { name: "  manager", details: managerUrl ?? "", state: managerState(cluster) },
+    { id: `${id}/manager`, name: "  manager", details: managerUrl ?? "", state: managerState(cluster) },
     // A cluster that is down shows the fault itself.
-    ...(broken === undefined || broken === detail ? [] : [faultComponent(broken)]),
+    ...(broken === undefined || broken === detail ? [] : [faultComponent(id, broken)]),
     ...classes.map((one) => ({
+      id: `${id}/class/${one.namespace}/${one.name}`,
       name: "  class",
       details: classDetails(one, cluster),
       state: COMPONENT_STATES[one.condition] ?? "starting",
@@ -94,8 +106,8 @@ function loadText({ namespace, name }: ClassState, { loads }: ClusterState): str
   return `, ${Math.round(sum((load) => load.requests_per_second))} requests/s on ${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
 }
 
-function faultComponent(what: string): Component {
-  return { name: "  fault", details: what, state: "failed" };
+function faultComponent(cluster: string, what: string): Component {
+  return { id: `${cluster}/fault`, name: "  fault", details: what, state: "failed" };
 }
 
 function managerState({ state, managerUrl }: ClusterState): ComponentState {

@@ -143,10 +143,13 @@ async function startStack(
     });
     const kubectl = isPlain ? ((await stack?.kubectlCommand(real)) ?? "kubectl") : "kubectl";
     const { url, pageUrl, starts } = app;
-    const readState = async () => ({ state: await app.readState(), rssBytes: process.memoryUsage.rss() });
+    const read = {
+      state: async () => ({ state: await app.readState(), rssBytes: process.memoryUsage.rss() }),
+      explanation: (key: string) => app.explain(key),
+    };
     const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : writeKubeconfig(await app.readState(), dataDir);
     const defaults = { url: `http://${DEFAULTS.host}:${DEFAULTS.port}`, dataDir: path.resolve(DEFAULTS.dataDir) };
-    await display.showUp({ url, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, readState);
+    await display.showUp({ url, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, read);
     return app;
   } catch (thrown) {
     await store.close();
@@ -171,18 +174,15 @@ function createDisplay(config: DevStackConfig, { ambient, env, isTerminal }: Sta
     terminal: screenTerminal(process.stdout),
     paint: createPaint(env),
     logs,
+    quit: () => process.kill(process.pid, "SIGINT"),
   });
   process.stdout.on("resize", () => screen.redraw());
   let restoreTerminal = (): void => undefined;
   return {
     ...screen,
-    showUp: async (info, readState) => {
-      restoreTerminal = onKeys(process.stdin, (key) => {
-        if (key === "l") screen.toggleLogs();
-        // Raw mode delivers Ctrl-C as a key.
-        else if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
-      });
-      await screen.showUp(info, readState);
+    showUp: async (info, read) => {
+      restoreTerminal = onKeys(process.stdin, (key) => screen.press(key));
+      await screen.showUp(info, read);
     },
     end: () => {
       restoreTerminal();

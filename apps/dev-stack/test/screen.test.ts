@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,11 +21,11 @@ afterAll(() => {
 });
 
 /** Runs the program with pipes or in a pseudo-terminal and captures its output. */
-function run(flags: readonly string[], { isOnTerminal = false } = {}) {
-  const words = [process.execPath, MAIN, "--ports=0", ...flags];
-  const [command = "", ...args] = isOnTerminal
-    ? [SCRIPT, "-qefc", words.map((word) => `'${word}'`).join(" "), "/dev/null"]
-    : words;
+function run(flags: readonly string[], { isOnTerminal = false, preload = "" } = {}) {
+  const words = [process.execPath, ...(preload === "" ? [] : ["--import", preload]), MAIN, "--ports=0", ...flags];
+  // Prints the settings of the terminal after the program has ended.
+  const line = `${words.map((word) => `'${word}'`).join(" ")}; code=$?; echo "end:" $(stty -a); exit $code`;
+  const [command = "", ...args] = isOnTerminal ? [SCRIPT, "-qefc", line, "/dev/null"] : words;
   const child = spawn(command, args, {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, TERM: "xterm", COLUMNS: "120", LINES: "50", NO_COLOR: "" },
@@ -41,21 +41,51 @@ describe.skipIf(!existsSync(SCRIPT))("on a terminal", () => {
   test.each([
     ["q", "q"],
     ["Ctrl-C", "\u0003"],
-  ])("shows progress, then the state; l toggles the logs, %s shuts down gracefully", async (name, key) => {
-    const dataDir = path.join(folder, `terminal-${name}`);
-    const { child, output, exited } = run(["--no-cluster", `--data=${dataDir}`], { isOnTerminal: true });
-    await eventually(() => expect(output.text).toContain("Stop      Ctrl-C"), { timeoutMs: 120_000 });
-    expect(output.text, "the screen replaces the progress").toContain("\u001B[J");
-    expect(output.text).toContain("Starting the OaaS local stack");
-    expect(output.text).toMatch(/●.* Package manager +http:\/\/127\.0\.0\.1:\d+/);
-    expect(output.text, "no log lines").not.toMatch(/INFO|"level"/);
-    child.stdin.write("l");
-    await eventually(() => expect(output.text).toContain("Logs (press l to hide)"));
-    child.stdin.write(key);
-    expect((await exited)[0], output.text).toBe(0);
-    expect(processesWith(dataDir)).toEqual([]);
+  ])(
+    "shows progress, then the state; keys open logs, help, details and a filter, %s shuts down gracefully",
+    async (name, key) => {
+      const dataDir = path.join(folder, `terminal-${name}`);
+      const { child, output, exited } = run(["--no-cluster", `--data=${dataDir}`], { isOnTerminal: true });
+      await eventually(() => expect(output.text).toContain("Stop      Ctrl-C"), { timeoutMs: 120_000 });
+      expect(output.text, "the screen replaces the progress").toContain("\u001B[J");
+      expect(output.text).toContain("Starting the OaaS local stack");
+      expect(output.text).toMatch(/●.* Package manager +http:\/\/127\.0\.0\.1:\d+/);
+      expect(output.text, "no log lines").not.toMatch(/INFO|"level"/);
+      child.stdin.write("l");
+      await eventually(() => expect(output.text).toContain("Logs (press l to hide)"));
+      child.stdin.write("?");
+      await eventually(() => expect(output.text).toContain("Help (? or Esc closes it)"));
+      child.stdin.write("\u001B[B\u001B[B\r");
+      await eventually(() => expect(output.text).toMatch(/Package manager \(Esc closes it\)[^]*\$ npx oaas doctor/));
+      child.stdin.write("\u001B");
+      child.stdin.write("/store\r");
+      await eventually(() => expect(output.text).toMatch(/Filter: store .*\(1 shown\)/));
+      child.stdin.write(key);
+      expect((await exited)[0], output.text).toBe(0);
+      expect(output.text, "the terminal echoes and waits for lines again").toMatch(/end: .* icanon .* echo /);
+      expect(processesWith(dataDir)).toEqual([]);
+    },
+  );
+
+  test("restores the terminal after a crash", async () => {
+    const dataDir = path.join(folder, "crash");
+    const crash = `process.on("SIGUSR2", () => setImmediate(() => { throw new Error("crash for a test"); }));`;
+    const { child, output, exited } = run(["--no-cluster", `--data=${dataDir}`], {
+      isOnTerminal: true,
+      preload: `data:text/javascript,${encodeURIComponent(crash)}`,
+    });
+    await eventually(() => expect(output.text).toContain("Keys      "), { timeoutMs: 120_000 });
+    const pid = processesWith(dataDir).find((each) => each !== child.pid && isNode(each));
+    process.kill(pid ?? 0, "SIGUSR2");
+    await exited;
+    expect(output.text).toContain("crash for a test");
+    expect(output.text).toMatch(/end: .* icanon .* echo /);
   });
 });
+
+function isNode(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/exe`) === realpathSync(process.execPath);
+}
 
 describe("without a terminal", () => {
   test("prints plain lines, the last one ready; --logs prints the logs of all components", async () => {

@@ -265,7 +265,7 @@ const COMMANDS: readonly Mistake[] = [
   {
     input: "`oaas package list -o jsn`",
     run: "oaas package list -o jsn",
-    prints: "hint: use one of table, wide, json, yaml, name or jsonpath=TEMPLATE",
+    prints: "hint: use one of table, wide, json, yaml, name, …",
     fix: "`oaas package list -o json`",
     exitCode: 2,
   },

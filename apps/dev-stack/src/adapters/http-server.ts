@@ -48,12 +48,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       send(request, response, reply, correlationId);
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      listenFault(error, options.host, options.port, "--oaas-stack-page-port").then(reject, reject),
-    );
-    server.listen(options.port, options.host, resolve);
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once("error", resolve);
+    server.listen(options.port, options.host, () => resolve(undefined));
   });
+  if (error !== undefined) throw await listenFault(error, options.host, options.port, "--oaas-stack-page-port");
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : options.port;
   return {

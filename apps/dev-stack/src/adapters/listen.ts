@@ -38,7 +38,7 @@ async function listenFailureText(
   flag: string,
 ): Promise<string> {
   const where = `${host}:${port}`;
-  switch (error.code) {
+  switch (error.code ?? "") {
     case "EADDRINUSE": {
       const base = await findFreePorts(host, port);
       const free = base === undefined ? `${flag}=0 (0 selects a free port)` : `--ports=${base}`;

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import type { ReadStream, WriteStream } from "node:tty";
+import { decodeKeys, type Key } from "../screen/keys.ts";
 import type { Paint } from "../screen/view.ts";
 import type { ScreenTerminal } from "../screen/screen-display.ts";
 
@@ -21,14 +22,20 @@ export function screenTerminal(stream: WriteStream): ScreenTerminal {
   };
 }
 
-/** Reads single key presses in raw mode, including Ctrl-C; returns a function that restores the terminal. */
-export function onKeys(input: ReadStream, onKey: (key: string) => void): () => void {
+/**
+ * Reads single key presses in raw mode, including Ctrl-C; returns a function that restores the terminal. It is also
+ * restored when the process ends for any other reason, such as an uncaught error.
+ */
+export function onKeys(input: ReadStream, onKey: (key: Key) => void): () => void {
   if (!input.isTTY) return () => undefined;
   const onData = (keys: string): void => {
-    for (const key of keys) onKey(key);
+    for (const key of decodeKeys(keys)) onKey(key);
   };
+  const leaveRawMode = (): void => void input.setRawMode(false);
   input.setRawMode(true).setEncoding("utf8").on("data", onData).resume();
+  process.once("exit", leaveRawMode);
   return () => {
+    process.off("exit", leaveRawMode);
     input.off("data", onData).setRawMode(false).pause();
   };
 }

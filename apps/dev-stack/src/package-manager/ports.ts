@@ -30,6 +30,12 @@ export interface DeploymentState {
   readonly clusters: readonly { readonly name: string; readonly condition: string }[];
 }
 
+/** Why a deployment is in its state: one sentence, and a message per cluster. */
+export interface DeploymentExplanation {
+  readonly summary: string;
+  readonly clusters: readonly { readonly name: string; readonly message: string }[];
+}
+
 /** The state of the package manager. */
 export interface PackageManagerState {
   readonly state: "starting" | "running" | "failed";

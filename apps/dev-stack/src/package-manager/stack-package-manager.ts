@@ -6,6 +6,7 @@ import { LastKnown } from "../last-known.ts";
 import { selectExamples, type Example } from "./examples.ts";
 import type {
   ConfiguredCluster,
+  DeploymentExplanation,
   DeploymentState,
   PackageManagerStarter,
   PackageManagerState,
@@ -95,6 +96,25 @@ export class StackPackageManager {
       const detail = this.#fault ?? Fault.from(thrown).message;
       // A failed start ends the process, so before that the state is starting.
       return { ...base, state: this.#isUp ? "failed" : "starting", detail, deployments: [] };
+    }
+  }
+
+  /** Why a deployment is in its state, in words. Never throws. */
+  async explain(key: string): Promise<DeploymentExplanation> {
+    using deadline = startDeadline(this.#ports.ambient, READ_DEADLINE_MS);
+    try {
+      if (this.#client === undefined) return { summary: "the package manager is starting", clusters: [] };
+      const { signal } = deadline;
+      const { value } = await this.#client.call("explainDeployment", { parameters: { key }, signal });
+      return {
+        summary: value.summary,
+        clusters: value.clusters.map((one) => ({
+          name: one.cluster,
+          message: one.finding?.message ?? one.error ?? "",
+        })),
+      };
+    } catch (thrown) {
+      return { summary: Fault.from(thrown).message, clusters: [] };
     }
   }
 

@@ -28,9 +28,9 @@ export function createLineDisplay({ clock, write, output }: LineDisplayOptions):
       print("step", text);
     },
     note: (text) => print("note", text),
-    showUp: async (info, readState) => {
+    showUp: async (info, read) => {
       const { url, pageUrl, dataDir, starts } = info;
-      const { state, rssBytes } = await readState();
+      const { state, rssBytes } = await read.state();
       if (!isJson) {
         for (const line of upLines({ ...info, state, ...(rssBytes === undefined ? {} : { rssBytes }) })) write(line);
         return write(`ready: ${url}`);

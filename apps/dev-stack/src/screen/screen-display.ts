@@ -1,6 +1,9 @@
 import type { Clock, Timer, Timers } from "@oaas/foundation";
-import type { Display, StackInfo } from "./display.ts";
-import { startLines, upLines, type Paint, type Size, type UpView } from "./view.ts";
+import type { Display, StackInfo, StackReader } from "./display.ts";
+import type { Key } from "./keys.ts";
+import type { DeploymentExplanation } from "../package-manager/ports.ts";
+import { FIRST_MODE, pressKey, type ScreenMode } from "./screen-mode.ts";
+import { shownComponents, startLines, upLines, type Paint, type Size, type UpView } from "./view.ts";
 
 export interface ScreenTerminal {
   size(): Size;
@@ -14,11 +17,13 @@ export interface ScreenDisplayOptions {
   readonly paint: Paint;
   /** Returns the last log lines. */
   readonly logs: (count: number) => readonly string[];
+  /** The user wants to stop the stack. */
+  readonly quit: () => void;
 }
 
 export interface ScreenDisplay extends Display {
-  /** Shows or hides the logs. */
-  toggleLogs(): void;
+  /** Handles a key of the user. */
+  press(key: Key): void;
   /** Redraws after a resize of the window. */
   redraw(): void;
 }
@@ -35,7 +40,9 @@ export function createScreenDisplay(options: ScreenDisplayOptions): ScreenDispla
   const since = clock.monotonic();
   let notes: readonly string[] = [];
   let up: { readonly info: StackInfo; readonly state: Pick<UpView, "state" | "rssBytes"> } | undefined;
-  let showsLogs = false;
+  let mode: ScreenMode = FIRST_MODE;
+  let explained: { readonly key: string; readonly explanation: DeploymentExplanation } | undefined;
+  let reader: StackReader | undefined;
   let hasEnded = false;
   let timer: Timer | undefined;
 
@@ -48,7 +55,9 @@ export function createScreenDisplay(options: ScreenDisplayOptions): ScreenDispla
         paint,
       );
     }
-    return upLines({ ...up.info, ...up.state, ...(showsLogs ? { logs: options.logs(LOG_LINES) } : {}) }, size, paint);
+    const logs = mode.panel === "logs" ? { logs: options.logs(LOG_LINES) } : {};
+    const explanation = explained?.key === selectedDeployment(mode) ? explained?.explanation : undefined;
+    return upLines({ ...up.info, ...up.state, ...logs, mode, explanation }, size, paint);
   };
   const draw = (isForced = false): void => {
     if (hasEnded) return;
@@ -65,6 +74,14 @@ export function createScreenDisplay(options: ScreenDisplayOptions): ScreenDispla
   };
   tick();
 
+  /** Reads why the selected deployment is in its state, while its details are open. */
+  const explainSelected = async (): Promise<void> => {
+    const key = mode.panel === "details" ? selectedDeployment(mode) : undefined;
+    if (key === undefined || reader === undefined) return;
+    explained = { key, explanation: await reader.explanation(key) };
+    draw();
+  };
+
   return {
     step: (text) => {
       currentStep = text;
@@ -74,20 +91,26 @@ export function createScreenDisplay(options: ScreenDisplayOptions): ScreenDispla
       notes = [...notes, text];
       draw();
     },
-    showUp: async (info, readState) => {
+    showUp: async (info, read) => {
       timer?.cancel();
+      reader = read;
       const follow = async (): Promise<void> => {
-        const state = await readState();
+        const state = await read.state();
         if (hasEnded) return;
         up = { info: { ...info }, state };
         draw();
+        void explainSelected();
         timer = timers.after(REFRESH_MS, () => void follow());
       };
       await follow();
     },
-    toggleLogs: () => {
-      showsLogs = !showsLogs;
+    press: (key) => {
+      const ids = up === undefined ? [] : shownComponents(up.state.state, mode.filter).map(({ id }) => id);
+      const next = pressKey(mode, key, ids);
+      if (next === "quit") return options.quit();
+      mode = next;
       draw();
+      void explainSelected();
     },
     redraw: () => draw(true),
     end: () => {
@@ -96,4 +119,8 @@ export function createScreenDisplay(options: ScreenDisplayOptions): ScreenDispla
       hasEnded = true;
     },
   };
+}
+
+function selectedDeployment({ selected = "" }: ScreenMode): string | undefined {
+  return selected.startsWith("deployment/") ? selected.slice("deployment/".length) : undefined;
 }

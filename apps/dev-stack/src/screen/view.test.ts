@@ -2,6 +2,7 @@ import { virtualAmbient, VirtualTime } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import type { ClusterState } from "../clusters/cluster-state.ts";
 import type { StackState } from "../components.ts";
+import { decodeKeys } from "./keys.ts";
 import { createLineDisplay } from "./line-display.ts";
 import { createScreenDisplay } from "./screen-display.ts";
 import { startLines, truncateLine, upLines, type UpView } from "./view.ts";
@@ -52,7 +53,8 @@ describe("the screen of a running stack", () => {
     expect(text).toContain("/data (start 3, previous start earlier)");
     expect(text).toContain("Memory    300 MB");
     expect(text).toContain("Ctrl-C, or npx oaas down");
-    expect(text).toContain("    curl http://x:1/api/v1/deployments/order/status");
+    expect(text).toContain("    npx oaas deployment status order\n    npx oaas explain order\n");
+    expect(text).not.toContain("curl");
   });
 
   test("shows a deployment that serves in spite of a failure as degraded, not as failed", () => {
@@ -120,7 +122,7 @@ describe("the screen of a running stack", () => {
       state: { packageManager: { ...state.packageManager, deployments: [] }, clusters: [] },
     }).join("\n");
     expect(text).not.toContain("kubectl");
-    expect(text).toContain("    curl http://x:1/api/v1/packages\n");
+    expect(text).toContain("    npx oaas package list\n");
   });
 
   test("shows logs instead of the commands", () => {
@@ -167,7 +169,8 @@ test.each([
 });
 
 describe("displays", () => {
-  const readState = async () => ({ state });
+  const explanation = { summary: "Function add: no image.", clusters: [{ name: "edge", message: "no image" }] };
+  const read = { state: async () => ({ state }), explanation: async () => explanation };
 
   test("lines: each step once, then the components, then ready", async () => {
     const written: string[] = [];
@@ -179,7 +182,7 @@ describe("displays", () => {
     display.step("package manager");
     display.step("package manager, still");
     display.note("read this");
-    await display.showUp(info, readState);
+    await display.showUp(info, read);
     expect(written.slice(0, 2)).toEqual(["starting: package manager", "starting: read this"]);
     expect(written.at(-1)).toBe("ready: http://x:1");
     expect(written.join("\n")).not.toContain("\u001B");
@@ -193,7 +196,7 @@ describe("displays", () => {
       write: (line) => void written.push(line),
     });
     display.step("package manager");
-    await display.showUp(info, readState);
+    await display.showUp(info, read);
     expect(written.map((line) => JSON.parse(line) as unknown)).toEqual(
       [
         { status: "starting", step: "package manager" },
@@ -210,15 +213,28 @@ describe("displays", () => {
     );
   });
 
-  test("screen: redraws in place on changes only, and toggles the logs", async () => {
+  const openScreen = async (readState: () => StackState = () => state) => {
     const time = new VirtualTime();
-    let written: string[] = [];
-    const terminal = { size: () => ({ columns: 100, rows: 50 }), write: (text: string) => void written.push(text) };
+    const written: string[] = [];
+    const terminal = { size: () => ({ columns: 100, rows: 60 }), write: (text: string) => void written.push(text) };
     const paint = (text: string) => text;
-    const display = createScreenDisplay({ clock: time, timers: time, terminal, paint, logs: () => ["a log line"] });
+    let quits = 0;
+    const quit = () => void (quits += 1);
+    const logs = () => ["a log line"];
+    const display = createScreenDisplay({ clock: time, timers: time, terminal, paint, logs, quit });
     display.step("package manager");
+    await display.showUp(info, { ...read, state: async () => ({ state: readState() }) });
+    const press = async (...keys: readonly string[]): Promise<string> => {
+      for (const key of keys) display.press(key);
+      await time.advance(0);
+      return written.at(-1) ?? "";
+    };
+    return { time, written, display, press, quits: () => quits };
+  };
+
+  test("screen: redraws in place on changes only, and toggles the logs", async () => {
     let now: StackState = state;
-    await display.showUp(info, async () => ({ state: now }));
+    const { time, written, display, press } = await openScreen(() => now);
     expect(written.at(-1)).toContain("A\u001B[J");
     const before = written.length;
     await time.advance(10_000);
@@ -226,12 +242,61 @@ describe("displays", () => {
     now = { ...state, clusters: [{ ...edge, broken: "cut off" }] };
     await time.advance(3_000);
     expect(written.at(-1)).toContain("cut off");
-    display.toggleLogs();
-    expect(written.at(-1)).toContain("a log line");
+    expect(await press("l")).toContain("a log line");
     display.end();
-    written = [];
+    const drawn = written.length;
     now = state;
     await time.advance(10_000);
-    expect(written).toEqual([]);
+    expect(written.length).toBe(drawn);
   });
+
+  test("screen: shows its keys and help", async () => {
+    const { written, press, quits } = await openScreen();
+    expect(written.at(-1)).toMatch(/Keys +↑ ↓ select .*\/ filter .*\? help .*q stop/);
+    expect(await press("?")).toMatch(/Help \(\? or Esc closes it\)[^]*Enter +details/);
+    expect(await press("escape")).not.toContain("Help (");
+    await press("q");
+    expect(quits()).toBe(1);
+  });
+
+  test("screen: filters the components while a text is typed", async () => {
+    const { press } = await openScreen();
+    const typed = await press("/", ...Array.from("cLuSter edge"));
+    expect(typed).toMatch(/Filter: cLuSter edge_ .*\(1 shown\)/);
+    expect(typed).toContain("Cluster edge");
+    expect(typed).not.toContain("● Package manager");
+    expect(await press("backspace", "q")).toContain("Filter: cLuSter edgq_");
+    expect(await press("escape")).toContain("● Package manager");
+  });
+
+  test("screen: selects a component and shows why, conditions and commands", async () => {
+    const { press } = await openScreen();
+    expect(await press("down", "down", "down")).toMatch(/^› ● Deployment order/m);
+    const details = await press("enter");
+    expect(details).toMatch(
+      /Deployment order \(Esc closes it\):\n\n +Function add: no image\.\n +edge: Running, no image/,
+    );
+    expect(details).toContain("    $ npx oaas explain order");
+    expect(await press("down")).toMatch(
+      /Cluster edge \(Esc[^]*\$ npx oaas cluster health edge\n[^]*export KUBECONFIG=\/data\/kubeconfig\n/,
+    );
+    expect(await press("down", "down")).toMatch(
+      /phase: available\n +message: Ready\.[^]*describe classruntime order-edge/,
+    );
+    expect(await press("escape", "escape")).not.toMatch(/^›/m);
+  });
+});
+
+test("decodes keys of a terminal and ignores unknown sequences", () => {
+  expect(decodeKeys("a\u001B[A\u001BOB\r\u001B\u007F\u0003\u001B[3~/é\t")).toEqual([
+    "a",
+    "up",
+    "down",
+    "enter",
+    "escape",
+    "backspace",
+    "ctrl-c",
+    "/",
+    "é",
+  ]);
 });

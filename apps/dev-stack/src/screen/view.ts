@@ -1,5 +1,9 @@
 import { listComponents, STATE_LABELS, type Component, type ComponentState, type StackState } from "../components.ts";
+import type { DeploymentExplanation } from "../package-manager/ports.ts";
 import type { Starts } from "../start-counter.ts";
+import { detailLines, helpLines, KEYS_LINE } from "./panels.ts";
+import type { ScreenMode } from "./screen-mode.ts";
+import { quoteForShell } from "./shell-text.ts";
 
 /** The data on the screen of a running stack. */
 export interface UpView {
@@ -19,6 +23,10 @@ export interface UpView {
   readonly rssBytes?: number;
   /** The last log lines, if shown. */
   readonly logs?: readonly string[];
+  /** Absent for output that takes no keys. */
+  readonly mode?: ScreenMode;
+  /** The explanation of the selected deployment, once it is known. */
+  readonly explanation?: DeploymentExplanation | undefined;
 }
 
 /** The data on the screen during the start. */
@@ -67,17 +75,34 @@ export function startLines({ step, seconds, notes }: StartView, size?: Size, pai
  */
 export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
   const head = headLines(view, paint);
-  const foot = [...infoLines(view), ""];
-  const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), stopLine(view), ""];
-  if (view.logs) {
-    const logs = ["  Logs (press l to hide):", "", ...view.logs.map((line) => `    ${line}`), ""];
-    return fitToWindow([[...head, ...logs, ...foot], [...head, ...logs], short], size);
+  const keys = view.mode === undefined ? [] : [KEYS_LINE];
+  const foot = [...infoLines(view), ...keys, ""];
+  const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), ...keys, stopLine(view), ""];
+  const panel = panelLines(view, size?.columns);
+  if (panel !== undefined) {
+    const alone = ["", ...panel, ...keys, ""];
+    return fitToWindow([[...head, ...panel, ...foot], [...head, ...panel, ...keys, ""], alone], size);
   }
   const [ask, inside] = [commandLines(view), clusterLines(view)];
   return fitToWindow(
     [[...head, ...ask, ...inside, ...foot], [...head, ...ask, ...foot], [...head, ...foot], short],
     size,
   );
+}
+
+/** The panel that the user has opened; undefined for the commands. */
+function panelLines(view: UpView, columns?: number): readonly string[] | undefined {
+  const { mode, logs, state } = view;
+  if (logs !== undefined) return ["  Logs (press l to hide):", "", ...logs.map((line) => `    ${line}`), ""];
+  if (mode?.panel === "help") return helpLines();
+  const selected = listComponents(state).find(({ id }) => id === mode?.selected);
+  return mode?.panel === "details" && selected !== undefined ? detailLines(selected, view, columns) : undefined;
+}
+
+/** The components that contain the filter, ignoring case. */
+export function shownComponents(state: StackState, filter: string): readonly Component[] {
+  const text = filter.toLowerCase();
+  return listComponents(state).filter(({ name, details }) => `${name} ${details}`.toLowerCase().includes(text));
 }
 
 /** Components omitted in a small window. */
@@ -89,18 +114,34 @@ function stopLine({ dataDir, defaults }: UpView): string {
 }
 
 function headLines(
-  { url, state }: UpView,
+  { url, state, mode }: UpView,
   paint: Paint,
   isShown: (part: Component) => boolean = () => true,
 ): readonly string[] {
-  const components = listComponents(state).filter(isShown);
-  const rows = components.map(
-    ({ name, details, state: of }) => `  ${paint(SYMBOLS[of], of)} ${name.padEnd(25)} ${details}`,
-  );
+  const components = shownComponents(state, mode?.filter ?? "").filter(isShown);
+  const rows = components.map(({ id, name, details, state: of }) => {
+    const marker = id === mode?.selected ? "›" : " ";
+    return `${marker} ${paint(SYMBOLS[of], of)} ${name.padEnd(25)} ${details}`;
+  });
   const legend = [...new Set(components.map(({ state: of }) => `${paint(SYMBOLS[of], of)} ${STATE_LABELS[of]}`))].join(
     "   ",
   );
-  return ["", `OaaS package manager: ${url}/api/v1 (API reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
+  return [
+    "",
+    `OaaS package manager: ${url}/api/v1 (API reference: ${url}/docs)`,
+    "",
+    ...rows,
+    "",
+    `  ${legend}`,
+    ...filterLines(mode, components.length),
+    "",
+  ];
+}
+
+function filterLines(mode: ScreenMode | undefined, shown: number): readonly string[] {
+  if (mode === undefined || (mode.filter === "" && !mode.isTyping)) return [];
+  const state = mode.isTyping ? "_   Enter keeps it, Esc clears it" : "   / changes it, Esc clears it";
+  return [`  Filter: ${mode.filter}${state} (${shown} shown)`];
 }
 
 /** The first variant that fits the window, else the truncated last one; without a size, the first one. */
@@ -118,7 +159,7 @@ function infoLines(view: UpView): readonly string[] {
   const last = starts.previousAt === undefined ? "" : `, previous start ${starts.previousAt}`;
   const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB`];
   return [
-    "  Tutorial  README.md: register, deploy, update and delete a package with curl",
+    "  Tutorial  README.md",
     "  Load      npx oaas top: load, requirements and recommendations of every function",
     "  Lab       npx oaas lab: inject faults into clusters, managers and the network",
     `  Status    ${pageUrl} (this page in a browser; /health for scripts)`,
@@ -138,16 +179,16 @@ function commandLines({ url, dataDir, defaults, state }: UpView): readonly strin
   const exports = settings.length === 0 ? [] : [`export ${settings.join(" ")}   # for npx oaas`];
   // Use the deployment with the most clusters as the example.
   const [deployment] = state.packageManager.deployments.toSorted((a, b) => b.clusters.length - a.clusters.length);
-  const deploymentUrl = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
+  const key = quoteForShell(deployment?.key ?? "");
   const commands =
     deployment === undefined
-      ? [`curl ${url}/health`, `curl ${url}/api/v1/packages`]
+      ? ["npx oaas doctor", "npx oaas package list"]
       : [
-          `curl ${url}/api/v1/clusters`,
-          `curl ${deploymentUrl}/status`,
-          `curl ${deploymentUrl}/explain`,
-          `curl ${deploymentUrl}/revisions`,
-          `curl -N ${url}/api/v1/events`,
+          "npx oaas cluster list",
+          `npx oaas deployment status ${key}`,
+          `npx oaas explain ${key}`,
+          `npx oaas deployment history ${key}`,
+          "npx oaas events",
         ];
   return ["  Try it in another terminal:", "", ...[...exports, ...commands].map((line) => `    ${line}`), ""];
 }
@@ -164,11 +205,6 @@ function clusterLines({ state: { clusters }, kubectl, kubeconfig }: UpView): rea
     ),
     "",
   ];
-}
-
-/** Quotes a text for the shell. */
-function quoteForShell(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 const ESCAPE = new RegExp(`${String.fromCodePoint(0x1b)}\\[\\d*m`, "y");
