@@ -68,6 +68,13 @@ const variables = {
     .default(false)
     .alias("NO_CLUSTER")
     .doc("Starts the package manager only, without Kubernetes clusters. As a flag: --no-cluster."),
+  functions: env("OAAS_STACK_FUNCTIONS")
+    .oneOf(["simulated", "local"])
+    .default("simulated")
+    .alias("FUNCTIONS")
+    .doc(
+      "How functions run in simulated clusters. simulated: they answer with an echo. local: functions of examples/greeter-service run as programs on this machine, the others are simulated. As a flag: --functions=local.",
+    ),
   clusters: {
     real: env("OAAS_STACK_REAL")
       .bool()

@@ -105,7 +105,7 @@ async function startStack(
       config.noCluster ? undefined : import("./adapters/clusters/create-clusters.ts"),
       config.etcd.length > 0 ? import("@oaas/storage/etcd") : undefined,
     ]);
-    const parts = { config: config.clusters, dataDir, logger, env, ambient, observe };
+    const parts = { config: config.clusters, functions: config.functions, dataDir, logger, env, ambient, observe };
     const clusters = (await stack?.createClusters(parts)) ?? [];
     const connectStore = () =>
       etcd?.openEtcdStore({ ambient, endpoints: config.etcd, keyPrefix: "/oaas/stack/pm/" }) ?? store.connect();

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { eventually } from "@oaas/testkit";
+import { eventually, processesWith } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oaas, startOaas, startStack, stopStack, type StackProcess } from "./stack-process.ts";
 
@@ -94,3 +94,73 @@ describe("functions in simulated clusters", () => {
     expect(outside.stderr).toContain("$.path");
   });
 });
+
+const GREETER = path.join("examples", "greeter-service", "main.mjs");
+
+describe("functions as local programs", () => {
+  let stack: StackProcess;
+  beforeAll(async () => {
+    stack = await startStack(path.join(folder, "local"), ["--clusters=2", "--functions=local"]);
+    process.env["OAAS_PM_URL"] = stack.url;
+  });
+  afterAll(async () => {
+    delete process.env["OAAS_PM_URL"];
+    await stopStack(stack, "SIGKILL");
+  });
+
+  async function run(...args: readonly string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await oaas(args);
+    expect(exitCode, stderr).toBe(0);
+    return stdout;
+  }
+
+  /** The programs that the stack started. */
+  function programs(): readonly number[] {
+    return processesWith(GREETER).filter((pid) => parentOf(pid) === stack.child.pid);
+  }
+
+  test("run behind the proxy, with their output as log and their port as readiness", async () => {
+    await run("apply", "-f", "examples/greeter-service/greeter.yaml", "--wait");
+    expect(programs()).toHaveLength(3);
+    expect(await run("invoke", "greeter", "greet", "--data", "OaaS")).toBe("Hello, OaaS!\n");
+    expect(await run("invoke", "greeter", "sum", "--data", "[1, 2, 39]")).toBe("42\n");
+    const failed = await oaas(["invoke", "greeter", "sum", "--data", "x"]);
+    expect(failed).toMatchObject({ exitCode: 1 });
+    expect(await run("logs", "greeter", "--function", "greet")).toMatch(
+      /greet, shout, sum on port \d+\n.*POST \/ 200\n$/,
+    );
+    // Other images stay simulated.
+    expect(JSON.parse(await run("invoke", "hello"))).toMatchObject({ simulated: true });
+  });
+
+  test("restart when they crash, and end when they are scaled down or deleted", async () => {
+    const before = new Set(programs());
+    const [first] = before;
+    process.kill(first ?? 0, "SIGKILL");
+    await eventually(() => {
+      const now = programs();
+      expect(now).toHaveLength(3);
+      expect(now).not.toContain(first);
+    });
+    await eventually(async () => expect(await run("invoke", "greeter", "greet")).toBe("Hello, world!\n"));
+    await run("delete", "-f", "examples/greeter-service/greeter.yaml", "--yes");
+    await eventually(() => expect(programs()).toEqual([]));
+  });
+
+  test("end with a stack that is killed", async () => {
+    await run("apply", "-f", "examples/greeter-service/greeter.yaml", "--wait");
+    const started = programs();
+    expect(started).toHaveLength(3);
+    await stopStack(stack, "SIGKILL");
+    await eventually(() => expect(processesWith(GREETER).filter((pid) => started.includes(pid))).toEqual([]));
+  });
+});
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    // It ended in the meantime.
+    return 0;
+  }
+}

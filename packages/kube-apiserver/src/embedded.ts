@@ -97,7 +97,14 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     controllers,
     connect: (closing) =>
       (containers = createContainers(
-        { clock, timers, closing, objects: () => server.objects },
+        {
+          clock,
+          timers,
+          closing,
+          objects: () => server.objects,
+          runtime: options.simulation?.runtime,
+          requeuePod: (namespace, name) => simulation?.requeuePod(namespace, name),
+        },
         options.simulation?.traffic,
       )),
     createVirtualResources: () => access.virtualResources,

@@ -15,5 +15,7 @@ export type {
   VirtualResources,
 } from "./request/routing/router.ts";
 export type { ClusterObjects, ObjectName, ResourceName, ServerController } from "./controllers/cluster-objects.ts";
+export type { ContainerRequest, ContainerResponse } from "./containers/container-server.ts";
+export type { ContainerRun, ContainerRuntime, RuntimeHost } from "./containers/container-runtime.ts";
 export { MemoryTransport } from "./memory-transport.ts";
 export { faultyApi, type FaultAction, type FaultSelector } from "./faults/faulty-api.ts";

@@ -99,6 +99,18 @@ describe("the example service with only the files of its image", () => {
     expect((await invoke("constructor", bytes(""))).status).toBe(ResponseStatus.INVALID_REQUEST);
   });
 
+  it.each([
+    ["/greet", {}, "OaaS", 200, "Hello, OaaS!"],
+    ["/", { "oaas-function": "sum" }, "[1, 2, 39]", 200, "42"],
+    ["/sum", {}, "x", 400, "is not valid JSON"],
+    ["/constructor", {}, "", 404, "available: greet, shout, sum"],
+    ["/shout", {}, "x".repeat(5_000_000), 413, "limited to"],
+  ])("serves HTTP/1.1 on the same port: %s", async (target, headers, body, status, text) => {
+    const response = await fetch(`http://${address}${target}`, { method: "POST", headers, body });
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(text);
+  });
+
   it("accepts large messages and rejects oversized ones", async () => {
     const large = "x".repeat(1_000_000);
     expect(words((await invoke("shout", bytes(large))).payload)).toBe(large.toUpperCase());

@@ -19,6 +19,7 @@ import { autoscalerController } from "./scaling/autoscaler-controller.ts";
 import { budgetController } from "./scaling/budget.ts";
 import { quotaController } from "./scaling/quota-controller.ts";
 import { schedulerController } from "./scheduler/scheduler-controller.ts";
+import type { ContainerRuntime } from "../containers/container-runtime.ts";
 import type { TrafficOptions } from "../containers/containers.ts";
 import type { UsageSource } from "./usage/pod-usage.ts";
 import { claimController, volumeController } from "./volumes/claims.ts";
@@ -49,6 +50,8 @@ export interface SimulationOptions {
   readonly usage?: UsageSource;
   /** How containers answer requests of the proxies. Default: with an echo of the request. */
   readonly traffic?: TrafficOptions;
+  /** Runs some containers as programs instead. Default: none. */
+  readonly runtime?: ContainerRuntime;
   /** The domain of Knative routes. Default svc.cluster.local, as in Knative. */
   readonly knativeDomain?: string;
 }
@@ -60,6 +63,8 @@ export interface WorkloadSimulation extends ServerController {
   /** Marks the node's kubelet as unreachable or reachable: the annotation of the same meaning. */
   loseNode(name: string): Promise<void>;
   findNode(name: string): Promise<void>;
+  /** Lets the kubelet look at a pod again. */
+  requeuePod(namespace: string, name: string): void;
   /** Sets an autoscaler's metric per pod; undefined removes it. The annotation of the same meaning. */
   setMetric(namespace: string, autoscaler: string, value: number | undefined): Promise<void>;
 }
@@ -111,6 +116,7 @@ export function workloadSimulation(ports: LoopPorts, options: SimulationOptions 
         loop.enqueueAll();
       };
     },
+    requeuePod: (namespace, name) => loop.enqueue("kubelet", objectKey(namespace, name)),
     loseNode: (name) => annotate(NODES, "", name, ANNOTATIONS.lost, "true"),
     findNode: (name) => annotate(NODES, "", name, ANNOTATIONS.lost),
     setMetric: (namespace, autoscaler, value) =>
@@ -142,6 +148,7 @@ function controllers(
       jobDurationMs: options.jobDurationMs ?? 1000,
       recordsContainerEvents: options.containerEvents ?? true,
       rules,
+      runtime: options.runtime,
     }),
     evictionController(),
     serviceController(),

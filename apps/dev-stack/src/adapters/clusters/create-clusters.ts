@@ -11,15 +11,16 @@ import { openRelay } from "./relay.ts";
 
 export interface StackClustersOptions extends ManagerOptions {
   readonly config: DevStackConfig["clusters"];
+  readonly functions?: DevStackConfig["functions"];
   readonly dataDir: string;
   readonly logger: Logger;
 }
 
 /** Creates the clusters of the stack without starting them. Throws at once on an invalid manager setting. */
 export async function createClusters(options: StackClustersOptions): Promise<readonly StackCluster[]> {
-  const { config, dataDir, logger, ...managers } = options;
+  const { config, functions = "simulated", dataDir, logger, ...managers } = options;
   const { ambient, env } = managers;
-  const startCluster = await loadStarter(config, env, ambient);
+  const startCluster = await loadStarter(config, functions, env, ambient);
   const plans =
     config.contexts.length > 0
       ? planContexts(config, path.join(dataDir, "contexts"))
@@ -40,12 +41,13 @@ export async function createClusters(options: StackClustersOptions): Promise<rea
 /** Loaded on demand: simulated clusters need only Node. */
 async function loadStarter(
   { contexts, real }: DevStackConfig["clusters"],
+  functions: DevStackConfig["functions"],
   env: ManagerOptions["env"],
   ambient: ManagerOptions["ambient"],
 ): Promise<StartCluster> {
   if (contexts.length > 0) return (await import("./context-cluster.ts")).createContextClusterStarter(env, ambient);
   if (real) return (await import("./real-cluster.ts")).createRealClusterStarter();
-  return (await import("./embedded-cluster.ts")).createEmbeddedClusterStarter(ambient);
+  return (await import("./embedded-cluster.ts")).createEmbeddedClusterStarter(ambient, functions);
 }
 
 /** The kubectl command: from PATH, else, with real clusters, the downloaded one. */

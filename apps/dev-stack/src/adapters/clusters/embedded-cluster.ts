@@ -9,16 +9,29 @@ import { openSqliteStore } from "@oaas/storage/sqlite";
 import type { ClusterPlan, StartCluster } from "../../clusters/ports.ts";
 import { LoadSimulation } from "../../load/load-simulation.ts";
 import { describePod } from "../../functions/describe-pod.ts";
+import type { LocalProgram } from "../../functions/local-programs.ts";
+import { LocalFunctions, ProcessLimit } from "../functions/local-functions.ts";
 import { isPortFree } from "../listen.ts";
 import { startMetricsServer } from "../metrics-server.ts";
 
+/** The images that run as programs with `--functions=local`. */
+const PROGRAMS: readonly LocalProgram[] = [
+  {
+    image: "registry.example.test/greeter",
+    file: path.resolve(import.meta.dirname, "../../../../../examples/greeter-service/main.mjs"),
+  },
+];
 const PODS = { group: "", resource: "pods" };
 const HOST = "127.0.0.1";
 /** Queries run in this process and must not block it for long. */
 const MAX_QUERY_SAMPLES = 2_000_000;
 
 /** Starts simulated clusters in this process: an API server with a durable store, simulated nodes and workloads. */
-export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
+export function createEmbeddedClusterStarter(
+  ambient: Ambient,
+  functions: "simulated" | "local" = "simulated",
+): StartCluster {
+  const limit = new ProcessLimit();
   return async (plan, progress) => {
     progress.step("API server");
     makePrivateFolder(plan.folder);
@@ -35,6 +48,7 @@ export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
       simulation: {
         ...simulationOf(plan),
         usage: (pod) => load.usageOf(pod),
+        ...(functions === "local" ? { runtime: new LocalFunctions(PROGRAMS, limit) } : {}),
         traffic: {
           describe: (pod) => describePod(pod, plan.name, cluster.server.objects.list(PODS, pod.metadata.namespace)),
           onServed: ({ pod }) => load.countRequest(pod),

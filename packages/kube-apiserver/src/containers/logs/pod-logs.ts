@@ -30,11 +30,9 @@ export class PodLogs {
     return objects.onChange((change) => this.#change(change));
   }
 
-  /** Adds output to the current run of a container. */
-  append(pod: Stored<Pod>, container: string, text: string): void {
-    const status = statusOf(pod, container);
-    const log = status && this.find(pod, container, status.restartCount);
-    log?.append(this.#clock.now(), text);
+  /** Adds output to a run of a container; by default the one in the given status. */
+  append(pod: Stored<Pod>, container: string, text: string, run = statusOf(pod, container)?.restartCount): void {
+    if (run !== undefined) this.find(pod, container, run)?.append(this.#clock.now(), text);
   }
 
   /** The output of one run. */

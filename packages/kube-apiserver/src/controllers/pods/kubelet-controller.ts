@@ -1,3 +1,4 @@
+import type { ContainerRuntime } from "../../containers/container-runtime.ts";
 import { canonicalJson, type Stored } from "@oaas/kube-core";
 import { failureOf, failuresOf, startDelayOf, type FailureRule } from "../failures/failure.ts";
 import type { Controller } from "../loop/controller.ts";
@@ -19,6 +20,8 @@ export interface KubeletOptions {
   readonly jobDurationMs: number;
   readonly recordsContainerEvents: boolean;
   readonly rules: () => readonly FailureRule[];
+  /** Runs some containers as programs; its state replaces the simulated one. */
+  readonly runtime?: Pick<ContainerRuntime, "stateOf"> | undefined;
 }
 
 /** Since when a pod has been in its state; forgotten with the pod. */
@@ -76,7 +79,7 @@ function listPodKeys(node: Stored<Node>, view: ClusterView): string[] {
 }
 
 function createContainerContext(
-  pod: Pod,
+  pod: Stored<Pod>,
   container: Container,
   tracker: StateTracker,
   now: number,
@@ -92,7 +95,7 @@ function createContainerContext(
   };
 }
 
-function selectBehaviour(pod: Pod, container: Container, options: KubeletOptions): ContainerBehaviour {
+function selectBehaviour(pod: Stored<Pod>, container: Container, options: KubeletOptions): ContainerBehaviour {
   const failures = failuresOf(pod, options.rules(), container);
   const pull = failureOf(failures, "image-pull");
   if (pull) return { kind: "image-pull", error: pull.message ?? formatMissingImage(container.image ?? "") };
@@ -101,7 +104,9 @@ function selectBehaviour(pod: Pod, container: Container, options: KubeletOptions
     const { afterMs = 1000, exitCode = 1, restarts = 0 } = crash;
     return { kind: "crashes", afterMs, exitCode, restarts };
   }
-  const isReady = failureOf(failures, "never-ready") === undefined;
+  const run = options.runtime?.stateOf(pod, container);
+  if (run?.kind === "exited") return { kind: "crashes", afterMs: 0, exitCode: run.exitCode, restarts: 0 };
+  const isReady = failureOf(failures, "never-ready") === undefined && run?.kind !== "starting";
   return { kind: "runs", isReady, ...(completes(pod) ? { completesAfterMs: options.jobDurationMs } : {}) };
 }
 
