@@ -49,6 +49,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/-(?:[0-9a-f]{8,10})-[a-z0-9]{5}\b/g, "-<pod>"],
   [/read \d+ s ago/g, "read <n> s ago"],
   [/waited \d+ s/g, "waited <n> s"],
+  [/reached \d+[smhd] ago/g, "reached <n>s ago"],
+  // Enforcement changes the replicas of an example.
+  [/(?<=function [^\n]* {2})\d+\/\d+$/gm, "<ready>/<desired>"],
   [/127\.0\.0\.1:\d{2,5}/g, "127.0.0.1:<port>"],
 ];
 
