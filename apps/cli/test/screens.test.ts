@@ -162,7 +162,9 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     const broken = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8")
       .replaceAll("hello", "broken")
       .replace("greeter:1.0.0", "greeter:missing");
-    const ended = await shows("wait-failed", `apply -f ${file("broken.yaml", broken)} --wait --timeout 10m`);
+    const ended = await shows("wait-failed", `apply -f ${file("broken.yaml", broken)} --wait --timeout 10m`, {
+      columns: 200,
+    });
     expect(ended, "reason and image in full").toContain(
       "Function Greeter.greet: the registry has no image example.test/greeter:missing. Waiting will not help: ",
     );

@@ -19,16 +19,23 @@ const cases = [
   },
 ];
 
+const STATE = {
+  version: "1.0.0",
+  ambient: virtualAmbient(1),
+  storage: async () => 1,
+  warnings: () => [],
+  checks: () => ({}),
+  metrics: async () => "",
+  metricsType: "text/plain",
+};
+
+test("redirects / to the reference page", async () => {
+  const { getRoot } = serviceHandlers(STATE);
+  expect(await getRoot({} as never)).toEqual({ status: 302, headers: { location: "/docs" } });
+});
+
 test("builds the API description and its page once", async () => {
-  const { getOpenApi, getReferencePage } = serviceHandlers({
-    version: "1.0.0",
-    ambient: virtualAmbient(1),
-    storage: async () => 1,
-    warnings: () => [],
-    checks: () => ({}),
-    metrics: async () => "",
-    metricsType: "text/plain",
-  });
+  const { getOpenApi, getReferencePage } = serviceHandlers(STATE);
   const [page, again] = [await getReferencePage({} as never), await getReferencePage({} as never)];
   expect(page.content?.text).toContain("<html");
   expect(again.content, "the same object, not an equal one").toBe(page.content);

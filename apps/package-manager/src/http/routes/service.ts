@@ -49,6 +49,7 @@ export function serviceHandlers(state: ServiceState): HandlersOf<"service"> {
     },
     getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
     getOpenApi: async () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
+    getRoot: async () => ({ status: 302, headers: { location: "/docs" } }),
     getReferencePage: async () => {
       page ??= { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) };
       return { status: 200, content: page };

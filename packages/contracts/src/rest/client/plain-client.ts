@@ -24,7 +24,7 @@ export function createPlainClient(client: RestClientOptions): RestClient {
         const { faultFromResponse } = await import("../faults/fault-from-response.ts");
         throw faultFromResponse({ status, body: text, retryAfter, nowMs: client.clock.now() });
       }
-      const isText = mediaType !== undefined || status === 204;
+      const isText = mediaType !== undefined || status === 204 || status === 302;
       return { ...received, value: (isText ? text : parsed(text, `${method} ${path}`)) as Reply<Id>["value"] };
     },
   };

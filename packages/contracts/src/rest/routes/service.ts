@@ -129,6 +129,16 @@ export const serviceRoutes = {
     response: { status: 200, description: "The OpenAPI 3.1 document.", schema: z.record(z.string(), z.unknown()) },
     faults: [],
   },
+  getRoot: {
+    method: "GET",
+    path: "/",
+    tag: "service",
+    summary: "Go to this document as an HTML page",
+    role: "public",
+    since: "ours",
+    response: { status: 302, description: "The address is in the `Location` header.", headers: ["Location"] },
+    faults: [],
+  },
   getReferencePage: {
     method: "GET",
     path: "/docs",

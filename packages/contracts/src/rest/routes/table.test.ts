@@ -81,7 +81,7 @@ test.each(routes.filter((route) => route.method !== "GET" && route.offered !== f
 
 test("only probes and documentation are public", () => {
   const open = routes.filter((route) => route.role === "public").map((route) => route.path);
-  expect(open).toEqual(["/health", "/readyz", "/openapi.json", "/docs"]);
+  expect(open).toEqual(["/health", "/readyz", "/openapi.json", "/", "/docs"]);
 });
 
 describe("fillPath", () => {
