@@ -10,6 +10,7 @@ export const LONGEST: readonly string[] = [
   "tests/docs/test/guides.test.ts",
   "apps/dev-stack/test/lab.test.ts",
   "apps/dev-stack/test/stack.test.ts",
+  "tests/first-day/test/first-day.test.ts",
   "apps/class-runtime-manager/test/outages.test.ts",
   "apps/class-runtime-manager/test/faults.test.ts",
   "packages/storage/test/etcd-suite.test.ts",
