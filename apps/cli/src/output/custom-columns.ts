@@ -1,5 +1,6 @@
 import { UsageError } from "../exit-code.ts";
 import { jsonPathValues, jsonPathValueText } from "./jsonpath.ts";
+import { splitOutside } from "./split-outside.ts";
 import { tableText } from "./table.ts";
 
 export interface CustomColumn {
@@ -9,7 +10,7 @@ export interface CustomColumn {
 
 /** Parses `NAME:.key,CLASS:.class_key`. A comma inside brackets belongs to the path. */
 export function parseCustomColumns(text: string): readonly CustomColumn[] {
-  const parts = text.split(/,(?![^[]*\])/).filter((part) => part !== "");
+  const parts = splitOutside(text, ["[", "]"]).filter((part) => part !== "");
   if (parts.length === 0) throw invalidColumns("has no columns");
   return parts.map((part) => {
     const { header, path } = /^(?<header>[^:]+):(?<path>.+)$/s.exec(part)?.groups ?? {};

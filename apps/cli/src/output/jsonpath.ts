@@ -127,14 +127,14 @@ function descendants(value: unknown, name: string): readonly unknown[] {
   return [...stepInto(value, name), ...Object.values(value).flatMap((inner) => descendants(inner, name))];
 }
 
-const FILTER = /^\s*(?<path>@[^=!<>\s]*)\s*(?:(?<operator>==|!=|<=|>=|<|>)\s*(?<value>"[^"]*"|'[^']*'|\S+))?\s*$/;
+const FILTER = /^(?<path>@[^=!<>\s]*)\s*(?:(?<operator>==|!=|<=|>=|<|>)\s*(?<value>"[^"]*"|'[^']*'|\S+))?$/;
 
 /** The items of a list, or the values of a map, for which a condition such as `@.phase=="Ready"` holds. */
 function parseFilter(text: string): (value: unknown) => readonly unknown[] {
-  const { path = "", operator, value = "" } = FILTER.exec(text)?.groups ?? {};
+  const { path = "", operator, value = "" } = FILTER.exec(text.trim())?.groups ?? {};
   if (path === "")
     throw new UsageError(`jsonpath filter "${text}" is invalid`, "use a filter such as ?(@.phase=='Ready')");
-  const expected = value.replace(/^(["'])(.*)\1$/, "$2");
+  const expected = value.replace(/^"(.*)"$|^'(.*)'$/, "$1$2");
   const holds = (found: unknown): boolean =>
     operator === undefined || compare(jsonPathValueText(found), operator, expected);
   return (list) => stepInto(list, undefined).filter((item) => valuesAt(path, item, item).some(holds));

@@ -11,6 +11,7 @@ import { parsePattern } from "./pattern.ts";
  */
 const BUILT: Readonly<Record<string, readonly RegExp[] | string>> = {
   "apps/cli/src/output/table.ts": [/~\[\d+m/g, /~\[\d+m|./gu],
+  "apps/dev-stack/src/screen/keys.ts": [/~(?:\[[\d;]*[A-Za-z~]|O[A-Z])|[^]/gu],
   "apps/dev-stack/src/screen/view.ts": [/~\[\d*m/y],
   "apps/package-manager/src/http/server/paths.ts": [/^\/api\/v1\/packages\/([^/]+)\/revisions\/([^/]+)$/],
   "apps/package-manager/src/planner/plan-digest.ts": [/^[0-9a-f]{40}-([0-9a-f]{48})$/],

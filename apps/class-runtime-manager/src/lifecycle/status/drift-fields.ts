@@ -117,7 +117,7 @@ export function findEdit(
 }
 
 function stepsOf(path: string): readonly string[] {
-  return [...path.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+)\]|\["([^\]]*)"\]/g)].map(
+  return [...path.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+)\]|\["([^"\]]*)"\]/g)].map(
     ([, member, index, quoted]) => member ?? quoted ?? `#${index}`,
   );
 }

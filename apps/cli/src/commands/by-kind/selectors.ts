@@ -1,5 +1,6 @@
 import { UsageError } from "../../exit-code.ts";
 import { jsonPathValues, jsonPathValueText } from "../../output/jsonpath.ts";
+import { splitOutside } from "../../output/split-outside.ts";
 
 /** Whether an object matches one requirement of a selector. */
 type Requirement<T> = (subject: T) => boolean;
@@ -8,8 +9,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** Splits at commas outside parentheses. */
 function splitTerms(text: string): readonly string[] {
-  return text
-    .split(/,(?![^(]*\))/)
+  return splitOutside(text, ["(", ")"])
     .map((term) => term.trim())
     .filter((term) => term !== "");
 }
@@ -48,14 +48,13 @@ export function parseFieldSelector(text: string): Requirement<unknown> {
 }
 
 function parseFieldTerm(term: string): Requirement<unknown> {
-  const {
-    path,
-    operator,
-    value = "",
-  } = /^(?<path>[^!=]+?)\s*(?<operator>==|=|!=)\s*(?<value>.*)$/.exec(term)?.groups ?? {};
-  if (path === undefined)
+  const found = /==|!=|=/.exec(term);
+  const [operator, index] = [found?.[0] ?? "", found?.index ?? 0];
+  const path = term.slice(0, index).trim();
+  const value = term.slice(index + operator.length).trim();
+  if (path === "")
     throw new UsageError(`--field-selector: "${term}" is not a requirement`, "use field=value or field!=value");
-  const isEqual = (found: unknown): boolean => jsonPathValueText(found).toLowerCase() === value.toLowerCase();
+  const isEqual = (actual: unknown): boolean => jsonPathValueText(actual).toLowerCase() === value.toLowerCase();
   return (item) => jsonPathValues(path, item).some(isEqual) === (operator !== "!=");
 }
 

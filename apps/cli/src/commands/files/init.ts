@@ -20,7 +20,7 @@ const FILES = ["package.yaml", "deployment.yaml"] as const;
 /** Writes a commented package and deployment from flags, and from the answers to questions on a terminal. */
 export async function init(session: Session, flags: InitFlags, folder = "."): Promise<void> {
   const { files, terminal } = session.environment;
-  const paths = FILES.map((name) => (folder === "." ? name : `${folder.replace(/\/+$/, "")}/${name}`));
+  const paths = FILES.map((name) => (folder === "." ? name : `${folder.replace(/(?<!\/)\/+$/, "")}/${name}`));
   if (!flags.force) await rejectExisting(session, paths);
   const isAsking = terminal.canPrompt && !flags.yes;
   const missing = QUESTIONS.filter(({ given }) => given(flags) === undefined);

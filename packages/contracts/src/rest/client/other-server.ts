@@ -43,7 +43,7 @@ function hasShape(body: unknown, { members, items }: ReturnType<typeof fieldsOf>
 
 function describeBody(text: string, body: unknown): string {
   if (/^\s*<(?:!doctype|html|\?xml)/i.test(text)) {
-    const title = /<title[^>]*>\s*([^<]{1,80}?)\s*<\/title>/i.exec(text)?.[1];
+    const title = /<title[^<>]*>([^<]{1,200})<\/title>/i.exec(text)?.[1]?.trim().slice(0, 80);
     return `it answers with a web page${title === undefined ? "" : ` ("${title}")`}`;
   }
   return body === undefined ? "its answer is not JSON" : "it is another JSON API";

@@ -1,11 +1,11 @@
-const WRITTEN_NUMBER = /^\s*(?<digits>\d+(?:\.\d+)?)\s*(?<unit>%|[A-Za-z/]*)\s*$/;
+const WRITTEN_NUMBER = /^(?<digits>\d+(?:\.\d+)?)\s*(?<unit>%|[A-Za-z/]*)$/;
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000 };
 const PER_SECOND = new Set(["rps", "/s", "req/s", "requests/s"]);
 
 /** The fix for a number that was written as a text, such as `99.9%` or `100ms`; undefined for any other text. */
 export function numberFix(field: string, text: string): string | undefined {
-  const { digits = "", unit = "" } = WRITTEN_NUMBER.exec(text)?.groups ?? {};
+  const { digits = "", unit = "" } = WRITTEN_NUMBER.exec(text.trim())?.groups ?? {};
   if (digits === "") return undefined;
   if (unit === "") return `write ${digits} without quotes`;
   const value = convert(Number(digits), unit.toLowerCase(), field);
