@@ -15,7 +15,8 @@ const folder = mkdtempSync(path.join(tmpdir(), "oaas-cost-"));
 const bundle = path.join(folder, "cli.mjs");
 const list = path.join(folder, "loaded.json");
 const watcher = path.join(folder, "watcher.mjs");
-const server = createServer((_, response) => response.end("[]"));
+// Every response of a package manager has a correlation id; others are compared with the schemas.
+const server = createServer((_, response) => response.setHeader("x-correlation-id", "c1").end("[]"));
 
 // Records at exit which files and Node modules a program loaded.
 const WATCHER = `

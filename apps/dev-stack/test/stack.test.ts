@@ -347,7 +347,7 @@ describe("a failed start", () => {
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`127.0.0.1:${port}`);
-    expect(stderr).toContain(`choose another port: npm start -- --${flag}=`);
+    expect(stderr).toContain("use free ports: npm start -- --ports=");
     if (process.platform === "linux") expect(stderr, "names the process").toContain(`process ${process.pid} (`);
     expect(processesWith(dataDir)).toEqual([]);
   });

@@ -175,20 +175,6 @@ describe("a deployment over HTTP", () => {
       expected: /east: .*assumed to be down/,
     },
     {
-      why: "a named cluster is rejected, without a retry",
-      deployment: { target_clusters: ["east", "west"] },
-      down: ["east"],
-      status: 400,
-      expected: /assume fewer clusters down/,
-    },
-    {
-      why: "no plan when all clusters are down",
-      deployment: {},
-      down: ["east", "west"],
-      status: 400,
-      expected: /no cluster/,
-    },
-    {
       why: "an unknown cluster",
       deployment: {},
       down: ["mars"],
@@ -210,6 +196,25 @@ describe("a deployment over HTTP", () => {
       status,
       expect.stringMatching(expected),
     ]);
+  });
+
+  test.each([
+    {
+      why: "a named cluster is lost and the other keeps running",
+      deployment: { target_clusters: ["east", "west"] },
+      down: ["east"],
+      loss: { lost: ["east"], running: [{ cluster: "west" }], placement: "unchanged" },
+    },
+    {
+      why: "nothing keeps running when all clusters are down",
+      deployment: { target_clusters: ["east", "west"] },
+      down: ["east", "west"],
+      loss: { lost: ["east", "west"], running: [], cluster_bound: 0, placement: "unchanged" },
+    },
+  ])("the loss of clusters: $why", async ({ deployment, down, loss }) => {
+    const body = { deployment: { ...deploymentWith(), ...deployment }, what_if: { clusters_down: down } };
+    const answer = await pm.call("POST", "/api/v1/plans", { body });
+    expect(answer).toMatchObject({ status: 200, json: { cluster_loss: loss } });
   });
 
   test("rejects an unreachable target with the findings as data", async () => {

@@ -129,7 +129,6 @@ describe("the route of a request", () => {
     { sent: "GET /api/v1//packages", status: 404 },
     { sent: "GET /api/v1/packages//revisions", status: 404 },
     { sent: `GET /api/v1/packages/${"x".repeat(513)}`, status: 404 },
-    { sent: "GET /", status: 404 },
     { sent: "OPTIONS *", status: 404 },
     { sent: "GET /api/v1/packages/%zz", status: 400 },
   ])("$sent: $status", async ({ sent, status }) => {

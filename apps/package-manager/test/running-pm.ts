@@ -106,6 +106,7 @@ export async function sendRequest(
   const { body, raw, headers = {} } = options;
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url + path, {
+    redirect: "manual",
     method,
     headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
     ...(sent === undefined ? {} : { body: sent as string }),
@@ -163,7 +164,9 @@ export async function storeContents(store: KeyValueStore): Promise<readonly stri
     for (const { key, value, modRevision } of page.entries) {
       if (/^(?:audit\/|o\/keeper|o\/saga-engines\/)/.test(key)) continue;
       lines.push(
-        key.startsWith("c/deployments/") ? `${key} ${withoutReports(value)}` : `${key} ${modRevision} ${value}`,
+        /^c\/deployment(?:s|-revisions)\//.test(key)
+          ? `${key} ${withoutReports(value)}`
+          : `${key} ${modRevision} ${value}`,
       );
     }
     after = page.next;
@@ -171,7 +174,15 @@ export async function storeContents(store: KeyValueStore): Promise<readonly stri
   return lines;
 }
 
-const REPORTED: ReadonlySet<string> = new Set(["condition", "generation", "observed"]);
+const REPORTED: ReadonlySet<string> = new Set([
+  "condition",
+  "drift",
+  "generation",
+  "observed",
+  "outcome",
+  "outcomeAt",
+  "serving",
+]);
 
 function withoutReports(value: string): string {
   return JSON.stringify(JSON.parse(value), (name, member: unknown) => (REPORTED.has(name) ? undefined : member));

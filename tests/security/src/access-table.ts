@@ -78,6 +78,8 @@ export function expectedStackAccess({ requires }: PlainRoute, credential: StackC
 const DEPLOYER_METHODS: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.deploy,
   DeploymentService.method.deleteDeployment,
+  DeploymentService.method.streamLogs,
+  DeploymentService.method.invokeFunction,
   PackageService.method.createPackage,
   PackageService.method.deletePackage,
   PackageService.method.deployClass,

@@ -175,6 +175,8 @@ const VOLATILE_FIELDS = new Set([
   "clusterIPs",
   "deployment.kubernetes.io/revision",
   "deprecated.daemonset.template.generation",
+  // The history of edits by others.
+  "drift_corrections",
 ]);
 
 /** Hashes over the owner uid or the namespace; the hashed content is compared itself. */

@@ -58,7 +58,7 @@ function compare(
 
 /** The length of a list stands for its items, which may contain secrets. */
 function itemCount(value: unknown): unknown {
-  return Array.isArray(value) ? `${value.length} items` : value;
+  return Array.isArray(value) ? `${value.length} ${value.length === 1 ? "item" : "items"}` : value;
 }
 
 function valueText({ kind }: KubeObject, steps: readonly Step[], value: unknown): string {
