@@ -135,6 +135,28 @@ describeWith(["kubectl"], "the first day", () => {
     );
   });
 
+  test("someone edits the cluster: the platform repairs it and says so", async () => {
+    const [first] = await readClassObjects(me, ["cloud"], "notes");
+    const edited = await me.type(
+      `kubectl --kubeconfig .oaas/data/kubeconfig --context oaas-cloud set image deployment/${first?.name} '*=example.test/other:9'`,
+    );
+    expect(edited.code, edited.text).toBe(0);
+    let history: Screen | undefined;
+    await eventually(async () => {
+      history = await me.type("npx oaas deployment history notes");
+      expect(plainText(history.text)).toContain(
+        'image was "example.test/other:9", is "example.test/notes-write:1.0.0" again. Changed by kubectl-set.',
+      );
+    });
+    expect((await readClassObjects(me, ["cloud"], "notes"))[0]?.images).toEqual(["example.test/notes-write:1.0.0"]);
+    record(
+      "Someone edits the cluster",
+      "The platform restores the image and records who changed it.",
+      edited,
+      history!,
+    );
+  });
+
   test("breaks the image: what runs keeps serving, and the status says so", async () => {
     const edited = await me.type("sed -i 's/notes-write:1.0.0/notes-write:missing/' notes/package.yaml");
     const applied = await me.type("npx oaas apply -f notes --wait");

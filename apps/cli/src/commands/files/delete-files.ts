@@ -1,7 +1,11 @@
 import { isFault } from "@oaas/foundation";
 import { sortByDependency, readDocuments } from "../../documents/read-documents.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { waitForDeletion } from "../observe/wait.ts";
 import { confirm, type Session } from "../../session/session.ts";
+
+/** How long to wait for a cluster that has not removed a deployment yet; its package cannot be deleted before. */
+const PENDING_MS = 120_000;
 
 /** Deletes the objects in files, deployments before packages. A missing object is not an error. */
 export async function deleteFiles(
@@ -14,8 +18,8 @@ export async function deleteFiles(
   for (const { kind, name } of documents) {
     const query = { cascade: flags.cascade ? true : undefined };
     try {
-      if (kind === "deployment") await session.call("deleteDeployment", { parameters: { key: name } });
-      else await session.call("deletePackage", { parameters: { name }, query });
+      if (kind === "package") await session.call("deletePackage", { parameters: { name }, query });
+      else if (await isDeletionPending(session, name)) await waitForDeletion(session, name, PENDING_MS);
       session.recordOutcome({ kind, name, result: "deleted" });
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) throw thrown;
@@ -24,4 +28,10 @@ export async function deleteFiles(
   }
   session.printRecorded();
   return EXIT.done;
+}
+
+/** Deletes a deployment; whether clusters still have to remove it. */
+async function isDeletionPending(session: Session, key: string): Promise<boolean> {
+  const { value } = await session.call("deleteDeployment", { parameters: { key } });
+  return "status_url" in value || (value.pending_envs ?? []).length > 0;
 }

@@ -1,3 +1,4 @@
+import { Fault } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
@@ -110,6 +111,18 @@ export async function deploymentHistory(session: Session, _flags: object, key: s
   const revisions = await session.listAll("listDeploymentRevisions", { parameters: { key } });
   session.printList(revisions, deploymentRevisionView(tableContext(session)));
   noteRemovedRevisions(session, revisions);
+  if (session.isHumanOutput) session.print(await repairsText(session, key));
+}
+
+/** The corrections of drift that the clusters remember; a deleted deployment has none. */
+async function repairsText(session: Session, key: string): Promise<string> {
+  try {
+    const { value } = await session.call("getDeploymentStatus", { parameters: { key } });
+    return driftText(value.clusters, session.environment.clock.now());
+  } catch (thrown) {
+    if (Fault.from(thrown).kind === "not-found") return "";
+    throw thrown;
+  }
 }
 
 export async function diffDeployment(
