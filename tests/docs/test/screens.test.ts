@@ -29,7 +29,7 @@ describe.skipIf(missingTerminalReason() !== undefined)("what npm start shows on 
     const { raw, code } = await runInTerminal([process.execPath, MAIN, "--ports=0", "--data=.oaas/data"], {
       cwd: folder,
       env: { HOME: folder, NO_COLOR: "1" },
-      columns: 140,
+      columns: 200,
       input: [{ after: "Stop      Ctrl-C", text: "q" }],
     });
     shown = withoutVariables(stripVTControlCharacters(raw)).replaceAll("\r", "").split("\n");
