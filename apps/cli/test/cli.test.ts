@@ -352,7 +352,7 @@ describe("oaas with a package manager", () => {
       "a confirmation without a terminal",
       "cluster remove mars",
       2,
-      /needs confirmation and there is no terminal to prompt on.*--yes/s,
+      /needs confirmation, and standard input is not a terminal.*--yes/s,
     ],
   ])("rejects %s", async (_, line, code, words) => {
     const empty = await mkdtemp(path.join(home, "empty-"));

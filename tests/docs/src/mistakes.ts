@@ -258,7 +258,7 @@ const COMMANDS: readonly Mistake[] = [
     input: "`oaas deployment delete demo` in a script",
     run: "oaas deployment delete demo",
     prints:
-      'error: "Delete deployment demo from all clusters" needs confirmation and there is no terminal to prompt on',
+      'error: "Delete deployment demo from all clusters" needs confirmation, and standard input is not a terminal',
     fix: "`oaas deployment delete demo --yes`",
     exitCode: 2,
   },

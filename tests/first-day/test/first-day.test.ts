@@ -122,7 +122,7 @@ describeWith(["kubectl"], "the first day", () => {
     );
   });
 
-  test("makes a mistake and is told the line and the fix", async () => {
+  test("a mistake is rejected with the line and the fix", async () => {
     await me.type("sed -i 's/class_key: Note/clas_key: Note/; s/- edge/- edgy/' notes/deployment.yaml");
     const rejected = await me.type("npx oaas apply -f notes");
     expect(rejected.code).not.toBe(0);

@@ -78,7 +78,7 @@ const NOT_APPLIED: Headline = {
   action: "Wait; the class runtime manager applies it.",
 };
 
-/** Whether the objects in the cluster are still of an earlier spec, so that their state is no verdict about this one. */
+/** Whether the observed objects belong to an earlier spec; their state says nothing about the current one. */
 function isOutdated(
   { status }: ExplainRequest,
   { generation, deleting }: Observation,

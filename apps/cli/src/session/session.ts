@@ -184,7 +184,7 @@ export async function confirm(session: Session, action: string, isConfirmed: boo
   const { terminal } = session.environment;
   if (!terminal.canPrompt)
     throw new UsageError(
-      `"${action}" needs confirmation and there is no terminal to prompt on`,
+      `"${action}" needs confirmation, and standard input is not a terminal`,
       "repeat the command with --yes",
     );
   const answer = await terminal.prompt(`${action}? [y/N] `);

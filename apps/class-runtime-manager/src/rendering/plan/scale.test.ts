@@ -60,7 +60,7 @@ test.each<{ case: string; scale: unknown; want: unknown }>([
     want: { min: 2, max: 4, statedMax: { value: 4, source: "max_scale" }, stated: false },
   },
   {
-    case: "what enforcement may choose is no maximum of an autoscaler",
+    case: "enforcement.max_replicas alone sets no maximum of the autoscaler",
     scale: scaleOf({}, { spec: { enforcement: { max_replicas: 9 } } }),
     want: { min: 2, stated: false },
   },

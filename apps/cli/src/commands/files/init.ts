@@ -26,7 +26,7 @@ export async function init(session: Session, flags: InitFlags, folder = "."): Pr
   const missing = QUESTIONS.filter(({ given }) => given(flags) === undefined);
   if (!isAsking && !flags.yes && missing.length > 0)
     throw new UsageError(
-      "there is no terminal to ask questions on",
+      "standard input is not a terminal, so no questions can be asked",
       `use --yes for the defaults, or set ${missing.map(({ flag }) => flag).join(", ")}`,
     );
   const choices = await choose(session, flags, isAsking);

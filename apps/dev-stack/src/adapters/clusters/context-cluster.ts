@@ -43,7 +43,7 @@ export async function approveCrds(contexts: readonly string[], approval: Approva
   if (approval.prompt === undefined) {
     throw failedPrecondition(
       "kinds",
-      "installing CRDs needs confirmation and there is no terminal to prompt on: repeat the command with --yes",
+      "installing CRDs needs confirmation, and standard input is not a terminal: repeat the command with --yes",
     );
   }
   const answer = await approval.prompt("Install them? [y/N] ");

@@ -41,7 +41,7 @@ export function missedText(target: number, bound: number, failures: string): str
 export function failuresText(sets: readonly CopySet[]): string {
   const [worst, ...others] = sets.toSorted((a, b) => worstBound([a]) - worstBound([b]));
   const [first, ...more] = worst?.placed ?? [];
-  if (worst === undefined || first === undefined) return "there is no replica";
+  if (worst === undefined || first === undefined) return "the plan has no replicas";
   const clusters = new Set(sets.flatMap(({ placed }) => placed.map(({ cluster }) => cluster)));
   const some = others.length === 0 ? "" : ` (${pluralize(worst.partitions, "partition")}; others are elsewhere)`;
   if (more.length === 0) {
