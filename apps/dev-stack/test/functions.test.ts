@@ -8,6 +8,13 @@ import { oaas, startOaas, startStack, stopStack, type StackProcess } from "./sta
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-functions-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Runs a command that must succeed, and returns its output. */
+async function run(...args: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await oaas(args);
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
+}
+
 describe("functions in simulated clusters", () => {
   let stack: StackProcess;
   beforeAll(async () => {
@@ -18,12 +25,6 @@ describe("functions in simulated clusters", () => {
     delete process.env["OAAS_PM_URL"];
     await stopStack(stack, "SIGKILL");
   });
-
-  async function run(...args: readonly string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await oaas(args);
-    expect(exitCode, stderr).toBe(0);
-    return stdout;
-  }
 
   test("oaas invoke answers with an echo of the request and the place that received it", async () => {
     expect(JSON.parse(await run("invoke", "hello", "greet", "--data", "Ann", "--path", "/x?y=1"))).toMatchObject({
@@ -107,12 +108,6 @@ describe("functions as local programs", () => {
     delete process.env["OAAS_PM_URL"];
     await stopStack(stack, "SIGKILL");
   });
-
-  async function run(...args: readonly string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await oaas(args);
-    expect(exitCode, stderr).toBe(0);
-    return stdout;
-  }
 
   /** The programs that the stack started. */
   function programs(): readonly number[] {

@@ -4,6 +4,7 @@ import { stateText } from "../../output/colours.ts";
 import { customColumnsText } from "../../output/custom-columns.ts";
 import { jsonPathText } from "../../output/jsonpath.ts";
 import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
+import { readEventStream } from "../../session/event-stream.ts";
 import type { Session } from "../../session/session.ts";
 
 type StreamEvent = Reply<"streamEvents">["value"];
@@ -16,27 +17,16 @@ export async function followEvents(
 ): Promise<ExitCode> {
   // A class has no events itself; select those of its deployments.
   const only = key?.includes(".") ? new Set(await resolveDeployments(session, key)) : undefined;
-  const { pmUrl, token } = await session.context();
-  const query = new URLSearchParams({
+  const query = {
     ...(flags.topic === undefined ? {} : { topic: flags.topic }),
     ...(key === undefined || only ? {} : { key }),
-  });
-  const url = `${pmUrl}/api/v1/events${query.size === 0 ? "" : `?${query.toString()}`}`;
-  const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  };
   let printed = 0;
-  let rest = "";
-  for await (const text of session.environment.stream(url, headers, session.environment.signal)) {
-    const blocks = (rest + text).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const data = eventData(block);
-      if (data === undefined) continue;
-      const event = JSON.parse(data) as StreamEvent;
-      if (only && !only.has(event.key)) continue;
-      session.print(eventText(event, session));
-      printed += 1;
-      if (printed === flags.count) return EXIT.done;
-    }
+  for await (const event of readEventStream<StreamEvent>(session, "/events", query)) {
+    if (only && !only.has(event.key)) continue;
+    session.print(eventText(event, session));
+    printed += 1;
+    if (printed === flags.count) break;
   }
   return EXIT.done;
 }
@@ -67,12 +57,6 @@ function objectState({ object }: StreamEvent, { colours }: Session): string {
   const word = [health, condition, outcome, state, status, phase].find((each) => typeof each === "string");
   const suffix = typeof message === "string" && message !== "" ? `: ${message}` : "";
   return typeof word === "string" ? `  ${stateText(word, colours)}${suffix}` : suffix;
-}
-
-/** The data of one event; keep-alive comments have none. */
-export function eventData(block: string): string | undefined {
-  const lines = block.split("\n").filter((line) => line.startsWith("data:"));
-  return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");
 }
 
 function eventText(event: StreamEvent, session: Session): string {

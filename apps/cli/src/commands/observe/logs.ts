@@ -1,9 +1,10 @@
 import type { Reply } from "@oaas/contracts/rest";
 import { jsonPathText } from "../../output/jsonpath.ts";
+import { readEventStream } from "../../session/event-stream.ts";
 import type { Session } from "../../session/session.ts";
 import { printClassHistory } from "./class-history.ts";
 import { resolveFunction } from "./resolve-function.ts";
-import { eventData, resolveDeployments } from "./events.ts";
+import { resolveDeployments } from "./events.ts";
 
 type LogLine = Reply<"streamDeploymentLogs">["value"];
 
@@ -28,27 +29,17 @@ export async function logs(session: Session, flags: LogFlags, of: string): Promi
 }
 
 async function streamOutput(session: Session, key: string, flags: LogFlags, hasPrefix: boolean): Promise<void> {
-  const { pmUrl, token } = await session.context();
   const { function: name, cluster, follow, tail, since, previous } = flags;
-  const query = new URLSearchParams({
+  const query = {
     ...(name === undefined ? {} : { function: await resolveFunction(session, key, name) }),
     ...(cluster === undefined ? {} : { cluster }),
     ...(follow ? { follow: "true" } : {}),
     ...(previous ? { previous: "true" } : {}),
     ...(tail === undefined ? {} : { tail_lines: String(tail) }),
     ...(since === undefined ? {} : { since_seconds: String(Math.max(1, Math.ceil(since / 1000))) }),
-  });
-  const url = `${pmUrl}/api/v1/deployments/${encodeURIComponent(key)}/logs${query.size === 0 ? "" : `?${query.toString()}`}`;
-  const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
-  let rest = "";
-  for await (const text of session.environment.stream(url, headers, session.environment.signal)) {
-    const blocks = (rest + text).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const data = eventData(block);
-      if (data !== undefined) printLine(session, JSON.parse(data) as LogLine, flags, hasPrefix);
-    }
-  }
+  };
+  const path = `/deployments/${encodeURIComponent(key)}/logs`;
+  for await (const line of readEventStream<LogLine>(session, path, query)) printLine(session, line, flags, hasPrefix);
 }
 
 function printLine(session: Session, line: LogLine, { timestamps }: LogFlags, hasPrefix: boolean): void {
