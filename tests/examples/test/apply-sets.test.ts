@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "../../../apps/package-manager/test/fakes/scripted-crm.ts";
 import { startPm, storeContents, type PmUnderTest } from "../../../apps/package-manager/test/running-pm.ts";
@@ -83,6 +84,28 @@ describe("oaas apply with several documents", () => {
     expect(warned).toMatchObject({ code: 0, out: "package/typo created\n" });
     expect(warned.err).toBe("warning: $.documents[0].package.versoin: unknown field; did you mean version?\n");
     expect(await oaas(`apply -f ${typo} --validate=ignore`)).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("delete waits for a cluster that is away before it deletes the package", async () => {
+    const text =
+      "name: away\nclasses: [{ key: A }]\n---\nkey: away\npackage_name: away\nclass_key: A\ntarget_clusters: [east]\n";
+    const away = await file("away.yaml", text);
+    expect(await oaas(`apply -f ${away}`)).toMatchObject({ code: 0 });
+    await east.down();
+    const deleting = oaas(`delete -f ${away} --yes`);
+    // The command waits after the package manager has given up its attempts for now.
+    await eventually(async () => {
+      const { json } = await pm.call("GET", "/api/v1/deployments/away/status");
+      expect(json).toMatchObject({
+        condition: "Deleted",
+        operation: { kind: "delete", state: expect.not.stringMatching("running") },
+      });
+    });
+    await east.up();
+    const deleted = await deleting;
+    expect(deleted, deleted.err).toMatchObject({ code: 0 });
+    expect(deleted.err).toContain("Waiting for the deletion of deployment/away");
+    expect(deleted.out).toContain("package/away deleted");
   });
 
   test("applies documents one after another on an older package manager, and says so", async () => {
