@@ -13,6 +13,7 @@ const QUICK_CONTROLLERS = [
   "keda",
   "many-classes",
   "monitors",
+  "namespace-creation",
   "namespaces",
   "nfr-status",
   "ownership",
@@ -51,7 +52,7 @@ export default defineConfig({
           maxWorkers: 2,
           experimental: AS_NODE_LOADS_THEM,
           setupFiles: ["tests/setup/property-seed.ts"],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {

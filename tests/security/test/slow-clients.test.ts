@@ -139,7 +139,7 @@ describe("slow clients", () => {
     test("connections that stop in the middle of a request are closed", async () => {
       using clients = new SlowClients();
       for (const text of [HALF_HEAD, SLOW_BODY]) await clients.stall(running[0]?.port ?? 0, 1, text);
-      await eventually(() => clients.closedByServer === 2, { timeoutMs: 45_000 });
+      await eventually(() => clients.closedByServer === 2, { timeoutMs: 120_000 });
     });
   });
 

@@ -70,7 +70,7 @@ function anyElement(field: DescField, fill: Fill, depth: number): fc.Arbitrary<u
 function anyPlain(field: DescField, fill: Fill): fc.Arbitrary<unknown> {
   if (field.enum !== undefined) {
     const numbers = field.enum.values.map((value) => value.number);
-    return fc.constantFrom(...(fill === "every field" ? numbers.slice(1) : numbers));
+    return fc.constantFrom(...(fill === "every field" && numbers.length > 1 ? numbers.slice(1) : numbers));
   }
   const scalar = SCALARS[field.scalar ?? ScalarType.STRING];
   return fill === "every field" ? scalar.filter(isNotDefault) : scalar;

@@ -162,7 +162,8 @@ describe("time grows linearly with the text", () => {
   test.each(Object.entries(ADVERSARIAL))("%s", (_, textOf) => {
     // Quadratic time grows 64-fold. The constant absorbs timer noise of texts that take microseconds.
     const isLinear = () => shortestMs(textOf(small * factor), 3) <= 4 * factor * shortestMs(textOf(small), 3) + 2;
-    expect([1, 2, 3].some(isLinear)).toBe(true);
+    // A quadratic parser fails every time; a busy machine only some of the times.
+    expect(Array.from({ length: 20 }).some(isLinear)).toBe(true);
   });
 
   test("refuses a text beyond the limit without parsing it", () => {
