@@ -63,7 +63,7 @@ const FIRST_LINE = `
   const schema = defineConfig({ title: "Bench", prefixes: [], variables: { log: loggingVariables() } });
   const config = loadConfig(schema, { env: process.env });
   const log = { level: "info", format: config.log.format, isTerminal: false };
-  const observability = createObservability({ service: "bench", version: "0", clock: realAmbient.clock, log });
+  const observability = createObservability({ service: "bench", version: "0", ambient: realAmbient, log });
   observability.log.info("first line");
 `;
 

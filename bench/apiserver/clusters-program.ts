@@ -39,7 +39,7 @@ const managers = await Promise.all(
       createObservability({
         service,
         version: "0.1.0",
-        clock: realAmbient.clock,
+        ambient: realAmbient,
         log: { level: "warn", format: "plain", isTerminal: false },
       });
     const manager = await createManagerStarter(plan, { env: {}, ambient: realAmbient, observe })(cluster);

@@ -1,4 +1,4 @@
-import { defineConfig, env, intKind, loggingVariables, urlKind, type ConfigOf } from "@oaas/config";
+import { defineConfig, env, intKind, loggingVariables, tracingVariables, urlKind, type ConfigOf } from "@oaas/config";
 import manifest from "../package.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
@@ -115,6 +115,7 @@ const variables = {
       ),
   },
   log: loggingVariables(),
+  tracing: tracingVariables(),
 };
 
 /**

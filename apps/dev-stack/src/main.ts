@@ -3,7 +3,7 @@ import path from "node:path";
 import { cancelled, sleep, timestamp } from "@oaas/foundation";
 import { makePrivateFolder, preparePrivateFolder, PRIVATE_FILE } from "@oaas/foundation/files";
 import { createFdDestination, createObservability } from "@oaas/observability/node";
-import { runService, type ProcessEnvironment } from "@oaas/service-shell";
+import { runService, tracingOptions, type ProcessEnvironment } from "@oaas/service-shell";
 import { logText } from "@oaas/stack-folder";
 import { readLastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
@@ -87,7 +87,8 @@ async function startStack(
     makePrivateFolder(path.dirname(logFile));
     const destination = logDestination(openSync(logFile, "a", PRIVATE_FILE), config.logs);
     const log = { level: config.log.level, format: "plain", destination, isTerminal: false } as const;
-    return createObservability({ service, version: VERSION, clock: ambient.clock, log });
+    const tracing = tracingOptions(config.tracing, ambient.ids.uuid());
+    return createObservability({ service, version: VERSION, ambient, log, tracing });
   };
   const { log: logger } = observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
   if (tightened !== undefined) logger.info("removed permissions of other users", { ...tightened });

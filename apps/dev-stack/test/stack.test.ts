@@ -107,10 +107,32 @@ async function start(
   throw new Error("the stack ended before it was up");
 }
 
-afterEach(() => {
+/**
+ * Ends every process of a test, also after a failure. `npm` and task runners do not forward SIGKILL, and a stack that
+ * outlives them keeps the output of the test process open, so that Vitest waits for it.
+ */
+async function killStacks(): Promise<void> {
   for (const child of running) child.kill("SIGKILL");
   running.clear();
-});
+  await eventually(
+    () => {
+      const left = processesWith(folder);
+      for (const pid of left) kill(pid);
+      return left.length === 0;
+    },
+    { what: "the processes of the test to end" },
+  );
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended in the meantime.
+  }
+}
+
+afterEach(killStacks);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("npm start", () => {
@@ -168,6 +190,17 @@ describe("npm start", () => {
     const { child } = await start(dataDir, { program: [TASKS, "start"] });
     child.kill("SIGKILL");
     await eventually(() => processesWith(dataDir).length === 0, { what: "the stack to end" });
+  });
+
+  test.each([
+    { why: "npm", program: () => ({ ...BY_NPM, flags: ["--no-cluster"] }) },
+    { why: "a simulated cluster", program: () => ({ flags: ["--clusters=1"] }) },
+  ])("leaves no process when a test ends without stopping it: $why", async ({ why, program }) => {
+    const dataDir = path.join(folder, `left-${why.replaceAll(" ", "-")}`);
+    const { url } = await start(dataDir, program());
+    await killStacks();
+    expect(processesWith(dataDir)).toEqual([]);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
   test("returns problem documents with the correlation id", async () => {

@@ -27,12 +27,7 @@ export { configReport, configReportText, type ReportEntry } from "./output/repor
 export { originText, type Origin } from "./parsing/origin.ts";
 export { configHelp } from "./output/help.ts";
 export { configReference } from "./output/reference.ts";
-export {
-  logLevelKind,
-  loggingVariables,
-  TRACING_VARIABLES,
-  type LogLevelSetting,
-} from "./schema/standard-variables.ts";
+export { logLevelKind, loggingVariables, tracingVariables, type LogLevelSetting } from "./schema/standard-variables.ts";
 export { invalid, type Kind } from "./kinds/kind.ts";
 export { clientNamesKind, type ClientNameSetting } from "./kinds/client-names.ts";
 export { intKind, urlKind } from "./kinds/scalar-kinds.ts";

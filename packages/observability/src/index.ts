@@ -2,7 +2,7 @@
  * Logs, metrics and work context as ports, without input or output and without a library.
  *
  * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter, correlation with
- * trace-context (ids and headers), work-context (fields that follow the work).
+ * trace-context (ids and headers), work-context (fields that follow the work), tracer with sampler and otlp-json (spans).
  * `@oaas/observability/node` has the real implementations, for `main.ts` only; `@oaas/observability/testing` records.
  */
 export { LOG_FIELDS } from "./log-fields.ts";
@@ -33,3 +33,18 @@ export {
   type CorrelationId,
 } from "./correlation.ts";
 export { contextFields, inContext, NOOP_CONTEXT, type ContextStore, type WorkContext } from "./work-context.ts";
+export {
+  createTracer,
+  NOOP_TRACER,
+  type AttributeValue,
+  type Attributes,
+  type FinishedSpan,
+  type Sampler,
+  type Span,
+  type SpanKind,
+  type SpanSink,
+  type SpanStart,
+  type Tracer,
+  type TracerOptions,
+} from "./tracer.ts";
+export { createSampler, SAMPLER_NAMES, type SamplerName } from "./sampler.ts";

@@ -13,6 +13,7 @@ import {
   type BackoffPolicy,
   type Breaker,
   type BreakerPolicy,
+  type CallPriority,
   type BreakerState,
   type CallOutcome,
   type Deadline,
@@ -60,7 +61,7 @@ const DEFAULT_BREAKER: BreakerPolicy = { threshold: 5, openMs: 30_000 };
 interface Call {
   readonly endpoint: "query" | "query_range";
   readonly parameters: Readonly<Record<string, string>>;
-  readonly kind: "normal" | "probe";
+  readonly kind: CallPriority;
   readonly options: QueryOptions;
 }
 
@@ -102,13 +103,13 @@ class HttpPrometheusClient implements PrometheusClient {
       end: seconds(query.endMs),
       step: seconds(query.stepMs),
     };
-    return this.#call({ endpoint: "query_range", parameters, kind: "normal", options });
+    return this.#call({ endpoint: "query_range", parameters, kind: "background", options });
   }
 
   queryInstant(query: InstantQuery, options: QueryOptions = {}): Promise<QueryResult> {
     const time = query.atMs === undefined ? {} : { time: seconds(query.atMs) };
     const parameters = { query: query.expression, ...time };
-    return this.#call({ endpoint: "query", parameters, kind: "normal", options });
+    return this.#call({ endpoint: "query", parameters, kind: "background", options });
   }
 
   async healthCheck(options: QueryOptions = {}): Promise<PrometheusHealth> {
@@ -117,7 +118,7 @@ class HttpPrometheusClient implements PrometheusClient {
     try {
       // Unlike /-/healthy, a query exists in every server, and shows whether prefix, credentials and tenant are right.
       const parameters = { query: "vector(1)" };
-      const { warnings } = await this.#call({ endpoint: "query", parameters, kind: "probe", options });
+      const { warnings } = await this.#call({ endpoint: "query", parameters, kind: "health-check", options });
       return { isHealthy: true, latencyMs: clock.monotonic() - startMs, warnings };
     } catch (thrown) {
       return { isHealthy: false, reason: Fault.from(thrown).message };
@@ -131,7 +132,7 @@ class HttpPrometheusClient implements PrometheusClient {
   async #call(call: Call): Promise<QueryResult> {
     const { ambient, timeoutMs } = this.#options;
     using deadline = startDeadline(ambient, call.options.deadlineMs ?? timeoutMs, call.options.signal);
-    const release = call.kind === "probe" ? undefined : await this.#queries.acquire(deadline.signal);
+    const release = call.kind === "health-check" ? undefined : await this.#queries.acquire(deadline.signal);
     try {
       return await this.#guard(call, deadline);
     } finally {

@@ -8,10 +8,11 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ChannelCredentials, type ServiceError } from "@grpc/grpc-js";
-import { faultFromStatus, METADATA_KEYS } from "@oaas/contracts/grpc";
+import { faultFromStatus, faultToStatus, METADATA_KEYS } from "@oaas/contracts/grpc";
 import { abortFault, Fault, unavailable, type Clock } from "@oaas/foundation";
-import { headersFromContext, NOOP_CONTEXT, type ContextStore } from "@oaas/observability";
+import { headersFromContext, NOOP_CONTEXT, NOOP_TRACER, type ContextStore, type Tracer } from "@oaas/observability";
 import { encodeMessage, methodPath } from "./service-definition.ts";
+import { callSpan } from "./tracing.ts";
 
 export interface ChannelTls {
   readonly ca?: string;
@@ -33,6 +34,8 @@ export interface ChannelOptions {
   /** Called for each call, so that a rotated token takes effect immediately. */
   readonly token?: () => string | undefined;
   readonly context?: ContextStore;
+  /** Records a span per unary call that is part of a trace. */
+  readonly tracer?: Tracer;
   /** Default deadline of calls; 15 s if not set. */
   readonly deadlineMs?: number;
 }
@@ -93,7 +96,7 @@ export class RpcChannel {
       method.localName,
       method.methodKind === "unary"
         ? (request: MessageInitShape<DescMessage>, options?: RpcCallOptions) =>
-            this.#unary(method, request, options ?? {})
+            this.#traced(method, () => this.#unary(method, request, options ?? {}))
         : (request: MessageInitShape<DescMessage>, options?: RpcCallOptions) =>
             this.#stream(method, request, options ?? {}),
     ]);
@@ -103,6 +106,26 @@ export class RpcChannel {
   /** Closes the connection and cancels running calls. Idempotent. */
   close(): void {
     this.#client.close();
+  }
+
+  #traced<T>(method: DescMethod, work: () => Promise<T>): Promise<T> {
+    const { tracer = NOOP_TRACER, address, name } = this.#options;
+    const { attributes, ...span } = callSpan("client", methodPath(method));
+    const at = address.lastIndexOf(":");
+    const peer = { "server.address": address.slice(0, at), "server.port": Number(address.slice(at + 1)) };
+    return tracer.run(
+      { ...span, childOnly: true, attributes: { ...attributes, ...peer, "oaas.peer": name } },
+      async (running) => {
+        try {
+          const reply = await work();
+          running.set({ "rpc.grpc.status_code": 0 });
+          return reply;
+        } catch (thrown) {
+          running.set({ "rpc.grpc.status_code": faultToStatus(Fault.from(thrown)).code });
+          throw thrown;
+        }
+      },
+    );
   }
 
   #unary(

@@ -26,10 +26,13 @@ import {
   NOOP_CONTEXT,
   NOOP_LOGGER,
   NOOP_METER,
+  NOOP_TRACER,
   type ContextStore,
   type CorrelationId,
   type Logger,
   type Meter,
+  type Span,
+  type Tracer,
 } from "@oaas/observability";
 import type { Call, CallHead } from "./call.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
@@ -45,6 +48,7 @@ import {
 } from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
+import { callSpan, GRPC_CODES, SERVER_ERRORS, UNTRACED } from "./tracing.ts";
 
 export interface RpcServerOptions {
   readonly services: readonly BoundService[];
@@ -59,6 +63,8 @@ export interface RpcServerOptions {
   readonly logger?: Logger;
   readonly meter?: Meter;
   readonly context?: ContextStore;
+  /** Records a span per unary call; streams live as long as their clients and have none. */
+  readonly tracer?: Tracer | undefined;
   /** Maximum size of a request; larger ones fail with RESOURCE_EXHAUSTED. Default 8 MiB. */
   readonly maxRequestBytes?: number;
   /** Maximum of request bytes in memory, over all calls; further calls fail with RESOURCE_EXHAUSTED. Default 64 MiB. */
@@ -318,7 +324,7 @@ export class RpcServer {
     const { call } = open;
     let code = "OK";
     let admission: Admission | undefined;
-    await this.#context.run(open.context, async () => {
+    const work = async (span?: Span): Promise<void> => {
       try {
         raw.sendMetadata(correlationMetadata(call.correlationId));
         if (this.#draining) throw unavailable("server", "the server is stopping", { retryAfterMs: 1_000 });
@@ -328,9 +334,14 @@ export class RpcServer {
       } catch (thrown) {
         const error = this.#errorOf(path, thrown, call.correlationId);
         code = grpcStatusName(error.code);
+        if (SERVER_ERRORS.has(code)) span?.fail(error.details);
         steps.fail(error);
       }
-    });
+      span?.set({ "rpc.grpc.status_code": GRPC_CODES.get(code) });
+    };
+    const { tracer = NOOP_TRACER } = this.#options;
+    const traced = method?.methodKind === "unary" && !UNTRACED.test(path) ? callSpan("server", path) : undefined;
+    await this.#context.run(open.context, () => (traced ? tracer.run(traced, work) : work()));
     admission?.end();
     this.metrics.handled.add(1, { method: path, code });
     this.metrics.duration.observe((clock.monotonic() - startedAt) / 1000, { method: path });

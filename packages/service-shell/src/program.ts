@@ -1,10 +1,21 @@
 import type { ConfigSchema, LogLevelSetting } from "@oaas/config";
 import type { Ambient } from "@oaas/foundation";
-import type { Observability } from "@oaas/observability/node";
+import type { Observability, TracingOptions } from "@oaas/observability/node";
 
-/** Settings that every service has: the group `loggingVariables` of the config package. */
+/** Settings of services: the groups `loggingVariables` and `tracingVariables` of the config package. */
 export interface ServiceConfig {
+  /** Absent in services that emit no spans. */
+  readonly tracing?: TracingConfig;
   readonly log: { readonly level: LogLevelSetting; readonly format: "json" | "plain" | "auto" };
+}
+
+export interface TracingConfig {
+  readonly endpoint?: string | undefined;
+  readonly headers?: string | undefined;
+  readonly timeoutMs: number;
+  readonly sampler: TracingOptions["sampler"];
+  readonly ratio: number;
+  readonly serviceName?: string | undefined;
 }
 
 /** The process a service runs in. */

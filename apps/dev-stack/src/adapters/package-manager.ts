@@ -34,7 +34,10 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
   return {
     check: () => assertPortFree(server.host, server.port),
     start: async (clusters) => {
-      const { log, meter, context } = options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
+      const { log, meter, context, tracer } = options.observe(
+        "oprc-pm",
+        path.join(options.dataDir, "package-manager.log"),
+      );
       const store = options.connectStore();
       const app = await startApp(configOf(clusters), {
         ambient,
@@ -47,6 +50,7 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
         metricsText: () => meter.text(),
         metricsType: meter.contentType,
         context,
+        tracer,
       });
       server = { ...server, port: app.port };
       const close = async (): Promise<void> => {

@@ -1,5 +1,12 @@
 import { cancelled, failedPrecondition, Fault, KeyedQueue, type Ambient, type BackoffPolicy } from "@oaas/foundation";
-import type { Logger } from "@oaas/observability";
+import {
+  type Logger,
+  NOOP_CONTEXT,
+  NOOP_TRACER,
+  parseTraceparent,
+  type ContextStore,
+  type Tracer,
+} from "@oaas/observability";
 import type { Collection, KeyValueStore, Stored } from "@oaas/storage";
 import { BACKOFF } from "../backoff-policies.ts";
 import type { EngineInstance } from "./instance.ts";
@@ -16,6 +23,8 @@ export interface ActiveRunsOptions {
   readonly instance: EngineInstance;
   readonly ambient: Ambient;
   readonly logger: Logger;
+  readonly context?: ContextStore;
+  readonly tracer?: Tracer;
   readonly retries: number;
   readonly policy?: BackoffPolicy;
   readonly budget?: RetryBudgetLimits;
@@ -149,6 +158,27 @@ export class ActiveRuns {
     });
   }
 
+  /** Runs a saga in the trace of the request that started it, not of the request that happened to observe it. */
+  #traced(record: SagaRecord, run: SagaRun): Promise<SagaRecord | undefined> {
+    const { context = NOOP_CONTEXT, tracer = NOOP_TRACER } = this.#options;
+    const { kind, subject, id, steps, sequence, traceparent } = record;
+    const attributes = {
+      "oaas.saga.id": id,
+      "oaas.saga.subject": subject,
+      "oaas.saga.steps": steps.length,
+      "oaas.saga.resumed": sequence > 0,
+    };
+    const parent = parseTraceparent(traceparent);
+    return context.run({ span: parent }, () =>
+      tracer.run({ name: `saga ${kind}`, parent: parent ?? "root", attributes }, async (span) => {
+        const ended = await run.run();
+        span.set({ "oaas.saga.outcome": ended?.state ?? "paused" });
+        if (ended !== undefined && ended.state !== "succeeded") span.fail(`the saga ended as ${ended.state}`);
+        return ended;
+      }),
+    );
+  }
+
   /** Never rejects: a saga that fails here is started again when the engine next looks at the open sagas. */
   async #run(stored: Stored<SagaRecord>, active: Active): Promise<SagaRecord | undefined> {
     const { store, sagas, ambient, instance, logger, retries, policy = BACKOFF.sagaStep } = this.#options;
@@ -166,12 +196,13 @@ export class ActiveRuns {
         budget: this.#budget,
         retries,
         policy,
+        tracer: this.#options.tracer ?? NOOP_TRACER,
         assertAlive: () => instance.assertAlive(),
         abandon,
       });
       if (active.cancelledBy !== undefined) active.run.cancel(active.cancelledBy);
       if (this.#isClosing) active.run.pause();
-      return await active.run.run();
+      return await this.#traced(stored.record, active.run);
     } catch (thrown) {
       if (thrown instanceof SagaOwnershipLost) instance.isLeaseLost(thrown.cause);
       else {

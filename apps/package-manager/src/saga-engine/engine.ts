@@ -1,4 +1,5 @@
 import { cancelled, failedPrecondition, Fault, sleep, startDeadline, timestamp } from "@oaas/foundation";
+import { formatTraceparent, NOOP_CONTEXT } from "@oaas/observability";
 import {
   absent,
   Collection,
@@ -139,6 +140,7 @@ export class SagaEngine {
       id: ambient.ids.uuid(),
       owner: alive ? runner : me,
       startedAt: timestamp(ambient.clock.now()),
+      ...this.#trace(),
     });
     const { subject } = saga;
     const staged =
@@ -206,6 +208,11 @@ export class SagaEngine {
     }
   }
 
+  #trace(): Pick<SagaRecord, "traceparent"> {
+    const { span } = (this.#options.context ?? NOOP_CONTEXT).current();
+    return span === undefined ? {} : { traceparent: formatTraceparent(span) };
+  }
+
   async #commit(transaction: Transaction): Promise<Committed> {
     try {
       return await this.#options.store.commit(transaction);
@@ -269,7 +276,10 @@ export class SagaEngine {
 }
 
 /** The first steps are `started` in the record, so that committing the saga journals them too. */
-function newRecord(saga: NewSaga, identity: Pick<SagaRecord, "id" | "owner" | "startedAt">): SagaRecord {
+function newRecord(
+  saga: NewSaga,
+  identity: Pick<SagaRecord, "id" | "owner" | "startedAt" | "traceparent">,
+): SagaRecord {
   const record: SagaRecord = {
     ...saga,
     ...identity,

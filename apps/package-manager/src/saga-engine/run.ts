@@ -7,6 +7,7 @@ import {
   type BackoffPolicy,
   type KeyedQueue,
 } from "@oaas/foundation";
+import type { Tracer } from "@oaas/observability";
 import { SagaOwnershipLost, type Journal } from "./journal.ts";
 import type { SagaWork } from "./kind.ts";
 import type { RetryBudget } from "./retry-budget.ts";
@@ -21,6 +22,7 @@ export interface RunDeps {
   /** Retries of one step. */
   readonly retries: number;
   readonly policy: BackoffPolicy;
+  readonly tracer: Tracer;
   /** Throws when the lease has expired by the local clock. */
   readonly assertAlive: () => void;
   /** Aborted to stop at once: another engine owns the saga, or this engine lost its lease. */
@@ -153,17 +155,28 @@ export class SagaRun {
   }
 
   async #attempt(step: SagaStep, signal: AbortSignal, work: () => Promise<string>): Promise<string> {
-    const { ambient, queue, budget, retries, policy, assertAlive } = this.#deps;
+    const { ambient, queue, budget, retries, policy, tracer, assertAlive } = this.#deps;
     budget.earn(step.target);
     const onRetry = (fault: Fault, _: number, delayMs: number): void => {
       // A target that asks for a longer delay is left to the drift reconciler.
       if (delayMs > policy.capMs || !budget.spend(step.target)) throw fault;
     };
-    return retry({ ...ambient, retries, policy, signal, onRetry }, () =>
-      queue.run(step.target, signal, async () => {
-        assertAlive();
-        return work();
-      }),
+    const isUndo = this.#journal.record.state === "undoing";
+    return tracer.run(
+      {
+        name: `saga step ${isUndo ? "undo " : ""}${step.action}`,
+        attributes: { "oaas.saga.step": step.id, "oaas.cluster": step.target },
+      },
+      (span) => {
+        let attempts = 0;
+        return retry({ ...ambient, retries, policy, signal, onRetry }, () =>
+          queue.run(step.target, signal, async () => {
+            assertAlive();
+            span.set({ "oaas.saga.attempts": (attempts += 1) });
+            return work();
+          }),
+        );
+      },
     );
   }
 

@@ -63,6 +63,8 @@ export interface SagaRecord extends Omit<NewSaga, "steps"> {
   /** The number of journal writes, by which a writer recognises its own write after an unknown outcome. */
   readonly sequence: number;
   readonly cancelledBy?: string;
+  /** The span of the request that started it; also an engine that resumes it continues the trace. */
+  readonly traceparent?: string;
   readonly startedAt: string;
   readonly endedAt?: string;
 }

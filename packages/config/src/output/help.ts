@@ -11,14 +11,14 @@ export function configHelp(schema: ConfigSchema<unknown>): string {
     `${schema.title}\n`,
     "Settings are environment variables. A flag of the same name overrides a variable: HTTP_PORT=80 or --http-port=80.",
     "An empty value counts as not set. --print-config prints the effective values and their sources.\n",
-    [...groups, ...notUsedYetHelp(schema)].join("\n"),
+    [...groups, ...removedHelp(schema)].join("\n"),
   ].join("\n");
 }
 
-function notUsedYetHelp({ notUsedYet }: ConfigSchema<unknown>): string[] {
-  if (notUsedYet.size === 0) return [];
-  const lines = [...notUsedYet].map(([name, reason]) => `  ${name}\n      ${reason}\n`);
-  return [`Accepted, not used yet\n\n${lines.join("")}`];
+function removedHelp({ removedSettings }: ConfigSchema<unknown>): string[] {
+  if (removedSettings.size === 0) return [];
+  const lines = [...removedSettings].map(([name, reason]) => `  ${name}\n      ${reason}\n`);
+  return [`Removed\n\n${lines.join("")}`];
 }
 
 function variableHelp(variable: Description): string {

@@ -14,13 +14,13 @@ describe("help and reference", () => {
     expect(help).toContain("  OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS  <duration or number of seconds>  default: 2m\n");
     expect(help).toContain("Aliases: OPRC_CRM_LOG, SERVICE_LOG, RUST_LOG.");
     expect(help).toContain("OPRC_CRM_TOKEN_FILE can name a file with the value.");
-    expect(help).toContain("Accepted, not used yet\n\n  OPRC_CRM_MEMORY_HEADROOM\n      Memory has other margins.\n");
+    expect(help).toContain("Removed\n\n  OPRC_CRM_MEMORY_HEADROOM\n      Memory has other margins.\n");
     for (const { at } of crmLike.variables) expect(help).toContain(`  ${at.name}  <`);
   });
 
   test("the reference has one row per variable with escaped bars", () => {
     const page = configReference([crmLike]);
-    const [used = "", unused = ""] = page.split("### Accepted, not used yet");
+    const [used = "", unused = ""] = page.split("### Removed");
     expect(unused).toContain("| `OPRC_CRM_MEMORY_HEADROOM` | Memory has other margins. |");
     expect(unused).toContain("| `TRACING_ENDPOINT` | Traces are not emitted. |");
     const rows = used.split("\n").filter((line) => line.startsWith("| `"));

@@ -15,7 +15,7 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
     );
     const unknown = schema.prefixes.map((prefix) => code(`${prefix}*`)).join(", ");
     const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here is an error.`, ""];
-    return [`## ${schema.title}`, "", ...guard, ...groups, ...notUsedYetSection(schema)].join("\n");
+    return [`## ${schema.title}`, "", ...guard, ...groups, ...removedSection(schema)].join("\n");
   });
   return [
     "# Configuration",
@@ -28,16 +28,16 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
   ].join("\n");
 }
 
-function notUsedYetSection({ notUsedYet }: ConfigSchema<unknown>): string[] {
-  if (notUsedYet.size === 0) return [];
+function removedSection({ removedSettings }: ConfigSchema<unknown>): string[] {
+  if (removedSettings.size === 0) return [];
   return [
-    "### Accepted, not used yet",
+    "### Removed",
     "",
     "Setting one of these has no effect. The service logs a warning at start and runs.",
     "",
     "| Variable | Why |",
     "|---|---|",
-    ...[...notUsedYet].map(([name, reason]) => `| ${code(name)} | ${escape(reason)} |`),
+    ...[...removedSettings].map(([name, reason]) => `| ${code(name)} | ${escape(reason)} |`),
     "",
   ];
 }

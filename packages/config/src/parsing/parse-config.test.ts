@@ -213,7 +213,7 @@ describe("violations", () => {
   });
 });
 
-describe("settings that are not used yet", () => {
+describe("removed settings", () => {
   const envOf = {
     OPRC_CRM_MEMORY_HEADROOM: "any text",
     OPRC_CRM_MEMORY_LIMIT_FACTOR: "",
@@ -243,7 +243,7 @@ describe("settings that are not used yet", () => {
 
   test("cannot be declared as used as well", () => {
     const variables = { port: env("A_PORT").port().default(1).doc("Port.") };
-    expect(() => defineConfig({ title: "t", prefixes: [], variables, notUsedYet: { No: ["A_PORT"] } })).toThrow(
+    expect(() => defineConfig({ title: "t", prefixes: [], variables, removedSettings: { No: ["A_PORT"] } })).toThrow(
       "A_PORT is declared twice",
     );
   });

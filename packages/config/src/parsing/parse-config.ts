@@ -66,10 +66,10 @@ export interface UnusedSetting {
   readonly reason: string;
 }
 
-/** Lists the variables and flags that are set although the schema declares them as not used yet. Does not throw. */
+/** Lists the variables and flags that are set although the schema declares them as removed. Does not throw. */
 export function unusedSettings(schema: ConfigSchema<unknown>, sources: ConfigSources): readonly UnusedSetting[] {
   const flags = readFlags(sources.args ?? [], switchesOf(schema)).values;
-  return [...schema.notUsedYet].flatMap(([name, reason]) => {
+  return [...schema.removedSettings].flatMap(([name, reason]) => {
     const text = flags.has(name) ? (flags.get(name) ?? "true") : (sources.env[name] ?? "");
     return text === "" ? [] : [{ name, text, reason }];
   });

@@ -7,7 +7,7 @@ import type { Inputs } from "./resolve-variable.ts";
 
 /** Returns all names in a schema except families. */
 export function knownNames(schema: ConfigSchema<unknown>): ReadonlySet<string> {
-  return new Set([...schema.variables.flatMap(({ at }) => spellings(at)), ...schema.notUsedYet.keys()]);
+  return new Set([...schema.variables.flatMap(({ at }) => spellings(at)), ...schema.removedSettings.keys()]);
 }
 
 /** Returns a violation with the nearest known name for each undeclared flag and variable. */

@@ -21,7 +21,7 @@ export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: strin
       addNames(variable, usedNames);
     }
   }
-  for (const name of schema.notUsedYet.keys()) {
+  for (const name of schema.removedSettings.keys()) {
     checkName(name);
     if (usedNames.has(name)) fail(name, "is declared twice");
   }

@@ -37,7 +37,7 @@ export interface ConfigSchema<C> {
   readonly variables: readonly Placed<VariableSpec>[];
   readonly families: readonly Placed<Family<unknown>>[];
   /** Names that are accepted and have no effect, each with the reason. The configuration does not hold them. */
-  readonly notUsedYet: ReadonlyMap<string, string>;
+  readonly removedSettings: ReadonlyMap<string, string>;
   /** Checks rules between variables. A method, so that every schema is a `ConfigSchema<unknown>`. */
   check(config: C): readonly Violation[];
 }
@@ -53,7 +53,7 @@ export interface SchemaOptions<S extends Shape> {
    * Names that are accepted and have no effect, by the reason why. They keep an existing deployment manifest valid;
    * `--help` and the reference list them, and the service logs a warning for each one that is set.
    */
-  readonly notUsedYet?: Readonly<Record<string, readonly string[]>>;
+  readonly removedSettings?: Readonly<Record<string, readonly string[]>>;
   /** Rules between variables, checked when every variable is valid; paths are `$.VARIABLE_NAME`. */
   readonly checks?: readonly ((config: ConfigOf<S>) => readonly Violation[])[];
 }
@@ -72,7 +72,7 @@ export function defineConfig<const S extends Shape>(options: SchemaOptions<S>): 
   };
   collect(options.variables, []);
   const { profile, checks = [] } = options;
-  const notUsedYet = Object.entries(options.notUsedYet ?? {}).flatMap(([reason, names]) =>
+  const removedSettings = Object.entries(options.removedSettings ?? {}).flatMap(([reason, names]) =>
     names.map((name) => [name, reason] as const),
   );
   const schema: ConfigSchema<ConfigOf<S>> = {
@@ -81,7 +81,7 @@ export function defineConfig<const S extends Shape>(options: SchemaOptions<S>): 
     profile: variables.find((variable) => variable.path.length === 1 && variable.path[0] === profile)?.at,
     variables,
     families,
-    notUsedYet: new Map(notUsedYet),
+    removedSettings: new Map(removedSettings),
     check: (config) => checks.flatMap((check) => check(config)),
   };
   checkDefinition(schema, profile);

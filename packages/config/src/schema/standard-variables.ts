@@ -44,11 +44,45 @@ export function loggingVariables(...aliases: readonly string[]) {
   };
 }
 
-/** Names of the tracing variables that earlier releases documented. No service emits spans yet. */
-export const TRACING_VARIABLES: readonly string[] = [
-  "TRACING_ENABLED",
-  "TRACING_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_SERVICE_NAME",
-  "OTEL_TRACES_SAMPLER_ARG",
-];
+const SAMPLERS = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+/** Trace settings of every service, with the names of the OpenTelemetry specification. */
+export function tracingVariables() {
+  return {
+    endpoint: env("OTEL_EXPORTER_OTLP_ENDPOINT")
+      .url()
+      .alias("TRACING_ENDPOINT")
+      .optional()
+      .doc("Base URL of an OTLP/HTTP receiver; traces are sent as JSON to its path /v1/traces. No traces without it.")
+      .example("http://otel-collector:4318"),
+    headers: env("OTEL_EXPORTER_OTLP_HEADERS")
+      .string()
+      .secret()
+      .optional()
+      .doc("Headers of requests to the receiver: name=value pairs, separated by commas; values may be percent-encoded.")
+      .example("x-tenant=oaas"),
+    timeoutMs: env("OTEL_EXPORTER_OTLP_TIMEOUT")
+      .int({ min: 1, max: 300_000 })
+      .default(10_000)
+      .doc("Time limit of a request to the receiver, in milliseconds."),
+    sampler: env("OTEL_TRACES_SAMPLER")
+      .oneOf(SAMPLERS)
+      .default("parentbased_always_on")
+      .doc("Which traces are recorded. The parent-based samplers follow the decision of the caller."),
+    ratio: env("OTEL_TRACES_SAMPLER_ARG")
+      .float({ min: 0, max: 1 })
+      .default(1)
+      .doc("Share of traces that traceidratio and parentbased_traceidratio record."),
+    serviceName: env("OTEL_SERVICE_NAME")
+      .string()
+      .optional()
+      .doc("The service.name of the traces. Default: oprc-pm or oprc-crm."),
+  };
+}

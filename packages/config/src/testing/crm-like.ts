@@ -56,7 +56,7 @@ export const crmLike = defineConfig({
       token: env("TOKEN").string().secret().optional().doc("Bearer token."),
     }),
   },
-  notUsedYet: {
+  removedSettings: {
     "Memory has other margins.": ["OPRC_CRM_MEMORY_HEADROOM", "OPRC_CRM_MEMORY_LIMIT_FACTOR"],
     "Traces are not emitted.": ["TRACING_ENDPOINT"],
   },

@@ -11,7 +11,16 @@ import {
   type BackoffPolicy,
 } from "@oaas/foundation";
 import { faultFromStatus } from "@oaas/kube-core";
-import { NOOP_METER, type Meter } from "@oaas/observability";
+import {
+  formatTraceparent,
+  NOOP_METER,
+  NOOP_TRACER,
+  TRACEPARENT_HEADER,
+  type Meter,
+  type Span,
+  type SpanStart,
+  type Tracer,
+} from "@oaas/observability";
 import { FlowControl, type FlowControlOptions } from "./flow-control.ts";
 import { clientMetrics, type ClientMetrics } from "./telemetry.ts";
 import type { HttpRequest, HttpResponse, Transport } from "./transport.ts";
@@ -50,6 +59,8 @@ export interface RequesterOptions {
   readonly ambient: Ambient;
   readonly flow?: FlowControlOptions;
   readonly meter?: Meter;
+  /** Records a span per request that is part of a trace. Watches and other streams have none. */
+  readonly tracer?: Tracer;
   /** The User-Agent header. */
   readonly userAgent?: string;
   /** Default deadline of a call. Default 30 s. */
@@ -116,7 +127,7 @@ export class Requester {
     );
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#flow.run(deadline.signal, () => this.#once(call, deadline.signal));
+        return await this.#flow.run(deadline.signal, () => this.#once(call, deadline.signal, attempt));
       } catch (thrown) {
         const fault = Fault.from(thrown);
         if (call.once || attempt + 1 >= MOST_TRIES || !isRetryable(call, fault)) throw fault;
@@ -159,11 +170,14 @@ export class Requester {
     return this.#send(call, signal, "stream");
   }
 
-  async #once(call: ApiCall, signal: AbortSignal): Promise<string> {
-    const response = await this.#send(call, signal, "call");
-    const text = await response.text();
-    if (response.status >= 300) throw this.#fault(call, response, text);
-    return text;
+  #once(call: ApiCall, signal: AbortSignal, attempt: number): Promise<string> {
+    return (this.#options.tracer ?? NOOP_TRACER).run(requestSpan(call, attempt), async (span) => {
+      const response = await this.#send(withTrace(call, span), signal, "call");
+      span.set({ "http.response.status_code": response.status });
+      const text = await response.text();
+      if (response.status >= 300) throw this.#fault(call, response, text);
+      return text;
+    });
   }
 
   async #send(call: ApiCall, signal: AbortSignal, purpose: HttpRequest["purpose"]): Promise<HttpResponse> {
@@ -222,6 +236,24 @@ async function* withEnd<T>(chunks: AsyncIterable<T>, onEnd: () => void): AsyncGe
   } finally {
     onEnd();
   }
+}
+
+function requestSpan(call: ApiCall, attempt: number): SpanStart {
+  return {
+    name: describe(call),
+    kind: "client",
+    childOnly: true,
+    attributes: {
+      "http.request.method": call.method,
+      "url.path": call.path,
+      "http.request.resend_count": attempt === 0 ? undefined : attempt,
+    },
+  };
+}
+
+function withTrace(call: ApiCall, { context }: Span): ApiCall {
+  if (context === undefined) return call;
+  return { ...call, headers: { ...call.headers, [TRACEPARENT_HEADER]: formatTraceparent(context) } };
 }
 
 function describe(call: ApiCall): string {

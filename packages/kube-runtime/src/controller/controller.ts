@@ -1,6 +1,14 @@
 import { abortFault, Fault, isFault, startDeadline, type Ambient } from "@oaas/foundation";
 import { formatObjectKey, parseObjectKey, type ObjectKey } from "@oaas/kube-core";
-import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import {
+  NOOP_LOGGER,
+  NOOP_METER,
+  NOOP_TRACER,
+  type Logger,
+  type Meter,
+  type SpanStart,
+  type Tracer,
+} from "@oaas/observability";
 import { PRIORITY, WorkQueue, type QueueItem, type WorkQueueOptions } from "../queue/work-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Source } from "./sources.ts";
@@ -39,6 +47,9 @@ export interface ControllerOptions {
   /** Extra fields for every log line about a key. */
   readonly logFields?: (key: ObjectKey) => Readonly<Record<string, unknown>>;
   readonly meter?: Meter;
+  readonly tracer?: Tracer;
+  /** The span that caused a reconcile, as parent or as link. Default: a new trace. */
+  readonly traceOf?: (key: ObjectKey) => Pick<SpanStart, "parent" | "links" | "attributes">;
 }
 
 /**
@@ -178,7 +189,9 @@ export class Controller {
     const retries = this.#queue.retriesOf(key);
     using deadline = startDeadline(this.#options.ambient, this.#options.deadlineMs ?? 60_000, this.#stopping.signal);
     try {
-      const outcome = await this.#options.reconcile(parsed.value, { signal: deadline.signal, logger, retries });
+      const outcome = await this.#traced(parsed.value, retries, () =>
+        this.#options.reconcile(parsed.value, { signal: deadline.signal, logger, retries }),
+      );
       this.#queue.forget(key);
       if (outcome.type === "check-again") {
         // The reason for the priority is handled; the next check is routine.
@@ -194,6 +207,31 @@ export class Controller {
       const fault = deadline.signal.aborted ? abortFault(deadline.signal) : Fault.from(thrown);
       return this.#failed(key, priority, fault, logger);
     }
+  }
+
+  #traced(key: ObjectKey, retries: number, work: () => Promise<Outcome>): Promise<Outcome> {
+    const { tracer = NOOP_TRACER, traceOf, name } = this.#options;
+    const { attributes, ...cause } = traceOf?.(key) ?? {};
+    return tracer.run(
+      {
+        // The span of the worker that added the key is not the cause.
+        parent: "root",
+        ...cause,
+        name: `reconcile ${name}`,
+        kind: "consumer",
+        attributes: {
+          "k8s.namespace.name": key.namespace,
+          "oaas.object.name": key.name,
+          "oaas.retries": retries,
+          ...attributes,
+        },
+      },
+      async (span) => {
+        const outcome = await work();
+        span.set({ "oaas.reconcile.outcome": outcome.type });
+        return outcome;
+      },
+    );
   }
 
   #failed(key: string, priority: number, fault: Fault, logger: Logger): ReconcileResult {

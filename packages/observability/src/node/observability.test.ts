@@ -1,4 +1,4 @@
-import { VirtualTime } from "@oaas/foundation/virtual";
+import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import { createObservability, type ObservabilityOptions } from "./observability.ts";
 
@@ -7,7 +7,7 @@ const observe = (log: Partial<ObservabilityOptions["log"]>) => {
   const observability = createObservability({
     service: "pm",
     version: "1.0.0",
-    clock: new VirtualTime(),
+    ambient: virtualAmbient(1),
     log: {
       level: "info",
       format: "auto",

@@ -8,7 +8,7 @@ const count = Number(process.argv[2] ?? "1");
 const { log } = createObservability({
   service: "test",
   version: "0",
-  clock: realAmbient.clock,
+  ambient: realAmbient,
   log: { level: "info", format: "auto", isTerminal: false },
 });
 for (let index = 0; index < count; index += 1) log.info("line", { index, padding: "x".repeat(200) });

@@ -12,6 +12,7 @@ import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createObservability } from "@oaas/observability/node";
 import type { Logger } from "@oaas/observability";
+import { tracingOptions } from "../tracing-options.ts";
 import type { RunningService, ServiceConfig, ServiceProgram } from "../program.ts";
 
 /**
@@ -51,21 +52,28 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, source
   const observability = createObservability({
     service: program.service,
     version: program.version,
-    clock: realAmbient.clock,
+    ambient: realAmbient,
     log: { ...config.log, isTerminal, colors: !process.env["NO_COLOR"] },
     metrics: { processMetrics: true },
+    tracing: tracingOptions(config.tracing, realAmbient.ids.uuid()),
   });
   for (const { name, reason } of unusedSettings(program.config, sources)) {
     observability.log.warn("setting has no effect", { setting: name, reason });
   }
   const stopper = stopOnSignal(program.signals ?? ["SIGINT", "SIGTERM"], observability.log);
-  stopper.running = await program.start(config, {
+  const running = await program.start(config, {
     ambient: realAmbient,
     env: process.env,
     isTerminal,
     observability,
     reloadConfig,
   });
+  stopper.running = {
+    close: async () => {
+      await running.close();
+      await observability.close();
+    },
+  };
 }
 
 /** Installs the handlers before the start, so that no signal is missed. */

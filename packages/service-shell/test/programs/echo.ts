@@ -15,7 +15,7 @@ await runService({
         .doc("Behaviour of the program."),
       log: loggingVariables(),
     },
-    notUsedYet: { "Echo has no volume control.": ["ECHO_VOLUME"] },
+    removedSettings: { "Echo has no volume control.": ["ECHO_VOLUME"] },
   }),
   start: async ({ mode }, { ambient, observability }) => {
     if (mode === "reject") throw failedPrecondition("echo", "echo is not available");

@@ -4,13 +4,14 @@ import { crmConfig, type CrmConfig } from "@oaas/class-runtime-manager/config";
 import { loadConfig } from "@oaas/config";
 import { unavailable, type Ambient } from "@oaas/foundation";
 import type { Transport } from "@oaas/kube-runtime";
-import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import type { ContextStore, Logger, Meter, Tracer } from "@oaas/observability";
 import type { ClusterPlan, RunningManager, StartManager, SimulatedLoad } from "../../clusters/ports.ts";
 
 export interface ManagerObservability {
   readonly log: Logger;
   readonly meter: Meter & { readonly contentType: string; text(): Promise<string> };
   readonly context: ContextStore;
+  readonly tracer?: Tracer;
 }
 
 export interface ManagerOptions {
@@ -26,7 +27,10 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
   managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
     const config = managerConfig(plan, options.env, cluster.load);
-    const { log, meter, context } = options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
+    const { log, meter, context, tracer } = options.observe(
+      "oprc-crm",
+      path.join(plan.folder, "class-runtime-manager.log"),
+    );
     const { transport, sever } = createSeverable(cluster.connect());
     const app = await startApp(config, {
       ambient,
@@ -38,6 +42,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
       metricsText: () => meter.text(),
       metricsType: meter.contentType,
       context,
+      tracer,
       reread: () => config,
       ...(cluster.load === undefined ? {} : { nfrSpeed: NFR_SPEED }),
     });
@@ -83,7 +88,9 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], loa
       // Simulated nodes pull nothing.
       ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
       // Clusters of the stack are for trying out.
-      ...(plan.context === undefined ? { OPRC_CRM_FEATURES_INVOKE: "true" } : {}),
+      ...(plan.context === undefined
+        ? { OPRC_CRM_FEATURES_INVOKE: "true", OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" }
+        : {}),
       ...(load === undefined ? {} : measurementSettings(load)),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
