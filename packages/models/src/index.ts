@@ -67,6 +67,28 @@ export {
   type ProvisionFields,
 } from "./package/provision.ts";
 export {
+  checkPodSettings,
+  DATA_KEY,
+  ENV_NAME,
+  FIELD_PATH,
+  FILE_FIELD_PATH,
+  HEADER_NAME,
+  MOUNT_PATH,
+  OBJECT_NAME,
+  POD_SETTINGS,
+  podSettingsOf,
+  RESERVED_ENV,
+  TOPOLOGY_KEY,
+  VOLUME_FILE_PATH,
+  VOLUME_NAME,
+  type EnvVar,
+  type PodSettings,
+  type Probe,
+  type SecurityContext,
+  type Volume,
+  type VolumeMount,
+} from "./package/pod-settings.ts";
+export {
   DEFAULT_AVAILABILITY,
   EnforcementDimension,
   EnforcementMode,

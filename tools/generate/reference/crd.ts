@@ -154,7 +154,7 @@ function inside(schema: StructuralSchema, path: string): [schema: StructuralSche
 
 function typeText(schema: StructuralSchema, shared: ReadonlyMap<string, Shared>): string {
   const block = shared.get(identity(schema));
-  if (block) return `[${block.name}](#${block.name})`;
+  if (block) return `[${block.name}](#${block.name.toLowerCase()})`;
   if (schema.items) {
     const also = schema.type === undefined ? ", or an object" : "";
     const unique = schema["x-kubernetes-list-type"] === "set" ? ", no repeats" : "";

@@ -8,6 +8,8 @@ export const DEPLOYMENT_ID_LABEL = "oaas.io/deployment-id";
 export const ANNOTATIONS = {
   /** Correlation id of the last change. */
   correlationId: "oaas.io/correlation-id",
+  /** W3C trace context of the last change. */
+  traceparent: "oaas.io/traceparent",
   /** Requested enforcement mode. */
   enforcement: "oaas.io/enforcement",
   /** Enforcement changes nothing before this time, RFC 3339. */

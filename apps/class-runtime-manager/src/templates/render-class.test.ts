@@ -494,3 +494,98 @@ describe("any class with any template", () => {
     );
   });
 });
+
+describe("an update of a Deployment", () => {
+  const CLAIM = { name: "disk", persistentVolumeClaim: { claimName: "disk" } };
+  const cases: readonly { why: string; template: string; replicas: number; volumes?: object[]; surge: number }[] = [
+    { why: "keeps a single replica serving", template: "dev", replicas: 1, surge: 1 },
+    { why: "keeps a single replica serving at the edge", template: "edge", replicas: 1, surge: 1 },
+    { why: "replaces pods where others serve", template: "dev", replicas: 2, surge: 0 },
+    {
+      why: "replaces a pod whose claim may be ReadWriteOnce",
+      template: "dev",
+      replicas: 1,
+      volumes: [CLAIM],
+      surge: 0,
+    },
+    {
+      why: "keeps serving with other volumes",
+      template: "dev",
+      replicas: 1,
+      volumes: [{ name: "tmp", emptyDir: {} }],
+      surge: 1,
+    },
+  ];
+  test.each(cases)("$why", ({ template, replicas, volumes, surge }) => {
+    const fn = containerFunction("C.run");
+    const functions = [
+      {
+        ...fn,
+        provision_config: { ...fn.provision_config, min_scale: replicas },
+        ...(volumes === undefined ? {} : { volumes }),
+      },
+    ] as Spec["functions"];
+    const rendered = render({ spec: { functions, template_hint: template } });
+    expect(find(rendered, "Deployment")?.["spec"]).toMatchObject({
+      strategy: { rollingUpdate: { maxSurge: surge, maxUnavailable: 1 - surge } },
+    });
+  });
+});
+
+describe("pod settings", () => {
+  const provision_config = {
+    container_image: "registry.local/a:1",
+    port: 9000,
+    env: [{ name: "TOKEN", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }],
+    envFrom: [{ configMapRef: { name: "c" } }],
+    command: ["/app"],
+    args: ["-v"],
+    readinessProbe: { httpGet: { path: "/ready" } },
+    volumes: [{ name: "tls", secret: { secretName: "tls" } }],
+    volumeMounts: [{ name: "tls", mountPath: "/tls" }],
+    resources: { limits: { "nvidia.com/gpu": 1 } },
+    securityContext: { runAsUser: 1000, capabilities: { drop: ["CHOWN"] } },
+    serviceAccountName: "billing",
+    imagePullSecrets: [{ name: "registry" }],
+  };
+  const spec = (more: object = {}): Spec => ({
+    functions: [{ function_key: "C.run", provision_config: { ...provision_config, ...more } }],
+  });
+
+  test.each(["k8s_deployment", "statefulset", "daemonset", "knative"])("are rendered by %s", (template) => {
+    const rendered = render({ spec: { ...spec(), selected_template: template } });
+    const workload = rendered.children.find(
+      (child) => child.metadata.name === rendered.functions[0]?.workload?.name && podSpecOf(child) !== undefined,
+    );
+    const pod = podSpecOf(workload ?? {});
+    expect(container(workload)).toMatchObject({
+      command: ["/app"],
+      args: ["-v"],
+      envFrom: [{ configMapRef: { name: "c" } }],
+      env: expect.arrayContaining(provision_config.env) as unknown,
+      readinessProbe: { httpGet: { path: "/ready", port: 9000 } },
+      volumeMounts: [{ name: "tls", mountPath: "/tls" }],
+      resources: { limits: { "nvidia.com/gpu": "1" } },
+      securityContext: { runAsUser: 1000, capabilities: { drop: ["ALL", "CHOWN"] } },
+    });
+    expect(pod).toMatchObject({
+      volumes: provision_config.volumes,
+      serviceAccountName: "billing",
+      imagePullSecrets: [{ name: "registry" }],
+    });
+  });
+
+  test("are refused with a name of the platform and with a name of config", () => {
+    const reserved = spec({ env: [{ name: "FUNCTION_KEY", value: "x" }] });
+    expect(JSON.stringify(refusalOf({ spec: reserved }))).toContain("FUNCTION_KEY is set by the platform");
+    const [fn] = spec({ env: [{ name: "A", value: "x" }] }).functions ?? [];
+    const twice = { functions: [{ ...fn, config: { A: "y" } }] } as Spec;
+    expect(JSON.stringify(refusalOf({ spec: twice }))).toContain("A is also in config");
+  });
+
+  test("that Knative refuses are refused with the remedy", () => {
+    const given = { ...spec({ priorityClassName: "high" }), selected_template: "knative" };
+    const refusal = refusalOf({ spec: given });
+    expect(JSON.stringify(refusal)).toContain("use another template, such as k8s_deployment");
+  });
+});

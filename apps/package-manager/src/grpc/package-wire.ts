@@ -1,4 +1,4 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import {
   accessModifierToWire,
   consistencyWords,
@@ -14,10 +14,12 @@ import {
 import { packageFromWire, omitUndefined, type provisionConfigToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import {
+  podSettingsOf,
   StateShape,
   type ClassDefinition,
   type FunctionDefinition,
   type Package,
+  type PodSettings,
   type StateSpecification,
 } from "@oaas/models";
 
@@ -103,6 +105,7 @@ function functionOf(wire: OFunction): object {
     provision_config:
       (provision ?? resources) &&
       omitUndefined({
+        ...provision?.pod,
         container_image: provision?.containerImage,
         wasm_module_url: provision?.wasmModuleUrl,
         port: provision?.port,
@@ -114,7 +117,7 @@ function functionOf(wire: OFunction): object {
         memory_limit: provision?.memoryLimit ?? resources?.memoryLimit,
         min_scale: provision?.minScale,
         max_scale: provision?.maxScale,
-      } satisfies EveryField<ReturnType<typeof provisionConfigToWire>>),
+      } satisfies EveryField<Omit<ReturnType<typeof provisionConfigToWire>, keyof PodSettings>>),
   });
 }
 
@@ -191,7 +194,10 @@ function functionToProto({ name }: Package, definition: FunctionDefinition) {
     disabled: definition.disabled,
     metadata: omitUndefined({ description: definition.description }),
     functionType: functionTypeWords.toWire(definition.functionType),
-    provisionConfig: definition.provision,
+    provisionConfig: definition.provision && {
+      ...definition.provision,
+      ...omitUndefined({ pod: podSettingsOf(definition.provision) as JsonObject | undefined }),
+    },
     config: { ...definition.config },
   });
 }

@@ -1,5 +1,5 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import type { ClassDeployment, Package } from "@oaas/models";
+import type { ClassDeployment, EnvVar, Package, ProvisionConfig } from "@oaas/models";
 import { isSecretValue, REDACTED } from "@oaas/observability/secrets";
 
 /*
@@ -9,10 +9,23 @@ import { isSecretValue, REDACTED } from "@oaas/observability/secrets";
 
 type Settings = Readonly<Record<string, string>>;
 
+interface WithSettings {
+  readonly config: Settings;
+  readonly provision?: ProvisionConfig;
+}
+
 /** A function or function override with its secret settings masked. */
-export function maskFunction<T extends { readonly config: Settings }>(definition: T): T {
+export function maskFunction<T extends WithSettings>(definition: T): T {
+  const { provision } = definition;
   const config = maskSettings(definition.config);
-  return config === definition.config ? definition : { ...definition, config };
+  const env = provision?.env && maskEach(provision.env, maskVariable);
+  if (config === definition.config && env === provision?.env) return definition;
+  return { ...definition, config, ...(provision === undefined || !env ? {} : { provision: { ...provision, env } }) };
+}
+
+function maskVariable(variable: EnvVar): EnvVar {
+  const { name, value } = variable;
+  return value !== undefined && isSecretValue(name, value) ? { ...variable, value: REDACTED } : variable;
 }
 
 /** A deployment with the secret settings of its functions and telemetry masked. */
@@ -56,20 +69,28 @@ export function maskedInDeployment(
   ];
 }
 
-function maskedInFunctions(path: string, functions: readonly { readonly config: Settings }[]): readonly Violation[] {
-  return functions.flatMap(({ config }, index) =>
-    maskedIn(pathOf(pathOf(pathOf(path, "functions"), index), "config"), config),
-  );
+function maskedInFunctions(path: string, functions: readonly WithSettings[]): readonly Violation[] {
+  return functions.flatMap(({ config, provision }, index) => {
+    const at = pathOf(path, "functions", index);
+    const masked = (provision?.env ?? []).flatMap(({ value }, variable) =>
+      value === REDACTED ? [maskedViolation(pathOf(at, "provision_config", "env", variable, "value"))] : [],
+    );
+    return [...maskedIn(pathOf(at, "config"), config), ...masked];
+  });
 }
 
 function maskedIn(path: string, settings: Settings): readonly Violation[] {
   return Object.entries(settings)
     .filter(([, value]) => value === REDACTED)
-    .map(([key]) => ({
-      path: pathOf(path, key),
-      message: `is masked: ${REDACTED} stands for a secret that the reader of the document was not allowed to see`,
-      fix: "write the secret itself, or read the document with the role deployer or admin",
-    }));
+    .map(([key]) => maskedViolation(pathOf(path, key)));
+}
+
+function maskedViolation(path: string): Violation {
+  return {
+    path,
+    message: `is masked: ${REDACTED} stands for a secret that the reader of the document was not allowed to see`,
+    fix: "write the secret itself, or read the document with the role deployer or admin",
+  };
 }
 
 function maskSettings(settings: Settings): Settings {

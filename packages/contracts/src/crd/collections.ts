@@ -50,7 +50,8 @@ function rejectDuplicates<T>(
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const key = keyOf(item);
-    if (seen.has(key)) context.addIssue({ code: "custom", message, path: [index] });
+    if (seen.has(key))
+      context.addIssue({ code: "custom", message, path: [index], params: { fix: "remove one of them" } });
     seen.add(key);
   }
 }

@@ -11,6 +11,8 @@ export interface Rule<T> {
   readonly message: string;
   /** The field to report, if any. */
   readonly at?: string;
+  /** The fix, for violations of our own services; the message alone must suffice for the API server. */
+  readonly fix?: string;
   holds(value: T): boolean;
 }
 
@@ -19,7 +21,13 @@ export function withRules<S extends z.ZodType>(schema: S, ...rules: readonly Rul
   const checked = schema.superRefine((value, context) => {
     for (const rule of rules) {
       if (rule.holds(value)) continue;
-      context.addIssue({ code: "custom", message: rule.message, path: rule.at === undefined ? [] : [rule.at] });
+      const { message, at, fix } = rule;
+      context.addIssue({
+        code: "custom",
+        message,
+        path: at === undefined ? [] : [at],
+        ...(fix === undefined ? {} : { params: { fix } }),
+      });
     }
   });
   return checked.meta({
@@ -41,5 +49,19 @@ export function onlyOneOf<A extends string, B extends string>(
     message: `${other} is an alias of ${preferred}: set only one of them`,
     at: other,
     holds: (value) => value[preferred] === undefined || value[other] === undefined,
+  };
+}
+
+/** Requires exactly one of several members, such as the source of a volume. */
+export function exactlyOneOf<const Names extends readonly string[]>(
+  what: string,
+  names: Names,
+): Rule<{ readonly [Name in Names[number]]?: unknown }> {
+  const list = names.join(", ");
+  return {
+    cel: `[${names.map((name) => `has(self.${name})`).join(", ")}].exists_one(given, given)`,
+    message: `${what} must have exactly one of ${list}`,
+    fix: `set one of ${list}, and no other`,
+    holds: (value) => names.filter((name) => value[name as Names[number]] !== undefined).length === 1,
   };
 }

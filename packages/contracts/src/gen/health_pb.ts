@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file health.proto.
  */
 export const file_health: GenFile = /*@__PURE__*/
-  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSKsBgoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX2NybV92ZXJzaW9uQg0KC19ub2RlX2NvdW50Qg4KDF9yZWFkeV9ub2Rlc0IPCg1fYXZhaWxhYmlsaXR5QgsKCV9jYXBhY2l0eUIVChNfa3ViZXJuZXRlc192ZXJzaW9uQgkKB19sZWFkZXJCEgoQX2xlYWRlcl9pZGVudGl0eUIVChNfYXZhaWxhYmlsaXR5X2Jhc2lzQhYKFF9jbGFzc19ydW50aW1lX2NvdW50IiQKEUNybUNsdXN0ZXJSZXF1ZXN0Eg8KB2NsdXN0ZXIYASABKAkiuAYKEENybUNsdXN0ZXJIZWFsdGgSFAoMY2x1c3Rlcl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI5CgZsYWJlbHMYbiADKAsyKS5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVySGVhbHRoLkxhYmVsc0VudHJ5EiAKE2NsYXNzX3J1bnRpbWVfY291bnQYbyABKA1ICYgBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9jcm1fdmVyc2lvbkINCgtfbm9kZV9jb3VudEIOCgxfcmVhZHlfbm9kZXNCDwoNX2F2YWlsYWJpbGl0eUILCglfY2FwYWNpdHlCFQoTX2t1YmVybmV0ZXNfdmVyc2lvbkIJCgdfbGVhZGVyQhIKEF9sZWFkZXJfaWRlbnRpdHlCFQoTX2F2YWlsYWJpbGl0eV9iYXNpc0IWChRfY2xhc3NfcnVudGltZV9jb3VudCLFAQoLRW52Q2FwYWNpdHkSIgoaYWxsb2NhdGFibGVfY3B1X21pbGxpY29yZXMYASABKAQSIAoYcmVxdWVzdGVkX2NwdV9taWxsaWNvcmVzGAIgASgEEiAKGGFsbG9jYXRhYmxlX21lbW9yeV9ieXRlcxgDIAEoBBIeChZyZXF1ZXN0ZWRfbWVtb3J5X2J5dGVzGAQgASgEEhgKEGFsbG9jYXRhYmxlX3BvZHMYBSABKA0SFAoMcnVubmluZ19wb2RzGAYgASgNIqoBChFBdmFpbGFiaWxpdHlCYXNpcxIXCgpub2RlX3JhdGlvGAEgASgBSACIAQESHgoRcnVudGltZV9yZWFkaW5lc3MYAiABKAFIAYgBARIWCg53aW5kb3dfc2Vjb25kcxgDIAEoDRIPCgdzYW1wbGVzGAQgASgNEg4KBm1vY2tlZBgFIAEoCEINCgtfbm9kZV9yYXRpb0IUChJfcnVudGltZV9yZWFkaW5lc3MyqQEKDUhlYWx0aFNlcnZpY2USSgoFQ2hlY2sSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlEkwKBVdhdGNoEh8ub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXF1ZXN0GiAub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXNwb25zZTABMqoBCg5Dcm1JbmZvU2VydmljZRJFCgxHZXRFbnZIZWFsdGgSGi5vYWFzLmhlYWx0aC5Dcm1FbnZSZXF1ZXN0Ghkub2Fhcy5oZWFsdGguQ3JtRW52SGVhbHRoElEKEEdldENsdXN0ZXJIZWFsdGgSHi5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVyUmVxdWVzdBodLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJIZWFsdGhiBnByb3RvMw", [file_common]);
+  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSKWBwoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfY3JtX3ZlcnNpb25CDQoLX25vZGVfY291bnRCDgoMX3JlYWR5X25vZGVzQg8KDV9hdmFpbGFiaWxpdHlCCwoJX2NhcGFjaXR5QhUKE19rdWJlcm5ldGVzX3ZlcnNpb25CCQoHX2xlYWRlckISChBfbGVhZGVyX2lkZW50aXR5QhUKE19hdmFpbGFiaWxpdHlfYmFzaXNCFgoUX2NsYXNzX3J1bnRpbWVfY291bnRCGwoZX2F2YWlsYWJpbGl0eV9tZWFzdXJlbWVudCIkChFDcm1DbHVzdGVyUmVxdWVzdBIPCgdjbHVzdGVyGAEgASgJIqIHChBDcm1DbHVzdGVySGVhbHRoEhQKDGNsdXN0ZXJfbmFtZRgBIAEoCRIOCgZzdGF0dXMYAiABKAkSGAoLY3JtX3ZlcnNpb24YAyABKAlIAIgBARIpCglsYXN0X3NlZW4YBCABKAsyFi5vYWFzLmNvbW1vbi5UaW1lc3RhbXASFwoKbm9kZV9jb3VudBgFIAEoDUgBiAEBEhgKC3JlYWR5X25vZGVzGAYgASgNSAKIAQESGQoMYXZhaWxhYmlsaXR5GAcgASgBSAOIAQESLwoIY2FwYWNpdHkYZCABKAsyGC5vYWFzLmhlYWx0aC5FbnZDYXBhY2l0eUgEiAEBEhQKDGNhcGFiaWxpdGllcxhlIAMoCRIfChJrdWJlcm5ldGVzX3ZlcnNpb24YZiABKAlIBYgBARITCgZsZWFkZXIYZyABKAhIBogBARIcCg9sZWFkZXJfaWRlbnRpdHkYaCABKAlIB4gBARIUCgxhcGlfZmVhdHVyZXMYaSADKAkSEQoJdGVtcGxhdGVzGGogAygJEhIKCm5hbWVzcGFjZXMYayADKAkSPwoSYXZhaWxhYmlsaXR5X2Jhc2lzGGwgASgLMh4ub2Fhcy5oZWFsdGguQXZhaWxhYmlsaXR5QmFzaXNICIgBARIUCgxlbnZpcm9ubWVudHMYbSADKAkSOQoGbGFiZWxzGG4gAygLMikub2Fhcy5oZWFsdGguQ3JtQ2x1c3RlckhlYWx0aC5MYWJlbHNFbnRyeRIgChNjbGFzc19ydW50aW1lX2NvdW50GG8gASgNSAmIAQESSwoYYXZhaWxhYmlsaXR5X21lYXN1cmVtZW50GHggASgLMiQub2Fhcy5oZWFsdGguQXZhaWxhYmlsaXR5TWVhc3VyZW1lbnRICogBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9jcm1fdmVyc2lvbkINCgtfbm9kZV9jb3VudEIOCgxfcmVhZHlfbm9kZXNCDwoNX2F2YWlsYWJpbGl0eUILCglfY2FwYWNpdHlCFQoTX2t1YmVybmV0ZXNfdmVyc2lvbkIJCgdfbGVhZGVyQhIKEF9sZWFkZXJfaWRlbnRpdHlCFQoTX2F2YWlsYWJpbGl0eV9iYXNpc0IWChRfY2xhc3NfcnVudGltZV9jb3VudEIbChlfYXZhaWxhYmlsaXR5X21lYXN1cmVtZW50IsUBCgtFbnZDYXBhY2l0eRIiChphbGxvY2F0YWJsZV9jcHVfbWlsbGljb3JlcxgBIAEoBBIgChhyZXF1ZXN0ZWRfY3B1X21pbGxpY29yZXMYAiABKAQSIAoYYWxsb2NhdGFibGVfbWVtb3J5X2J5dGVzGAMgASgEEh4KFnJlcXVlc3RlZF9tZW1vcnlfYnl0ZXMYBCABKAQSGAoQYWxsb2NhdGFibGVfcG9kcxgFIAEoDRIUCgxydW5uaW5nX3BvZHMYBiABKA0iqgEKEUF2YWlsYWJpbGl0eUJhc2lzEhcKCm5vZGVfcmF0aW8YASABKAFIAIgBARIeChFydW50aW1lX3JlYWRpbmVzcxgCIAEoAUgBiAEBEhYKDndpbmRvd19zZWNvbmRzGAMgASgNEg8KB3NhbXBsZXMYBCABKA0SDgoGbW9ja2VkGAUgASgIQg0KC19ub2RlX3JhdGlvQhQKEl9ydW50aW1lX3JlYWRpbmVzcyKXAgoXQXZhaWxhYmlsaXR5TWVhc3VyZW1lbnQSDQoFdmFsdWUYASABKAESGAoQYXBpX2F2YWlsYWJpbGl0eRgCIAEoARIeChFub2RlX2F2YWlsYWJpbGl0eRgDIAEoAUgAiAEBEhYKDndpbmRvd19zZWNvbmRzGAQgASgNEhkKEWhhbGZfbGlmZV9zZWNvbmRzGAUgASgNEg8KB3NhbXBsZXMYBiABKAQSGAoQb2JzZXJ2ZWRfc2Vjb25kcxgHIAEoBBIYChBldmlkZW5jZV9zZWNvbmRzGAggASgBEiUKBXNpbmNlGAkgASgLMhYub2Fhcy5jb21tb24uVGltZXN0YW1wQhQKEl9ub2RlX2F2YWlsYWJpbGl0eTKpAQoNSGVhbHRoU2VydmljZRJKCgVDaGVjaxIfLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVxdWVzdBogLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2USTAoFV2F0Y2gSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlMAEyqgEKDkNybUluZm9TZXJ2aWNlEkUKDEdldEVudkhlYWx0aBIaLm9hYXMuaGVhbHRoLkNybUVudlJlcXVlc3QaGS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGgSUQoQR2V0Q2x1c3RlckhlYWx0aBIeLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJSZXF1ZXN0Gh0ub2Fhcy5oZWFsdGguQ3JtQ2x1c3RlckhlYWx0aGIGcHJvdG8z", [file_common]);
 
 /**
  * The service to check; empty means the process.
@@ -233,6 +233,13 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
    * @generated from field: optional uint32 class_runtime_count = 111;
    */
   classRuntimeCount?: number | undefined;
+
+  /**
+   * Absent before the first observation, and when the availability is set by configuration.
+   *
+   * @generated from field: optional oaas.health.AvailabilityMeasurement availability_measurement = 120;
+   */
+  availabilityMeasurement?: AvailabilityMeasurement | undefined;
 };
 
 /**
@@ -361,6 +368,13 @@ export type CrmClusterHealth = Message<"oaas.health.CrmClusterHealth"> & {
    * @generated from field: optional uint32 class_runtime_count = 111;
    */
   classRuntimeCount?: number | undefined;
+
+  /**
+   * Absent before the first observation, and when the availability is set by configuration.
+   *
+   * @generated from field: optional oaas.health.AvailabilityMeasurement availability_measurement = 120;
+   */
+  availabilityMeasurement?: AvailabilityMeasurement | undefined;
 };
 
 /**
@@ -458,6 +472,81 @@ export type AvailabilityBasis = Message<"oaas.health.AvailabilityBasis"> & {
  */
 export const AvailabilityBasisSchema: GenMessage<AvailabilityBasis> = /*@__PURE__*/
   messageDesc(file_health, 7);
+
+/**
+ * The availability of the Kubernetes API and of the nodes over a window. It survives restarts of the manager.
+ *
+ * @generated from message oaas.health.AvailabilityMeasurement
+ */
+export type AvailabilityMeasurement = Message<"oaas.health.AvailabilityMeasurement"> & {
+  /**
+   * The share of time that the API is up, times the share of ready nodes while it is up.
+   *
+   * @generated from field: double value = 1;
+   */
+  value: number;
+
+  /**
+   * @generated from field: double api_availability = 2;
+   */
+  apiAvailability: number;
+
+  /**
+   * Absent when the nodes are not known.
+   *
+   * @generated from field: optional double node_availability = 3;
+   */
+  nodeAvailability?: number | undefined;
+
+  /**
+   * Length of the window.
+   *
+   * @generated from field: uint32 window_seconds = 4;
+   */
+  windowSeconds: number;
+
+  /**
+   * After this time an observation counts half.
+   *
+   * @generated from field: uint32 half_life_seconds = 5;
+   */
+  halfLifeSeconds: number;
+
+  /**
+   * Number of observations in the window.
+   *
+   * @generated from field: uint64 samples = 6;
+   */
+  samples: bigint;
+
+  /**
+   * Observed time in the window.
+   *
+   * @generated from field: uint64 observed_seconds = 7;
+   */
+  observedSeconds: bigint;
+
+  /**
+   * The observed time, each second with its weight: the size of the evidence.
+   *
+   * @generated from field: double evidence_seconds = 8;
+   */
+  evidenceSeconds: number;
+
+  /**
+   * Start of the oldest day with an observation.
+   *
+   * @generated from field: oaas.common.Timestamp since = 9;
+   */
+  since?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message oaas.health.AvailabilityMeasurement.
+ * Use `create(AvailabilityMeasurementSchema)` to create a new message.
+ */
+export const AvailabilityMeasurementSchema: GenMessage<AvailabilityMeasurement> = /*@__PURE__*/
+  messageDesc(file_health, 8);
 
 /**
  * The health service of earlier peers; equivalent to grpc.health.v1.Health.

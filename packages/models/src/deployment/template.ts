@@ -2,7 +2,7 @@
 export const TEMPLATES = {
   dev: [],
   edge: [],
-  full: ["prod", "production"],
+  full: ["prod", "production", "cloud"],
   k8s_deployment: ["deployment", "k8s"],
   knative: ["kn", "knsvc"],
   statefulset: [],

@@ -9,15 +9,19 @@ export interface PlannedAvailability {
   readonly independentReplicas: number;
   /** The upper bound that the clusters set: all replicas of one cluster fail together. */
   readonly clusterBound: number;
+  /** If clusters, zones and nodes fail as a whole. Absent in plans stored by earlier releases. */
+  readonly domainAvailability?: number;
+  /** The failure domain that limits it the most, with its availability. */
+  readonly limitingDomain?: string;
   /** Where replicas are placed. A named cluster has at least one, even if fewer are needed. */
   readonly replicas: Readonly<Record<ClusterName, number>>;
   /** Clusters whose failure alone makes the class unavailable. */
   readonly limitingClusters: readonly ClusterName[];
-  /** Whether both numbers meet the target. */
+  /** Whether all numbers meet the target. */
   readonly meetsTarget: boolean;
   /** Which replicas fail together. */
   readonly message: string;
-  /** Present if a stated target is missed by `clusterBound`. */
+  /** Present if a stated target is missed by `clusterBound` or `domainAvailability`. */
   readonly warning?: string;
 }
 

@@ -1,8 +1,9 @@
 import { ROOT_PATH, pathOf, type Violation } from "@oaas/foundation";
 import { quantityNanos } from "../fields/quantity.ts";
+import type { PodSettings } from "./pod-settings.ts";
 
-/** Container, resources and scale of a function. */
-export interface ProvisionConfig {
+/** Container, resources, scale and pod of a function. */
+export interface ProvisionConfig extends PodSettings {
   readonly containerImage?: string;
   readonly wasmModuleUrl?: string;
   readonly port?: number;

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import type { ClassFunction, ClassRuntimeInput, ClassRuntimeSpec } from "@oaas/contracts/crd";
 import {
   accessModifierFromWire,
@@ -16,7 +16,7 @@ import {
   type ProvisionConfig,
 } from "@oaas/contracts/grpc";
 import { pathOf } from "@oaas/foundation";
-import type { ConsistencyModel } from "@oaas/models";
+import { POD_SETTINGS, podSettingsOf, type ConsistencyModel, type PodSettings } from "@oaas/models";
 import { nonEmptyList, omitUndefined, nonEmptyMap } from "../omit-empty.ts";
 import type { WireReader } from "./wire-reader.ts";
 
@@ -38,13 +38,23 @@ export function functionFromWire(wire: FunctionDeploymentSpec, path: string, rea
     description: wire.description,
     available_location: wire.availableLocation,
     nfr_requirements: nfr === undefined ? undefined : nfrFromWire(nfr, pathOf(path, "nfr_requirements"), reader),
-    provision_config: provision === undefined ? undefined : provisionFromWire(provision),
+    provision_config:
+      provision === undefined ? undefined : provisionFromWire(provision, pathOf(path, "provision_config"), reader),
     config: nonEmptyMap(wire.config),
   } satisfies EveryField<Omit<FunctionInput, NotOnWire>>);
 }
 
-function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["provision_config"]> {
+type ProvisionInput = NonNullable<FunctionInput["provision_config"]>;
+
+function provisionFromWire(wire: ProvisionConfig, path: string, reader: WireReader): ProvisionInput {
+  const { pod = {} } = wire;
+  for (const name of Object.keys(pod)) {
+    if ((POD_SETTINGS as readonly string[]).includes(name)) continue;
+    reader.addViolation(pathOf(path, name), "unknown field", `use one of ${POD_SETTINGS.join(", ")}`);
+  }
   return omitUndefined({
+    // The schema of the object checks their shape.
+    ...(pod as PodSettings as Pick<ProvisionInput, keyof PodSettings>),
     container_image: wire.containerImage,
     wasm_module_url: wire.wasmModuleUrl,
     port: wire.port,
@@ -56,7 +66,7 @@ function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["pr
     memory_limit: wire.memoryLimit,
     min_scale: wire.minScale,
     max_scale: wire.maxScale,
-  } satisfies EveryField<NonNullable<FunctionInput["provision_config"]>>);
+  } satisfies EveryField<Omit<ProvisionInput, keyof PodSettings>>);
 }
 
 /** The inverse of `functionFromWire`; fields that the wire format does not have (probes, volumes) are omitted. */
@@ -91,6 +101,7 @@ function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): P
       memoryLimit: one.memory_limit,
       minScale: one.min_scale,
       maxScale: one.max_scale,
+      pod: podSettingsOf(one) as JsonObject | undefined,
     } satisfies EveryField<ProvisionConfig>),
   );
 }

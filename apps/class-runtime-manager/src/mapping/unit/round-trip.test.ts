@@ -66,6 +66,13 @@ const provision = fc
       memoryLimit: optional(fc.constantFrom("1Gi", "1G")),
       minScale: optional(fc.integer({ min: 0, max: 3 })),
       maxScale: optional(fc.integer({ min: 3, max: 9 })),
+      pod: optional(
+        fc.constantFrom(
+          { env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }], command: ["/app"] },
+          { volumes: [{ name: "v", emptyDir: {} }], volumeMounts: [{ name: "v", mountPath: "/v" }] },
+          { readinessProbe: { httpGet: { path: "/", port: 80 } }, resources: { limits: { "nvidia.com/gpu": 1 } } },
+        ),
+      ),
     } satisfies EveryField<Omit<ProvisionConfig, "containerImage" | "wasmModuleUrl">>),
     fc.boolean(),
   )

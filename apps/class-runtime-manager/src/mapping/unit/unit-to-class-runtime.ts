@@ -21,6 +21,8 @@ const UNIT_PATH = "$.deployment_unit";
 export interface UnitContext {
   readonly namespace: string;
   readonly correlationId?: string | undefined;
+  /** The span of the call, for the reconciles that it causes. */
+  readonly traceparent?: string | undefined;
   /** Profile of the class runtime manager. */
   readonly profile?: string | undefined;
 }
@@ -65,9 +67,13 @@ export function unitToClassRuntime(
   return parsed.success && violations.length === 0 ? ok({ manifest, desired: parsed.data }) : err(violations);
 }
 
-/** Whether the stored object already equals the desired one. The correlation id and the planning time are ignored. */
+/** Whether the stored object already equals the desired one. The correlation id, the trace and the planning time are ignored. */
 export function isUnchanged(stored: ClassRuntime, desired: ClassRuntime): boolean {
-  const { [ANNOTATIONS.correlationId]: _, ...annotations } = desired.metadata.annotations ?? {};
+  const {
+    [ANNOTATIONS.correlationId]: _,
+    [ANNOTATIONS.traceparent]: __,
+    ...annotations
+  } = desired.metadata.annotations ?? {};
   const has = (
     given: Readonly<Record<string, string>> | undefined,
     wanted: Readonly<Record<string, string>>,
@@ -84,10 +90,15 @@ function withoutCreationTime({ origin, ...spec }: ClassRuntime["spec"]): object 
   return { ...spec, origin: rest };
 }
 
-function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }: UnitContext, spec: SpecInput) {
+function metadataOf(
+  unit: DeploymentUnit,
+  { namespace, correlationId, traceparent, profile }: UnitContext,
+  spec: SpecInput,
+) {
   const annotations = nonEmptyMap(
     omitUndefined({
       [ANNOTATIONS.correlationId]: correlationId,
+      [ANNOTATIONS.traceparent]: traceparent,
       [ANNOTATIONS.enforcement]: spec.enforcement?.mode,
       [ANNOTATIONS.templateHint]: nonEmptyText(unit.templateHint),
       [ANNOTATIONS.profile]: profile,

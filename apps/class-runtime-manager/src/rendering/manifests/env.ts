@@ -1,3 +1,4 @@
+import type { EnvVar } from "@oaas/models";
 import type { FunctionPlan } from "../plan/class-plan.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import { telemetryEnv } from "./telemetry-env.ts";
@@ -5,18 +6,19 @@ import { telemetryEnv } from "./telemetry-env.ts";
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string>>;
 
-/** One entry of a container's `env`. */
-export interface EnvVar {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: unknown;
-}
+export type { EnvVar };
 
-/** Sorted by name, so that equal variables render equal text in every reconcile. */
-export function envList(env: Env): readonly EnvVar[] {
-  return Object.entries(env)
+/**
+ * Sorted by name, so that equal variables render equal text in every reconcile. Stated variables follow in their own
+ * order, because `$(NAME)` refers to earlier ones, and replace variables of the same name.
+ */
+export function envList(env: Env, stated: readonly EnvVar[] = []): readonly EnvVar[] {
+  const replaced = new Set(stated.map(({ name }) => name));
+  const platform = Object.entries(env)
+    .filter(([name]) => !replaced.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => ({ name, value }));
+  return [...platform, ...stated];
 }
 
 /** The environment variables of a function. The function's own config has the highest precedence. */

@@ -1,9 +1,10 @@
+import type { PodSettings } from "@oaas/models";
 import { envList, type Env } from "./env.ts";
 import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import { resolveImage, imagePullPolicy } from "../plan/images.ts";
 import { omitEmpty } from "./manifest.ts";
-import { renderFunctionProbes } from "./probes.ts";
-import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
+import { renderFunctionProbes, renderStatedProbes } from "./probes.ts";
+import { containerSecurity, CONTAINER_SECURITY, podSecurity } from "./security.ts";
 
 /** Input for rendering the workload of one function. */
 export interface WorkloadContext {
@@ -20,21 +21,26 @@ export const FUNCTION_CONTAINER = "function";
 
 export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Readonly<Record<string, unknown>> {
   const environment = plan.input.environment?.spec;
+  const settings = fn.spec.provision_config;
   return {
     name: FUNCTION_CONTAINER,
     image: fn.image,
     imagePullPolicy: imagePullPolicy(fn.image, environment?.images?.pull_policy),
     ports: [{ name: "http", containerPort: fn.port, protocol: "TCP" }],
-    env: envList(env),
+    ...(settings?.command === undefined ? {} : { command: settings.command }),
+    ...(settings?.args === undefined ? {} : { args: settings.args }),
+    env: envList(env, settings?.env),
+    ...(settings?.envFrom === undefined ? {} : { envFrom: settings.envFrom }),
     resources: fn.resources,
-    volumeMounts: omitEmpty(fn.spec.volume_mounts),
-    securityContext: CONTAINER_SECURITY,
+    volumeMounts: omitEmpty([...(fn.spec.volume_mounts ?? []), ...(settings?.volumeMounts ?? [])]),
+    securityContext: containerSecurity(settings?.securityContext),
     ...renderFunctionProbes(
       fn.spec.health_check,
       fn.port,
       plan.policy.probes,
       environment?.odgm.health_checks.function,
     ),
+    ...renderStatedProbes(settings ?? {}, fn.port),
   };
 }
 
@@ -45,23 +51,31 @@ export function renderFunctionPod(context: WorkloadContext): Readonly<Record<str
   return {
     initContainers: omitEmpty(renderWaitContainers(context)),
     containers: [renderFunctionContainer(context)],
-    volumes: omitEmpty(fn.spec.volumes),
+    volumes: renderVolumes(fn),
     securityContext: podSecurity([fn.port]),
     terminationGracePeriodSeconds: plan.policy.terminationGraceSeconds,
-    ...renderPodIdentity(environment),
+    ...renderPodIdentity(environment, fn.spec.provision_config),
   };
+}
+
+/** The volumes of a function, from both places where a class may state them. */
+export function renderVolumes({ spec }: FunctionPlan): readonly unknown[] | undefined {
+  return omitEmpty([...(spec.volumes ?? []), ...(spec.provision_config?.volumes ?? [])]);
 }
 
 type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment"]>["spec"];
 
-/** Functions do not call the Kubernetes API: they get no token unless the environment sets a service account. */
-export function renderPodIdentity(environment: EnvironmentSpec | undefined): Readonly<Record<string, unknown>> {
-  const account = environment?.serviceAccountName;
+/** Functions do not call the Kubernetes API: they get no token unless a service account is stated. */
+export function renderPodIdentity(
+  environment: EnvironmentSpec | undefined,
+  stated: Pick<PodSettings, "imagePullSecrets" | "serviceAccountName"> = {},
+): Readonly<Record<string, unknown>> {
+  const account = stated.serviceAccountName ?? environment?.serviceAccountName;
   return {
     serviceAccountName: account,
     automountServiceAccountToken: account === undefined ? false : undefined,
     enableServiceLinks: false,
-    imagePullSecrets: omitEmpty(environment?.imagePullSecrets),
+    imagePullSecrets: omitEmpty(stated.imagePullSecrets ?? environment?.imagePullSecrets),
   };
 }
 

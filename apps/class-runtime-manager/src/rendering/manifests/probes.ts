@@ -1,4 +1,5 @@
 import type { ClassFunction, EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import type { PodSettings, Probe } from "@oaas/models";
 import type { Policy } from "../plan/policy.ts";
 
 type HealthCheck = NonNullable<ClassFunction["health_check"]>;
@@ -52,6 +53,26 @@ export function renderFunctionProbes(
     },
     policy,
   );
+}
+
+/** Stated probes with their port resolved: each replaces the template's probe of its kind. */
+export function renderStatedProbes(settings: PodSettings, port: number): Readonly<Record<string, Probe>> {
+  const stated = (["startupProbe", "readinessProbe", "livenessProbe"] as const).flatMap((kind) => {
+    const probe = settings[kind];
+    return probe === undefined ? [] : [[kind, withPort(probe, port)] as const];
+  });
+  return Object.fromEntries(stated);
+}
+
+function withPort(probe: Probe, functionPort: number): Probe {
+  const portOf = (stated: string | number | undefined): number => (typeof stated === "number" ? stated : functionPort);
+  const { httpGet, grpc, tcpSocket } = probe;
+  return {
+    ...probe,
+    ...(httpGet === undefined ? {} : { httpGet: { ...httpGet, port: portOf(httpGet.port) } }),
+    ...(grpc === undefined ? {} : { grpc: { ...grpc, port: portOf(grpc.port) } }),
+    ...(tcpSocket === undefined ? {} : { tcpSocket: { port: portOf(tcpSocket.port) } }),
+  };
 }
 
 /** TCP probes, since the state store has no health endpoint. */

@@ -1,4 +1,5 @@
 import { isValidName } from "@oaas/kube-core";
+import type { PodSettings } from "@oaas/models";
 import type { Policy, Spread } from "../plan/policy.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import type { Labels } from "./labels.ts";
@@ -14,6 +15,8 @@ interface Placement {
   readonly spread: Spread;
   /** Preferred region or zone of the function. */
   readonly location?: string | undefined;
+  /** Settings of the function that replace those of the template and the environment. */
+  readonly stated?: Pick<PodSettings, "topologySpreadConstraints" | "priorityClassName"> | undefined;
   /** Label that distinguishes pods of different revisions, for workloads that have one. */
   readonly revisionLabel?: string | undefined;
 }
@@ -26,7 +29,7 @@ export function renderScheduling(placement: Placement): Readonly<Record<string, 
     tolerations: tolerations(placement),
     affinity: affinity(placement),
     topologySpreadConstraints: spreadConstraints(placement),
-    priorityClassName: environment?.priorityClassName,
+    priorityClassName: placement.stated?.priorityClassName ?? environment?.priorityClassName,
   };
 }
 
@@ -64,14 +67,18 @@ function affinity({ selector, spread, location }: Placement): unknown {
 }
 
 /** Spreads pods over nodes (strictly for `even`) and over zones when possible. */
-function spreadConstraints({ selector, spread, revisionLabel }: Placement): unknown {
+function spreadConstraints({ selector, spread, stated, revisionLabel }: Placement): unknown {
+  const matchLabelKeys = revisionLabel === undefined ? undefined : [revisionLabel];
+  const constraints = stated?.topologySpreadConstraints;
+  if (constraints !== undefined)
+    return constraints.map((one) => ({ ...one, labelSelector: { matchLabels: selector }, matchLabelKeys }));
   if (spread === "none") return undefined;
   const constraint = (topologyKey: string, whenUnsatisfiable: string) => ({
     maxSkew: 1,
     topologyKey,
     whenUnsatisfiable,
     labelSelector: { matchLabels: selector },
-    matchLabelKeys: revisionLabel === undefined ? undefined : [revisionLabel],
+    matchLabelKeys,
   });
   return [constraint(HOST, spread === "even" ? "DoNotSchedule" : "ScheduleAnyway"), constraint(ZONE, "ScheduleAnyway")];
 }

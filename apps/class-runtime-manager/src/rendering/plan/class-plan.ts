@@ -1,8 +1,9 @@
 import type { ClassFunction } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
-import { checkText, CONFIG_KEY } from "@oaas/models";
+import { checkText, CONFIG_KEY, type PodSettings } from "@oaas/models";
 import { clusterDomainOf } from "../model/cluster-facts.ts";
 import { resolveImage } from "./images.ts";
+import { podSettingViolations } from "./pod-settings.ts";
 import { baseName, functionNames } from "./names.ts";
 import {
   containerResources,
@@ -55,6 +56,8 @@ export interface ClassPlan {
 export interface PlanOptions {
   /** Environment variables that the kind of workload sets. */
   readonly reservedEnv?: ReadonlySet<string>;
+  /** Pod settings that the kind of workload cannot have; paths start at `provision_config`. */
+  readonly podViolations?: (settings: PodSettings) => readonly Violation[];
   /** Whether functions of this kind can be called. */
   readonly callable?: boolean;
   /** Resources of functions that state none; they take precedence over the environment and the policy. */
@@ -151,11 +154,13 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     enforceable: statedEnforcement(input.spec, input.environment)?.max_replicas,
   });
   const config = checkConfig(fn, options.reservedEnv ?? new Set());
-  if (!image.ok || !scale.ok || !config.ok) {
+  const pod = podSettingViolations(fn, options);
+  if (!image.ok || !scale.ok || !config.ok || pod.length > 0) {
     return err([
       ...(image.ok ? [] : [image.error]),
       ...(scale.ok ? [] : scale.error),
       ...(config.ok ? [] : config.error),
+      ...pod,
     ]);
   }
   const runningResources = resourcesOf(given, requirements, input.enforced?.get(fn.function_key));
@@ -205,12 +210,21 @@ function resourcesOf(
 ): ContainerResources {
   const environmentResources = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
   const defaults = raiseForLatency(withOverrides(policy.resources, environmentResources), requirements.latencyMs);
-  return containerResources(
+  const { requests, limits } = containerResources(
     withEnforcedRequests(defaults, enforced),
     fn.provision_config,
     input.spec.resource_allocation,
     options.resources,
   );
+  const others = fn.provision_config?.resources;
+  return {
+    requests: { ...requests, ...amountTexts(others?.requests) },
+    limits: { ...limits, ...amountTexts(others?.limits) },
+  };
+}
+
+function amountTexts(amounts: Readonly<Record<string, string | number>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]));
 }
 
 function urlOf(input: RenderInput, fn: ClassFunction, runtime: FunctionRuntime, service: string): string {

@@ -1,6 +1,8 @@
 import { isAutoscaled } from "../manifests/autoscaler.ts";
 import { selectorLabels } from "../manifests/labels.ts";
+import type { WorkloadContext } from "../manifests/pod.ts";
 import { alwaysOnReplicas } from "../plan/scale.ts";
+import type { Policy } from "../plan/policy.ts";
 import type { WorkloadRenderer } from "./workload.ts";
 import { renderWorkload, renderPodTemplate } from "./function-children.ts";
 import { renderScalableFunction } from "./function-children.ts";
@@ -21,10 +23,7 @@ export const deploymentRenderer: WorkloadRenderer = {
       body: {
         replicas: scaled ? undefined : replicas,
         selector: { matchLabels: selectorLabels(input, fn.name) },
-        strategy:
-          policy.rollingUpdate === undefined
-            ? undefined
-            : { type: "RollingUpdate", rollingUpdate: policy.rollingUpdate },
+        strategy: updateStrategy(context, replicas),
         minReadySeconds: policy.minReadySeconds,
         template: renderPodTemplate(context, "pod-template-hash"),
       },
@@ -32,3 +31,18 @@ export const deploymentRenderer: WorkloadRenderer = {
     return renderScalableFunction(context, workload, replicas);
   },
 };
+
+/** A single pod is replaced only after the new one is ready, so that the function keeps serving. */
+const KEEP_SERVING: Policy["rollingUpdate"] = { maxSurge: 1, maxUnavailable: 0 };
+
+function updateStrategy(context: WorkloadContext, replicas: number): object | undefined {
+  const { rollingUpdate } = context.plan.policy;
+  if (rollingUpdate === undefined) return undefined;
+  const isKeptServing = replicas === 1 && rollingUpdate.maxSurge === 0 && !mountsClaim(context);
+  return { type: "RollingUpdate", rollingUpdate: isKeptServing ? KEEP_SERVING : rollingUpdate };
+}
+
+/** A claim may be ReadWriteOnce: a second pod on another node would wait for it forever. */
+function mountsClaim({ fn }: WorkloadContext): boolean {
+  return fn.spec.volumes?.some((volume) => "persistentVolumeClaim" in volume) ?? false;
+}

@@ -51,6 +51,7 @@ export function renderPodTemplate(context: WorkloadContext, revisionLabel?: stri
         selector: selectorLabels(input, fn.name),
         spread: policy.spread,
         location: fn.spec.available_location,
+        stated: fn.spec.provision_config,
         revisionLabel,
       }),
     },

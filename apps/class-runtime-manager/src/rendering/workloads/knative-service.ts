@@ -3,12 +3,13 @@ import { envList } from "../manifests/env.ts";
 import { omitEmpty } from "../manifests/manifest.ts";
 import { scrapeAnnotations } from "../manifests/monitor.ts";
 import { knativeMaxScale } from "../plan/scale.ts";
-import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts";
+import { renderFunctionContainer, renderPodIdentity, renderVolumes } from "../manifests/pod.ts";
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { WorkloadRenderer } from "./workload.ts";
 import type { RenderedFunction } from "../model/rendered.ts";
 import type { FunctionPlan } from "../plan/class-plan.ts";
+import { knativeViolations } from "./knative-limits.ts";
 import { renderWorkload, callableFunction, replicaLimits } from "./function-children.ts";
 
 /** Knative sets these itself and rejects revisions that set them. */
@@ -23,6 +24,7 @@ const RESERVED_ENV = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISIO
 export const knativeRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: RESERVED_ENV,
+  podViolations: knativeViolations,
   render(context) {
     const { plan, fn } = context;
     const { input } = plan;
@@ -80,7 +82,7 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const provision = fn.spec.provision_config;
   const http2 = provision?.need_http2 === true;
   const environment = input.environment?.spec;
-  const { readinessProbe, livenessProbe, ...container } = renderFunctionContainer(context);
+  const { readinessProbe, livenessProbe, startupProbe, ...container } = renderFunctionContainer(context);
   const probed = fn.spec.health_check !== undefined;
   const mostPods = knativeMaxScale(fn.scale);
   const fewestPods = fn.scale.plannedMin ?? fn.scale.min;
@@ -100,18 +102,18 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
       containers: [
         {
           ...container,
-          startupProbe: undefined,
-          env: envList(env),
+          startupProbe: provision?.startupProbe === undefined ? undefined : startupProbe,
+          env: envList(env, provision?.env),
           ports: [{ name: http2 ? "h2c" : "http1", containerPort: fn.port, protocol: "TCP" }],
-          readinessProbe: probed ? readinessProbe : undefined,
-          livenessProbe: probed ? livenessProbe : undefined,
+          readinessProbe: probed || provision?.readinessProbe !== undefined ? readinessProbe : undefined,
+          livenessProbe: probed || provision?.livenessProbe !== undefined ? livenessProbe : undefined,
         },
       ],
-      volumes: omitEmpty(fn.spec.volumes),
+      volumes: renderVolumes(fn),
       nodeSelector: environment?.nodeSelector,
       tolerations: omitEmpty(environment?.tolerations),
       priorityClassName: environment?.priorityClassName,
-      ...renderPodIdentity(environment),
+      ...renderPodIdentity(environment, provision),
     },
   };
 }

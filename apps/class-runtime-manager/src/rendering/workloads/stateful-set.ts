@@ -82,6 +82,7 @@ function volumeClaims({ plan: { input } }: WorkloadContext): readonly unknown[] 
 function withDataVolume(context: WorkloadContext): WorkloadContext {
   const { fn } = context;
   const mounts = fn.spec.volume_mounts ?? [];
-  if (mounts.some(({ mountPath }) => mountPath === DATA_VOLUME.mountPath)) return context;
+  const stated = fn.spec.provision_config?.volumeMounts ?? [];
+  if ([...mounts, ...stated].some(({ mountPath }) => mountPath === DATA_VOLUME.mountPath)) return context;
   return { ...context, fn: { ...fn, spec: { ...fn.spec, volume_mounts: [...mounts, DATA_VOLUME] } } };
 }

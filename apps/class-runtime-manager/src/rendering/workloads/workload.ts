@@ -1,3 +1,5 @@
+import type { Violation } from "@oaas/foundation";
+import type { PodSettings } from "@oaas/models";
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { Manifest, RenderedFunction } from "../model/rendered.ts";
 
@@ -13,5 +15,7 @@ export interface WorkloadRenderer {
   readonly callable: boolean;
   /** Environment variables that it sets itself. */
   readonly reservedEnv: ReadonlySet<string>;
+  /** Pod settings that this kind cannot have; paths start at `provision_config`. */
+  podViolations?(settings: PodSettings): readonly Violation[];
   render(context: WorkloadContext): FunctionChildren;
 }

@@ -12,7 +12,7 @@ export const devTemplate = builtinTemplate({
     odgmResources: { cpu_request: "50m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     probes: { liveness: false, startup: false },
     odgmSpread: "none",
-    // A single node may have no room for a second pod during a rollout.
+    // A single node may have no room for more pods during a rollout. A single pod is replaced without a gap.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
     waitsForOdgm: false,

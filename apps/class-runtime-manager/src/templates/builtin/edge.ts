@@ -12,7 +12,7 @@ export const edgeTemplate = builtinTemplate({
     resources: { cpu_request: "100m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     odgmResources: { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     spread: "preferred",
-    // Edge nodes have little spare capacity: a rollout replaces pods instead of adding one.
+    // Edge nodes have little spare capacity: a rollout replaces pods instead of adding one, unless there is only one.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     scaleDownWindowSeconds: 600,
     nodeLossTolerationSeconds: 900,

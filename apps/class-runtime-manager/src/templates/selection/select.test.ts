@@ -60,6 +60,7 @@ describe("selects a template", () => {
       given: { spec: { selected_template: "Production" } },
       want: "full by explicit",
     },
+    { case: "the cloud, an alias", given: { spec: { template_hint: "cloud" } }, want: "full by hint" },
     {
       case: "a name takes precedence over hint and environment",
       given: {
@@ -97,7 +98,7 @@ describe("rejects", () => {
       error: {
         kind: "missing",
         message: expect.stringContaining(
-          'template "gpu" does not exist; known templates: dev, edge, full, prod, production,',
+          'template "gpu" does not exist; known templates: dev, edge, full, prod, production, cloud,',
         ),
         violations: [{ path: "$.selected_template" }],
       },
@@ -233,6 +234,28 @@ describe("user templates", () => {
       want: "gpu by score",
     },
     {
+      case: "region of the environment",
+      template: { selection_criteria: { regions: ["eu-north"] } },
+      given: {
+        environment: { name: "e", spec: { kind: "edge", region: "eu-north" } },
+        cluster: { flags: { isEdge: true, isDatacenter: false, region: "eu-south" } },
+      },
+      want: "gpu by score",
+    },
+    {
+      case: "region of the cluster",
+      template: { selection_criteria: { regions: ["eu-north"] } },
+      given: { cluster: { flags: { isEdge: false, isDatacenter: false, region: "eu-north" } } },
+      want: "gpu by score",
+    },
+    {
+      case: "another region",
+      template: { selection_criteria: { regions: ["eu-north"] } },
+      given: { environment: { name: "e", spec: { kind: "dev", region: "eu-south" } } },
+      want: "dev by score",
+    },
+    { case: "no region", template: { selection_criteria: { regions: ["eu-north"] } }, want: "dev by score" },
+    {
       case: "only classes without state",
       template: { selection_criteria: { stateful: false } },
       given: { spec: { state_spec: {} } },
@@ -261,5 +284,37 @@ describe("user templates", () => {
   ])("a named template that cannot meet the requirements: $says", ({ can, nfr, says }) => {
     const template = made("gpu", { nfr_capabilities: can });
     expect(chosen({ spec: { selected_template: "gpu", nfr_requirements: nfr } }, [template])).toContain(says);
+  });
+
+  test.each<{ can: object; given: Parameters<typeof choose>[0]; says?: string }>([
+    {
+      can: { max_latency: 80 },
+      given: { spec: { nfr_requirements: { max_latency: 80 } } },
+      says: "+30 answers within 80 ms under load, for latency of 80 ms",
+    },
+    { can: { max_latency: 80 }, given: { spec: { nfr_requirements: { max_latency: 79 } } } },
+    { can: { max_latency: 80 }, given: {} },
+    {
+      can: { persistent_storage: true },
+      given: { spec: { resource_allocation: { storage_request: "1Gi" } } },
+      says: "+30 volumes for the allocated storage",
+    },
+    { can: { persistent_storage: true }, given: {} },
+    {
+      can: { network_policies: true },
+      given: { environment: { name: "e", spec: { kind: "dev", network_policy: { enabled: true } } } },
+      says: "+30 network policies for environment e",
+    },
+    { can: { network_policies: true }, given: { environment: { name: "e", spec: { kind: "dev" } } } },
+  ])("prefers a template with the capability $can: $says", ({ can, given, says }) => {
+    const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim" };
+    const template = made("gpu", {
+      nfr_capabilities: can,
+      manifests: [...deployment, claim],
+      selection_criteria: { priority: 1 },
+    });
+    const result = choose(given, [template]);
+    const [row] = result.ok ? result.value.table : [];
+    expect(row?.because.slice(2)).toEqual(says === undefined ? [] : [says]);
   });
 });

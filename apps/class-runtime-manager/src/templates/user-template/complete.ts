@@ -153,7 +153,13 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
     terminationGracePeriodSeconds,
     ...identity
   } = renderFunctionPod(context);
-  const place = renderScheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
+  const place = renderScheduling({
+    input,
+    policy,
+    selector: selectorLabels(input, fn.name),
+    spread: policy.spread,
+    stated: fn.spec.provision_config,
+  });
   return {
     ...identity,
     ...(onKnative ? {} : { ...place, securityContext, terminationGracePeriodSeconds }),

@@ -10,7 +10,8 @@ type Capabilities = NonNullable<DeploymentTemplateSpec["nfr_capabilities"]>;
 /** Matching criteria outweigh the score of any built-in template. */
 const MATCHED = 1_000_000;
 const PER_CRITERION = 1000;
-const AUTO_SCALING = 30;
+/** Points for a capability that the class needs. */
+const CAPABILITY = 30;
 
 /** Scores a user template: compares its capabilities with the requirements, then its criteria. */
 export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec): TemplateScore {
@@ -25,13 +26,31 @@ export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec):
   const verdicts = verdictsOf(input, criteria);
   const failed = verdicts.find(({ holds }) => !holds);
   if (failed !== undefined) return scoreOf([-MATCHED, `selection_criteria do not match: ${failed.what}`]);
-  const scales = (input.spec.functions ?? []).some((fn) => (fn.provision_config?.max_scale ?? 1) > 1);
   return scoreOf(
     [MATCHED, "selection_criteria match"],
     ...verdicts.map(({ what }): Point => [PER_CRITERION, what]),
     criteria.priority === 0 ? undefined : [criteria.priority, "priority"],
-    spec.nfr_capabilities?.auto_scaling === true && scales ? [AUTO_SCALING, "autoscaling"] : undefined,
+    ...capabilityPoints(input, spec.nfr_capabilities),
   );
+}
+
+/** Points for the capabilities that the class needs. */
+function capabilityPoints({ spec, environment }: RenderInput, can: Capabilities | undefined): readonly Point[] {
+  const scales = (spec.functions ?? []).some((fn) => (fn.provision_config?.max_scale ?? 1) > 1);
+  const { latencyMs } = classRequirements(spec, environment);
+  const worst = can?.max_latency;
+  return [
+    ...(can?.auto_scaling === true && scales ? [[CAPABILITY, "autoscaling"] as const] : []),
+    ...(worst !== undefined && latencyMs !== undefined && worst <= latencyMs
+      ? [[CAPABILITY, `answers within ${worst} ms under load, for latency of ${latencyMs} ms`] as const]
+      : []),
+    ...(can?.persistent_storage === true && spec.resource_allocation?.storage_request !== undefined
+      ? [[CAPABILITY, "volumes for the allocated storage"] as const]
+      : []),
+    ...(can?.network_policies === true && environment?.spec.network_policy?.enabled === true
+      ? [[CAPABILITY, `network policies for environment ${environment.name}`] as const]
+      : []),
+  ];
 }
 
 /** The first requirement that the template cannot meet. */
@@ -60,6 +79,7 @@ function verdictsOf(input: RenderInput, criteria: Criteria): readonly Verdict[] 
   const demand = classRequirements(spec, environment);
   const rps = demand.throughputRps ?? 0;
   const kind = environment?.spec.kind ?? ({ dev: "dev", edge: "edge", full: "cloud" } as const)[siteOf(input).profile];
+  const region = environment?.spec.region ?? cluster.flags.region;
   const stateful = spec.state_spec !== undefined || spec.odgm_config !== undefined;
   const verdict = (stated: unknown, holds: boolean, what: string): Verdict[] =>
     stated === undefined ? [] : [{ what, holds }];
@@ -70,6 +90,11 @@ function verdictsOf(input: RenderInput, criteria: Criteria): readonly Verdict[] 
       `profile ${cluster.profile}`,
     ),
     ...verdict(criteria.environments, criteria.environments?.includes(kind) === true, `environment of kind ${kind}`),
+    ...verdict(
+      criteria.regions,
+      region !== undefined && criteria.regions?.includes(region) === true,
+      region === undefined ? "no region" : `region ${region}`,
+    ),
     ...Object.entries(criteria.match_labels ?? {}).map(([name, value]): Verdict => ({
       what: `label ${name}=${value}`,
       holds: owner.labels?.[name] === value,

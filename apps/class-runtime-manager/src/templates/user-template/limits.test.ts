@@ -3,6 +3,7 @@ import type { Manifest } from "../../rendering/model/rendered.ts";
 import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 import { podSpecOf } from "../../rendering/testing/restricted.ts";
 import { userTemplate } from "./user-template.ts";
+import type { RawManifest } from "./validate.ts";
 
 type EnvironmentSpec = NonNullable<PartialInput["environment"]>["spec"];
 type TemplateType = Parameters<typeof templateSpecOf>[0]["template_type"];
@@ -232,4 +233,42 @@ describe("monitors of a template", () => {
       "podMetricsEndpoints",
     );
   });
+});
+
+describe("a template with network_policies", () => {
+  const template = (manifests: RawManifest[]) => {
+    const spec = { template_type: "Deployment", nfr_capabilities: { network_policies: true }, manifests };
+    const made = userTemplate("own", templateSpecOf(spec));
+    if (!made.ok) throw new Error(JSON.stringify(made.error));
+    return made.value;
+  };
+  const policyNames = (manifests: RawManifest[], cluster = {}): unknown[] => {
+    const rendered = template(manifests).render(inputOf({ spec: { functions: [containerFunction("a")] }, cluster }));
+    const objects = rendered.ok ? rendered.value.children : [];
+    return objects.filter(({ kind }) => kind === "NetworkPolicy").map(({ metadata }) => metadata.name);
+  };
+  const own = { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "mine" }, spec: {} };
+
+  test("gets those of the manager without an environment", () => {
+    expect(policyNames([DEPLOYMENT])).toEqual([expect.stringMatching(/-function$/)]);
+  });
+
+  test("keeps its own", () => expect(policyNames([DEPLOYMENT, own])).toEqual(["mine"]));
+
+  test("gets none where the cluster does not support them", () => {
+    expect(policyNames([DEPLOYMENT], { capabilities: { networkPolicy: false } })).toEqual([]);
+  });
+});
+
+test("a template with persistent_storage must claim a volume", () => {
+  const check = (manifests: RawManifest[]) =>
+    userTemplate(
+      "own",
+      templateSpecOf({ template_type: "Deployment", nfr_capabilities: { persistent_storage: true }, manifests }),
+    );
+  expect(check([DEPLOYMENT])).toMatchObject({
+    ok: false,
+    error: [{ path: "$.nfr_capabilities.persistent_storage", message: "no manifest claims a volume" }],
+  });
+  expect(check([DEPLOYMENT, { apiVersion: "v1", kind: "PersistentVolumeClaim" }]).ok).toBe(true);
 });

@@ -118,7 +118,7 @@ export function functionScope(context: WorkloadContext, scopeOfClass: Scope): Sc
       http2: provision?.need_http2 === true,
       labels: componentLabels(plan.input, fn.name, "function", fn.key),
       selector: selectorLabels(plan.input, fn.name),
-      env: envList(env),
+      env: envList(env, provision?.env),
       resources: fn.resources,
       container: renderFunctionContainer(context),
       pod: renderFunctionPod(context),

@@ -148,6 +148,7 @@ function renderUserTemplate(
     });
 
   const addsPods = manifests.some(({ raw, isWorkload }) => !isWorkload && createsPods(raw));
+  const isProtected = hasNetworkPolicy(input) || needsNetworkPolicy(input, spec);
   const policies = addsPods && hasNetworkPolicy(input) ? [renderAddedPodsPolicy(plan)] : [];
   const assembled = assembleClass(
     prepared.value,
@@ -155,6 +156,7 @@ function renderUserTemplate(
       functionChildren(renderManifests(functionScope(context, scopeOfClass), context), context, spec, {
         fixed,
         isMaximumOfClass: followsMaximum(manifests.map(({ raw }) => raw)),
+        isProtected,
       }),
     { children: [...renderManifests(scopeOfClass), ...policies], revision },
   );
@@ -168,6 +170,15 @@ function renderUserTemplate(
   return violations.length > 0
     ? err(violations.map((violation) => ({ ...violation, message: `template ${id}: ${violation.message}` })))
     : ok(rendered);
+}
+
+/** Whether the template promises network policies and leaves them to the manager. */
+function needsNetworkPolicy({ cluster }: RenderInput, spec: DeploymentTemplateSpec): boolean {
+  return (
+    spec.nfr_capabilities?.network_policies === true &&
+    cluster.capabilities.networkPolicy &&
+    !manifestsOf(spec).some(({ kind }) => kind === "NetworkPolicy")
+  );
 }
 
 /** Converts a filled manifest to a child within the limits of the environment, or returns all violations. */
@@ -190,7 +201,11 @@ function functionChildren(
   rendered: readonly Manifest[],
   context: WorkloadContext,
   { template_type: type }: DeploymentTemplateSpec,
-  { fixed, isMaximumOfClass }: { readonly fixed: string | undefined; readonly isMaximumOfClass: boolean },
+  {
+    fixed,
+    isMaximumOfClass,
+    isProtected,
+  }: { readonly fixed: string | undefined; readonly isMaximumOfClass: boolean; readonly isProtected: boolean },
 ): FunctionChildren {
   const { plan, fn } = context;
   const isScaled = type === "Knative" && fixed === undefined && fn.scale.plannedMin !== undefined;
@@ -203,7 +218,7 @@ function functionChildren(
   const children = [
     ...objects,
     ...(needsService ? [renderFunctionService(plan, fn)] : []),
-    ...(hasNetworkPolicy(plan.input) ? [renderFunctionPolicy(context, type, workload)] : []),
+    ...(isProtected ? [renderFunctionPolicy(context, type, workload)] : []),
   ];
   const statedReplicas = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
   const replicas =

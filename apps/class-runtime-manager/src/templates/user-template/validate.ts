@@ -65,9 +65,27 @@ export function checkTemplate(name: string, spec: DeploymentTemplateSpec): reado
             message: `a template of type ${spec.template_type} needs exactly one ${workload}`,
           },
         ]),
+    ...checkStorage(spec, manifests),
     ...manifests.flatMap((manifest, index) =>
       violationsUnder(pathOf(ROOT_PATH, field, index), checkManifest(manifest)),
     ),
+  ];
+}
+
+/** A template that promises volumes claims them, since the manager adds none to a user's manifests. */
+function checkStorage({ nfr_capabilities: can }: DeploymentTemplateSpec, manifests: readonly RawManifest[]) {
+  const claims = manifests.some(
+    (manifest) =>
+      manifest.kind === "PersistentVolumeClaim" ||
+      (manifest["spec"] as { readonly volumeClaimTemplates?: unknown } | undefined)?.volumeClaimTemplates !== undefined,
+  );
+  if (can?.persistent_storage !== true || claims) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "nfr_capabilities", "persistent_storage"),
+      message: "no manifest claims a volume",
+      fix: "add volumeClaimTemplates to the StatefulSet or a PersistentVolumeClaim, or remove persistent_storage",
+    },
   ];
 }
 

@@ -81,7 +81,7 @@ const status = z.object({
           memory: quantity.optional().describe("Memory in use."),
         })
         .optional()
-        .describe("Resource usage, summed over replicas."),
+        .describe("Never set: each sample of usage would be a write. The metrics API has it, see kubectl top pods."),
       health_status: z.string().max(64).optional().describe("healthy, degraded or unknown."),
       odgm_connection_status: z.string().max(64).optional().describe("Connection to the state store."),
     }),

@@ -25,17 +25,23 @@ const nfrCapabilities = withRules(
   z.object({
     max_throughput: positive.optional().describe("Requests per second the template can sustain."),
     min_latency: count.optional().describe("Lowest reachable latency, in milliseconds."),
-    max_latency: count.optional().describe("Worst response time under load, in milliseconds. Accepted, not used yet."),
+    max_latency: count
+      .optional()
+      .describe("Worst latency under load, in milliseconds; preferred for classes that require this latency or more."),
     max_availability: fraction.optional().describe("Highest reachable availability, 0 to 1."),
     auto_scaling: z.boolean().default(false).describe("Whether the workload scales automatically."),
     persistent_storage: z
       .boolean()
       .default(false)
-      .describe("Whether it keeps state on a volume. Accepted, not used yet."),
+      .describe(
+        "Whether functions keep files on volumes; preferred for classes with allocated storage. Its manifests must contain a volume claim.",
+      ),
     network_policies: z
       .boolean()
       .default(false)
-      .describe("Whether it includes network policies. Accepted, not used yet."),
+      .describe(
+        "Whether pods of functions get network policies in every environment: those of its manifests, else those of the manager.",
+      ),
   }),
   {
     cel: "!has(self.min_latency) || !has(self.max_latency) || self.min_latency <= self.max_latency",
@@ -53,6 +59,9 @@ const selectionCriteria = withRules(
     environments: setList(z.enum(ENVIRONMENT_KINDS), 3)
       .optional()
       .describe("Environment kinds in which the template is eligible. Default: all."),
+    regions: setList(z.string().min(1).max(253), 64)
+      .optional()
+      .describe("Regions of the environment, or else of the cluster, in which the template is eligible. Default: all."),
     match_labels: mapOf(z.string().max(63), 32).optional().describe("Labels that the class's object must have."),
     min_throughput_rps: count.optional().describe("Minimum required throughput for which it is eligible."),
     max_throughput_rps: count.optional().describe("Maximum required throughput for which it is eligible."),

@@ -154,16 +154,16 @@ export const odgmClusterStatus = z.object({
   capabilities: setList(z.string().max(64), 32).optional().describe("Reported capabilities."),
   active_nodes: keyedList(
     z.object({
-      node_id: z.string().max(253).describe("Node id."),
-      address: z.string().max(253).optional().describe("Address."),
-      status: health.optional().describe("Reported node state."),
-      last_heartbeat: timestamp.optional().describe("Time of the last heartbeat."),
+      node_id: z.string().max(253).describe("Node id, from the planned assignment of its shards; else its address."),
+      address: z.string().max(253).optional().describe("Host and port."),
+      status: health.optional().describe("serving, or idle without shards."),
+      last_heartbeat: timestamp.optional().describe("Time of the last response."),
     }),
     "node_id",
     MAX_COPIES,
   )
     .optional()
-    .describe("Nodes."),
+    .describe("Nodes that responded to the last check."),
   collections_status: keyedList(
     z.object({
       name: z.string().max(253).describe("Collection name."),
@@ -181,9 +181,12 @@ export const odgmClusterStatus = z.object({
     .describe("Collections."),
   shard_distribution: z
     .object({
-      total_shards: count.optional().describe("Desired shards."),
-      active_shards: count.optional().describe("Shards served."),
-      distribution_balance: z.number().optional().describe("Balance of the distribution; 1 when even."),
+      total_shards: count.optional().describe("Desired shards; absent when other clusters serve some of them."),
+      active_shards: count.optional().describe("Shards served in this cluster."),
+      distribution_balance: z
+        .number()
+        .optional()
+        .describe("Mean of shards per node divided by the maximum: 1 when even. Absent while a node does not respond."),
     })
     .optional()
     .describe("Shard distribution."),
@@ -194,5 +197,5 @@ export const odgmClusterStatus = z.object({
       committed_index: odgmId.optional().describe("Last committed entry."),
     })
     .optional()
-    .describe("Consensus state, for shard type raft."),
+    .describe("Never set: the API of the state store does not report consensus."),
 });

@@ -1,5 +1,6 @@
-import { checkProvisionBounds } from "@oaas/models";
+import { checkPodSettings, checkProvisionBounds, type PodSettings } from "@oaas/models";
 import { z } from "zod";
+import { podSettings } from "../../pod/settings.ts";
 import { withRules, type Rule } from "../rule.ts";
 import { count, image, moduleUrl, port, positive, quantity } from "./scalars.ts";
 
@@ -38,7 +39,26 @@ export const resourceRequirements = withRules(
   limitCoversRequest("memory"),
 );
 
-/** Image or module, port, resources and scale of a function. */
+type Optional<Shape extends z.ZodRawShape> = { readonly [Name in keyof Shape]: z.ZodOptional<Shape[Name]> };
+
+function optionalMembers<Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape): Optional<Shape> {
+  const entries = Object.entries(shape).map(([name, schema]) => {
+    const { description = "" } = schema;
+    return [name, schema.optional().describe(description)] as const;
+  });
+  return Object.fromEntries(entries) as unknown as Optional<Shape>;
+}
+
+/** The API server checks the mounts; the manager reports the remaining violations of `checkPodSettings` when it plans. */
+const podSettingsFit: Rule<PodSettings> = {
+  cel: "!has(self.volumeMounts) || self.volumeMounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",
+  message: "every entry of volumeMounts must reference one of volumes",
+  at: "volumeMounts",
+  fix: "add the volume to volumes",
+  holds: ({ volumes, volumeMounts }) => checkPodSettings({ volumes, volumeMounts }).length === 0,
+};
+
+/** Image or module, port, resources, scale and pod of a function. */
 export const provisionConfig = withRules(
   z.object({
     container_image: image.optional().describe("Container image."),
@@ -51,7 +71,9 @@ export const provisionConfig = withRules(
     ...cpuAndMemory,
     min_scale: count.optional().describe("Minimum replicas; 0 lets Knative scale to zero."),
     max_scale: count.optional().describe("Maximum replicas."),
+    ...optionalMembers(podSettings),
   }),
+  podSettingsFit,
   maxCoversMin,
   limitCoversRequest("cpu"),
   limitCoversRequest("memory"),

@@ -6,7 +6,8 @@ test("contains every generated file", () => {
   const generated = readdirSync(new URL("../../gen", import.meta.url), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("_pb.ts"))
     .map((file) => file.replaceAll("\\", "/").replace(/_pb\.ts$/, ""));
-  expect(FILE_DESCRIPTORS.map((file) => file.name).sort()).toEqual(generated.sort());
+  const own = FILE_DESCRIPTORS.map((file) => file.name).filter((name) => !name.startsWith("google/"));
+  expect(own.sort()).toEqual(generated.sort());
 });
 
 test("orders files after their imports", () => {

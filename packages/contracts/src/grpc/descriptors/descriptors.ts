@@ -1,4 +1,5 @@
 import type { DescFile } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import { file_common } from "../../gen/common_pb.ts";
 import { file_deployment } from "../../gen/deployment_pb.ts";
 import { file_deployment_types } from "../../gen/deployment_types_pb.ts";
@@ -20,6 +21,7 @@ import { file_topology } from "../../gen/topology_pb.ts";
  * bundle contains them.
  */
 export const FILE_DESCRIPTORS: readonly DescFile[] = [
+  file_google_protobuf_struct,
   file_common,
   file_fault,
   file_deployment_types,

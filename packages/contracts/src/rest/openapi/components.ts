@@ -56,6 +56,7 @@ export const INPUT_COMPONENTS = {
   InvocationRequest: access.invocationInput,
   RollbackRequest: revision.rollbackInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
+  CordonRequest: cluster.cordonInput,
   ClusterTlsInput: cluster.clusterTlsInput,
 } satisfies Readonly<Record<string, z.ZodType>>;
 
@@ -81,6 +82,7 @@ export const VIEW_COMPONENTS = {
   ClusterHealth: cluster.clusterHealthView,
   Cluster: cluster.clusterView,
   ClusterRegistration: cluster.clusterRegistrationView,
+  Cordon: cluster.cordonView,
   ApiClassRuntime: runtime.classRuntimeView,
   ApiClassRuntimeStatus: runtime.classRuntimeStatus.view,
   ApiFunctionStatus: runtime.functionStatusView,
@@ -183,6 +185,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
   RollbackRequest: "The revision to restore and the reason.",
+  CordonRequest: "A cluster to cordon.",
   ClusterRegistrationRequest: "A cluster to register at run time; same fields as in `CRM_CLUSTERS_JSON`.",
   ClusterTlsInput: "TLS settings for calls to a cluster.",
   OPackage: "A registered package.",
@@ -204,6 +207,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   TelemetryConfig: "OpenTelemetry settings of the workloads.",
   ClusterHealth: "The observed health of a cluster.",
   Cluster: "A cluster in the list of clusters.",
+  Cordon: "Who keeps new units out of a cluster, since when and why.",
   ClusterRegistration: "A registered cluster, without secrets and file paths.",
   ApiClassRuntime: "A class runtime: one class running in one cluster.",
   ApiClassRuntimeStatus: "The status of a class runtime.",

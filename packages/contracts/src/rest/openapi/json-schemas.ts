@@ -68,6 +68,8 @@ function refTo(id: string): string {
 /** Removes keywords without meaning for clients: readOnly, empty additionalProperties, string keys, double bounds. */
 function removeNoise(schema: Record<string, unknown>): void {
   delete schema["readOnly"];
+  // Rules and list types of the custom resources, which share some schemas.
+  for (const keyword of Object.keys(schema)) if (keyword.startsWith("x-kubernetes-")) delete schema[keyword];
   const extra = schema["additionalProperties"];
   if (typeof extra === "object" && extra !== null && Object.keys(extra).length === 0) {
     delete schema["additionalProperties"];

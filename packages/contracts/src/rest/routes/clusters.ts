@@ -6,6 +6,7 @@ import {
   clusterRegistrationInput,
   clusterRegistrationView,
   clusterView,
+  cordonInput,
 } from "../resources/cluster/cluster.ts";
 import { unitStatusView } from "../resources/deployment/deployment-status.ts";
 import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
@@ -140,6 +141,23 @@ const removeCluster = {
   faults: ["not-found", "failed-precondition"],
 } as const;
 
+const changeCordon = {
+  method: "POST",
+  tag: "clusters",
+  role: "admin",
+  since: "ours",
+  response: { status: 200, description: "The cluster.", schema: clusterRegistrationView },
+  faults: ["not-found"],
+} as const;
+
+const cordonCluster = {
+  ...changeCordon,
+  summary: "Keep new units out of a cluster; existing units stay",
+  body: cordonInput,
+} as const;
+
+const uncordonCluster = { ...changeCordon, summary: "Allow new units in a cordoned cluster again" } as const;
+
 /** Clusters, under both spellings of the path. */
 export const clusterRoutes = {
   listClusters: { ...listClusters, path: `${BASE}/clusters`, since: "seed" },
@@ -158,5 +176,9 @@ export const clusterRoutes = {
   getCluster: { ...getCluster, path: `${BASE}/clusters/{name}` },
   getEnv: { ...getCluster, path: `${BASE}/envs/{name}`, aliasOf: "getCluster" },
   removeCluster: { ...removeCluster, path: `${BASE}/clusters/{name}` },
+  cordonCluster: { ...cordonCluster, path: `${BASE}/clusters/{name}/cordon` },
+  cordonEnv: { ...cordonCluster, path: `${BASE}/envs/{name}/cordon`, aliasOf: "cordonCluster" },
+  uncordonCluster: { ...uncordonCluster, path: `${BASE}/clusters/{name}/uncordon` },
+  uncordonEnv: { ...uncordonCluster, path: `${BASE}/envs/{name}/uncordon`, aliasOf: "uncordonCluster" },
   removeEnv: { ...removeCluster, path: `${BASE}/envs/{name}`, aliasOf: "removeCluster" },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -28,13 +28,15 @@ import {
 } from "@oaas/contracts/grpc";
 import { omitUndefined } from "@oaas/contracts/rest";
 import { hashJson } from "@oaas/foundation/hash";
-import type {
-  Enforcement,
-  FunctionBinding,
-  NfrRequirements,
-  ProvisionConfig,
-  StateSpecification,
-  TelemetryConfig,
+import {
+  podSettingsOf,
+  type Enforcement,
+  type FunctionBinding,
+  type NfrRequirements,
+  type PodSettings,
+  type ProvisionConfig,
+  type StateSpecification,
+  type TelemetryConfig,
 } from "@oaas/models";
 import type {
   DeploymentPlan,
@@ -141,7 +143,8 @@ function provisionToWire(provision: ProvisionConfig): MessageInitShape<typeof Pr
     memoryLimit: provision.memoryLimit,
     minScale: provision.minScale,
     maxScale: provision.maxScale,
-  } satisfies EveryField<ProvisionConfig> & EveryField<ProvisionConfigMessage>);
+    pod: podSettingsOf(provision) as JsonObject | undefined,
+  } satisfies EveryField<Omit<ProvisionConfig, keyof PodSettings>> & EveryField<ProvisionConfigMessage>);
 }
 
 /** Undefined when there are no requirements. */

@@ -77,10 +77,25 @@ export function clusterHealthToWire(health: ClusterHealth, error?: string): z.ou
   return { ...clusterHealth.toJson(health), ...(error === undefined ? {} : { error }) };
 }
 
+/** A cordon: the cluster gets no new units. */
+export const cordonView = view({
+  by: field("Caller that cordoned the cluster.", z.string()),
+  at: field("Time in RFC 3339.", z.string()),
+  reason: field("Reason, if one was given.", z.string().optional()),
+});
+
+const cordon = field("Present while the cluster gets no new units; existing units stay.", cordonView.optional());
+
+/** A cluster to cordon. */
+export const cordonInput = input({
+  reason: field("Reason; shown in the list of clusters and in plans.", optional(readText())),
+});
+
 /** A cluster in the list of clusters. */
 export const clusterView = view({
   name: field("Cluster name.", z.string()),
   health: field("Health of the cluster.", clusterHealthView),
+  cordon,
 });
 
 const file = () => optional(readRuledText(FILE_PATH));
@@ -129,4 +144,5 @@ export const clusterRegistrationView = view({
     z.enum(["configuration", "api"]),
   ),
   health: field("Health of the cluster.", clusterHealthView),
+  cordon,
 });

@@ -99,10 +99,10 @@ export const planView = view({
   package_name: field("Package name.", z.string()),
   class_key: field("Class key.", z.string()),
   package_revision: field("Package revision used for planning.", z.int()),
-  algorithm: field("How availability is computed (`PLANNER_ALGORITHM`).", z.enum(["quorum", "independent"])),
+  algorithm: field("How availability is computed (`PLANNER_ALGORITHM`).", z.enum(["quorum", "independent", "domains"])),
   target_availability: field("Requested availability. Default: 0.99.", z.number()),
   achieved_availability: field(
-    "Same as `planned_availability.independent_replicas`. It is planned, not measured.",
+    "The planned availability by `algorithm`: `independent_replicas` of `planned_availability`, or `domain_availability` with `domains`. It is not measured.",
     z.number(),
   ),
   planned_availability: field(

@@ -6,6 +6,7 @@ import {
   integer,
   map,
   nullable,
+  optional,
   required,
   resource,
   string,
@@ -27,6 +28,16 @@ export const plannedAvailability = resource<PlannedAvailability>()({
     fraction(),
   ),
   clusterBound,
+  domainAvailability: optional(
+    "domain_availability",
+    "Availability by failure domains: a replica is up when its cluster, its zone and its node are up. Absent in plans of earlier releases.",
+    fraction(),
+  ),
+  limitingDomain: optional(
+    "limiting_domain",
+    "The cluster, zone or nodes that limit `domain_availability` the most.",
+    string(),
+  ),
   replicas: required(
     "replicas_by_cluster",
     "Where replicas are placed. A named cluster has at least one, even if fewer are needed.",
@@ -37,9 +48,17 @@ export const plannedAvailability = resource<PlannedAvailability>()({
     "Clusters whose failure alone makes the class unavailable.",
     array(string<ClusterName>()),
   ),
-  meetsTarget: required("meets_target", "Whether both numbers meet the target.", boolean()),
+  meetsTarget: required(
+    "meets_target",
+    "Whether all numbers meet the target. With `PLANNER_ALGORITHM=domains`, whether `domain_availability` does.",
+    boolean(),
+  ),
   message: required("message", "Which replicas fail together.", string()),
-  warning: nullable("warning", "Why a stated target is missed by `cluster_bound`; null if it is not.", string()),
+  warning: nullable(
+    "warning",
+    "Why a stated target is missed by `cluster_bound` or `domain_availability`; null if it is not.",
+    string(),
+  ),
 });
 
 export const plannedAvailabilityToWire = plannedAvailability.toJson;

@@ -1,5 +1,6 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import {
+  checkPodSettings,
   checkProvisionBounds,
   COUNT_RANGE,
   EMPTY_PROVISION,
@@ -7,8 +8,12 @@ import {
   MODULE_URL,
   PORT_RANGE,
   RESOURCE_QUANTITY,
+  type PodSettings,
   type ProvisionConfig,
 } from "@oaas/models";
+import type { z } from "zod";
+import { podSettings } from "../../../pod/settings.ts";
+import { kubernetesValue } from "../../reading/kubernetes-value.ts";
 import {
   boolean,
   defaulted,
@@ -25,7 +30,13 @@ const moduleUrl = emptyIsAbsent(string(MODULE_URL));
 const quantity = emptyIsAbsent(string(RESOURCE_QUANTITY));
 const count = integer(COUNT_RANGE);
 
-/** Image, port, resources and scale of a function. */
+/** A pod setting, with the schema that the custom resources use. */
+function kubernetes<const Name extends keyof PodSettings>(name: Name) {
+  const schema: z.ZodType<NonNullable<PodSettings[Name]>> = podSettings[name] as never;
+  return optional(name, schema.description ?? "", kubernetesValue(schema));
+}
+
+/** Image, port, resources, scale and pod of a function. */
 export const provisionConfig = resource<ProvisionConfig>()(
   {
     containerImage: optional("container_image", "Container image.", image),
@@ -48,8 +59,23 @@ export const provisionConfig = resource<ProvisionConfig>()(
     memoryLimit: nullable("memory_limit", "Memory limit; must not be below the request.", quantity),
     minScale: nullable("min_scale", "Minimum replicas in each cluster; the planner may raise it.", count),
     maxScale: nullable("max_scale", "Maximum replicas in each cluster; planning fails when more are needed.", count),
+    env: kubernetes("env"),
+    envFrom: kubernetes("envFrom"),
+    command: kubernetes("command"),
+    args: kubernetes("args"),
+    startupProbe: kubernetes("startupProbe"),
+    readinessProbe: kubernetes("readinessProbe"),
+    livenessProbe: kubernetes("livenessProbe"),
+    volumes: kubernetes("volumes"),
+    volumeMounts: kubernetes("volumeMounts"),
+    resources: kubernetes("resources"),
+    securityContext: kubernetes("securityContext"),
+    imagePullSecrets: kubernetes("imagePullSecrets"),
+    serviceAccountName: kubernetes("serviceAccountName"),
+    topologySpreadConstraints: kubernetes("topologySpreadConstraints"),
+    priorityClassName: kubernetes("priorityClassName"),
   },
-  boundsViolations,
+  (json) => [...boundsViolations(json), ...podViolations(json)],
 );
 
 type Resources = Pick<ProvisionConfig, "cpuRequest" | "memoryRequest" | "cpuLimit" | "memoryLimit">;
@@ -81,6 +107,17 @@ function boundsViolations(json: Readonly<Record<string, unknown>>): readonly Vio
   });
 }
 
+/** Skips pod settings that do not have their shape: they were rejected already. */
+function podViolations(json: Readonly<Record<string, unknown>>): readonly Violation[] {
+  const valid = Object.entries(podSettings).flatMap(([name, schema]) => {
+    const value = json[name];
+    return value !== undefined && value !== null && schema.safeParse(value).success ? [[name, value] as const] : [];
+  });
+  return valid.length === 0 ? [] : checkPodSettings(Object.fromEntries(valid));
+}
+
+type DeprecatedField = Exclude<keyof ProvisionConfig, keyof PodSettings>;
+
 /**
  * Fills a provision from the deprecated fields beside it. Reports a violation when both are set and differ: one of
  * them would be lost.
@@ -96,7 +133,7 @@ export function withDeprecatedFields(
     .filter(([name, value]) => provision?.[name] !== undefined && provision[name] !== value)
     .map(([name, value]) => ({
       path: pathOf(ROOT_PATH, ...(jsonPaths[name] ?? name).split(".")),
-      message: `${String(value)} conflicts with provision_config (${String(provision?.[name])})`,
+      message: `${String(value)} conflicts with provision_config (${String(provision?.[name as DeprecatedField])})`,
       fix: "set it in provision_config only",
     }));
   return { provision: { ...EMPTY_PROVISION, ...deprecated, ...provision }, violations };
