@@ -39,6 +39,14 @@ const named = inputOf({
   },
 });
 
+/** The same class by failure domains, with ten zones. */
+const byDomains = inputOf({
+  ...ofClass,
+  clusters: clusters.map((cluster, index) => ({ ...cluster, labels: { zone: `zone-${index % 10}` } })),
+  settings: { algorithm: "domains" },
+  deployment: { nfr: { availability: 0.999_99, minThroughputRps: 2500 } },
+});
+
 /** Clusters that are down most of the time: no number of replicas reaches the target, and all remedies are searched. */
 const hopeless = inputOf({
   ...ofClass,
@@ -90,6 +98,7 @@ export const bench: Bench = {
         work: () => planOf(chosen),
       },
       { name: "plan, all clusters named", note: `${everywhere.units.length} units`, work: () => planOf(named) },
+      { name: "plan by failure domains", note: "10 zones", work: () => planOf(byDomains) },
       { name: "re-plan", note: "with hysteresis", work: () => planOf({ ...chosen, previous }) },
       { name: "rejection", note: "all remedies searched", work: () => refusalOf(hopeless) },
       {

@@ -20,9 +20,13 @@ import {
   type UnitId,
 } from "@oaas/models";
 import type { HealthFacts } from "../clusters/cluster-health.ts";
+import type { Cordon } from "../ports.ts";
 
-/** When a set of replicas is available: if a majority of them is up, or any one. */
-export type PlannerAlgorithm = "quorum" | "independent";
+/**
+ * When a set of replicas is available: if a majority of them is up, or any one, each failing on its own; or by failure
+ * domains, if enough replicas are in clusters, zones and nodes that are up.
+ */
+export type PlannerAlgorithm = "quorum" | "independent" | "domains";
 
 /** Settings of the operator for every plan. */
 export interface PlannerSettings {
@@ -31,6 +35,8 @@ export interface PlannerSettings {
   /** The highest replica count of a plan (`PLANNER_MAX_REPLICAS`). */
   readonly maxReplicas: number;
   readonly algorithm: PlannerAlgorithm;
+  /** The assumed availability of a zone: of the one that the label `zone` of a cluster names. */
+  readonly zoneAvailability: number;
   /** The share of downtime that a new plan must save before running units are moved, 0 to 1. */
   readonly hysteresisMargin: number;
   /** The assumed throughput of one replica until it is measured. */
@@ -45,6 +51,7 @@ export const DEFAULT_PLANNER_SETTINGS: PlannerSettings = {
   defaultAvailability: DEFAULT_AVAILABILITY,
   maxReplicas: 50,
   algorithm: "quorum",
+  zoneAvailability: 0.9999,
   hysteresisMargin: 0.1,
   rpsPerReplica: 1000,
   maxReadingAgeMs: 120_000,
@@ -55,6 +62,8 @@ export const DEFAULT_PLANNER_SETTINGS: PlannerSettings = {
 export interface CandidateCluster extends HealthFacts {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
+  /** Present while the cluster gets no new units. */
+  readonly cordon?: Cordon;
   /** Replicas per function that its class runtime manager recommends from measurements. */
   readonly recommendedReplicas?: Readonly<Record<string, ReplicaRecommendation>>;
 }
@@ -249,7 +258,7 @@ export type PlanRefusal = RefusalBase &
     | {
         readonly kind: "no-usable-cluster";
         readonly unusable: readonly ClusterName[];
-        /** Only because of the what-if assumptions: waiting does not help. */
+        /** Only because of what-if assumptions or cordons: waiting does not help. */
         readonly assumed: boolean;
       }
     | {

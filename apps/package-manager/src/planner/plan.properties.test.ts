@@ -42,7 +42,7 @@ const input = fc
     named: fc.boolean(),
     allowBestEffort: fc.boolean(),
     maxReplicas: fc.integer({ min: 1, max: 9 }),
-    algorithm: fc.constantFrom("quorum" as const, "quorum" as const, "independent" as const),
+    algorithm: fc.constantFrom("quorum" as const, "quorum" as const, "independent" as const, "domains" as const),
     replicaCount: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
     rps: fc.option(fc.integer({ min: 1, max: 12_000 }), { nil: undefined }),
   })
@@ -69,24 +69,39 @@ const input = fc
 
 const RUNS = { numRuns: sweepSize(300, 5000) };
 
-/** The probability that enough replicas are up, by enumerating all combinations. */
-function enumerated(replicas: readonly number[], needed: number): number {
+/** Replicas that fail together. */
+interface Group {
+  readonly availability: number;
+  readonly replicas: number;
+}
+
+/** The probability that enough replicas are up, by enumerating all combinations of groups that are up. */
+function enumerated(groups: readonly Group[], needed: number): number {
   let sum = 0;
-  for (let combination = 0; combination < 2 ** replicas.length; combination += 1) {
-    const up = replicas.filter((_, index) => ((combination >> index) & 1) === 1).length;
+  for (let combination = 0; combination < 2 ** groups.length; combination += 1) {
+    const isUp = (index: number): boolean => ((combination >> index) & 1) === 1;
+    const up = groups.reduce((count, { replicas }, index) => count + (isUp(index) ? replicas : 0), 0);
     if (up < needed) continue;
-    sum += replicas.reduce((product, p, index) => product * (((combination >> index) & 1) === 1 ? p : 1 - p), 1);
+    sum += groups.reduce((product, { availability: p }, index) => product * (isUp(index) ? p : 1 - p), 1);
   }
   return sum;
 }
 
-/** The availabilities of the worst replicas of a plan, derived from its units only. */
-function worstReplicas(plan: DeploymentPlan): readonly number[] {
+/** The worst replicas of a plan, derived from its units only; by failure domains, those of one cluster are a group. */
+function worstReplicas(plan: DeploymentPlan): readonly Group[] {
   const availability = new Map(plan.clusters.map((verdict) => [verdict.cluster, verdict.availability ?? 0]));
   const nodes = Object.entries(plan.odgm?.nodeIds ?? {}).flatMap(([name, ids]) =>
-    ids.map(() => availability.get(name as ClusterName) ?? 0),
+    ids.map(() => ({ name, availability: availability.get(name as ClusterName) ?? 0, replicas: 1 })),
   );
-  return nodes.sort((a, b) => a - b).slice(0, plan.replicas);
+  const worst = nodes
+    .sort((a, b) => a.availability - b.availability || (a.name < b.name ? -1 : 1))
+    .slice(0, plan.replicas);
+  if (plan.sizing.algorithm !== "domains") return worst;
+  const names = [...new Set(worst.map(({ name }) => name))];
+  return names.map((name) => ({
+    availability: availability.get(name as ClusterName) ?? 0,
+    replicas: worst.filter((node) => node.name === name).length,
+  }));
 }
 
 test("a plan of a class with state meets its target by enumeration, or is marked best effort", () => {
@@ -95,7 +110,7 @@ test("a plan of a class with state meets its target by enumeration, or is marked
       const result = planDeployment(given);
       if (!result.ok || result.value.odgm === undefined) return;
       const plan = result.value;
-      const needed = plan.sizing.algorithm === "quorum" ? Math.floor(plan.replicas / 2) + 1 : 1;
+      const needed = plan.sizing.algorithm === "independent" ? 1 : Math.floor(plan.replicas / 2) + 1;
       const reached = enumerated(worstReplicas(plan), needed);
       expect(plan.achievedAvailability).toBeCloseTo(reached, 10);
       if (!plan.bestEffort) expect(reached + 1e-9).toBeGreaterThanOrEqual(Math.min(plan.sizing.target, 0.999_999_999));
@@ -240,6 +255,8 @@ test("the inputs of the replica decision give the planned replicas, and its sugg
       const result = planDeployment(given);
       if (!result.ok) return;
       const { sizing, replicas, decisions } = result.value;
+      // By failure domains the count follows from the search over placements, not from the availabilities alone.
+      if (sizing.algorithm === "domains") return;
       const decision = decisions.find(({ rule }) => rule.startsWith("replicas: "));
       const { availabilities, cap } = (decision?.inputs ?? {}) as { availabilities: number[]; cap: number };
       const demands = [{ subject: "", ...sizing }];

@@ -118,7 +118,7 @@ function placementTask(input: PlanInput, candidates: Candidates, resolved: Resol
       : [{ subject: spec.functionKey, target: ownAvailability, strong: false, atLeast: 1 }],
   );
   const fixedNodes = resolved.hasOdgm ? (deployment.odgm?.nodeIds ?? {}) : {};
-  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, fixedNodes };
+  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, fixedNodes, hasState: resolved.hasOdgm };
 }
 
 function checkThroughput(

@@ -1,4 +1,5 @@
 import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
+import { POD_SETTINGS, type ProvisionConfig } from "@oaas/models";
 import { redactMember } from "@oaas/observability/secrets";
 import { ownEntry, type DeploymentPlan } from "../plan-types.ts";
 import { planContent } from "../plan-units.ts";
@@ -35,9 +36,19 @@ function keyByName(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
       { ...unit, functions: byName(functions, ({ functionKey, ...scale }) => [functionKey, scale]) },
     ]),
     ...shared,
-    functions: byName(shared.functions, ({ functionKey, ...fn }) => [functionKey, fn]),
+    functions: byName(shared.functions, ({ functionKey, provision, ...fn }) => [
+      functionKey,
+      { ...fn, provision: withNamedEnv(provision) },
+    ]),
     functionOrder: shared.functions.map(({ functionKey }) => functionKey),
   };
+}
+
+/** Variables by name, so that the value of a secret one is masked. */
+function withNamedEnv({ env, ...rest }: ProvisionConfig): Readonly<Record<string, unknown>> {
+  if (env === undefined) return rest;
+  const named = byName(env, ({ name, value, valueFrom }) => [name, value ?? { valueFrom }]);
+  return { ...rest, env: named, envOrder: env.map(({ name }) => name) };
 }
 
 function byName<T>(
@@ -59,6 +70,7 @@ const WIRE_NAMES: Readonly<Record<string, string>> = {
 const USER_KEYED_MAPS: ReadonlySet<string> = new Set([
   "assignments",
   "config",
+  "env",
   "functions",
   "nodeIds",
   "resourceAttributes",
@@ -66,6 +78,7 @@ const USER_KEYED_MAPS: ReadonlySet<string> = new Set([
 ]);
 
 function wireName(name: string): string {
+  if ((POD_SETTINGS as readonly string[]).includes(name)) return name;
   return WIRE_NAMES[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

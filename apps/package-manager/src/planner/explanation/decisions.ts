@@ -7,7 +7,7 @@ import {
   type Placement,
   type PlacementTask,
 } from "../placement/placement.ts";
-import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
+import type { Decision, PlannerAlgorithm, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import { copySetsOf, worstBound } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
@@ -86,18 +86,22 @@ function selectionDecision({ task, placement, units }: PlannedDeployment): Decis
   };
 }
 
+const TOGETHER = {
+  quorum: "a majority is up for the target, placed round robin, worst cluster first",
+  independent: "any one is up for the target, placed round robin, worst cluster first",
+  domains: "enough are up for the target when clusters, zones and nodes fail as a whole",
+} as const satisfies Record<PlannerAlgorithm, string>;
+
 function replicaDecision({ task, placement }: PlannedDeployment): Decision {
   const { settings } = task.input;
   const { strong, atLeast, algorithm, target } = task.basis;
-  const together = algorithm === "quorum" ? "a majority" : "any one";
+  const together = TOGETHER[algorithm];
   const limits = [
     ...(strong ? ["2f+1 with f = max(1, n/2 rounded down) for STRONG"] : []),
     ...(atLeast > 1 ? [`at least ${atLeast} (odgm.replica_count)`] : []),
   ];
   return {
-    rule:
-      `replicas: the smallest count of which ${together} is up for the target, placed round robin, worst cluster first` +
-      (limits.length === 0 ? "" : `; ${limits.join("; ")}`),
+    rule: `replicas: the smallest count of which ${together}` + (limits.length === 0 ? "" : `; ${limits.join("; ")}`),
     inputs: {
       target,
       availabilities: placement.sizing.worstFirst,
@@ -106,8 +110,10 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
     },
     outcome:
       `${pluralize(placement.replicas, "replica")} with a planned availability of ${formatShare(placement.achieved)}, ` +
-      "if replicas fail independently",
-    ...suggestFewer(task, placement),
+      (algorithm === "domains" ? "by failure domains" : "if replicas fail independently"),
+    ...(algorithm === "domains"
+      ? { wouldChange: "a lower target, or clusters in more zones" }
+      : suggestFewer(task, placement)),
   };
 }
 
@@ -146,10 +152,11 @@ function clusterFailureDecisions({ task, placement, availability }: PlannedDeplo
     outcome: `at most ${formatShare(availability.clusterBound)}: ${availability.message}`,
     wouldChange: "replicas in more clusters",
   };
+  const byDomains = domainDecision(availability);
   const ofFunctions = task.demands.flatMap(({ subject, target }): Decision[] => {
     if (subject === CLASS_SUBJECT) return [];
     const replicas = placement.counts.get(subject) ?? 0;
-    const sets = copySetsOf(functionReplicas(placement, replicas), undefined, task.basis.algorithm);
+    const sets = copySetsOf(functionReplicas(task, placement, replicas), undefined, task.basis.algorithm);
     const bound = worstBound(sets);
     if (meets(bound, target)) return [];
     return [
@@ -161,7 +168,25 @@ function clusterFailureDecisions({ task, placement, availability }: PlannedDeplo
       },
     ];
   });
-  return [ofClass, ...ofFunctions];
+  return [ofClass, ...byDomains, ...ofFunctions];
+}
+
+/** The availability by failure domains, if zones or nodes add something to the failures of whole clusters. */
+function domainDecision({
+  domainAvailability = 1,
+  clusterBound,
+  limitingDomain,
+  target,
+}: PlannedAvailability): Decision[] {
+  if (domainAvailability >= clusterBound) return [];
+  return [
+    {
+      rule: "failure domains: a replica is up when its cluster, its zone and its node are up",
+      inputs: { target, ...(limitingDomain === undefined ? {} : { limiting: limitingDomain }) },
+      outcome: formatShare(domainAvailability),
+      wouldChange: "replicas in more zones",
+    },
+  ];
 }
 
 /** An even count is less available than the odd count below it; report that. */

@@ -1,32 +1,63 @@
 import type { PlannedAvailability, PresentAvailability } from "@oaas/models";
 import type { Placement, PlacementTask } from "../placement/placement.ts";
 import { ownEntry, type DeploymentPlan, type PlannedOdgm } from "../plan-types.ts";
-import { withClustersDown, type ClusterReplicas } from "../sizing/cluster-failures.ts";
-import { copySetsOf, limitingClusters, worstBound, type CopySet } from "../sizing/object-copies.ts";
+import type { FailureDomain } from "../sizing/failure-domains.ts";
+import {
+  independentAvailability,
+  withClustersDown,
+  worstReplicas,
+  type ClusterReplicas,
+} from "../sizing/cluster-failures.ts";
+import { copySetsOf, limitingClusters, worstBound, worstByDomains, type CopySet } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { formatShare, pluralize } from "./format.ts";
 
 /** The availability of a placement: with independent replicas, and with replicas that fail with their cluster. */
 export function plannedAvailability(
   { input, basis: { target, algorithm } }: PlacementTask,
-  { placed, achieved }: Placement,
+  { placed, replicas }: Placement,
   odgm: PlannedOdgm | undefined,
 ): PlannedAvailability {
   const sets = copySetsOf(placed, odgm, algorithm);
   const bound = worstBound(sets);
+  const domains = worstByDomains(sets);
+  const independent = independentAvailability(worstReplicas(placed, replicas), algorithm);
   const isTargetStated = (input.whatIf?.availability ?? input.deployment.nfr.availability) !== undefined;
   const message = failuresText(sets);
   return {
     target,
     isTargetStated,
-    independentReplicas: achieved,
+    independentReplicas: independent,
     clusterBound: bound,
+    domainAvailability: domains.availability,
+    ...(domains.limiting === undefined ? {} : { limitingDomain: domainText(domains.limiting) }),
     replicas: Object.fromEntries(placed.map(({ cluster, replicas }) => [cluster, replicas])),
     limitingClusters: limitingClusters(sets),
-    meetsTarget: meets(achieved, target) && meets(bound, target),
+    meetsTarget: (algorithm === "domains" || meets(independent, target)) && meets(domains.availability, target),
     message,
-    ...(isTargetStated && !meets(bound, target) ? { warning: missedText(target, bound, message) } : {}),
+    ...(isTargetStated ? missedWarning(target, bound, domains, message) : {}),
   };
+}
+
+function missedWarning(
+  target: number,
+  bound: number,
+  { availability, limiting }: ReturnType<typeof worstByDomains>,
+  message: string,
+): { readonly warning?: string } {
+  if (!meets(bound, target)) return { warning: missedText(target, bound, message) };
+  if (meets(availability, target)) return {};
+  return {
+    warning:
+      `the target of ${formatShare(Math.min(target, HIGHEST_TARGET))} is missed by failure domains: ` +
+      `${formatShare(availability)}${limiting === undefined ? "" : `, limited by ${domainText(limiting)}`}. ` +
+      "Use clusters in more zones, or lower the target.",
+  };
+}
+
+function domainText({ kind, name, availability }: FailureDomain): string {
+  const subject = kind === "node" ? `the ${name}` : `${kind} ${name}`;
+  return `${subject} (up ${formatShare(availability)} of the time)`;
 }
 
 /** Why a stated target is missed when clusters fail as a whole. */

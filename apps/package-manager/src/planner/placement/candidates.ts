@@ -67,16 +67,25 @@ function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: Candida
   const health = evaluateHealth(input, cluster);
   const { availability } = health;
   const eligible = selection.against.length === 0;
+  const cordon = cordonReasons(input, cluster);
   // A cluster that the user named is used as long as its availability is known.
-  const usable = eligible && availability !== undefined && (mode === "named" || health.blocking.length === 0);
+  const usable =
+    eligible && cordon.length === 0 && availability !== undefined && (mode === "named" || health.blocking.length === 0);
   return {
     cluster,
     ...(availability === undefined ? {} : { availability }),
     eligible,
     usable,
     reasonsFor: [...selection.for, ...health.for],
-    reasonsAgainst: [...selection.against, ...health.blocking, ...health.warnings],
+    reasonsAgainst: [...selection.against, ...cordon, ...health.blocking, ...health.warnings],
   };
+}
+
+/** A cordon keeps new units out; a unit that is there stays. */
+function cordonReasons({ previous }: PlanInput, { name, cordon }: CandidateCluster): Reason[] {
+  if (cordon === undefined || previous?.units.some(({ cluster }) => cluster === name)) return [];
+  const why = cordon.reason === undefined ? "" : `: ${cordon.reason}`;
+  return [{ code: "cordoned", text: `cordoned by ${cordon.by}${why}` }];
 }
 
 interface SelectionReasons {

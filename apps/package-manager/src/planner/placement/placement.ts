@@ -8,9 +8,17 @@ import {
   type Reason,
   type SizingBasis,
 } from "../plan-types.ts";
+import { availabilityByDomains, sizeByDomains, type DomainSizing } from "./domain-placement.ts";
 import { independentAvailability, worstReplicas, type ClusterReplicas } from "../sizing/cluster-failures.ts";
 import { meets } from "../sizing/quorum.ts";
-import { allowsReplicaCount, sizeReplicas, type Demand, type Sizing, type SizingRules } from "../sizing/replicas.ts";
+import {
+  allowsReplicaCount,
+  CLASS_SUBJECT,
+  sizeReplicas,
+  type Demand,
+  type Sizing,
+  type SizingRules,
+} from "../sizing/replicas.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
 /** The chosen clusters and the number of replicas. */
@@ -26,7 +34,7 @@ export interface Placement {
   readonly nodes: ReadonlyMap<ClusterName, number>;
   /** The nodes of each chosen cluster; more than `replicas` if more clusters are named. */
   readonly placed: readonly ClusterReplicas[];
-  /** The availability if replicas fail independently. */
+  /** The availability by the algorithm of the plan. */
   readonly achieved: number;
   /** Why the running placement was kept although a new calculation gives another one. */
   readonly kept?: string;
@@ -40,6 +48,8 @@ export interface PlacementTask {
   /** The class first, then the functions that state a target. */
   readonly demands: readonly [Demand, ...Demand[]];
   readonly basis: SizingBasis;
+  /** Whether the class has objects, of which copies are placed. */
+  readonly hasState: boolean;
   /** Node ids that the user fixed, by cluster. */
   readonly fixedNodes: Readonly<Record<string, readonly number[]>>;
 }
@@ -53,6 +63,7 @@ export type PlacementOutcome =
 export function placeReplicas(task: PlacementTask): PlacementOutcome {
   const { input, candidates } = task;
   const worstFirst = worstCandidatesFirst(candidates);
+  if (task.basis.algorithm === "domains") return placeByDomains(task, worstFirst);
   const sizing = sizeReplicas(worstFirst.map(availabilityIn), sizingRules(task));
   const keeping = keepRunningPlacement(task, worstFirst, sizing);
   if (keeping !== undefined) return { ok: true, value: placementOf(task, keeping) };
@@ -63,6 +74,45 @@ export function placeReplicas(task: PlacementTask): PlacementOutcome {
   const spread = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
   const chosen = candidates.mode === "named" ? pool : pool.slice(0, spread);
   return { ok: true, value: placementOf(task, { sizing, chosen, pool }) };
+}
+
+/** Chooses clusters and counts by failure domains. */
+function placeByDomains(task: PlacementTask, worstFirst: readonly Candidate[]): PlacementOutcome {
+  const { sizing, chosen } = searchByDomains(task, worstFirst);
+  const keeping = keepRunningPlacement(task, worstFirst, sizing);
+  if (keeping !== undefined) return { ok: true, value: placementOf(task, keeping) };
+  if (!sizing.reached && (!task.input.deployment.allowBestEffort || sizing.sizes.includes(undefined))) {
+    return { ok: false, error: sizing };
+  }
+  return { ok: true, value: placementOf(task, { sizing, chosen, pool: worstFirst }) };
+}
+
+/** Searches the placement on these clusters that meets all demands by failure domains. */
+export function searchByDomains(
+  task: PlacementTask,
+  usable: readonly Candidate[],
+  changed: {
+    readonly demands?: PlacementTask["demands"];
+    readonly maxReplicas?: number;
+    readonly usesAll?: boolean;
+  } = {},
+): DomainSizing {
+  const { input, candidates, fixedNodes } = task;
+  return sizeByDomains({
+    bestFirst: usable.toSorted(byStickyRank(input)),
+    demands: changed.demands ?? task.demands,
+    maxReplicas: changed.maxReplicas ?? input.settings.maxReplicas,
+    usesAll: changed.usesAll ?? candidates.mode === "named",
+    hasState: task.hasState,
+    place: (clusters, replicas, { subject }) =>
+      nodesWithAvailability(
+        clusters,
+        nodesPerCluster(clusters, replicas, subject === CLASS_SUBJECT ? fixedNodes : {}),
+        input.settings,
+      ),
+    availabilityIn,
+    zoneOf: ({ cluster }) => zoneOf(cluster),
+  });
 }
 
 /** The usable clusters by rising availability, then by name. */
@@ -90,7 +140,6 @@ interface Choice {
 
 function placementOf(task: PlacementTask, choice: Choice): Placement {
   const { sizing, chosen, kept } = choice;
-  const { algorithm } = task.input.settings;
   const counts = new Map(
     task.demands.map(({ subject }, index) => [subject, sizing.sizes[index]?.replicas ?? 0] as const),
   );
@@ -98,7 +147,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
   const replicas = kept?.replicas ?? counts.get(subject) ?? 0;
   counts.set(subject, replicas);
   const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
-  const placed = nodesWithAvailability(chosen, nodes);
+  const placed = nodesWithAvailability(chosen, nodes, task.input.settings);
   return {
     sizing,
     chosen,
@@ -107,7 +156,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
     counts,
     nodes,
     placed,
-    achieved: independentAvailability(worstReplicas(placed, replicas), algorithm),
+    achieved: achievedAvailability(task, placed, replicas),
     ...(kept === undefined ? {} : { kept: kept.why }),
     verdicts: verdictsOf(task, choice, replicas),
   };
@@ -136,21 +185,48 @@ function nodesPerCluster(
   );
 }
 
-/** The nodes of each chosen cluster, with its availability. */
+/** The availability of placed replicas by the algorithm of the plan. */
+function achievedAvailability(
+  { basis, hasState }: PlacementTask,
+  placed: readonly ClusterReplicas[],
+  replicas: number,
+): number {
+  return basis.algorithm === "domains"
+    ? availabilityByDomains(placed, replicas, hasState)
+    : independentAvailability(worstReplicas(placed, replicas), basis.algorithm);
+}
+
+/** The zone of a cluster by its labels; its region is part of the name, because zone names repeat in regions. */
+export function zoneOf({ labels }: Candidate["cluster"]): string | undefined {
+  const zone = ownEntry(labels, "zone") ?? ownEntry(labels, "topology.kubernetes.io/zone");
+  const region = ownEntry(labels, "region") ?? ownEntry(labels, "topology.kubernetes.io/region");
+  return zone === undefined || region === undefined ? zone : `${region}/${zone}`;
+}
+
+/** The nodes of each chosen cluster, with its availability and its failure domains. */
 function nodesWithAvailability(
   chosen: readonly Candidate[],
   nodes: ReadonlyMap<ClusterName, number>,
+  { zoneAvailability }: PlanInput["settings"],
 ): readonly ClusterReplicas[] {
-  return chosen.map((candidate) => ({
-    cluster: candidate.cluster.name,
-    availability: availabilityIn(candidate),
-    replicas: nodes.get(candidate.cluster.name) ?? 0,
-  }));
+  return chosen.map((candidate) => {
+    const zone = zoneOf(candidate.cluster);
+    return {
+      cluster: candidate.cluster.name,
+      availability: availabilityIn(candidate),
+      replicas: nodes.get(candidate.cluster.name) ?? 0,
+      ...(zone === undefined ? {} : { zone: { name: zone, availability: zoneAvailability } }),
+    };
+  });
 }
 
 /** The replicas of a function with its own target, spread over the clusters of the class. */
-export function functionReplicas({ chosen }: Placement, replicas: number): readonly ClusterReplicas[] {
-  return nodesWithAvailability(chosen, nodesPerCluster(chosen, replicas, {}));
+export function functionReplicas(
+  { input }: PlacementTask,
+  { chosen }: Placement,
+  replicas: number,
+): readonly ClusterReplicas[] {
+  return nodesWithAvailability(chosen, nodesPerCluster(chosen, replicas, {}), input.settings);
 }
 
 /** The running placement, if it can stay: same basis, clusters usable, target met, and a move gains too little. */
@@ -167,14 +243,19 @@ function keepRunningPlacement(task: PlacementTask, usable: readonly Candidate[],
   const [demand, ...others] = demands;
   if (!allowsReplicaCount(demand, replicas) || replicas > settings.maxReplicas) return undefined;
   const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
-  const achieved = independentAvailability(
-    worstReplicas(nodesWithAvailability(chosen, nodes), replicas),
-    settings.algorithm,
-  );
+  const achieved = achievedAvailability(task, nodesWithAvailability(chosen, nodes, settings), replicas);
   if (!meets(achieved, demand.target)) return undefined;
 
   const why = reasonToKeep(task, fresh, { replicas, achieved });
   if (why === undefined) return undefined;
+  if (settings.algorithm === "domains") {
+    const { sizing } = searchByDomains(task, chosen, {
+      demands: [{ ...demand, atLeast: replicas }, ...others],
+      usesAll: true,
+    });
+    if (!sizing.reached) return undefined;
+    return { sizing, chosen, pool: usable, kept: { why, replicas } };
+  }
   const here = sizeReplicas(
     chosen.map(availabilityIn).sort((a, b) => a - b),
     {

@@ -1,4 +1,4 @@
-import type { ClassDeployment, Package } from "@oaas/models";
+import type { ClassDeployment, ClusterName, Package } from "@oaas/models";
 import type { Candidates } from "../placement/candidates.ts";
 import type { RequestedFunction } from "../sizing/functions.ts";
 import type { PlacementTask } from "../placement/placement.ts";
@@ -57,12 +57,21 @@ export function refuseUnusable(
   { mode, all }: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  const unusable = all.filter(({ eligible, usable }) => eligible && !usable).map(({ cluster }) => cluster.name);
+  const blocked = all.filter(({ eligible, usable }) => eligible && !usable);
+  const unusable = blocked.map(({ cluster }) => cluster.name);
   const anyUsable = all.some(({ usable }) => usable);
   if (anyUsable && (mode !== "named" || deployment.allowBestEffort || unusable.length === 0)) return undefined;
   const affected = clusters.filter(({ cluster }) => unusable.includes(cluster));
-  const assumed = unusable.every((name) => whatIf?.clustersDown?.includes(name) === true);
-  const retry = assumed ? "assume fewer clusters down" : "retry when their health checks succeed";
+  const isDown = (name: ClusterName): boolean => whatIf?.clustersDown?.includes(name) === true;
+  const cordoned = blocked.flatMap(({ cluster, reasonsAgainst }) =>
+    reasonsAgainst.some(({ code }) => code === "cordoned") ? [cluster.name] : [],
+  );
+  const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name));
+  const retry = [
+    ...(unusable.some((name) => isDown(name)) ? ["assume fewer clusters down"] : []),
+    ...(cordoned.length > 0 ? ["uncordon them"] : []),
+    ...(assumed ? [] : ["retry when their health checks succeed"]),
+  ].join(", or ");
   const remedy =
     mode === "named" && anyUsable ? `${retry}, remove them from target_clusters, or set allow_best_effort` : retry;
   const what = mode === "named" ? "clusters in target_clusters are not usable" : "no cluster is usable";

@@ -1,4 +1,12 @@
-import { availabilitiesOf, sizingRules, worstCandidatesFirst, type PlacementTask } from "../placement/placement.ts";
+import type { ClusterName } from "@oaas/models";
+import type { Candidate } from "../placement/candidates.ts";
+import {
+  availabilitiesOf,
+  searchByDomains,
+  sizingRules,
+  worstCandidatesFirst,
+  type PlacementTask,
+} from "../placement/placement.ts";
 import type { LowerTarget, Remedy } from "../plan-types.ts";
 import { sizeReplicas, subjectName, type Demand, type Size, type SizingRules } from "../sizing/replicas.ts";
 import { formatShare, pluralize, truncateShare } from "../explanation/format.ts";
@@ -17,6 +25,7 @@ const MAX_RESTORED_CLUSTERS = 3;
  * it always helps.
  */
 export function remediesFor(task: PlacementTask, missed: { readonly demand: Demand; readonly best?: Size }): Remedy[] {
+  if (task.basis.algorithm === "domains") return domainRemedies(task, missed);
   const remedies = [
     lowerTargets(task, missed),
     lowerReplicaCount(task),
@@ -27,6 +36,44 @@ export function remediesFor(task: PlacementTask, missed: { readonly demand: Dema
     missed.best === undefined ? undefined : allowBestEffort(missed.best),
   ];
   return remedies.filter((remedy) => remedy !== undefined);
+}
+
+/** Availabilities of one more cluster that are tried, in this order. */
+const ADDED_AVAILABILITIES = [0.9, 0.95, 0.99, 0.995, 0.999, 0.9999];
+
+/** By failure domains more replicas in the same clusters rarely help, so that another zone is suggested. */
+function domainRemedies(task: PlacementTask, { best }: { readonly best?: Size }): Remedy[] {
+  if (best === undefined) return [];
+  const usable = worstCandidatesFirst(task.candidates);
+  const { sizing } = searchByDomains(task, usable);
+  const targets = sizing.sizes.flatMap((size): LowerTarget[] =>
+    size === undefined || size.reached
+      ? []
+      : [{ subject: subjectName(size.demand), availability: truncateShare(size.availability, 9) }],
+  );
+  const texts = targets.map(({ availability, subject }) => `${formatShare(availability)} for ${subject}`);
+  const added = ADDED_AVAILABILITIES.find(
+    (availability) => searchByDomains(task, [...usable, clusterInNewZone(availability)]).sizing.reached,
+  );
+  return [
+    { kind: "lower-target", targets, text: `lower the target to at most ${texts.join(" and ")}` },
+    ...(added === undefined
+      ? []
+      : [
+          {
+            kind: "add-cluster" as const,
+            availability: added,
+            text: `add a cluster in another zone that is up ${formatShare(added)} of the time`,
+          },
+        ]),
+    allowBestEffort(best),
+  ];
+}
+
+/** A cluster that shares no failure domain with the others. */
+function clusterInNewZone(availability: number): Candidate {
+  const cluster = { name: "another cluster" as ClusterName, labels: {}, breaker: "closed" as const };
+  return { cluster, availability, eligible: true, usable: true, reasonsFor: [], reasonsAgainst: [] };
 }
 
 /** Lowers every missed target together: lowering only one leaves the others out of reach. */

@@ -8,6 +8,10 @@ export interface ClusterReplicas {
   /** Of the cluster, when it was planned. */
   readonly availability: number;
   readonly replicas: number;
+  /** The zone of the cluster, if it is known. Clusters of the same zone fail together with it. */
+  readonly zone?: { readonly name: string; readonly availability: number };
+  /** The nodes of the cluster, if they are measured. Replicas on the same node fail together with it. */
+  readonly nodes?: { readonly count: number; readonly availability: number };
 }
 
 /**
@@ -41,7 +45,7 @@ export function independentAvailability(placed: readonly ClusterReplicas[], algo
 
 /** How many of `total` replicas must be up. */
 export function neededReplicas(total: number, algorithm: PlannerAlgorithm): number {
-  return algorithm === "quorum" ? Math.floor(total / 2) + 1 : 1;
+  return algorithm === "independent" ? 1 : Math.floor(total / 2) + 1;
 }
 
 /** The first `count` replicas of the worst clusters: those of the object with the least availability. */

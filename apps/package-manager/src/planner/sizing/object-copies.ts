@@ -1,5 +1,6 @@
 import { ShardType, type ClusterName } from "@oaas/models";
 import type { PlannedOdgm, PlannerAlgorithm } from "../plan-types.ts";
+import { domainAvailability, limitingDomain, type FailureDomain } from "./failure-domains.ts";
 import { clusterBound, neededReplicas, singlePointsOfFailure, type ClusterReplicas } from "./cluster-failures.ts";
 
 /** Replicas by cluster of which `needed` must be up: the copies of some objects, or the replicas of a stateless class. */
@@ -49,6 +50,23 @@ function countByCluster(clusters: readonly ClusterReplicas[], holders: readonly 
 /** The bound that the clusters set on the worst placed objects. */
 export function worstBound(sets: readonly CopySet[]): number {
   return Math.min(...sets.map(({ placed, needed }) => clusterBound(placed, needed)));
+}
+
+/** The availability of the worst placed objects by failure domains, and the domain that limits it. */
+export function worstByDomains(sets: readonly CopySet[]): {
+  readonly availability: number;
+  readonly limiting?: FailureDomain;
+} {
+  let worst: CopySet | undefined;
+  let availability = 1;
+  for (const set of sets) {
+    const value = domainAvailability(set.placed, set.needed);
+    if (worst !== undefined && value >= availability) continue;
+    worst = set;
+    availability = value;
+  }
+  const limiting = worst === undefined ? undefined : limitingDomain(worst.placed, worst.needed);
+  return { availability, ...(limiting === undefined ? {} : { limiting }) };
 }
 
 /** Clusters whose failure alone makes some objects unavailable. */

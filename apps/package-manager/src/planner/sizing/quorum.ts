@@ -27,7 +27,7 @@ export function availabilityOf(replicas: readonly number[], algorithm: PlannerAl
  */
 export function availabilityByCount(clusters: readonly number[], most: number, algorithm: PlannerAlgorithm): number[] {
   if (clusters.length === 0) return [];
-  return algorithm === "quorum" ? quorumByCount(clusters, most) : anyByCount(clusters, most);
+  return algorithm === "independent" ? anyByCount(clusters, most) : quorumByCount(clusters, most);
 }
 
 /** The Poisson-binomial recurrence: after each replica, `up[k]` is the probability that exactly k are up. */
