@@ -104,7 +104,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await shows("watch", "deployment watch hello --until-settled");
     await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
     // Measurements may or may not have arrived yet.
-    await shows("status", "deployment status hello", { without: /\nCLUSTER +COMPONENT[\s\S]*$/g });
+    await shows("status", "deployment status hello", { without: /\n(?:CLUSTER +COMPONENT|-o wide)[\s\S]*$/g });
     await shows("apply-again", `apply -f ${hello}`);
     await shows("logs", "logs hello.Greeter --history");
     await shows("logs-output", "logs deployment/hello");

@@ -175,7 +175,7 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
-      ...clusterHandlers(platform.clusters, platform.admin, platform.status),
+      ...clusterHandlers(platform.clusters, platform, platform.status),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
       ...serviceHandlers({

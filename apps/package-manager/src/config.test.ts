@@ -181,10 +181,10 @@ describe("metrics and unused settings", () => {
 
   it("lists settings of earlier releases that have no effect", () => {
     const names = (env: Readonly<Record<string, string>>) => unusedSettings(pmConfig, { env }).map(({ name }) => name);
-    expect(names({ GATEWAY_URL: "http://g", STATIC_DIR: "static", TRACING_ENDPOINT: "http://otel:4318" })).toEqual([
+    expect(names({ GATEWAY_URL: "http://g", STATIC_DIR: "static", TRACING_ENABLED: "true" })).toEqual([
       "STATIC_DIR",
       "GATEWAY_URL",
-      "TRACING_ENDPOINT",
+      "TRACING_ENABLED",
     ]);
     expect(names({ METRICS_ENABLED: "true" })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
+import { clientNamesKind, defineConfig, env, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { parseKeys } from "@oaas/storage/encryption";
@@ -249,9 +249,15 @@ const variables = {
   },
   planner: {
     algorithm: env("PLANNER_ALGORITHM")
-      .oneOf(["quorum", "independent"])
+      .oneOf(["quorum", "independent", "domains"])
       .default("quorum")
-      .doc("quorum: a majority of replicas must be up; independent: any one of them."),
+      .doc(
+        "quorum: a majority of replicas must be up; independent: any one of them; domains: as quorum for objects and any replica of a stateless class, when clusters, zones and nodes fail as a whole.",
+      ),
+    zoneAvailability: env("PLANNER_ZONE_AVAILABILITY")
+      .float({ min: 0.5, max: 0.999999999 })
+      .default(0.9999)
+      .doc("Assumed availability of a zone. The labels zone and region of a cluster name its zone."),
     maxReplicas: env("PLANNER_MAX_REPLICAS")
       .int({ min: 1, max: 1000 })
       .default(50)
@@ -285,6 +291,7 @@ const variables = {
       .example("10.0.0.5"),
   },
   log: loggingVariables(),
+  tracing: tracingVariables(),
 };
 
 /** The settings of the package manager. */
@@ -292,12 +299,12 @@ export const pmConfig = defineConfig({
   title: "OaaS package manager",
   prefixes: ["OPRC_PM_", "PLANNER_", "DEPLOY_", "PACKAGE_", "AUTH_", "OIDC_", "AUDIT_", "STORAGE_", "ETCD_", "CRM_"],
   variables,
-  notUsedYet: {
+  removedSettings: {
     "Static files are not served.": ["STATIC_DIR"],
     "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],
     "/api/v1/scripts answers 501.": ["OPRC_COMPILER_URL", "OPRC_COMPILER_TIMEOUT", "OPRC_COMPILER_MAX_RETRIES"],
     "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],
-    "The manager does not emit traces.": TRACING_VARIABLES,
+    "Traces are sent when OTEL_EXPORTER_OTLP_ENDPOINT is set.": ["TRACING_ENABLED"],
   },
   checks: [
     (config) => [

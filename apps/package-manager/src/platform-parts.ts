@@ -1,6 +1,6 @@
 import { timestamp, type Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
-import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { type ContextStore, type Logger, type Meter, type Tracer } from "@oaas/observability";
 import { Collection, type KeyValueStore, type SecretCipher } from "@oaas/storage";
 import { DEFAULT_GUARD } from "./adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
@@ -8,6 +8,7 @@ import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
 import { secretFolder } from "./adapters/secret-folder.ts";
 import { storageCipher } from "./adapters/storage-cipher.ts";
 import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
+import { ClusterCordons } from "./clusters/cluster-cordons.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
@@ -41,6 +42,7 @@ export interface PlatformPorts {
   readonly logger: Logger;
   readonly meter: Meter;
   readonly context: ContextStore;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The known clusters, their health, and the connections to them. */
@@ -49,6 +51,7 @@ export interface ClusterParts {
   /** Encrypts the tokens of stored clusters. */
   readonly cipher: SecretCipher | undefined;
   readonly roster: ClusterRoster;
+  readonly cordons: ClusterCordons;
   readonly gateway: GrpcCrmGateway;
   readonly directory: HealthDirectory;
   readonly references: ClusterReferences;
@@ -77,18 +80,27 @@ export interface EventParts {
 
 export function buildClusters(
   { crm, storage }: PmConfig,
-  { ambient, store, logger, meter, context }: PlatformPorts,
+  { ambient, store, logger, meter, context, tracer }: PlatformPorts,
 ): ClusterParts {
   const configured = clustersFrom(crm);
   if (!configured.ok) throw new TypeError("the configuration was not validated");
   for (const warning of configured.value.warnings) logger.warn(warning);
   const cipher = storageCipher(storage);
   const stored = new Collection(store, CLUSTERS, cipher);
-  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
+  const isCluster = (name: ClusterName): boolean => roster.registration(name) !== undefined;
+  const cordons = new ClusterCordons({ store, ambient, isCluster });
+  const roster: ClusterRoster = new ClusterRoster({
+    configured: configured.value.clusters,
+    stored,
+    ambient,
+    cordons,
+    logger,
+  });
   const gateway = new GrpcCrmGateway({
     clusters: roster,
     ambient,
     context,
+    tracer,
     meter,
     logger,
     guard: {
@@ -105,7 +117,8 @@ export function buildClusters(
     intervalMs: crm.healthIntervalMs,
   });
   const references = new ClusterReferences({ store, roster, ambient });
-  return { stored, cipher, roster, gateway, directory, references, defaultCluster: configured.value.defaultCluster };
+  const { defaultCluster } = configured.value;
+  return { stored, cipher, roster, cordons, gateway, directory, references, defaultCluster };
 }
 
 export function buildRuntimes(
@@ -148,7 +161,7 @@ export interface CoreInputs {
 /** The registry and the deployments need each other: a package schedules its deployments, which reference it. */
 export function buildDeployments(
   config: PmConfig,
-  { ambient, store, logger, meter, context }: PlatformPorts,
+  { ambient, store, logger, meter, context, tracer }: PlatformPorts,
   { clusters, runtimes, managedBy, onOperationEnded }: CoreInputs,
 ): CoreParts {
   const { deploy } = config;
@@ -174,6 +187,7 @@ export function buildDeployments(
     meter,
     managedBy,
     workContext: context,
+    tracer,
     packages: registry,
     clusters: clusters.directory,
     clusterReferences: clusters.references,
@@ -259,7 +273,7 @@ export function buildEvents(
 export function buildClusterAdmin(
   { crm }: PmConfig,
   { ambient, store }: PlatformPorts,
-  { clusters: { roster, stored, cipher, references }, core }: Pick<ReadInputs, "clusters" | "core">,
+  { clusters: { roster, stored, cipher, references, cordons }, core }: Pick<ReadInputs, "clusters" | "core">,
 ): ClusterAdmin {
   return new StoredClusterAdmin({
     roster,
@@ -267,6 +281,7 @@ export function buildClusterAdmin(
     store,
     clock: ambient.clock,
     references,
+    cordons,
     files: secretFolder(crm.secretsDir),
     canStoreTokens: cipher !== undefined,
     deployments: core.service,
@@ -311,6 +326,7 @@ function plannerSettings({ planner }: PmConfig): PlannerSettings {
   return {
     ...DEFAULT_PLANNER_SETTINGS,
     algorithm: planner.algorithm,
+    zoneAvailability: planner.zoneAvailability,
     maxReplicas: planner.maxReplicas,
     hysteresisMargin: planner.hysteresis,
     rpsPerReplica: planner.rpsPerReplica,

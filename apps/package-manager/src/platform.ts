@@ -10,6 +10,7 @@ import type { ClusterDirectory } from "./ports.ts";
 import type { InboundReports } from "./status/inbound-reports.ts";
 import type {
   ClusterAdmin,
+  Cordons,
   Deployments,
   Documents,
   EventFeed,
@@ -39,6 +40,7 @@ export interface Platform {
   readonly documents: Documents;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
+  readonly cordons: Cordons;
   readonly status: StatusReader;
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
@@ -79,6 +81,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
+    cordons: clusters.cordons,
     status,
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports: buildReports({ clusters, runtimes, core }),
@@ -114,6 +117,7 @@ interface StartableParts extends ReadInputs {
 
 async function startParts({ clusters, runtimes, core, drift, events }: StartableParts): Promise<void> {
   await events.stored.start();
+  await clusters.cordons.start();
   await clusters.roster.start();
   clusters.directory.start();
   await core.registry.start();
@@ -136,5 +140,6 @@ async function closeParts(
   clusters.directory.close();
   await core.registry.close();
   await clusters.roster.close();
+  await clusters.cordons.close();
   clusters.gateway.close();
 }

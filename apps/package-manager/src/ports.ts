@@ -21,6 +21,8 @@ import type {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** A user waits for the call: it probes an open circuit breaker instead of waiting for its timeout. */
+  readonly explicit?: boolean;
 }
 
 export interface RemoveOptions extends CallOptions {
@@ -148,6 +150,16 @@ export interface ClusterEntry {
   readonly retryAttempts: number;
   readonly tls: boolean;
   readonly origin: "configuration" | "api";
+  /** Present while the cluster gets no new units. */
+  readonly cordon?: Cordon;
+}
+
+/** Who keeps new units out of a cluster, since when and why. */
+export interface Cordon {
+  readonly by: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly reason?: string;
 }
 
 /** One reading of the health of a cluster with its age, or the reason why there is none. */

@@ -1,5 +1,5 @@
 import { Fault, type Ambient } from "@oaas/foundation";
-import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { type ContextStore, type Logger, type Meter, type Tracer } from "@oaas/observability";
 import { openAuditSink } from "./adapters/audit/open-sink.ts";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
@@ -17,13 +17,14 @@ interface ProcessEnvironment {
     readonly log: Logger;
     readonly meter: Meter & { text(): Promise<string>; readonly contentType: string };
     readonly context: ContextStore;
+    readonly tracer?: Tracer;
   };
 }
 
 /** The package manager as a program of the service shell, with the store that `open` returns. */
 export function packageManager(open: typeof openStore) {
   const start = async (config: PmConfig, { ambient, observability }: ProcessEnvironment) => {
-    const { log, meter, context } = observability;
+    const { log, meter, context, tracer } = observability;
     const { workers } = config.server;
     if (shouldSupervise(workers)) {
       relayMetrics();
@@ -48,6 +49,7 @@ export function packageManager(open: typeof openStore) {
       metricsText: collectMetrics(() => meter.text(), ambient),
       metricsType: meter.contentType,
       context,
+      tracer,
     }).catch(async (thrown: unknown) => {
       await store.close();
       throw thrown;

@@ -351,6 +351,12 @@ export interface ClusterAdmin {
   remove(name: ClusterName, call: Call): Promise<void>;
 }
 
+/** Cordons keep new units out of a cluster. Both operations are idempotent. */
+export interface Cordons {
+  cordon(name: ClusterName, call: Call): Promise<void>;
+  uncordon(name: ClusterName): Promise<void>;
+}
+
 export interface AuditQuery extends PageRequest {
   /** Subject or name of the caller. */
   readonly actor?: string;

@@ -368,6 +368,19 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", "/api/v1/envs/nowhere/health")).json).toEqual(read.json.health);
     expect((await pm.call("DELETE", "/api/v1/envs/nowhere")).status).toBe(204);
     expect((await pm.call("GET", "/api/v1/clusters/nowhere")).status).toBe(404);
+    expect((await pm.call("POST", "/api/v1/clusters/nowhere/cordon", { body: {} })).status).toBe(404);
+    expect(
+      (await pm.call("POST", "/api/v1/clusters/east/cordon", { body: { reason: ["kernel"] } })).json,
+    ).toMatchObject({
+      violations: [{ path: "$.reason" }],
+    });
+    expect((await pm.call("GET", "/api/v1/clusters/east")).json).not.toHaveProperty("cordon");
+    const cordoned = await pm.call("POST", "/api/v1/clusters/east/cordon", { body: { reason: "kernel update" } });
+    expect(cordoned.json).toMatchObject({ name: "east", cordon: { reason: "kernel update" } });
+    expect((await pm.call("GET", "/api/v1/clusters")).json).toContainEqual(
+      expect.objectContaining({ name: "east", cordon: expect.objectContaining({ reason: "kernel update" }) }),
+    );
+    expect((await pm.call("POST", "/api/v1/clusters/east/uncordon")).json).not.toHaveProperty("cordon");
     expect((await pm.call("GET", "/api/v1/clusters/east")).json.health).not.toHaveProperty("error");
   });
 

@@ -65,6 +65,7 @@ export {
   type BreakerPolicy,
   type BreakerState,
   type CallOutcome,
+  type CallPriority,
 } from "./concurrency/circuit-breaker.ts";
 export { KeyedLimit } from "./concurrency/keyed-limit.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";

@@ -6,8 +6,14 @@ type Status = Reply<"getDeploymentStatus">["value"];
 type Planned = NonNullable<Status["planned_availability"]>;
 
 /** The bound that clusters set on a plan, and why. */
-export function clusterFailuresText({ cluster_bound, message }: Planned): string {
-  return `at most ${percentText(cluster_bound)}; ${message}`;
+export function clusterFailuresText(planned: Planned): string {
+  const { cluster_bound, domain_availability = cluster_bound, limiting_domain, message } = planned;
+  const domains =
+    domain_availability >= cluster_bound
+      ? ""
+      : `; ${percentText(domain_availability)} with zones and nodes` +
+        (limiting_domain === undefined ? "" : `, limited by ${limiting_domain}`);
+  return `at most ${percentText(cluster_bound)}; ${message}${domains}`;
 }
 
 export function warningLines({ warning }: Planned, colours: Colours): string[] {

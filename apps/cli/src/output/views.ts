@@ -94,7 +94,10 @@ export function clusterView({ now, colours }: TableContext): View<ItemOf<"listCl
     nameOf: ({ name }) => name,
     columns: [
       { header: "NAME", cell: ({ name }) => name },
-      { header: "STATUS", cell: ({ health }) => stateText(health.status, colours) },
+      {
+        header: "STATUS",
+        cell: ({ health, cordon }) => stateText(health.status, colours) + (cordon ? ",Cordoned" : ""),
+      },
       { header: "NODES", cell: ({ health }) => `${health.ready_nodes ?? "-"}/${health.node_count ?? "-"}` },
       { header: "AVAILABILITY", cell: ({ health }) => percentText(health.availability) },
       { header: "LAST SEEN", cell: ({ health }) => ageText(health.last_seen, now) },

@@ -9,7 +9,7 @@ import {
   type Violation,
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
-import { conflictOf, combineTransactions, type Collection, type KeyValueStore } from "@oaas/storage";
+import { conflictOf, combineTransactions, type Collection, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterEntry, SecretFolder } from "../ports.ts";
 import type { StoredCluster } from "../stores/cluster-store.ts";
@@ -24,6 +24,7 @@ export interface ClusterAdminDeps {
   readonly store: KeyValueStore;
   readonly clock: Clock;
   readonly references: ClusterReferences;
+  readonly cordons?: { stageRemoval(name: ClusterName): Promise<Transaction | undefined> };
   /** The files that a registration may use. */
   readonly files: SecretFolder;
   /** Whether tokens can be stored: the store is encrypted. */
@@ -77,7 +78,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
   }
 
   async remove(name: ClusterName): Promise<void> {
-    const { roster, stored, store, references, deployments } = this.#deps;
+    const { roster, stored, store, references, cordons, deployments } = this.#deps;
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is configured; remove it from the configuration and restart`);
     }
@@ -89,7 +90,8 @@ export class StoredClusterAdmin implements ClusterAdmin {
       if (found === undefined) throw notFound("cluster", name);
       const removal = await references.stageRemoval(deployments);
       refuseIfUsed(name, deployments.keysIn(name).length);
-      return store.commit(combineTransactions(stored.stageDelete(found), removal));
+      const cordon = await cordons?.stageRemoval(name);
+      return store.commit(combineTransactions(stored.stageDelete(found), removal, ...(cordon ? [cordon] : [])));
     });
     if (removed !== undefined) await roster.reached(removed.revision);
   }

@@ -3,7 +3,7 @@ import type { ClusterName } from "@oaas/models";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { CollectionView, type Collection } from "@oaas/storage";
 import type { StoredCluster } from "../stores/cluster-store.ts";
-import type { ClusterDirectory, ClusterEntry } from "../ports.ts";
+import type { ClusterDirectory, ClusterEntry, Cordon } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
 export interface ClusterRosterOptions {
@@ -12,6 +12,7 @@ export interface ClusterRosterOptions {
   /** Clusters that were added through the API. */
   readonly stored: Collection<StoredCluster>;
   readonly ambient: Ambient;
+  readonly cordons?: { of(name: ClusterName): Cordon | undefined };
   readonly logger?: Logger;
 }
 
@@ -25,10 +26,12 @@ export class ClusterRoster {
   readonly #view: CollectionView<StoredCluster>;
   readonly #configured: ReadonlySet<ClusterName>;
   readonly #logger: Logger;
+  readonly #cordons: ClusterRosterOptions["cordons"];
   readonly #registrations = new Map<ClusterName, ClusterRegistration>();
   readonly #listeners = new Set<(name: ClusterName) => void>();
 
-  constructor({ configured, stored, ambient, logger = NOOP_LOGGER }: ClusterRosterOptions) {
+  constructor({ configured, stored, ambient, cordons, logger = NOOP_LOGGER }: ClusterRosterOptions) {
+    this.#cordons = cordons;
     this.#configured = new Set(configured.map(({ name }) => name));
     this.#logger = logger;
     for (const registration of configured) this.#registrations.set(registration.name, registration);
@@ -65,6 +68,7 @@ export class ClusterRoster {
     const registration = this.#registrations.get(name);
     if (registration === undefined) return undefined;
     const { url, labels, timeoutSeconds, retryAttempts } = registration;
+    const cordon = this.#cordons?.of(name);
     return {
       name,
       url,
@@ -73,6 +77,7 @@ export class ClusterRoster {
       tls: url.toLowerCase().startsWith("https:"),
       origin: this.#configured.has(name) ? "configuration" : "api",
       ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
+      ...(cordon === undefined ? {} : { cordon }),
     };
   }
 

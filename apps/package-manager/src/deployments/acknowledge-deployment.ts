@@ -1,4 +1,4 @@
-import { Fault } from "@oaas/foundation";
+import { Fault, type FaultCode } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { failedParts, isPermanent, type FailedPart } from "../records/deployment-outcome.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
@@ -76,7 +76,15 @@ function assertRolledOut(key: DeploymentKey, saga: SagaRecord, record: Deploymen
   throw new Fault(
     { kind: "partial-failure", parts: parts.map(({ name, fault }) => ({ name, fault })) },
     `deployment "${key}" ${why}${left}${isRetried ? RETRIED : ""}`,
+    codeOf(saga, causes.length),
   );
+}
+
+/** Says what happened to the deployment as a whole; a roll-out that stopped half-way is a partial failure. */
+function codeOf(saga: SagaRecord, failed: number): { readonly code?: FaultCode } {
+  if (saga.state === "undone") return { code: "OAAS_ROLLOUT_UNDONE" };
+  const sends = saga.steps.filter(({ action }) => action === "send").length;
+  return failed > 0 && failed >= sends ? { code: "OAAS_ROLLOUT_FAILED" } : {};
 }
 
 const RETRIED = "; the deployment will be retried until it succeeds; delete it or roll back to stop";

@@ -1,6 +1,14 @@
 import { isFault, type Ambient, type Clock, type Ids } from "@oaas/foundation";
 import type { DeploymentKey, PackageName } from "@oaas/models";
-import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
+import {
+  NOOP_CONTEXT,
+  NOOP_METER,
+  type ContextStore,
+  type Logger,
+  type Meter,
+  NOOP_TRACER,
+  type Tracer,
+} from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
 import type { CrmGateway } from "../ports.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
@@ -32,6 +40,7 @@ export interface DeploymentPartsOptions extends PlanInputSources {
   readonly meter?: Meter;
   /** Passes the correlation id of the request to the calls to clusters, also after a restart. */
   readonly workContext?: ContextStore;
+  readonly tracer?: Tracer | undefined;
   /** See `installationId`. */
   readonly managedBy: string;
   /** `DEPLOY_MAX_RETRIES`: retries per cluster. */
@@ -84,7 +93,7 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
     unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
     engine,
     sender: createSender(options),
-    planning: new Planning(options),
+    planning: new Planning(options, options.tracer),
     launcher,
     policy: { fanOut, rollBackOnPartial },
     history,
@@ -103,6 +112,8 @@ function createEngine(options: DeploymentPartsOptions): SagaEngine {
     store,
     ambient,
     logger,
+    context: options.workContext ?? NOOP_CONTEXT,
+    tracer: options.tracer ?? NOOP_TRACER,
     retries: maxRetries,
     ...options.engine,
     onProgress: (subject, saga) => {

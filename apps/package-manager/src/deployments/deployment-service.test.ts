@@ -176,6 +176,7 @@ describe("failures", () => {
     fixture.clusters.down.add("a").add("b");
     await expect(apply(["a", "b"])).rejects.toMatchObject({
       kind: "partial-failure",
+      code: "OAAS_ROLLOUT_FAILED",
       retryable: true,
       detail: { parts: [{ name: "a" }, { name: "b" }] },
     });
@@ -183,6 +184,14 @@ describe("failures", () => {
     await fixture.drive(manager.drift.sweep());
     await fixture.untilIdle(manager);
     expect(inUse(), "the deployment stays and is rolled out when the clusters return").toBe("a b");
+  });
+
+  test("reports a failure in the only cluster as a failed roll-out", async () => {
+    fixture.clusters.down.add("a");
+    await expect(apply(["a"])).rejects.toMatchObject({
+      code: "OAAS_ROLLOUT_FAILED",
+      detail: { parts: [{ name: "a" }] },
+    });
   });
 
   test("keeps the previous revision running when every cluster rejects the new one", async () => {
@@ -243,6 +252,7 @@ describe("failures", () => {
     test("stops the roll-out and returns the reason", async () => {
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({
         kind: "partial-failure",
+        code: "OAAS_PARTIAL_FAILURE",
         message: expect.stringMatching(
           /^deployment "orders" stopped because it failed in b: .* did not become available/,
         ),
@@ -253,6 +263,7 @@ describe("failures", () => {
     test("rolls back with on_failure roll_back and records the reason", async () => {
       await expect(apply(["a", "b", "c"], rolling("roll-back"))).rejects.toMatchObject({
         kind: "partial-failure",
+        code: "OAAS_ROLLOUT_UNDONE",
         message: expect.stringMatching(
           /^deployment "orders" was undone because it failed in b: .* did not become available/,
         ),

@@ -5,6 +5,7 @@ import { combineTransactions, conflictOf, type KeyValueStore, type Transaction }
 import { loadSnapshot, runningSaga } from "../deployments/deployment-snapshot.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
+import { BACKGROUND } from "../records/deployment-saga.ts";
 import { outcomeInForce, settleOutcome, withSettledOutcome } from "../records/revision-outcome.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { repairSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
@@ -26,8 +27,6 @@ export interface RepairDeps {
 
 /** Deployments repaired at the same time. */
 const MAX_PARALLEL = 16;
-/** The requester of repairs in stored sagas. */
-const REQUESTER = "keeper";
 
 /** A deployment and the reports of clusters that were received after it was read. */
 export interface Finding {
@@ -48,7 +47,7 @@ export interface Finding {
 export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): Promise<readonly DeploymentKey[]> {
   const due = [...findings].filter(({ stored: { record }, reports, excluded }) => {
     const next = settleOutcome(withReports(record, reports), deps.clock.now());
-    const requester = { by: REQUESTER, correlationId: "" };
+    const requester = { by: BACKGROUND.drift, correlationId: "" };
     return next !== record || repairSaga(next, excluded, deps.policy, requester) !== undefined;
   });
   const repaired: DeploymentKey[] = [];
@@ -83,7 +82,7 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
   const reported = withUnitDrift(current.record, withReports(current.record, reports), reports, deps.clock.now());
   const record = settleOutcome(reported, deps.clock.now());
   const correlationId = ids.uuid();
-  const saga = repairSaga(record, excluded, policy, { by: REQUESTER, correlationId });
+  const saga = repairSaga(record, excluded, policy, { by: BACKGROUND.drift, correlationId });
   try {
     const parts = [deployments.stagePut(key, current, record), ...(await stageOutcome(deployments, key, record))];
     if (saga === undefined) await deps.store.commit(combineTransactions(...parts));

@@ -15,6 +15,9 @@ import {
   type Logger,
   type Meter,
   type WorkContext,
+  NOOP_TRACER,
+  type Span,
+  type Tracer,
 } from "@oaas/observability";
 import type { PeerCertificate } from "@oaas/rpc";
 import { actorOf, type AuditedAttempt, type AuditResult, type AuditTrail } from "../access/audit.ts";
@@ -64,6 +67,7 @@ export interface PipelineOptions {
   readonly logger: Logger;
   readonly meter: Meter;
   readonly context: ContextStore;
+  readonly tracer?: Tracer | undefined;
   readonly audit: Pick<AuditTrail, "begin" | "refuse">;
   readonly idempotency: Idempotency<HttpReply>;
   readonly authenticate: Authenticator;
@@ -146,7 +150,25 @@ export class Pipeline {
 
   /** Serves an admitted request. Never rejects. */
   serve(operation: Operation, admission: Admission, content: RequestContent): Promise<HttpReply> {
-    return this.#options.context.run(admission.context, () => this.#serve(operation, admission, content));
+    const { context, tracer = NOOP_TRACER } = this.#options;
+    const { id, route } = operation;
+    return context.run(admission.context, () => {
+      // Probes and scrapes: frequent, and part of no work.
+      if (route.role === "public") return this.#serve(operation, admission, content);
+      const attributes = {
+        "http.request.method": route.method,
+        "http.route": route.path,
+        "url.path": admission.head.url.split("?", 1)[0],
+        "client.address": admission.head.address,
+        "oaas.operation": id,
+      };
+      return tracer.run({ name: `${route.method} ${route.path}`, kind: "server", attributes }, async (span: Span) => {
+        const reply = await this.#serve(operation, admission, content);
+        span.set({ "http.response.status_code": reply.status });
+        if (reply.status >= 500) span.fail(`the response status is ${reply.status}`);
+        return reply;
+      });
+    });
   }
 
   /** The problem document for an error; logs internal errors. */

@@ -17,6 +17,14 @@ export interface DeploymentSagaData {
   readonly correlationId: string;
 }
 
+/** Requesters of sagas that no user waits for. The name of the drift reconciler is stored. */
+export const BACKGROUND = { drift: "keeper", replanner: "replanner" } as const;
+
+/** Whether a user requested the saga; its calls then probe an open circuit breaker. */
+export function isExplicit({ by }: Pick<DeploymentSagaData, "by">): boolean {
+  return by !== BACKGROUND.drift && by !== BACKGROUND.replanner;
+}
+
 const SUBJECT_PREFIX = "deployment/";
 
 /** The subject of a deployment's sagas: the engine runs one saga per subject at a time. */

@@ -13,10 +13,11 @@ import {
 } from "../records/deployment-outcome.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
+import type { CallOptions } from "../ports.ts";
 import type { SagaKind, SagaWork, FinalTransaction, StepCall } from "../saga-engine/kind.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { DEPLOY_CLASS } from "./saga-plans.ts";
-import type { DeploymentSagaData } from "../records/deployment-saga.ts";
+import { isExplicit, type DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { UnitSender } from "./unit-sender.ts";
 
 export interface DeploymentSagaDeps {
@@ -100,7 +101,7 @@ class DeployWork implements SagaWork {
   async perform(step: SagaStep, { signal }: StepCall): Promise<string> {
     if (step.action === "remove") return this.#remove(step, signal);
     const { plan, unit, unitRevision } = this.#unitOf(step);
-    await this.#deps.sender.send(plan, unit, unitRevision, signal);
+    await this.#deps.sender.send(plan, unit, unitRevision, this.#callOptions(signal));
     return "accepted";
   }
 
@@ -113,7 +114,7 @@ class DeployWork implements SagaWork {
   async undo(step: SagaStep, { signal }: StepCall): Promise<string> {
     const unit = this.#fallback?.units.get(step.target);
     if (this.#fallback === undefined || unit === undefined) return this.#remove(step, signal);
-    await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, signal);
+    await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, this.#callOptions(signal));
     return "restored";
   }
 
@@ -145,8 +146,13 @@ class DeployWork implements SagaWork {
 
   async #remove(step: SagaStep, signal: AbortSignal): Promise<string> {
     const cluster = step.target as ClusterName;
-    await this.#deps.sender.remove(cluster, unitIdOf(this.#data.key, cluster), this.#data.lastRevision, signal);
+    const { key, lastRevision } = this.#data;
+    await this.#deps.sender.remove(cluster, unitIdOf(key, cluster), lastRevision, this.#callOptions(signal));
     return "removed";
+  }
+
+  #callOptions(signal: AbortSignal): CallOptions {
+    return { signal, explicit: isExplicit(this.#data) };
   }
 
   #unitOf({ target: cluster }: SagaStep): { plan: DeploymentPlan; unit: PlannedUnit; unitRevision: number } {

@@ -6,7 +6,7 @@ import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";
 import { UNDEPLOY_CLASS } from "./saga-plans.ts";
-import type { DeploymentSagaData } from "../records/deployment-saga.ts";
+import { isExplicit, type DeploymentSagaData } from "../records/deployment-saga.ts";
 
 /**
  * Removes every unit of a deployment, then the deployment itself.
@@ -17,11 +17,12 @@ export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps
   return {
     name: UNDEPLOY_CLASS,
     open: async (saga) => {
-      const { key, lastRevision } = saga.data as DeploymentSagaData;
+      const data = saga.data as DeploymentSagaData;
+      const { key, lastRevision } = data;
       return {
         perform: async ({ target }, { signal }) => {
           const cluster = target as ClusterName;
-          await sender.remove(cluster, unitIdOf(key, cluster), lastRevision, signal);
+          await sender.remove(cluster, unitIdOf(key, cluster), lastRevision, { signal, explicit: isExplicit(data) });
           return "removed";
         },
         undo: async () => {

@@ -2,7 +2,7 @@ import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { Fault, failedPrecondition, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { DeploymentCondition, LifecyclePhase, type ClusterName } from "@oaas/models";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
-import type { CrmGateway, UnitReport } from "../ports.ts";
+import type { CallOptions, CrmGateway, UnitReport } from "../ports.ts";
 
 /** The fields of a unit that do not come from its plan; its digest does not depend on them. */
 export interface UnitEnvelope {
@@ -45,19 +45,19 @@ export class UnitSender {
     return this.#encode(plan, unit).digest ?? "";
   }
 
-  async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, signal: AbortSignal): Promise<void> {
+  async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, call: CallOptions): Promise<void> {
     const { gateway, encoder, ambient, managedBy } = this.#options;
     const envelope = { revision, createdAtMs: ambient.clock.now(), managedBy };
-    await gateway.deploy(unit.cluster, encoder.withEnvelope(this.#encode(plan, unit), envelope), { signal });
+    await gateway.deploy(unit.cluster, encoder.withEnvelope(this.#encode(plan, unit), envelope), call);
   }
 
   async remove(
     cluster: ClusterName,
     unitId: PlannedUnit["unitId"],
     revision: number,
-    signal: AbortSignal,
+    call: CallOptions,
   ): Promise<void> {
-    await this.#options.gateway.remove(cluster, unitId, { signal, revision });
+    await this.#options.gateway.remove(cluster, unitId, { ...call, revision });
   }
 
   /** Waits until the unit, as sent, is available. Throws failed-precondition after the timeout. */

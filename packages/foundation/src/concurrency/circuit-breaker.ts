@@ -2,7 +2,7 @@
  * The circuit breaker of one peer, as a pure state machine.
  *
  * ```
- *            threshold failures in a row                timeout, or a health check
+ *            threshold failures in a row          timeout, explicit request or health check
  *   closed ─────────────────────────────▶ open ─────────────────────────────────▶ half-open
  *     ▲                                     ▲                 the probe failed       │  │
  *     │                                     └────────────────────────────────────────┘  │
@@ -13,7 +13,8 @@
  */
 export type Breaker =
   | { readonly state: "closed"; readonly failures: number }
-  | { readonly state: "open"; readonly untilMs: number; readonly failures: number }
+  /** Explicit requests may probe from `probeAtMs`, all calls from `untilMs`. */
+  | { readonly state: "open"; readonly untilMs: number; readonly probeAtMs: number; readonly failures: number }
   /** One probe is in flight. */
   | { readonly state: "half-open"; readonly failures: number };
 
@@ -28,22 +29,37 @@ export type BreakerState = Breaker["state"];
 
 export const CLOSED: Breaker = { state: "closed", failures: 0 };
 
-/** Whether a call may pass. A health check passes an open breaker at once, but not while another probe is in flight. */
+/** The least time between the end of a failed call and a probe by an explicit request. */
+export const PROBE_INTERVAL_MS = 1_000;
+
+/**
+ * Background work waits until an open breaker times out. A request that a user waits for probes it, at most once per
+ * `PROBE_INTERVAL_MS`. A health check, which has its own schedule, probes it at once.
+ */
+export type CallPriority = "background" | "explicit" | "health-check";
+
+/** Whether a call may pass. No call passes while another probe is in flight. */
 export type Admission =
   | { readonly admitted: true; readonly breaker: Breaker }
   | { readonly admitted: false; readonly retryAfterMs: number };
 
-export function admit(breaker: Breaker, nowMs: number, call: "normal" | "probe", policy: BreakerPolicy): Admission {
+export function admit(breaker: Breaker, nowMs: number, call: CallPriority, policy: BreakerPolicy): Admission {
   switch (breaker.state) {
     case "closed":
       return { admitted: true, breaker };
     case "half-open":
-      return { admitted: false, retryAfterMs: Math.min(1_000, policy.openMs) };
-    case "open":
-      return call === "probe" || nowMs >= breaker.untilMs
+      return { admitted: false, retryAfterMs: probeIntervalMs(policy) };
+    case "open": {
+      const fromMs = call === "explicit" ? breaker.probeAtMs : breaker.untilMs;
+      return call === "health-check" || nowMs >= fromMs
         ? { admitted: true, breaker: { state: "half-open", failures: breaker.failures } }
-        : { admitted: false, retryAfterMs: breaker.untilMs - nowMs };
+        : { admitted: false, retryAfterMs: fromMs - nowMs };
+    }
   }
+}
+
+function probeIntervalMs({ openMs }: BreakerPolicy): number {
+  return Math.min(PROBE_INTERVAL_MS, openMs);
 }
 
 /** The outcome of a call: the peer responded, it failed to respond, or the caller aborted before either. */
@@ -53,14 +69,15 @@ export type CallOutcome = "answered" | "failed" | "unknown";
 export function recordOutcome(breaker: Breaker, nowMs: number, outcome: CallOutcome, policy: BreakerPolicy): Breaker {
   if (outcome === "answered") return CLOSED;
   const failures = breaker.failures + (outcome === "failed" ? 1 : 0);
+  const probeAtMs = nowMs + probeIntervalMs(policy);
   switch (breaker.state) {
     case "closed":
       return failures >= policy.threshold
-        ? { state: "open", untilMs: nowMs + policy.openMs, failures }
+        ? { state: "open", untilMs: nowMs + policy.openMs, probeAtMs, failures }
         : { state: "closed", failures };
     case "half-open":
-      // After an aborted probe the next caller may probe.
-      return { state: "open", untilMs: outcome === "failed" ? nowMs + policy.openMs : nowMs, failures };
+      // An aborted probe shows nothing about the peer: any call may probe next.
+      return { state: "open", untilMs: outcome === "failed" ? nowMs + policy.openMs : probeAtMs, probeAtMs, failures };
     case "open":
       // The call started before the breaker opened.
       return breaker;

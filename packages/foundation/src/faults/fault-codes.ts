@@ -66,6 +66,14 @@ export const FAULT_CODES = {
     meaning: "The operation failed in some parts and succeeded in others.",
     remedy: "Fix the cause reported for each failed part, then repeat the request.",
   },
+  OAAS_ROLLOUT_FAILED: {
+    meaning: "The deployment failed in every cluster that it was sent to.",
+    remedy: "Fix the cause reported for each cluster, then repeat the request.",
+  },
+  OAAS_ROLLOUT_UNDONE: {
+    meaning: "The roll-out failed in a cluster and was undone.",
+    remedy: "Fix the cause reported for each cluster, then repeat the request.",
+  },
   OAAS_DOCUMENTS_REJECTED: {
     meaning: "Documents of a set were rejected, so nothing of the set was applied.",
     remedy: "Fix the cause reported for each rejected document, then apply the whole set again.",

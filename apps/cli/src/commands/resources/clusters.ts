@@ -71,6 +71,20 @@ async function readTokenFile(session: Session, file: string | undefined): Promis
   return text.trim();
 }
 
+export async function cordonCluster(
+  session: Session,
+  flags: { readonly reason?: string },
+  name: string,
+): Promise<void> {
+  await session.call("cordonCluster", { parameters: { name }, body: { reason: flags.reason } });
+  session.printOutcome({ kind: "cluster", name, result: "cordoned" });
+}
+
+export async function uncordonCluster(session: Session, _flags: object, name: string): Promise<void> {
+  await session.call("uncordonCluster", { parameters: { name } });
+  session.printOutcome({ kind: "cluster", name, result: "uncordoned" });
+}
+
 export async function removeCluster(
   session: Session,
   flags: { readonly yes: boolean },

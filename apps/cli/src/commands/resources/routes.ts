@@ -255,6 +255,20 @@ export const clusters = buildRouteMap({
       },
       load: async () => (await import("./clusters.ts")).addCluster,
     }),
+    cordon: command({
+      brief: "Keep new units out of a cluster; existing units stay",
+      examples: ["oaas cluster cordon edge --reason 'kernel update'"],
+      flags: { reason: reasonFlag },
+      positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
+      load: async () => (await import("./clusters.ts")).cordonCluster,
+    }),
+    uncordon: command({
+      brief: "Allow new units in a cordoned cluster again",
+      examples: ["oaas cluster uncordon edge"],
+      flags: {},
+      positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
+      load: async () => (await import("./clusters.ts")).uncordonCluster,
+    }),
     remove: command({
       brief: "Remove a cluster; rejected while deployments use it",
       examples: ["oaas cluster remove edge --yes"],

@@ -17,7 +17,15 @@ import {
   type BreakerState,
 } from "@oaas/foundation";
 import type { ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
-import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
+import {
+  NOOP_CONTEXT,
+  NOOP_LOGGER,
+  NOOP_METER,
+  type ContextStore,
+  type Logger,
+  type Meter,
+  type Tracer,
+} from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
 import type {
   CallOptions,
@@ -53,6 +61,7 @@ export interface CrmGatewayOptions {
   readonly clusters: RegistrationSource;
   readonly ambient: Ambient;
   readonly context?: ContextStore;
+  readonly tracer?: Tracer | undefined;
   readonly meter?: Meter;
   readonly logger?: Logger;
   readonly files?: SecretFiles;
@@ -257,6 +266,7 @@ export class GrpcCrmGateway implements CrmGateway {
           attempts: policy.retriedBy === "gateway" ? retryAttempts : 1,
           signal: options?.signal,
           probe: policy.probe === true,
+          explicit: options?.explicit === true,
         },
       ),
     );
@@ -276,10 +286,10 @@ export class GrpcCrmGateway implements CrmGateway {
 
   #connect(cluster: ClusterName, registration: ClusterRegistration): ClusterState {
     const { ambient, guard: policy = DEFAULT_GUARD } = this.#options;
-    const { context = NOOP_CONTEXT, files = nodeSecretFiles, logger = NOOP_LOGGER } = this.#options;
+    const { context = NOOP_CONTEXT, tracer, files = nodeSecretFiles, logger = NOOP_LOGGER } = this.#options;
     this.#metrics.setBreaker(cluster, "closed");
     return {
-      connection: new CrmConnection(registration, { ambient, context, files, logger }),
+      connection: new CrmConnection(registration, { ambient, context, tracer, files, logger }),
       guard: new ClusterGuard({
         cluster,
         ambient,

@@ -126,6 +126,7 @@ function candidate(reading: HealthReading, deployment: ClassDeployment, sources:
       name: reading.cluster,
       labels: entry.labels,
       breaker,
+      ...(entry.cordon === undefined ? {} : { cordon: entry.cordon }),
       ...(takenAtMs === undefined
         ? {}
         : { reading: health, readingAgeMs: Math.max(0, sources.ambient.clock.now() - takenAtMs) }),

@@ -1,5 +1,6 @@
 import { failedPrecondition, Fault } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
+import { NOOP_TRACER, type Tracer } from "@oaas/observability";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../../planner/explanation/compare-plans.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
@@ -28,8 +29,11 @@ export class Planning {
   readonly #sources: PlanInputSources;
   readonly #returned = new Map<string, DeploymentPlan>();
 
-  constructor(sources: PlanInputSources) {
+  readonly #tracer: Tracer;
+
+  constructor(sources: PlanInputSources, tracer: Tracer = NOOP_TRACER) {
     this.#sources = sources;
+    this.#tracer = tracer;
   }
 
   /**
@@ -41,10 +45,13 @@ export class Planning {
     previous: DeploymentPlan | undefined,
     packages: PackageSource = this.#sources.packages,
   ): Promise<Planned> {
-    const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
-    const planned = planWhatIf(input);
-    if (!planned.ok) throw refusalFault(planned.error);
-    return { ...rest, ...planned.value };
+    return this.#tracer.run({ name: "plan deployment", childOnly: true }, async (span) => {
+      const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
+      const planned = planWhatIf(input);
+      if (!planned.ok) throw refusalFault(planned.error);
+      span.set({ "oaas.plan.units": planned.value.plan.units.length, "oaas.plan.digest": planned.value.plan.digest });
+      return { ...rest, ...planned.value };
+    });
   }
 
   /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */

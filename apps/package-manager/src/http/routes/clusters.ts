@@ -12,7 +12,7 @@ import type { ClusterName, UnitId } from "@oaas/models";
 import type { z } from "zod";
 import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
-import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
+import type { ClusterAdmin, Cordons, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
 import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
 import { pageHeaders } from "./replies.ts";
@@ -20,7 +20,7 @@ import { pageHeaders } from "./replies.ts";
 /** Handlers of clusters, and of the class runtimes in them. */
 export function clusterHandlers(
   directory: ClusterDirectory,
-  admin: ClusterAdmin,
+  { admin, cordons }: { readonly admin: ClusterAdmin; readonly cordons: Cordons },
   status: StatusReader,
 ): HandlersOf<"clusters" | "class-runtimes"> {
   const entryOf = (parameters: Parameters): ClusterEntry => {
@@ -32,7 +32,13 @@ export function clusterHandlers(
   return {
     listClusters: async ({ call }) => {
       const readings = await directory.readings(call);
-      return json(readings.map((reading) => ({ name: reading.cluster, health: healthToWire(reading) })));
+      return json(
+        readings.map((reading) => ({
+          name: reading.cluster,
+          health: healthToWire(reading),
+          ...cordonToWire(directory.get(reading.cluster)),
+        })),
+      );
     },
     listClusterHealth: async ({ call }) => json((await directory.readings(call)).map(healthToWire)),
     getClusterHealth: async ({ parameters, call }) =>
@@ -50,6 +56,17 @@ export function clusterHandlers(
     removeCluster: async ({ parameters, call }) => {
       await admin.remove(parameters["name"] as ClusterName, call);
       return { status: 204 };
+    },
+    cordonCluster: async ({ parameters, body, call }) => {
+      const { name } = entryOf(parameters);
+      const { reason = call.reason } = body;
+      await cordons.cordon(name, { ...call, ...(reason === undefined ? {} : { reason }) });
+      return json(registrationToWire(entryOf(parameters), await directory.reading(name, call)));
+    },
+    uncordonCluster: async ({ parameters, call }) => {
+      const { name } = entryOf(parameters);
+      await cordons.uncordon(name);
+      return json(registrationToWire(entryOf(parameters), await directory.reading(name, call)));
     },
     listClassRuntimes: async ({ query }) => {
       const filter = omitUndefined({
@@ -79,5 +96,19 @@ function healthToWire({ health, error }: HealthReading): ReturnType<typeof clust
 function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.output<typeof clusterRegistrationView> {
   const { name, url, labels, timeoutMs, retryAttempts, tls, origin } = entry;
   const timeout = timeoutMs === undefined ? null : Math.round(timeoutMs / 1000);
-  return { name, url, labels, timeout, retry_attempts: retryAttempts, tls, origin, health: healthToWire(reading) };
+  return {
+    name,
+    url,
+    labels,
+    timeout,
+    retry_attempts: retryAttempts,
+    tls,
+    origin,
+    health: healthToWire(reading),
+    ...cordonToWire(entry),
+  };
+}
+
+function cordonToWire(entry: ClusterEntry | undefined): Pick<z.output<typeof clusterRegistrationView>, "cordon"> {
+  return entry?.cordon === undefined ? {} : { cordon: entry.cordon };
 }

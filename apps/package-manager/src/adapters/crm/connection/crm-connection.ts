@@ -1,7 +1,7 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { CrmInfoService, DeploymentService, HealthService, TopologyService } from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
-import type { ContextStore, Logger } from "@oaas/observability";
+import { type ContextStore, type Logger, NOOP_TRACER, type Tracer } from "@oaas/observability";
 import { RpcChannel, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { ClusterRegistration } from "../../../use-cases.ts";
 import { peerName } from "../guard/cluster-guard.ts";
@@ -22,6 +22,7 @@ const RETIRED_CHANNEL_MS = 60_000;
 export interface ConnectionDeps {
   readonly ambient: Ambient;
   readonly context: ContextStore;
+  readonly tracer?: Tracer | undefined;
   readonly files: SecretFiles;
   readonly logger: Logger;
 }
@@ -87,7 +88,7 @@ export class CrmConnection {
 
   #open(texts: readonly string[]): RpcChannel {
     const { name, url } = this.registration;
-    const { ambient, context } = this.#deps;
+    const { ambient, context, tracer = NOOP_TRACER } = this.#deps;
     const tls = this.#tls(texts);
     const token = this.#token();
     return new RpcChannel({
@@ -95,6 +96,7 @@ export class CrmConnection {
       address: addressOf(url),
       clock: ambient.clock,
       context,
+      tracer,
       ...(tls === undefined ? {} : { tls }),
       ...(token === undefined ? {} : { token }),
     });

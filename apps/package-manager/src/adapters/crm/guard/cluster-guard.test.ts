@@ -15,7 +15,7 @@ function createGuard(options: { attempts?: number; policy?: Partial<GuardPolicy>
   /** Runs one call on virtual time. The last outcome repeats for further attempts. */
   const run = async (
     outcomes: readonly ("ok" | "hang" | Fault)[],
-    call: { probe?: boolean; signal?: AbortSignal; deadlineMs?: number } = {},
+    call: { probe?: boolean; explicit?: boolean; signal?: AbortSignal; deadlineMs?: number } = {},
   ) => {
     attempts = 0;
     const done = guard
@@ -60,6 +60,22 @@ describe("ClusterGuard", () => {
     const { run } = createGuard({ attempts: 9 });
     const busy = unavailable("edge", "not read yet", { retryAfterMs: 60_000 });
     expect(await run([busy])).toMatchObject({ message: 'cluster "edge": not read yet' });
+  });
+
+  it("probes an open breaker by an explicit request half a second after the cluster came back", async () => {
+    const { run, guard, ambient, attempts } = createGuard();
+    await run([refused]);
+    await run([refused]);
+    expect(await run(["ok"], { explicit: true }), "the last call failed less than a second ago").toMatchObject({
+      detail: { kind: "unavailable", retryAfterMs: 1_000 },
+    });
+    await ambient.time.advance(1_000);
+    await run([refused], { explicit: true });
+    expect(attempts()).toBe(1);
+    await ambient.time.advance(1_000);
+    expect(await run(["ok"])).toMatchObject({ detail: { retryAfterMs: 9_000 } });
+    expect(await run(["ok"], { explicit: true })).toBe("answer");
+    expect(guard.state).toBe("closed");
   });
 
   it("rejects calls after consecutive failures until a probe succeeds", async () => {

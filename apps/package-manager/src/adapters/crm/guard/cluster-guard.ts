@@ -42,6 +42,8 @@ export interface GuardedCall {
   readonly signal?: AbortSignal | undefined;
   /** A health check: passes an open breaker and does not wait for other calls. */
   readonly probe?: boolean;
+  /** A user waits for the call: it probes an open breaker, at most once per second. */
+  readonly explicit?: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ export interface GuardedCall {
  *
  * *Guarantees*: a call ends by its deadline; it is retried only while its fault is retryable and time is left; when time
  * runs out between attempts, the last fault is reported instead of the deadline; after consecutive failures calls are
- * rejected until a probe succeeds; every fault names the cluster.
+ * rejected until a probe succeeds, which explicit requests start at most once per second; every fault names the cluster.
  * *Caveats*: every response counts as a success, so only deadlines limit a cluster that hangs on all calls except health
  * checks.
  */
@@ -129,9 +131,10 @@ export class ClusterGuard {
   }
 
   /** The breaker state with the call admitted; throws while the breaker rejects it. */
-  #admit({ probe }: GuardedCall): Breaker {
+  #admit({ probe, explicit }: GuardedCall): Breaker {
     const now = this.#ambient.clock.monotonic();
-    const admission = admit(this.#breaker, now, probe ? "probe" : "normal", this.#policy.breaker);
+    const priority = probe ? "health-check" : explicit ? "explicit" : "background";
+    const admission = admit(this.#breaker, now, priority, this.#policy.breaker);
     if (admission.admitted) return admission.breaker;
     const { retryAfterMs } = admission;
     const seconds = Math.ceil(retryAfterMs / 1000);

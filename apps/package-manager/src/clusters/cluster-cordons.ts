@@ -1,0 +1,78 @@
+import { notFound, timestamp, type Ambient } from "@oaas/foundation";
+import type { ClusterName } from "@oaas/models";
+import { Collection, CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
+import { retryOnConflict } from "../concurrency.ts";
+import type { Cordon } from "../ports.ts";
+import { CORDONS } from "../stores/cordon-store.ts";
+import type { Call, Cordons } from "../use-cases.ts";
+
+export interface ClusterCordonsOptions {
+  readonly store: KeyValueStore;
+  readonly ambient: Ambient;
+  readonly isCluster: (name: ClusterName) => boolean;
+}
+
+/**
+ * The cordons of clusters, durable and the same in every process on the store.
+ *
+ * *Guarantees*: a cordon is durable, and the plans of this process follow it, before the request is answered. A second
+ * cordon keeps the first one with its author, so that repeating a request changes nothing.
+ */
+export class ClusterCordons implements Cordons {
+  readonly #options: ClusterCordonsOptions;
+  readonly #cordons: Collection<Cordon>;
+  readonly #view: CollectionView<Cordon>;
+
+  constructor(options: ClusterCordonsOptions) {
+    this.#options = options;
+    this.#cordons = new Collection<Cordon>(options.store, CORDONS);
+    this.#view = new CollectionView(this.#cordons, { ambient: options.ambient });
+  }
+
+  start(): Promise<void> {
+    return this.#view.start();
+  }
+
+  close(): Promise<void> {
+    return this.#view.close();
+  }
+
+  of(name: ClusterName): Cordon | undefined {
+    return this.#view.get(name)?.record;
+  }
+
+  async cordon(name: ClusterName, { caller, reason }: Call): Promise<void> {
+    this.#assertCluster(name);
+    const cordon = {
+      by: caller,
+      at: timestamp(this.#options.ambient.clock.now()),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    await this.#commit(async () =>
+      (await this.#cordons.get(name)) === undefined ? this.#cordons.stageCreate(name, cordon) : undefined,
+    );
+  }
+
+  async uncordon(name: ClusterName): Promise<void> {
+    this.#assertCluster(name);
+    await this.#commit(() => this.stageRemoval(name));
+  }
+
+  /** Deletes the cordon of a cluster; undefined when there is none. */
+  async stageRemoval(name: ClusterName): Promise<Transaction | undefined> {
+    const found = await this.#cordons.get(name);
+    return found && this.#cordons.stageDelete(found);
+  }
+
+  async #commit(stage: () => Promise<Transaction | undefined>): Promise<void> {
+    const committed = await retryOnConflict(async () => {
+      const transaction = await stage();
+      return transaction && this.#options.store.commit(transaction);
+    });
+    if (committed !== undefined) await this.#view.waitForRevision(committed.revision);
+  }
+
+  #assertCluster(name: ClusterName): void {
+    if (!this.#options.isCluster(name)) throw notFound("cluster", name);
+  }
+}
