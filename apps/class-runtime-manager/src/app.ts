@@ -1,6 +1,13 @@
 import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
-import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import {
+  formatTraceparent,
+  NOOP_TRACER,
+  type ContextStore,
+  type Logger,
+  type Meter,
+  type Tracer,
+} from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
 import { RpcServer, type RequestListener } from "@oaas/rpc";
 import { openListeners } from "./adapters/listeners.ts";
@@ -16,12 +23,22 @@ import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
 import type { Leadership } from "./grpc/access/leadership.ts";
 import { createAuditLog } from "./grpc/access/audit.ts";
 import { authorizeCall, authorizeRole, isChange, type Credentials } from "./grpc/access/authorize.ts";
-import { capabilityNames, createKubeClusterReader, templateNames } from "./grpc/cluster/kube-cluster-reader.ts";
+import { isNodeReady } from "./availability/capacity.ts";
+import { AvailabilityRecorder } from "./availability/availability-recorder.ts";
+import { createKubeAvailabilityStore } from "./grpc/cluster/kube-availability-store.ts";
+import {
+  capabilityNames,
+  createKubeClusterReader,
+  templateNames,
+  type ClusterReader,
+} from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
 import { ignoreForbidden } from "./classes/kube-directory.ts";
+import { KubeNamespaces } from "./classes/kube-namespaces.ts";
 import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
 import { findFunctionService } from "./grpc/functions/function-service.ts";
+import type { DeployDeps } from "./grpc/deployments/deploy.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
@@ -49,6 +66,7 @@ export interface AppPorts {
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   readonly context: ContextStore;
+  readonly tracer?: Tracer | undefined;
   /** Loads the configuration again, for secrets in files that change. */
   readonly reread: () => CrmConfig;
   /** Resolves the addresses of state stores. Default: cluster DNS. */
@@ -98,7 +116,9 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
   const crm = createControllers(setup, clients, [reporterTask, enforcerTask, analyzerTask]);
   const classes = createClasses(setup, clients.client, crm);
-  const services = createServices(setup, clients.client, crm, classes);
+  const cluster = createClusterReader(setup, clients.client, crm);
+  const recorder = createRecorder(setup, clients.client, crm, cluster);
+  const services = createServices(setup, clients.client, crm, classes, cluster, recorder);
   const secrets = startSecrets(setup);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
   const measuring = connectMeasuring(setup, crm, secrets);
@@ -123,12 +143,15 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     },
   );
   crm.manager.start();
+  recorder?.start();
   const ready = crm.informers.synced().then(() => services.setServing(true));
   ready.catch(() => undefined);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     services.setServing(false);
     await listeners.close();
+    // Before the lease is released: only the leader stores.
+    await recorder?.close();
     await crm.manager.stop();
     await crm.events.flush();
     await release();
@@ -138,8 +161,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
 }
 
 /** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
-function createClients({ ambient, logger, meter, transport, leaseTransport }: AppPorts): Clients {
-  const common = { ambient, meter, userAgent: `oprc-crm/${VERSION}` };
+function createClients({ ambient, logger, meter, tracer = NOOP_TRACER, transport, leaseTransport }: AppPorts): Clients {
+  const common = { ambient, meter, tracer, userAgent: `oprc-crm/${VERSION}` };
   const onWarning = (text: string): void => logger.warn("API server warning", { text });
   return {
     client: new KubeClient({ ...common, transport, onWarning }),
@@ -148,15 +171,12 @@ function createClients({ ambient, logger, meter, transport, leaseTransport }: Ap
   };
 }
 
-function createControllers(
-  { config, ports, namespaces }: Setup,
-  clients: Clients,
-  tasks: readonly LedTask[],
-): ClassManager {
-  const { ambient, identity, logger, meter } = ports;
+function createControllers(setup: Setup, clients: Clients, tasks: readonly LedTask[]): ClassManager {
+  const { config, ports, namespaces } = setup;
+  const { ambient, identity, logger, meter, tracer = NOOP_TRACER } = ports;
   const { leaderElection } = config;
   const election = {
-    namespace: leaderElection.namespace ?? ports.podNamespace ?? namespaces.fallback,
+    namespace: leaseNamespace(setup),
     name: leaderElection.lease,
     leaseMs: leaderElection.leaseMs,
   };
@@ -164,6 +184,7 @@ function createControllers(
     ...clients,
     ambient,
     namespaces: watchedNamespaces(namespaces),
+    ...(config.features.createNamespaces ? { environmentsNamespace: namespaces.fallback } : {}),
     facts: configuredFacts(config),
     identity,
     concurrency: config.limits.concurrency,
@@ -172,6 +193,7 @@ function createControllers(
     ...(config.features.leaderElection ? { election } : {}),
     logger,
     meter,
+    tracer,
   });
 }
 
@@ -203,6 +225,8 @@ function createServices(
   client: KubeClient,
   crm: ClassManager,
   { directory, store }: Classes,
+  cluster: ClusterReader,
+  recorder: AvailabilityRecorder | undefined,
 ): GrpcServices {
   const { ambient, logger, meter } = ports;
   const { templateSources, facts } = crm;
@@ -221,6 +245,7 @@ function createServices(
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
     }),
+    ...(config.features.createNamespaces ? { provisionNamespace: createProvisioner(client, crm) } : {}),
     logs: { ambient, client, podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner) },
     invocations: {
       isAllowed: config.features.invoke,
@@ -228,16 +253,12 @@ function createServices(
       serviceOf: (object, functionKey, signal) => findFunctionService(client, object, functionKey, signal),
     },
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
-    cluster: createKubeClusterReader({
-      client,
-      ambient,
-      logger,
-      nodes: () => crm.pods.nodes,
-      apiFault: () => crm.informers.faults.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
-      capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.prometheus.url !== undefined),
-      templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
-      environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
-    }),
+    cluster,
+    measuredAvailability: () => recorder?.measure(),
+    traceparent: () => {
+      const { span } = ports.context.current();
+      return span && formatTraceparent(span);
+    },
     version: VERSION,
     clusterName: config.clusterName,
     labels: { ...(region === undefined ? {} : { region }), ...(zone === undefined ? {} : { zone }) },
@@ -246,6 +267,54 @@ function createServices(
     metrics: crmMetrics(meter),
     maxWatchers: config.limits.watchers,
   });
+}
+
+function createClusterReader(
+  { config, ports, namespaces }: Setup,
+  client: KubeClient,
+  crm: ClassManager,
+): ClusterReader {
+  const { ambient, logger } = ports;
+  const { templateSources, facts } = crm;
+  return createKubeClusterReader({
+    client,
+    ambient,
+    logger,
+    nodes: () => crm.pods.nodes,
+    apiFault: () => crm.informers.faults.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
+    capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.prometheus.url !== undefined),
+    templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
+    environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
+  });
+}
+
+/** Undefined when the availability is set by configuration. */
+function createRecorder(
+  setup: Setup,
+  client: KubeClient,
+  crm: ClassManager,
+  cluster: ClusterReader,
+): AvailabilityRecorder | undefined {
+  const { config, ports } = setup;
+  if (config.mockAvailability !== undefined) return undefined;
+  const { ambient, logger } = ports;
+  const key = { namespace: leaseNamespace(setup), name: `${config.leaderElection.lease}-availability` };
+  return new AvailabilityRecorder({
+    ambient,
+    logger,
+    store: createKubeAvailabilityStore(client, key, ambient.clock),
+    isApiUp: (signal) => cluster.isServing(signal),
+    nodes: () => {
+      const nodes = cluster.nodes();
+      return nodes && { ready: nodes.filter(isNodeReady).length, all: nodes.length };
+    },
+    isLeading: () => leadershipOf(crm, ports.identity).isLeading,
+  });
+}
+
+/** The namespace of the objects of the manager itself. */
+function leaseNamespace({ config, ports, namespaces }: Setup): string {
+  return config.leaderElection.namespace ?? ports.podNamespace ?? namespaces.fallback;
 }
 
 /** Without leader election this process is always the leader. */
@@ -268,6 +337,14 @@ function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): Wa
     changed: () => logger.info("secrets reloaded"),
     failed: (fault) => logger.warn("reload secrets failed; keeping the last ones", { fault }),
   });
+}
+
+function createProvisioner(client: KubeClient, { templateSources }: ClassManager): DeployDeps["provisionNamespace"] {
+  const provisioner = new KubeNamespaces(client);
+  return async ({ metadata: { namespace = "" }, spec }, signal) => {
+    const environment = templateSources.resolveEnvironment(namespace, spec.target_environment);
+    await provisioner.ensure(namespace, environment.ok ? environment.value : undefined, signal);
+  };
 }
 
 /** Undefined without a package manager URL. */
@@ -320,7 +397,7 @@ function connectMeasuring(
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {
-  const { ambient, logger, meter, context } = ports;
+  const { ambient, logger, meter, context, tracer = NOOP_TRACER } = ports;
   const audit = createAuditLog(logger);
   return new RpcServer({
     services,
@@ -328,6 +405,7 @@ function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, c
     logger,
     meter,
     context,
+    tracer,
     maxCallsPerCaller: config.limits.callsPerCaller,
     maxRequestBytesInFlight: config.limits.requestBytes,
     authorize: (method, head) => authorizeCall(method, head, credentials),

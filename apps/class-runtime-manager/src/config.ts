@@ -1,4 +1,4 @@
-import { clientNamesKind, defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
+import { clientNamesKind, defineConfig, env, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 import { parseImageReference } from "@oaas/models";
@@ -90,6 +90,12 @@ const variables = {
       .default(false)
       .doc(
         "Lets callers with the role deployer send requests to functions through the API server's service proxy, to try them out. Needs the permissions of deploy/class-runtime-manager/invoke.",
+      ),
+    createNamespaces: env("OPRC_CRM_FEATURES_CREATE_NAMESPACES")
+      .bool()
+      .default(false)
+      .doc(
+        "Creates served namespaces that do not exist when a class is deployed to them, with the pod security standard restricted, and with the quotas and network policy of the EnvironmentConfig. A namespace without EnvironmentConfigs then uses those of the default namespace. Needs the permissions of deploy/class-runtime-manager/create-namespaces.",
       ),
     odgm: env("OPRC_CRM_FEATURES_ODGM")
       .bool()
@@ -408,6 +414,7 @@ const variables = {
       .doc("How long pending reports may take when the process stops. The next leader reports every class again."),
   },
   log: { ...logging, level: logging.level.defaultIn({ dev: "debug" }) },
+  tracing: tracingVariables(),
 };
 
 /** The configuration of a class runtime manager. */
@@ -419,7 +426,7 @@ export const crmConfig = defineConfig({
   prefixes: ["OPRC_CRM_"],
   profile: "profile",
   variables,
-  notUsedYet: {
+  removedSettings: {
     "Recommended memory has the margins of the recommender.": [
       "OPRC_CRM_MEMORY_HEADROOM",
       "OPRC_CRM_MEMORY_LIMIT_FACTOR",
@@ -430,7 +437,7 @@ export const crmConfig = defineConfig({
       "OPRC_ZENOH_PORT",
       "OPRC_ZENOH_PEERS",
     ],
-    "The manager does not emit traces.": TRACING_VARIABLES,
+    "Traces are sent when OTEL_EXPORTER_OTLP_ENDPOINT is set.": ["TRACING_ENABLED"],
   },
   checks: [checkAccess, checkTls, checkLease, checkPm, checkPrometheus],
 });

@@ -11,7 +11,7 @@ await runService({
   version: VERSION,
   config: crmConfig,
   start: async (config, { ambient, env, observability, reloadConfig }) => {
-    const { log, meter, context } = observability;
+    const { log, meter, context, tracer } = observability;
     const { kubeconfig, context: kubeContext } = config.k8s;
     const access = loadAccess({
       env,
@@ -31,6 +31,7 @@ await runService({
       metricsText: () => meter.text(),
       metricsType: meter.contentType,
       context,
+      tracer,
       reread: reloadConfig,
     });
     for (const warning of app.warnings) log.warn(warning);

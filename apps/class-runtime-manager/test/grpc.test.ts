@@ -450,6 +450,34 @@ describe("CrmInfoService", () => {
     expect((await info.getEnvHealth({})).status).toBe(want);
   });
 
+  test("reports the measured availability with window and sample size", async () => {
+    const day = 86_400_000;
+    const measured = {
+      value: 0.9,
+      apiAvailability: 0.95,
+      nodeAvailability: 0.9 / 0.95,
+      samples: 5760,
+      observedMs: 2 * day,
+      evidenceMs: 1.5 * day,
+      sinceMs: 20_000 * day,
+    };
+    const { info } = await start({ measuredAvailability: () => measured });
+    const expected = {
+      value: 0.9,
+      apiAvailability: 0.95,
+      windowSeconds: 2_592_000,
+      halfLifeSeconds: 864_000,
+      samples: 5760n,
+      observedSeconds: 172_800n,
+      evidenceSeconds: 129_600,
+      since: { seconds: 1_728_000_000n, nanos: 0 },
+    };
+    expect((await info.getEnvHealth({})).availabilityMeasurement).toMatchObject(expected);
+    expect((await info.getClusterHealth({})).availabilityMeasurement).toMatchObject(expected);
+    const mocked = await start({ measuredAvailability: () => measured, mockAvailability: 0.5 });
+    expect((await mocked.info.getEnvHealth({})).availabilityMeasurement).toBeUndefined();
+  });
+
   test("marks a mocked availability", async () => {
     const { info } = await start({ mockAvailability: 0.5 });
     const { availability, availabilityBasis } = await info.getEnvHealth({});

@@ -75,7 +75,7 @@ describeOnTarget("Knative and other templates", { needs: ["kubectl", "knative-ma
   async function removeKnativeObjects(): Promise<void> {
     const patch = JSON.stringify({ metadata: { finalizers: null } });
     await fixture.kubectl(["patch", "service", "order", "-n", NAMESPACE, "--type=merge", "-p", patch]);
-    await fixture.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE} --ignore-not-found`);
+    await fixture.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE} --ignore-not-found --wait=false`);
   }
 
   test("a class that selects Knative waits until it is installed", async () => {

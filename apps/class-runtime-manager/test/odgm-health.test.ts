@@ -16,7 +16,8 @@ const GRID: Grid = {
   port: 8080,
   nodes: 2,
   isShared: false,
-  collections: [{ name: "shop.Order", partitions: 2 }],
+  collections: [{ name: "shop.Order", partitions: 2, replicas: 1 }],
+  nodeOfShard: new Map(),
   lastReading: undefined,
 };
 
@@ -61,13 +62,14 @@ test("returns shards and capabilities of every node", async () => {
   const addresses = [await startNode([0, 1]), await startNode([1], "without capabilities")];
   expect(await queryNodes(addresses)).toEqual([
     {
+      address: addresses[0],
       shards: [
-        { collection: "shop.Order", partition: 0, objects: 7 },
-        { collection: "shop.Order", partition: 1, objects: 7 },
+        { collection: "shop.Order", partition: 0, shard: 0, objects: 7 },
+        { collection: "shop.Order", partition: 1, shard: 1, objects: 7 },
       ],
       capabilities: ["string_ids", "event_pipeline_v2"],
     },
-    { shards: [{ collection: "shop.Order", partition: 1, objects: 7 }] },
+    { address: addresses[1], shards: [{ collection: "shop.Order", partition: 1, shard: 1, objects: 7 }] },
   ]);
 });
 

@@ -3,6 +3,7 @@ import { get } from "node:https";
 import path from "node:path";
 import { loadConfig } from "@oaas/config";
 import { CrmInfoService, DeploymentService } from "@oaas/contracts/grpc";
+import { realAmbient } from "@oaas/foundation/real";
 import type { ChannelTls } from "@oaas/rpc";
 import {
   describeOnTarget,
@@ -14,7 +15,9 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { EMPTY_HISTORY, recordObservation } from "../src/availability/availability-history.ts";
 import { crmConfig } from "../src/config.ts";
+import { createKubeAvailabilityStore } from "../src/grpc/cluster/kube-availability-store.ts";
 import { crdFiles } from "./support/class-cluster.ts";
 import { ControllerFixture, classManifest, FACTS } from "./support/controller-fixture.ts";
 import { startQuickEnforcer } from "./support/quick-enforcer.ts";
@@ -203,6 +206,26 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     await kubectl(`delete crt --all -n ${namespace} --timeout=150s`);
     await crm.manager.stop();
   };
+  /** Stores the measured availability twice, as the leader does every ten minutes; a stale version is rejected. */
+  const storeAvailabilityWithAccount = async (): Promise<void> => {
+    const token = (await kubectl("create token oprc-crm -n oaas-system")).trim();
+    const key = { namespace: "oaas-system", name: "oprc-crm-availability" };
+    const store = createKubeAvailabilityStore(fixture.createClient(token), key, realAmbient.clock);
+    const { signal } = new AbortController();
+    const untilMs = realAmbient.clock.now();
+    const observed = { fromMs: untilMs - 60_000, untilMs, isApiUp: true, nodes: { ready: 1, all: 2 }, samples: 2 };
+    const history = recordObservation(EMPTY_HISTORY, observed);
+    expect(await store.load(signal)).toEqual({ history: EMPTY_HISTORY });
+    await store.save(history, undefined, signal);
+    const first = await store.load(signal);
+    expect(first).toEqual({ history, version: expect.any(String) });
+    const later = recordObservation(history, { ...observed, fromMs: untilMs, untilMs: untilMs + 1000 });
+    await store.save(later, first.version, signal);
+    await expect(store.save(history, first.version, signal)).rejects.toMatchObject({ kind: "conflict" });
+    expect(await kubectl(`get configmap ${key.name} -n ${key.namespace} -o jsonpath={.data}`)).toContain("observedMs");
+    await kubectl(`patch configmap ${key.name} -n ${key.namespace} --type=merge -p {"data":{"history.json":"{"}}`);
+    expect(await store.load(signal)).toMatchObject({ history: EMPTY_HISTORY });
+  };
   /** Reads logs for some time. Simulated nodes of a real API server have no kubelet, so it may not answer. */
   const readLogs = async (crm: ManagerProcess, of: { deploymentId: string; namespace: string }): Promise<void> => {
     const signal = AbortSignal.timeout(5000);
@@ -273,6 +296,23 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     expect(loadConfig(crmConfig, { env: settingsOf(manifests), readFile: () => "s" }).features.invoke).toBe(true);
     for (const overlay of ["dev", "edge", "full"])
       expect(isGranted(await manifestsOf(`overlays/${overlay}`))).toBe(false);
+  });
+
+  test("the component create-namespaces allows creating namespaces, and the overlays do not", async () => {
+    const overlays = path.relative(folder.path, path.join(MANAGER, "overlays", "dev"));
+    const components = [path.relative(folder.path, path.join(MANAGER, "create-namespaces"))];
+    writeFileSync(path.join(folder.path, "kustomization.yaml"), JSON.stringify({ resources: [overlays], components }));
+    const verbsIn = (manifests: readonly Manifest[], resource: string): readonly string[] =>
+      manifests.flatMap(({ rules = [] }) =>
+        rules.flatMap(({ resources, verbs }) => (resources.includes(resource) ? verbs : [])),
+      );
+    const manifests = await manifestsOf(path.relative(MANAGER, folder.path));
+    expect(verbsIn(manifests, "namespaces")).toEqual(["get", "create"]);
+    expect(verbsIn(manifests, "resourcequotas")).toEqual(["create", "patch", "delete"]);
+    const { features } = loadConfig(crmConfig, { env: settingsOf(manifests), readFile: () => "s" });
+    expect(features.createNamespaces).toBe(true);
+    for (const overlay of ["dev", "edge", "full"])
+      expect(verbsIn(await manifestsOf(`overlays/${overlay}`), "namespaces")).toEqual([]);
   });
 
   test.each(["dev", "edge"])("overlay %s refuses anonymous callers and system namespaces", async (overlay) => {
@@ -408,6 +448,7 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     await kubectl("delete crt,deploymentrecords --all -n shop --timeout=150s");
     expect(await crm.stop()).toBe(0);
     await enforceWithAccount();
+    await storeAvailabilityWithAccount();
 
     const requests = await accountRequests();
     expect(requests.filter(({ status }) => status === 403)).toEqual([]);

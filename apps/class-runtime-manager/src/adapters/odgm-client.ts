@@ -41,9 +41,11 @@ async function readNode(address: string, clock: Clock, deadlineMs: number, signa
       client.capabilities({}, { signal }).catch(() => undefined),
     ]);
     return {
-      shards: stats.shards.map(({ collection, partitionId, count }) => ({
+      address,
+      shards: stats.shards.map(({ collection, partitionId, shardId, count }) => ({
         collection,
         partition: partitionId,
+        shard: Number(shardId),
         objects: Number(count),
       })),
       ...(capabilities ? { capabilities: capabilityNames(capabilities) } : {}),

@@ -1,5 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { ObjectKey } from "@oaas/kube-core";
+import type { Environment } from "../rendering/model/cluster-facts.ts";
 import type { UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 
 /** A class runtime in the cluster. */
@@ -25,6 +26,15 @@ export interface ClassDirectory {
   list(): Iterable<StoredClass>;
   /** Calls the handler for every existing object, then for every change in order. Returns the unsubscribe function. */
   onChange(handler: (change: ClassChange) => void): () => void;
+}
+
+/** Creates the namespaces of classes. */
+export interface NamespaceProvisioner {
+  /**
+   * Creates the namespace if it is missing, and applies the limits of the environment to a namespace that it created.
+   * Throws unavailable while the namespace is being deleted.
+   */
+  ensure(namespace: string, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
 }
 
 /** Class runtimes on the API server. */

@@ -16,12 +16,13 @@ import {
   type ReconcileContext,
   type Source,
 } from "@oaas/kube-runtime";
-import type { Logger, Meter } from "@oaas/observability";
+import type { Logger, Meter, Tracer } from "@oaas/observability";
 import { gridOf, type Grid } from "../odgm-health/grid.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { OWNER_LABEL } from "../templates/index.ts";
 import { crmMetrics } from "../telemetry.ts";
 import { classLogFields } from "./reconcile/log-fields.ts";
+import { classTrace } from "./reconcile/class-trace.ts";
 import type { PodView } from "./cluster/pod-view.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import type { ReconcileDeps } from "./reconcile/reconcile-deps.ts";
@@ -37,6 +38,7 @@ export interface ClassControllerDeps {
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
+  readonly tracer: Tracer;
   readonly informers: InformerPool;
   readonly namespaces: readonly string[] | undefined;
   readonly concurrency: number;
@@ -57,7 +59,7 @@ export function createClassController<T extends KubeObject>(
   classKind: ClassKind<T>,
   options: ClassControllerDeps,
 ): () => Controller {
-  const { ambient, logger, meter, informers, namespaces, concurrency, shared, kinds } = options;
+  const { ambient, logger, meter, tracer, informers, namespaces, concurrency, shared, kinds } = options;
   const informer = informers.view(classKind.type, namespaces, {}, { isOptional: classKind.isOptional });
   const deps: ReconcileDeps<T> = {
     ...shared,
@@ -74,6 +76,8 @@ export function createClassController<T extends KubeObject>(
       ambient,
       logger,
       meter,
+      tracer,
+      traceOf: (key) => classTrace(informer.get(key), (object) => classKind.statusOf(object)),
       concurrency,
       logFields: (key) => classLogFields(informer.get(key)),
       sources: watchSources(deps, options),
@@ -121,6 +125,8 @@ function watchSources<T extends KubeObject>(
   const all = (): ObjectKey[] => [...informer.cache.list()].map(keyOf);
   const inNamespace = ({ metadata }: KubeObject): ObjectKey[] =>
     [...informer.cache.list(metadata.namespace)].map(keyOf);
+  const inEnvironment = (object: KubeObject): ObjectKey[] =>
+    templateSources.isShared(object.metadata.namespace) ? all() : inNamespace(object);
   return [
     own(informer, {
       when: anyOf(specChanged, annotationsChanged, enforcementChanged(classKind)),
@@ -128,7 +134,7 @@ function watchSources<T extends KubeObject>(
     }),
     children.source(classKind.owner),
     podSource(pods, informer),
-    mapped(templateSources.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
+    mapped(templateSources.environments, inEnvironment, { when: specChanged, priority: PRIORITY.low }),
     mapped(templateSources.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
     mapped(routers, inNamespace, { priority: PRIORITY.low }),
     kinds.source(all),

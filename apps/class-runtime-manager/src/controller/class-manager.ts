@@ -10,7 +10,7 @@ import {
   type KubeClient,
   type LedTask,
 } from "@oaas/kube-runtime";
-import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import { NOOP_LOGGER, NOOP_METER, NOOP_TRACER, type Logger, type Meter, type Tracer } from "@oaas/observability";
 import type { Observation } from "../lifecycle/observation/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { ChildApplier } from "./children/apply-children.ts";
@@ -46,6 +46,8 @@ export interface ClassManagerOptions {
   readonly ambient: Ambient;
   /** The watched namespaces; undefined watches the whole cluster and needs cluster-wide permissions. */
   readonly namespaces: readonly string[] | undefined;
+  /** Namespaces without EnvironmentConfigs use those of this namespace; absent if they have none. */
+  readonly environmentsNamespace?: string;
   readonly facts: ConfiguredFacts;
   /** Identity in leases and events. */
   readonly identity: string;
@@ -61,6 +63,7 @@ export interface ClassManagerOptions {
   readonly odgmHealth?: OdgmHealth;
   readonly logger?: Logger;
   readonly meter?: Meter;
+  readonly tracer?: Tracer;
 }
 
 /** The controllers and the parts that other services read. */
@@ -95,7 +98,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const elector = options.election && createElector(options.election, options);
   const actingClient = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
   const children = new ChildCache(informers, namespaces);
-  const templateSources = new TemplateSources(informers, namespaces);
+  const templateSources = new TemplateSources(informers, namespaces, options.environmentsNamespace);
   const pods = new PodView(client, informers, namespaces);
   const facts = new FactsReader(options.facts, children, informers, namespaces);
   const events = new EventRecorder({
@@ -152,6 +155,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     ambient,
     logger,
     meter,
+    tracer: options.tracer ?? NOOP_TRACER,
     informers,
     namespaces,
     concurrency: options.concurrency ?? 8,

@@ -150,18 +150,11 @@ function withoutVolatileFields(status: ClassRuntimeStatus): unknown {
   // Do not write status for each child that a deletion removes.
   const rest = status.phase === "deleting" ? others : { ...others, refs };
   if (odgm === undefined) return rest;
-  const {
-    last_checked: _asked,
-    consensus_status: consensus,
-    collections_status: collections,
-    active_nodes: nodes,
-    ...store
-  } = odgm;
+  const { last_checked: _asked, collections_status: collections, active_nodes: nodes, ...store } = odgm;
   return {
     ...rest,
     odgm_cluster_status: {
       ...store,
-      leader: consensus?.leader_node,
       nodes: nodes?.map(({ last_heartbeat: _heard, ...node }) => node),
       collections: collections?.map(({ total_objects: _held, ...collection }) => collection),
     },

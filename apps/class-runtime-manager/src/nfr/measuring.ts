@@ -10,7 +10,8 @@ import { Analyzer, type AnalyzedComponent } from "./analysis/analyzer.ts";
 import { ClassSource } from "./analysis/class-source.ts";
 import type { MetricsProvider } from "./analysis/metrics-provider.ts";
 import { analyzerSettings } from "./analysis/settings.ts";
-import { Enforcer, type ComponentFindings } from "./enforcer/enforcer.ts";
+import { Enforcer } from "./enforcer/enforcer.ts";
+import type { ComponentFindings } from "./enforcer/policy-input.ts";
 import { createForeignScalerFinder } from "../controller/children/foreign-scaler.ts";
 import { policySettings } from "./enforcer/settings.ts";
 

@@ -17,7 +17,9 @@ export interface Grid {
   readonly nodes: number;
   /** Whether other clusters have nodes too; then partitions may be served elsewhere. */
   readonly isShared: boolean;
-  readonly collections: readonly { readonly name: string; readonly partitions: number }[];
+  readonly collections: readonly { readonly name: string; readonly partitions: number; readonly replicas: number }[];
+  /** The node that a shard is assigned to, by shard id; empty without planned assignments. */
+  readonly nodeOfShard: ReadonlyMap<number, number>;
   /** The last reading in the status. */
   readonly lastReading: OdgmReading | undefined;
 }
@@ -47,9 +49,21 @@ export function gridOf(
     nodes,
     isShared,
     lastReading: lastReading(odgm, isShared),
-    collections: (odgm.collections_status ?? []).map(({ name, partition_count: partitions = 0 }) => ({
-      name,
-      partitions,
-    })),
+    collections: (odgm.collections_status ?? []).map(
+      ({ name, partition_count: partitions = 0, replica_count: replicas = 1 }) => ({ name, partitions, replicas }),
+    ),
+    nodeOfShard: nodesOfShards(spec?.odgm_config),
   };
+}
+
+function nodesOfShards(config: ClassRuntime["spec"]["odgm_config"]): ReadonlyMap<number, number> {
+  const assignments = Object.values(config?.collection_assignments ?? {}).flat();
+  return new Map(
+    assignments.flatMap(({ replica = [], shard_ids: ids = [] }) =>
+      ids.flatMap((id, index) => {
+        const node = replica[index];
+        return node === undefined ? [] : [[id, node] as const];
+      }),
+    ),
+  );
 }

@@ -12,12 +12,19 @@ const grid = (over: Partial<Grid> = {}): Grid => ({
   port: 8080,
   nodes: 2,
   isShared: false,
-  collections: [{ name: "shop.Order", partitions: 2 }],
+  collections: [{ name: "shop.Order", partitions: 2, replicas: 1 }],
+  nodeOfShard: new Map(),
   lastReading: undefined,
   ...over,
 });
 const node = (...partitions: number[]): NodeAnswer => ({
-  shards: partitions.map((partition) => ({ collection: "shop.Order", partition, objects: partition + 10 })),
+  address: "10.0.0.1:8080",
+  shards: partitions.map((partition) => ({
+    collection: "shop.Order",
+    partition,
+    shard: partition + 100,
+    objects: partition + 10,
+  })),
   capabilities: ["string_ids"],
 });
 
@@ -45,16 +52,62 @@ describe("assesses responses", () => {
     expect(assessAnswers(expected, answers, NOW)?.healthy).toBe(healthy),
   );
 
-  test("reports shards, partitions, capabilities, and objects once per partition", () => {
-    expect(assessAnswers(grid(), [node(0, 1), node(1)], NOW)).toEqual({
+  test("reports nodes, shards, partitions, capabilities, and objects once per partition", () => {
+    const other = { ...node(1), address: "10.0.0.2:8080" };
+    expect(assessAnswers(grid(), [node(0, 1), other], NOW)).toEqual({
       healthy: true,
       checkedAt: "2026-11-15T00:00:00.000Z",
       details: {
         capabilities: ["string_ids"],
+        active_nodes: ["10.0.0.1:8080", "10.0.0.2:8080"].map((address) => ({
+          node_id: address,
+          address,
+          status: "serving",
+          last_heartbeat: "2026-11-15T00:00:00.000Z",
+        })),
+        shard_distribution: { total_shards: 2, active_shards: 3, distribution_balance: 0.75 },
         collections_status: [{ name: "shop.Order", ready_shards: 3, active_partitions: 2, total_objects: 21 }],
       },
     });
   });
+
+  test("names nodes by the assignment of their shards", () => {
+    const planned = grid({
+      nodeOfShard: new Map([
+        [100, 8],
+        [101, 7],
+      ]),
+    });
+    const other = { ...node(1), address: "10.0.0.2:8080" };
+    expect(assessAnswers(planned, [node(0), other], NOW)?.details?.active_nodes).toMatchObject([
+      { node_id: "7", address: "10.0.0.2:8080" },
+      { node_id: "8", address: "10.0.0.1:8080" },
+    ]);
+  });
+
+  test.each([
+    { case: "a node is silent", grid: grid(), answers: [node(0, 1)], want: { total_shards: 2, active_shards: 2 } },
+    {
+      case: "other clusters serve shards",
+      grid: grid({ isShared: true, nodes: 1 }),
+      answers: [node(0)],
+      want: { active_shards: 1, distribution_balance: 1 },
+    },
+    {
+      case: "each partition has two replicas",
+      grid: grid({ nodes: 1, collections: [{ name: "shop.Order", partitions: 2, replicas: 2 }] }),
+      answers: [node(0, 1)],
+      want: { total_shards: 4, active_shards: 2, distribution_balance: 1 },
+    },
+    {
+      case: "no shard at all",
+      grid: grid({ nodes: 1 }),
+      answers: [node()],
+      want: { total_shards: 2, active_shards: 0 },
+    },
+  ])("counts shards when $case", ({ grid: expected, answers, want }) =>
+    expect(assessAnswers(expected, answers, NOW)?.details?.shard_distribution).toEqual(want),
+  );
 
   test("names the collection and the number of missing partitions", () => {
     expect(assessAnswers(grid(), [node(0), node(0)], NOW)?.message).toBe("serves 1 of 2 partitions of shop.Order");
@@ -100,8 +153,17 @@ describe("state stores to query", () => {
 
   test("reads endpoints and collections from the status", () => {
     expect(gridOf(object, { odgm_cluster_status: odgm }, {})).toEqual(
-      grid({ nodes: 1, collections: [{ name: "shop.Order", partitions: 4 }] }),
+      grid({ nodes: 1, collections: [{ name: "shop.Order", partitions: 4, replicas: 1 }] }),
     );
+  });
+
+  test("reads the nodes of shards from the planned assignments", () => {
+    const assignments = { "shop.Order": [{ primary: 11, replica: [1, 2], shard_ids: [11, 12] }] };
+    const spec = { odgm_config: { collection_assignments: assignments } };
+    expect([...(gridOf(object, { odgm_cluster_status: odgm }, spec as never)?.nodeOfShard ?? [])]).toEqual([
+      [11, 1],
+      [12, 2],
+    ]);
   });
 
   test("is shared with nodes in other clusters", () => {

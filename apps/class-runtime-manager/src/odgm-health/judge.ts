@@ -3,9 +3,18 @@ import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
 import { verdict } from "./verdict.ts";
 
+type Details = NonNullable<OdgmReading["details"]>;
+
 /** Response of one node: its shards and capabilities. */
 export interface NodeAnswer {
-  readonly shards: readonly { readonly collection: string; readonly partition: number; readonly objects: number }[];
+  /** Address that was asked, as host:port. */
+  readonly address: string;
+  readonly shards: readonly {
+    readonly collection: string;
+    readonly partition: number;
+    readonly shard: number;
+    readonly objects: number;
+  }[];
   readonly capabilities?: readonly string[];
 }
 
@@ -19,11 +28,14 @@ export function assessAnswers(grid: Grid, answers: readonly NodeAnswer[], nowMs:
   const assessment = verdict(served, grid.isShared);
   if (!assessment.healthy && answers.length < grid.nodes) return undefined;
   const capabilities = [...new Set(answers.flatMap((answer) => answer.capabilities ?? []))].toSorted();
+  const checkedAt = timestamp(nowMs);
   return {
     ...assessment,
-    checkedAt: timestamp(nowMs),
+    checkedAt,
     details: {
       ...(capabilities.length === 0 ? {} : { capabilities }),
+      active_nodes: activeNodes(grid, answers, checkedAt),
+      shard_distribution: shardDistribution(grid, answers),
       collections_status: served.map(({ name, shards, held, objects }) => ({
         name,
         ready_shards: shards,
@@ -45,6 +57,46 @@ function servedOf(name: string, answers: readonly NodeAnswer[]): { shards: numbe
   return { shards: shards.length, held: fullest.size, objects };
 }
 
+/** The nodes that responded. Their API does not report ids: the planned assignment of a shard names its node. */
+function activeNodes(
+  { nodeOfShard }: Grid,
+  answers: readonly NodeAnswer[],
+  checkedAt: string,
+): NonNullable<Details["active_nodes"]> {
+  const nodes = answers.map(({ address, shards }) => {
+    const id = shards.map(({ shard }) => nodeOfShard.get(shard)).find((node) => node !== undefined);
+    return {
+      node_id: id === undefined ? address : String(id),
+      address,
+      status: shards.length === 0 ? "idle" : "serving",
+      last_heartbeat: checkedAt,
+    };
+  });
+  return [...new Map(nodes.map((node) => [node.node_id, node])).values()].toSorted((one, other) =>
+    one.node_id < other.node_id ? -1 : 1,
+  );
+}
+
+/** Counts shards. The balance needs the responses of all nodes: the mean of shards per node, divided by the maximum. */
+function shardDistribution(
+  { collections, isShared, nodes }: Grid,
+  answers: readonly NodeAnswer[],
+): NonNullable<Details["shard_distribution"]> {
+  const names = new Set(collections.map(({ name }) => name));
+  const counts = answers.map(({ shards }) => shards.filter(({ collection }) => names.has(collection)).length);
+  const active = counts.reduce((sum, shards) => sum + shards, 0);
+  const most = Math.max(...counts);
+  return {
+    ...(isShared
+      ? {}
+      : { total_shards: collections.reduce((sum, { partitions, replicas }) => sum + partitions * replicas, 0) }),
+    active_shards: active,
+    ...(answers.length < nodes || most === 0
+      ? {}
+      : { distribution_balance: Math.round((active / answers.length / most) * 1000) / 1000 }),
+  };
+}
+
 /** Whether two readings are equal apart from object counts and times. */
 export function isSameReading(one: OdgmReading | undefined, other: OdgmReading | undefined): boolean {
   return equalJson(withoutVolatileFields(one), withoutVolatileFields(other));
@@ -54,5 +106,12 @@ function withoutVolatileFields(reading: OdgmReading | undefined): unknown {
   if (reading === undefined) return {};
   const { checkedAt: _, details, ...verdict } = reading;
   const collections = details?.collections_status?.map(({ total_objects: _objects, ...collection }) => collection);
-  return { ...verdict, capabilities: details?.capabilities ?? [], collections: collections ?? [] };
+  const nodes = details?.active_nodes?.map(({ last_heartbeat: _heard, ...node }) => node);
+  return {
+    ...verdict,
+    capabilities: details?.capabilities ?? [],
+    nodes: nodes ?? [],
+    shards: details?.shard_distribution ?? {},
+    collections: collections ?? [],
+  };
 }

@@ -24,7 +24,8 @@ function lab(names: readonly string[]) {
       port: 1,
       nodes: 1,
       isShared: false,
-      collections: [{ name: "c", partitions: 1 }],
+      collections: [{ name: "c", partitions: 1, replicas: 1 }],
+      nodeOfShard: new Map(),
       lastReading:
         name === "restored" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
     }));
@@ -44,7 +45,12 @@ function lab(names: readonly string[]) {
           const { mood = "", partitions = 0, objects = 0 } = stores.get(uid) ?? {};
           await sleep(ambient.timers, mood === "hangs" ? 60_000 : 10, signal);
           if (mood === "is away") throw new Error("no such host");
-          return [{ shards: partitions === 0 ? [] : [{ collection: "c", partition: 0, objects }] }];
+          return [
+            {
+              address: "10.0.0.1:8080",
+              shards: partitions === 0 ? [] : [{ collection: "c", partition: 0, shard: 1, objects }],
+            },
+          ];
         } finally {
           underWay -= 1;
         }

@@ -25,6 +25,7 @@ export function lastReading(
   isShared: boolean,
 ): OdgmReading | undefined {
   const { last_checked: checkedAt, capabilities, collections_status: collections = [] } = odgm;
+  const { active_nodes: nodes, shard_distribution: shards } = odgm;
   if (checkedAt === undefined) return undefined;
   const served = collections.map(({ name, partition_count: partitions = 0, active_partitions: held = 0 }) => ({
     name,
@@ -36,6 +37,8 @@ export function lastReading(
     checkedAt,
     details: {
       ...(capabilities === undefined ? {} : { capabilities }),
+      ...(nodes === undefined ? {} : { active_nodes: nodes }),
+      ...(shards === undefined ? {} : { shard_distribution: shards }),
       collections_status: collections.map(
         ({ partition_count: _partitions, replica_count: _copies, ...collection }) => collection,
       ),

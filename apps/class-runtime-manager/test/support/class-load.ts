@@ -5,7 +5,8 @@ export async function writeLoad(prometheus: PrometheusUnderTest, fromMs: number,
   const times = Array.from({ length: Math.floor((toMs - fromMs) / 1_000) }, (_, index) => fromMs + index * 1_000);
   const counter = (name: string, labels: Record<string, string>, perSecond: number) => ({
     labels: { __name__: name, namespace: "default", ...labels },
-    samples: times.map((atMs) => ({ atMs, value: ((atMs - toMs) / 1_000 + 100_000) * perSecond })),
+    // By the time alone, so that a late write is not a counter reset.
+    samples: times.map((atMs) => ({ atMs, value: (atMs / 1_000 - 1.7e9) * perSecond })),
   });
   const gauge = (name: string, labels: Record<string, string>, value: number) => ({
     labels: { __name__: name, namespace: "default", ...labels },

@@ -40,7 +40,11 @@ export class TemplateSources {
   readonly #parsedTemplates = new WeakMap<TemplateObject, Result<ParsedTemplate, readonly Violation[]>>();
   readonly #parsedEnvironments = new WeakMap<EnvironmentObject, Result<EnvironmentConfigSpec, readonly Violation[]>>();
 
-  constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
+  /** Namespaces without EnvironmentConfigs use those of this namespace. */
+  readonly #shared: string | undefined;
+
+  constructor(pool: InformerPool, namespaces: readonly string[] | undefined, shared?: string) {
+    this.#shared = shared;
     this.environments = pool.view(ENVIRONMENT_CONFIGS, namespaces);
     this.templates = pool.view(DEPLOYMENT_TEMPLATES, namespaces);
   }
@@ -49,7 +53,8 @@ export class TemplateSources {
    * Resolves the environment of a class: the named one, else the one flagged as default, else the one named "default".
    * Refuses a named environment that is missing and any that is invalid; undefined without a name and a default.
    */
-  resolveEnvironment(namespace: string, name: string | undefined): ResolvedEnvironment {
+  resolveEnvironment(classNamespace: string, name: string | undefined): ResolvedEnvironment {
+    const namespace = this.#environmentsOf(classNamespace);
     const found = name === undefined ? this.defaultEnvironment(namespace) : this.environments.get({ namespace, name });
     if (found === undefined) {
       if (name === undefined) return ok(undefined);
@@ -61,10 +66,22 @@ export class TemplateSources {
     return ok({ name: found.metadata.name, spec: spec.value });
   }
 
-  /** Whether the namespace has any environment. */
+  /** Whether any environment applies to the namespace. */
   hasEnvironments(namespace: string): boolean {
-    for (const _ of this.environments.cache.list(namespace)) return true;
+    for (const _ of this.environments.cache.list(this.#environmentsOf(namespace))) return true;
     return false;
+  }
+
+  /** Whether classes of other namespaces may use the environments of this one. */
+  isShared(namespace: string | undefined): boolean {
+    return namespace !== undefined && namespace === this.#shared;
+  }
+
+  /** The namespace whose environments apply to the classes of a namespace. */
+  #environmentsOf(namespace: string): string {
+    if (this.#shared === undefined) return namespace;
+    for (const _ of this.environments.cache.list(namespace)) return namespace;
+    return this.#shared;
   }
 
   /** Of several defaults the oldest, then the first by name, so that a new default does not move existing classes. */

@@ -2,6 +2,7 @@ import { CrmInfoService } from "@oaas/contracts/grpc";
 import type { Clock } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, readinessSignal, type Availability } from "../../availability/availability.ts";
+import { HALF_LIFE_DAYS, WINDOW_DAYS, type AvailabilityMeasurement } from "../../availability/availability-history.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
 import { omitUndefined } from "../../mapping/omit-empty.ts";
@@ -25,6 +26,8 @@ export interface CrmInfoDeps {
   readonly labels: Readonly<Record<string, string>>;
   /** Replaces the measured availability. */
   readonly mockAvailability?: number | undefined;
+  /** The measurement that survives restarts; undefined before the first observation. */
+  readonly measuredAvailability?: () => AvailabilityMeasurement | undefined;
 }
 
 /** API features beyond the contract of earlier releases. */
@@ -78,11 +81,12 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
   return omitUndefined({
     status: isServing ? statusOf(nodes, deps) : "Unhealthy",
     crmVersion: deps.version,
-    lastSeen: { seconds: BigInt(Math.floor(nowMs / 1000)), nanos: (nowMs % 1000) * 1_000_000 },
+    lastSeen: timestampOf(nowMs),
     nodeCount: nodes?.length,
     readyNodes: nodes?.filter(isNodeReady).length,
     availability: availability.value,
     availabilityBasis: basisOf(availability),
+    availabilityMeasurement: availability.mocked ? undefined : measurementOf(deps.measuredAvailability?.()),
     capacity: nodes === undefined || demand === undefined ? undefined : capacityOf(nodes, demand),
     capabilities: [...cluster.capabilities()],
     kubernetesVersion,
@@ -114,4 +118,26 @@ function basisOf({ nodeRatio, readiness, mocked }: Availability) {
     samples: readiness.samples,
     mocked,
   });
+}
+
+const DAY_SECONDS = 86_400;
+
+function measurementOf(measured: AvailabilityMeasurement | undefined) {
+  if (measured === undefined) return undefined;
+  const { value, apiAvailability, nodeAvailability, samples, observedMs, evidenceMs, sinceMs } = measured;
+  return omitUndefined({
+    value,
+    apiAvailability,
+    nodeAvailability,
+    windowSeconds: WINDOW_DAYS * DAY_SECONDS,
+    halfLifeSeconds: HALF_LIFE_DAYS * DAY_SECONDS,
+    samples: BigInt(samples),
+    observedSeconds: BigInt(Math.round(observedMs / 1000)),
+    evidenceSeconds: evidenceMs / 1000,
+    since: timestampOf(sinceMs),
+  });
+}
+
+function timestampOf(ms: number) {
+  return { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
 }

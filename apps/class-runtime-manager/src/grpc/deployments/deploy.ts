@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ClassRuntime } from "@oaas/contracts/crd";
 import { DeployOutcome, StatusCode, type DeployRequest, type DeployResponseSchema } from "@oaas/contracts/grpc";
 import {
   alreadyExists,
@@ -26,7 +27,11 @@ export interface DeployDeps {
   readonly directory: Pick<ClassDirectory, "find">;
   readonly leadership: Leadership;
   readonly check: ServeCheck;
+  /** Creates the namespace of a class before it is written; absent if the manager may not create namespaces. */
+  readonly provisionNamespace?: ((object: ClassRuntime, signal: AbortSignal) => Promise<void>) | undefined;
   readonly queue: KeyedQueue;
+  /** The trace context of the running call, stored as an annotation. */
+  readonly traceparent?: (() => string | undefined) | undefined;
   /** Profile of this manager, stored as an annotation. */
   readonly profile: string;
 }
@@ -56,7 +61,12 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
     ]);
   }
   const { profile } = deps;
-  const converted = unitToClassRuntime(unit, { namespace, correlationId: call.correlationId, profile });
+  const converted = unitToClassRuntime(unit, {
+    namespace,
+    correlationId: call.correlationId,
+    traceparent: deps.traceparent?.(),
+    profile,
+  });
   if (!converted.ok) throw invalidArgument("the unit", converted.error);
   if (!deps.leadership.isLeading) throw notLeaderFault(deps.leadership);
   return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(converted.value, unit.id, call, deps));
@@ -75,6 +85,7 @@ async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDe
     const servable = deps.check.canServe(desired.desired);
     if (!servable.ok) throw servable.error;
     try {
+      await writeAsLeader(deps.leadership, async () => deps.provisionNamespace?.(desired.desired, call.signal));
       const object = await writeAsLeader(deps.leadership, () => deps.store.write(desired, existing, call.signal));
       return { outcome: existing === undefined ? DeployOutcome.CREATED : DeployOutcome.UPDATED, object };
     } catch (thrown) {
@@ -149,7 +160,7 @@ function namespaceFault({ manifest }: UnitObject, fault: Fault): Fault {
   const { namespace = "" } = manifest.metadata;
   return failedPrecondition(
     `namespace "${namespace}"`,
-    `cannot create the class in namespace "${namespace}": ${fault.message}`,
+    `cannot create the class in namespace "${namespace}": ${fault.message}; create the namespace, or let the manager create it (OPRC_CRM_FEATURES_CREATE_NAMESPACES)`,
     { cause: fault },
   );
 }

@@ -8,7 +8,7 @@ import { classRuntimeToStatusReply, classRuntimeToSummary } from "../../mapping/
 import { enforcementToWire } from "../../mapping/status/enforcement-to-wire.ts";
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
-import { deploy, deployReply, type DeployResult } from "./deploy.ts";
+import { deploy, deployReply, type DeployDeps, type DeployResult } from "./deploy.ts";
 import { invokeFunction, type InvokeDeps } from "../functions/invoke-function.ts";
 import { streamLogs, type LogDeps } from "../functions/stream-logs.ts";
 import { createAuditLog, type RequestedChange } from "../access/audit.ts";
@@ -31,9 +31,11 @@ export interface DeploymentServiceDeps {
   readonly store: ClassStore;
   readonly leadership: Leadership;
   readonly check: ServeCheck;
+  readonly provisionNamespace?: DeployDeps["provisionNamespace"];
   readonly explainer: Explainer;
   readonly logs: LogDeps;
   readonly invocations: InvokeDeps;
+  readonly traceparent?: DeployDeps["traceparent"];
   readonly logger: Logger;
   readonly metrics: CrmMetrics;
   /** Limit of concurrent watch calls, see `WatchLimit`. Default 256. */

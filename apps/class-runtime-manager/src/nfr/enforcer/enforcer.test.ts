@@ -11,7 +11,8 @@ import type { EnforceableClass } from "../../controller/reconcile/enforceable-cl
 import type { ClassEnforcement } from "../../enforcement/class-enforcement.ts";
 import { enforcedValues } from "../../enforcement/enforced-values.ts";
 import type { EnforceableValue } from "../../enforcement/enforceable-values.ts";
-import { Enforcer, type ComponentFindings } from "./enforcer.ts";
+import { Enforcer } from "./enforcer.ts";
+import type { ComponentFindings } from "./policy-input.ts";
 
 const TICK_MS = 30_000;
 

@@ -1,0 +1,121 @@
+import { failedPrecondition, isFault, unavailable } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
+import type { KubeObject, Stored } from "@oaas/kube-core";
+import { resourceType, type KubeClient, type ResourceClient } from "@oaas/kube-runtime";
+import {
+  isManagedNamespace,
+  NAMESPACE_LIMITS,
+  renderNamespace,
+  renderNamespaceLimits,
+} from "../rendering/manifests/namespace.ts";
+import type { Environment } from "../rendering/model/cluster-facts.ts";
+import type { NamespaceProvisioner } from "./ports.ts";
+
+const FIELD_MANAGER = "oprc-crm";
+
+/** Namespaces whose limits are known to be applied. Beyond this number the oldest is applied again. */
+const MAX_KNOWN = 1024;
+
+const NAMESPACES = resourceType<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  resource: "namespaces",
+  namespaced: false,
+});
+
+const LIMITS = {
+  ResourceQuota: limitType("", "ResourceQuota", "resourcequotas"),
+  LimitRange: limitType("", "LimitRange", "limitranges"),
+  NetworkPolicy: limitType("networking.k8s.io", "NetworkPolicy", "networkpolicies"),
+} as const satisfies Record<keyof typeof NAMESPACE_LIMITS, unknown>;
+
+function limitType(group: string, kind: string, resource: string) {
+  return resourceType<KubeObject>({ group, version: "v1", kind, resource, namespaced: true });
+}
+
+/**
+ * Creates namespaces on the API server.
+ *
+ * Guarantees: a namespace that another client created is not changed; limits are written only when they differ from the
+ * last ones that this process applied.
+ */
+export class KubeNamespaces implements NamespaceProvisioner {
+  readonly #client: KubeClient;
+  readonly #namespaces: ResourceClient<KubeObject>;
+  readonly #applied = new Map<string, string>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+    this.#namespaces = client.resource(NAMESPACES);
+  }
+
+  async ensure(name: string, environment: Environment | undefined, signal: AbortSignal): Promise<void> {
+    const limits = renderNamespaceLimits(name, environment?.spec);
+    try {
+      const namespace = await this.#findOrCreate(name, signal);
+      if (namespace.metadata.deletionTimestamp !== undefined) {
+        throw unavailable(
+          `namespace "${name}"`,
+          `namespace "${name}" is being deleted; deploy again when it is deleted`,
+          { retryAfterMs: 2_000 },
+        );
+      }
+      if (!isManagedNamespace(namespace.metadata)) return;
+      const digest = hashJson([namespace.metadata.uid, limits]);
+      if (this.#applied.get(name) === digest) return;
+      await this.#applyLimits(name, limits, signal);
+      this.#record(name, digest);
+    } catch (thrown) {
+      if (!isFault(thrown, "permission-denied") && !isFault(thrown, "unauthenticated")) throw thrown;
+      throw failedPrecondition(
+        "the manager's permissions",
+        `the manager's service account cannot provision namespace "${name}": ${thrown.message}; create the namespace, or apply deploy/class-runtime-manager/create-namespaces`,
+        { cause: thrown },
+      );
+    }
+  }
+
+  async #findOrCreate(name: string, signal: AbortSignal): Promise<Stored<KubeObject>> {
+    const key = { namespace: "", name };
+    const found = await this.#namespaces.find(key, { signal });
+    if (found !== undefined) return found;
+    try {
+      return await this.#namespaces.create(renderNamespace(name), {
+        fieldManager: FIELD_MANAGER,
+        signal,
+      });
+    } catch (thrown) {
+      if (isFault(thrown, "already-exists")) return this.#namespaces.get(key, { signal });
+      throw thrown;
+    }
+  }
+
+  /** Applies the limits, and deletes those that the environment no longer has. */
+  async #applyLimits(
+    namespace: string,
+    limits: ReturnType<typeof renderNamespaceLimits>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const kind of Object.keys(LIMITS) as (keyof typeof LIMITS)[]) {
+      const objects = this.#client.resource(LIMITS[kind]);
+      const limit = limits.find((one) => one.kind === kind);
+      if (limit !== undefined) {
+        await objects.apply(limit, { fieldManager: FIELD_MANAGER, force: true, signal });
+        continue;
+      }
+      try {
+        await objects.delete({ namespace, name: NAMESPACE_LIMITS[kind] }, { signal });
+      } catch (thrown) {
+        if (!isFault(thrown, "not-found")) throw thrown;
+      }
+    }
+  }
+
+  #record(name: string, digest: string): void {
+    this.#applied.delete(name);
+    this.#applied.set(name, digest);
+    const [oldest] = this.#applied.keys();
+    if (this.#applied.size > MAX_KNOWN && oldest !== undefined) this.#applied.delete(oldest);
+  }
+}
