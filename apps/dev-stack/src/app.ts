@@ -99,7 +99,7 @@ export async function startApp(config: DevStackConfig, version: string, ports: A
     );
     for (const one of started) if (one.status === "rejected") throw one.reason;
     const configured = clusters.flatMap(({ plan, managerEndpoint: url }) =>
-      url === undefined ? [] : [{ name: plan.name, labels: plan.labels, url }],
+      url === undefined ? [] : [{ name: plan.name, labels: plan.labels, url, terms: plan.terms }],
     );
     return packageManager.start(configured, progress, signal);
   }

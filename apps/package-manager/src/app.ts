@@ -175,7 +175,7 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
-      ...clusterHandlers(platform.clusters, platform, platform.status),
+      ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
       ...serviceHandlers({

@@ -1,4 +1,4 @@
-import { timestamp, type Ambient } from "@oaas/foundation";
+import { invalidArgument, pathOf, ROOT_PATH, timestamp, type Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { type ContextStore, type Logger, type Meter, type Tracer } from "@oaas/observability";
 import { Collection, type KeyValueStore, type SecretCipher } from "@oaas/storage";
@@ -10,6 +10,7 @@ import { storageCipher } from "./adapters/storage-cipher.ts";
 import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
 import { ClusterCordons } from "./clusters/cluster-cordons.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
+import { checkPriorDate } from "./clusters/registration-rules.ts";
 import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
 import { ClusterReferences } from "./clusters/cluster-references.ts";
@@ -85,6 +86,10 @@ export function buildClusters(
   const configured = clustersFrom(crm);
   if (!configured.ok) throw new TypeError("the configuration was not validated");
   for (const warning of configured.value.warnings) logger.warn(warning);
+  const futureDates = configured.value.clusters.flatMap((cluster) =>
+    checkPriorDate(cluster, ambient.clock.now(), pathOf(ROOT_PATH, "CRM_CLUSTERS_JSON", cluster.name)),
+  );
+  if (futureDates.length > 0) throw invalidArgument("the configuration", futureDates);
   const cipher = storageCipher(storage);
   const stored = new Collection(store, CLUSTERS, cipher);
   const isCluster = (name: ClusterName): boolean => roster.registration(name) !== undefined;

@@ -2,7 +2,9 @@ import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import type { FindingWire } from "@oaas/contracts/rest";
 import type { Result } from "@oaas/foundation";
 import type {
+  AvailabilityPrior,
   ClassRuntime,
+  ClusterCost,
   ClusterHealth,
   ClusterName,
   DeploymentCondition,
@@ -152,6 +154,9 @@ export interface ClusterEntry {
   readonly origin: "configuration" | "api";
   /** Present while the cluster gets no new units. */
   readonly cordon?: Cordon;
+  /** The availability that the operator promises. */
+  readonly availability?: AvailabilityPrior;
+  readonly cost?: ClusterCost;
 }
 
 /** Who keeps new units out of a cluster, since when and why. */

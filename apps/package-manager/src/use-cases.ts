@@ -1,7 +1,9 @@
 import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
+  AvailabilityPrior,
   ClassDefinition,
   ClassDeployment,
+  ClusterCost,
   ClusterLoss,
   ClassRuntime,
   ClusterName,
@@ -340,6 +342,9 @@ export interface ClusterRegistration {
     readonly keyFile?: string;
     readonly insecure: boolean;
   };
+  /** The availability that the operator promises. */
+  readonly availability?: AvailabilityPrior;
+  readonly cost?: ClusterCost;
 }
 
 export interface ClusterAdmin {

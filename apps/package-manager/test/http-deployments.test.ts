@@ -384,6 +384,82 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", "/api/v1/clusters/east")).json.health).not.toHaveProperty("error");
   });
 
+  test("combines the promised availability of a cluster with the measured one", async () => {
+    const day = 86_400;
+    const north = await ScriptedCrm.start({
+      name: "north",
+      facts: {
+        availability: 1,
+        report: {
+          availabilityMeasurement: {
+            value: 0.99,
+            apiAvailability: 0.999,
+            nodeAvailability: 0.99 / 0.999,
+            windowSeconds: 30 * day,
+            halfLifeSeconds: 10 * day,
+            samples: 20_160n,
+            observedSeconds: BigInt(7 * day),
+            evidenceSeconds: 7 * day,
+            since: { seconds: 1_767_225_600n, nanos: 0 },
+          },
+        },
+      },
+    });
+    const terms = {
+      availability: { value: 0.999, source: "contract", date: "2026-01-31" },
+      cost: { cpu_hour: 0.04, gib_hour: 0.005, currency: "EUR" },
+    };
+    try {
+      const body = { name: "north", url: north.url, ...terms };
+      for (const { sent, violation } of [
+        { sent: { availability: { ...terms.availability, value: 1 } }, violation: "$.availability.value" },
+        { sent: { availability: { ...terms.availability, date: "2999-01-01" } }, violation: "$.availability.date" },
+        { sent: { availability: { value: 0.9, date: "2026-01-31" } }, violation: "$.availability.source" },
+        { sent: { cost: { ...terms.cost, currency: "euro" } }, violation: "$.cost.currency" },
+        { sent: { cost: { ...terms.cost, cpu_hour: -1 } }, violation: "$.cost.cpu_hour" },
+      ]) {
+        const refused = await pm.call("POST", "/api/v1/clusters", { body: { ...body, ...sent } });
+        expect(refused).toMatchObject({ status: 400, json: { violations: [{ path: violation }] } });
+      }
+      const added = await pm.call("POST", "/api/v1/clusters", { body });
+      const stated = { availability: { ...terms.availability, weight_hours: 168 }, cost: terms.cost };
+      expect(added).toMatchObject({ status: 201, json: stated });
+      expect((await pm.call("GET", "/api/v1/clusters/north")).json).toMatchObject(stated);
+
+      const { json } = await pm.call("GET", "/api/v1/clusters/north/availability");
+      expect(json).toMatchObject({
+        cluster_name: "north",
+        promise: stated.availability,
+        measurement: { value: 0.99, samples: 20_160, window_hours: 720, evidence_hours: 168 },
+        promise_kept: false,
+        estimate: { basis: "combined", prior_is_stated: true, observed: { value: 0.99, hours: 168 } },
+        arithmetic:
+          "(0.999 × 168 h promised (contract, 2026-01-31) + 0.99 × 168 h measured (20160 samples in a window of 720 h)) / 336 h = 0.9945",
+      });
+      expect(json.availability).toBeCloseTo(0.9945, 9);
+      expect((await pm.call("GET", "/api/v1/envs/north/availability")).json.estimate).toEqual(json.estimate);
+
+      const planned = await pm.call("POST", "/api/v1/plans", {
+        body: { deployment: deploymentWith({ target_clusters: ["north"] }) },
+      });
+      const verdict = planned.json.clusters.find(({ cluster }: { cluster: string }) => cluster === "north");
+      expect(verdict.availability).toBe(json.availability);
+      expect(verdict.reasons_for.join()).toContain(json.arithmetic);
+      expect(verdict.availability_estimate).toEqual(json.estimate);
+      expect((await pm.call("GET", "/api/v1/clusters/south/availability")).status).toBe(404);
+      expect((await pm.call("GET", "/api/v1/clusters/east/availability")).json).toMatchObject({
+        availability: 0.99,
+        promise: null,
+        measurement: null,
+        promise_kept: null,
+        arithmetic: "reported by the cluster",
+      });
+    } finally {
+      await pm.call("DELETE", "/api/v1/clusters/north");
+      await north.close();
+    }
+  });
+
   test("never removes a cluster that is being deployed to", async () => {
     const north = await ScriptedCrm.start({ name: "north" });
     try {

@@ -137,7 +137,25 @@ export {
 } from "./observed/requirement-status.ts";
 export { driftSummary, type CorrectedField, type DriftCorrection } from "./observed/drift-correction.ts";
 export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
-export { AvailabilitySource, clusterAvailability, ClusterStatus, type ClusterHealth } from "./observed/cluster.ts";
+export {
+  AvailabilitySource,
+  clusterAvailability,
+  ClusterStatus,
+  type AvailabilityMeasurement,
+  type ClusterHealth,
+} from "./observed/cluster.ts";
+export {
+  DEFAULT_PRIOR,
+  DEFAULT_PRIOR_WEIGHT_HOURS,
+  estimateAvailability,
+  EstimateBasis,
+  PRIOR_RANGE,
+  PRIOR_WEIGHT_RANGE,
+  UNMEASURED_HOURS,
+  type AvailabilityEstimate,
+  type AvailabilityPrior,
+} from "./observed/availability-estimate.ts";
+export { CALENDAR_DATE, COST_RANGE, CURRENCY, type ClusterCost } from "./observed/cluster-terms.ts";
 export {
   RuntimePhase,
   type ClassRuntime,

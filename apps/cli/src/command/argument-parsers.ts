@@ -66,6 +66,13 @@ export function parseFraction(text: string): number {
   throw new Error(`"${text}" is not a fraction between 0 and 1${hint}`);
 }
 
+/** Parses a number of at least 0, such as a price. */
+export function parseDecimal(text: string): number {
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isFinite(number) && number >= 0) return number;
+  throw new Error(`"${text}" is not a number of at least 0, such as 0.04`);
+}
+
 /** Parses one of a set of values, ignoring case. */
 export function parseChoice(...values: readonly string[]): (text: string) => string {
   return (text) => {

@@ -94,7 +94,9 @@ export function packageManagerConfig(
       CRM_HEALTH_CACHE_TTL: "2s",
       CRM_CLUSTERS_JSON: JSON.stringify(
         // A laptop that has just started several API servers may respond slowly.
-        Object.fromEntries(clusters.map(({ name, url, labels }) => [name, { url, labels, timeout: 20 }])),
+        Object.fromEntries(
+          clusters.map(({ name, url, labels, terms }) => [name, { url, labels, timeout: 20, ...terms }]),
+        ),
       ),
     },
   });

@@ -11,6 +11,10 @@ test("plans clusters that differ in labels, size, availability and folder", () =
       labels: { env: "edge", zone: "a" },
       nodes: 2,
       availability: 0.99,
+      terms: {
+        availability: { value: 0.99, source: "settings of the local stack", date: "2026-11-18" },
+        cost: { cpu_hour: 0.06, gib_hour: 0.008, currency: "EUR" },
+      },
       folder: "/data/edge",
       apiPort: 0,
       managerPort: 0,
@@ -20,6 +24,10 @@ test("plans clusters that differ in labels, size, availability and folder", () =
       labels: { env: "cloud", zone: "b" },
       nodes: 3,
       availability: 0.999,
+      terms: {
+        availability: { value: 0.999, source: "settings of the local stack", date: "2026-11-18" },
+        cost: { cpu_hour: 0.04, gib_hour: 0.005, currency: "EUR" },
+      },
       folder: "/data/cloud",
       apiPort: 0,
       managerPort: 0,
@@ -36,11 +44,10 @@ test("uses consecutive ports and the configured number of nodes", () => {
   ]);
 });
 
-test("real clusters have no simulated availability", () => {
-  expect(planClusters({ ...settings, real: true }, "/data").map((plan) => "availability" in plan)).toEqual([
-    false,
-    false,
-  ]);
+test("real clusters have no simulated availability and no terms", () => {
+  expect(
+    planClusters({ ...settings, real: true }, "/data").map((plan) => "availability" in plan || "terms" in plan),
+  ).toEqual([false, false]);
 });
 
 test("derives valid and unique cluster names from contexts", () => {

@@ -1,25 +1,33 @@
 import type { DevStackConfig } from "../config.ts";
 import type { ClusterPlan } from "./ports.ts";
 
-/** Clusters with different labels, sizes and availability, so that the planner has a choice. */
+/** Clusters with different labels, sizes, availability and prices, so that the planner has a choice. */
 const CLUSTERS = [
-  { name: "edge", labels: { env: "edge", zone: "a" }, nodes: 2, availability: 0.99 },
-  { name: "cloud", labels: { env: "cloud", zone: "b" }, nodes: 3, availability: 0.999 },
-  { name: "far-edge", labels: { env: "edge", zone: "c" }, nodes: 1, availability: 0.95 },
+  { name: "edge", labels: { env: "edge", zone: "a" }, nodes: 2, availability: 0.99, cost: price(0.06, 0.008) },
+  { name: "cloud", labels: { env: "cloud", zone: "b" }, nodes: 3, availability: 0.999, cost: price(0.04, 0.005) },
+  { name: "far-edge", labels: { env: "edge", zone: "c" }, nodes: 1, availability: 0.95, cost: price(0.09, 0.012) },
 ] as const;
+
+function price(cpuHour: number, gibHour: number) {
+  return { cpu_hour: cpuHour, gib_hour: gibHour, currency: "EUR" } as const;
+}
 
 /** Plans the simulated or real clusters of the stack. */
 export function planClusters(config: DevStackConfig["clusters"], folder: string): readonly ClusterPlan[] {
-  return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes, availability }, index) => ({
+  return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes, availability, cost }, index) => ({
     name,
     labels,
     nodes: config.nodes ?? nodes,
     // The availability of real clusters is measured.
-    ...(config.real ? {} : { availability }),
+    ...(config.real ? {} : { availability, terms: { availability: promiseOf(availability), cost } }),
     folder: `${folder}/${name}`,
     apiPort: config.apiPort === 0 ? 0 : config.apiPort + index,
     managerPort: config.managerPort === 0 ? 0 : config.managerPort + index,
   }));
+}
+
+function promiseOf(value: number) {
+  return { value, source: "settings of the local stack", date: "2026-11-18" } as const;
 }
 
 /** Plans one existing cluster per kubeconfig context, with a folder for the log of its manager. */

@@ -16,8 +16,16 @@ export interface ClusterPlan {
   readonly labels: Readonly<Record<string, string>>;
   /** Simulated availability, as a fraction; undefined: measured by the manager. */
   readonly availability?: number;
+  /** What the registration of a simulated cluster promises, in the words of `CRM_CLUSTERS_JSON`. */
+  readonly terms?: ClusterTerms;
   /** Kubeconfig context of an existing cluster, in which the stack only installs our CRDs. */
   readonly context?: string;
+}
+
+/** The promised availability and the price of a cluster. */
+export interface ClusterTerms {
+  readonly availability: { readonly value: number; readonly source: string; readonly date: string };
+  readonly cost: { readonly cpu_hour: number; readonly gib_hour: number; readonly currency: string };
 }
 
 /** A running cluster. */

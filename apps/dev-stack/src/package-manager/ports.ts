@@ -1,9 +1,12 @@
+import type { ClusterTerms } from "../clusters/ports.ts";
+
 /** A cluster as configured in the package manager. */
 export interface ConfiguredCluster {
   readonly name: string;
   /** URL of its class runtime manager. */
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly terms?: ClusterTerms | undefined;
 }
 
 /** A running package manager. */

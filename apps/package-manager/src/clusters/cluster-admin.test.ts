@@ -106,6 +106,14 @@ describe("StoredClusterAdmin", () => {
       path: "$.tls.client_key",
     },
     {
+      name: "a promised availability of tomorrow",
+      cluster: registration("x", {
+        availability: { value: 0.999, weightHours: 168, source: "contract", date: "2999-12-31" },
+      }),
+      kind: "invalid-argument",
+      path: "$.availability.date",
+    },
+    {
       name: "the address of another cluster",
       cluster: registration("a", { url: "http://CRM-configured:8088/" }),
       kind: "invalid-argument",

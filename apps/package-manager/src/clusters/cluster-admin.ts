@@ -16,7 +16,7 @@ import type { StoredCluster } from "../stores/cluster-store.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Idempotent } from "../use-cases.ts";
 import type { ClusterReferences } from "./cluster-references.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
-import { checkRegistration, hasSameAddress, resolveSecretFiles } from "./registration-rules.ts";
+import { checkPriorDate, checkRegistration, hasSameAddress, resolveSecretFiles } from "./registration-rules.ts";
 
 export interface ClusterAdminDeps {
   readonly roster: ClusterRoster;
@@ -107,6 +107,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
         ? [...checkRegistration(cluster), ...this.#sharedAddress(cluster)]
         : [{ path: "$.url", ...url }]),
       ...(resolved.ok ? [] : resolved.error),
+      ...checkPriorDate(cluster, this.#deps.clock.now()),
       ...(cluster.token === undefined || this.#deps.canStoreTokens ? [] : [CLEAR_TOKEN]),
     ];
     if (!resolved.ok || violations.length > 0) throw invalidArgument("the cluster", violations);

@@ -1,4 +1,12 @@
-import { clusterAvailability, ClusterStatus, type ClusterHealth, type ClusterName } from "@oaas/models";
+import {
+  clusterAvailability,
+  ClusterStatus,
+  estimateAvailability,
+  type AvailabilityEstimate,
+  type AvailabilityPrior,
+  type ClusterHealth,
+  type ClusterName,
+} from "@oaas/models";
 import type { HealthReading } from "../ports.ts";
 
 /**
@@ -42,6 +50,8 @@ export interface HealthFacts {
   /** Why the last health check failed; absent when it succeeded. */
   readonly problem?: string;
   readonly breaker: HealthReading["breaker"];
+  /** The availability that the operator promises. */
+  readonly prior?: AvailabilityPrior;
 }
 
 /** Rules a cluster out unless the user named it. */
@@ -52,28 +62,29 @@ export type HealthWarning = "degraded" | "half-open" | "unreachable";
 
 export interface HealthAssessment {
   /** Absent when it is unknown. */
-  readonly availability?: number;
+  readonly estimate?: AvailabilityEstimate;
   readonly blocking: readonly BlockingProblem[];
   readonly warnings: readonly HealthWarning[];
 }
 
 /** Decides whether new replicas may be placed in a cluster. */
 export function assessHealth(facts: HealthFacts, maxReadingAgeMs: number): HealthAssessment {
-  const { reading, readingAgeMs = 0, problem, breaker } = facts;
-  const availability = reading === undefined ? undefined : clusterAvailability(reading);
-  if (availability === undefined) return { blocking: ["no-reading"], warnings: [] };
+  const { reading, readingAgeMs = 0, problem, breaker, prior } = facts;
+  // A promise alone does not make a cluster usable: its manager must have answered once.
+  const estimate = reading === undefined ? undefined : estimateAvailability(reading, prior);
+  if (reading === undefined || estimate === undefined) return { blocking: ["no-reading"], warnings: [] };
   const blocking: Readonly<Record<Exclude<BlockingProblem, "no-reading">, boolean>> = {
-    "never-up": availability <= 0,
-    unhealthy: reading?.status === ClusterStatus.unhealthy,
+    "never-up": (clusterAvailability(reading) ?? estimate.value) <= 0,
+    unhealthy: reading.status === ClusterStatus.unhealthy,
     "breaker-open": breaker === "open",
     stale: readingAgeMs > maxReadingAgeMs,
   };
   const warnings: Readonly<Record<HealthWarning, boolean>> = {
-    degraded: reading?.status === ClusterStatus.degraded,
+    degraded: reading.status === ClusterStatus.degraded,
     "half-open": breaker === "half-open",
     unreachable: problem !== undefined,
   };
-  return { availability, blocking: present(blocking), warnings: present(warnings) };
+  return { estimate, blocking: present(blocking), warnings: present(warnings) };
 }
 
 function present<Problem extends string>(problems: Readonly<Record<Problem, boolean>>): Problem[] {

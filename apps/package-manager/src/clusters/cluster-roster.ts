@@ -67,7 +67,7 @@ export class ClusterRoster {
   entry(name: ClusterName): ClusterEntry | undefined {
     const registration = this.#registrations.get(name);
     if (registration === undefined) return undefined;
-    const { url, labels, timeoutSeconds, retryAttempts } = registration;
+    const { url, labels, timeoutSeconds, retryAttempts, availability, cost } = registration;
     const cordon = this.#cordons?.of(name);
     return {
       name,
@@ -78,6 +78,8 @@ export class ClusterRoster {
       origin: this.#configured.has(name) ? "configuration" : "api",
       ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
       ...(cordon === undefined ? {} : { cordon }),
+      ...(availability === undefined ? {} : { availability }),
+      ...(cost === undefined ? {} : { cost }),
     };
   }
 

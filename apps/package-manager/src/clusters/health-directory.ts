@@ -223,6 +223,7 @@ export class HealthDirectory implements ClusterDirectory {
 /** The facts of a reading that listeners are notified about. */
 function comparableFacts(reading: HealthReading | undefined): string {
   if (reading === undefined) return "";
-  const { lastSeen: _lastSeen, ...health } = reading.health;
+  // The evidence of a measurement grows with every check.
+  const { lastSeen: _lastSeen, measurement: _measurement, ...health } = reading.health;
   return JSON.stringify([health, isReachable(reading), reading.breaker]);
 }

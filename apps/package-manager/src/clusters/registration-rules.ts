@@ -1,5 +1,5 @@
 import { omitUndefined, ROUTES } from "@oaas/contracts/rest";
-import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, timestamp, type Result, type Violation } from "@oaas/foundation";
 import type { SecretFolder } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
@@ -55,6 +55,27 @@ export function checkRegistration(
   }
   return violations;
 }
+
+/** Rejects a promised availability that is dated after today, which would hide that it is outdated. */
+export function checkPriorDate(
+  { availability }: Pick<ClusterRegistration, "availability">,
+  nowMs: number,
+  path: string = ROOT_PATH,
+): readonly Violation[] {
+  const date = availability?.date;
+  // Some clocks are a time zone ahead.
+  if (date === undefined || Date.parse(`${date}T00:00:00Z`) <= nowMs + DAY_MS) return [];
+  const today = timestamp(nowMs).slice(0, 10);
+  return [
+    {
+      path: pathOf(path, "availability", "date"),
+      message: `${date} is in the future`,
+      fix: `use the day of the statement, at most ${today}`,
+    },
+  ];
+}
+
+const DAY_MS = 86_400_000;
 
 /** Whether a text is a valid token for a header. */
 export function isToken(text: string): boolean {

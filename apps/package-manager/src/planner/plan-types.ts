@@ -1,7 +1,9 @@
 import type { Violation } from "@oaas/foundation";
 import {
   DEFAULT_AVAILABILITY,
+  type AvailabilityEstimate,
   type ClassDeployment,
+  type ClusterCost,
   type ClusterName,
   type DeploymentKey,
   type FunctionBinding,
@@ -64,6 +66,8 @@ export interface CandidateCluster extends HealthFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** Present while the cluster gets no new units. */
   readonly cordon?: Cordon;
+  /** What its resources cost, if the registration states it. */
+  readonly cost?: ClusterCost;
   /** Replicas per function that its class runtime manager recommends from measurements. */
   readonly recommendedReplicas?: Readonly<Record<string, ReplicaRecommendation>>;
 }
@@ -118,6 +122,8 @@ export interface ClusterVerdict {
   readonly cluster: ClusterName;
   readonly chosen: boolean;
   readonly availability?: number;
+  /** How the availability was computed; absent if it is unknown or assumed, and in plans of earlier releases. */
+  readonly estimate?: AvailabilityEstimate;
   readonly readingAgeMs?: number;
   readonly reasonsFor: readonly Reason[];
   readonly reasonsAgainst: readonly Reason[];

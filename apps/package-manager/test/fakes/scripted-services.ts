@@ -1,3 +1,4 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   CrmInfoService,
   DeploymentService,
@@ -8,6 +9,7 @@ import {
   TopologyService,
   Verdict,
   type ClassRuntimeSummary,
+  type CrmEnvHealthSchema,
   type ListClassRuntimesRequest,
 } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
@@ -37,6 +39,8 @@ export interface ClusterFacts {
   readonly nodeCount: number;
   readonly readyNodes: number;
   readonly availability: number | undefined;
+  /** Further fields of the health report, such as a measurement. */
+  readonly report?: MessageInitShape<typeof CrmEnvHealthSchema>;
 }
 
 export interface ScriptedServicesDeps {
@@ -107,7 +111,7 @@ function infoServices({ rust, units, facts, act }: ScriptedServicesDeps): BoundS
     bindService(CrmInfoService, {
       getEnvHealth: (request, call) =>
         act("GetEnvHealth", request, call, () => {
-          const { name, status, nodeCount, readyNodes, availability } = facts();
+          const { name, status, nodeCount, readyNodes, availability, report } = facts();
           const envName = request.env === "" ? name : request.env;
           const known = { envName, status, nodeCount, readyNodes, crmVersion: "0.1.0" };
           return {
@@ -119,6 +123,7 @@ function infoServices({ rust, units, facts, act }: ScriptedServicesDeps): BoundS
                   apiFeatures: ["watch", "explain", "page-token", "revision", "upsert", "filters"],
                   classRuntimeCount: units.size,
                 }),
+            ...report,
           };
         }),
     }),

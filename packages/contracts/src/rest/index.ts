@@ -67,6 +67,13 @@ export {
   clusterView,
 } from "./resources/cluster/cluster.ts";
 export {
+  availabilityEstimateToWire,
+  availabilityPrior,
+  clusterAvailabilityToWire,
+  clusterAvailabilityView,
+  clusterCost,
+} from "./resources/cluster/availability.ts";
+export {
   deploymentStatusToWire,
   deploymentStatusView,
   unitStatusToWire,

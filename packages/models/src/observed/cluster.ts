@@ -17,6 +17,25 @@ export const AvailabilitySource = {
 } as const;
 export type AvailabilitySource = (typeof AvailabilitySource)[keyof typeof AvailabilitySource];
 
+/** The availability of the API and the nodes of a cluster over a window, measured by its manager. */
+export interface AvailabilityMeasurement {
+  /** The share of time that the API is up, times the share of ready nodes while it is up. */
+  readonly value: number;
+  readonly apiAvailability: number;
+  /** Absent if the nodes are not known. */
+  readonly nodeAvailability?: number;
+  readonly windowHours: number;
+  /** After this time an observation counts half. */
+  readonly halfLifeHours: number;
+  /** Number of observations. */
+  readonly samples: number;
+  readonly observedHours: number;
+  /** The observed time, each moment with its weight: the size of the evidence. */
+  readonly evidenceHours: number;
+  /** RFC 3339: start of the oldest day with an observation. */
+  readonly since?: string;
+}
+
 /** One health reading of a cluster. */
 export interface ClusterHealth {
   readonly cluster: ClusterName;
@@ -30,6 +49,8 @@ export interface ClusterHealth {
   readonly availability?: number;
   /** Where the availability comes from; absent if the cluster does not report it. */
   readonly availabilitySource?: AvailabilitySource;
+  /** Absent if the cluster does not measure it. */
+  readonly measurement?: AvailabilityMeasurement;
 }
 
 /** Returns the availability of a cluster: reported, else the share of ready nodes, else undefined. */

@@ -24,17 +24,21 @@ export async function clusterHealth(session: Session, _flags: object, name?: str
   return readings.every(({ status }) => status === "Healthy") ? EXIT.done : EXIT.failed;
 }
 
-export async function addCluster(
-  session: Session,
-  flags: {
-    readonly label?: readonly string[];
-    readonly tokenFile?: string;
-    readonly caFile?: string;
-    readonly insecure: boolean;
-  },
-  name: string,
-  url: string,
-): Promise<void> {
+export interface AddClusterFlags {
+  readonly label?: readonly string[];
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+  readonly insecure: boolean;
+  readonly availability?: number;
+  readonly availabilitySource?: string;
+  readonly availabilityDate?: string;
+  readonly availabilityWeight?: number;
+  readonly cpuHour?: number;
+  readonly gibHour?: number;
+  readonly currency?: string;
+}
+
+export async function addCluster(session: Session, flags: AddClusterFlags, name: string, url: string): Promise<void> {
   const tls =
     flags.caFile === undefined && !flags.insecure ? undefined : { ca_cert: flags.caFile, insecure: flags.insecure };
   const body = {
@@ -43,6 +47,7 @@ export async function addCluster(
     labels: parseLabels(flags.label ?? []),
     api_key: await readTokenFile(session, flags.tokenFile),
     tls,
+    ...termsOf(flags),
   };
   const { value } = await session.call("addCluster", { body });
   session.printOutcome({
@@ -51,6 +56,19 @@ export async function addCluster(
     result: `added, ${value.health.status}`,
     health: value.health,
   });
+}
+
+/** The promise and the prices. The package manager names what is missing of them. */
+function termsOf(flags: AddClusterFlags) {
+  const availability = {
+    value: flags.availability,
+    source: flags.availabilitySource,
+    date: flags.availabilityDate,
+    weight_hours: flags.availabilityWeight,
+  };
+  const cost = { cpu_hour: flags.cpuHour, gib_hour: flags.gibHour, currency: flags.currency };
+  const isStated = (terms: object): boolean => Object.values(terms).some((each) => each !== undefined);
+  return { ...(isStated(availability) ? { availability } : {}), ...(isStated(cost) ? { cost } : {}) };
 }
 
 function parseLabels(labels: readonly string[]): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 import { CONDITION_WORDS, pascalCase } from "@oaas/contracts/health";
 import { buildRouteMap } from "@stricli/core";
-import { parseNonEmpty } from "../../command/argument-parsers.ts";
+import { parseDecimal, parseFraction, parseNonEmpty } from "../../command/argument-parsers.ts";
 import { completeNames } from "../../command/complete.ts";
 import { command, deploymentArgument, optionalArgument, requiredArgument } from "../../command/command.ts";
 import {
@@ -18,6 +18,7 @@ import {
   yesFlag,
 } from "../../command/flags.ts";
 import { apply, validateFiles } from "../files/routes.ts";
+import type { AddClusterFlags } from "./clusters.ts";
 
 const nameOfPackage = requiredArgument("name of the package", "name", completeNames("package"));
 const keyOfDeployment = deploymentArgument();
@@ -234,17 +235,31 @@ export const clusters = buildRouteMap({
       positional: optionalArgument("only this cluster", "name", completeNames("cluster")),
       load: async () => (await import("./clusters.ts")).clusterHealth,
     }),
-    add: command<
-      { label?: readonly string[]; tokenFile?: string; caFile?: string; insecure: boolean },
-      [string, string]
-    >({
+    availability: command({
+      brief: "Compare the promised availability of a cluster with the measured one",
+      examples: ["oaas cluster availability edge"],
+      flags: {},
+      positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
+      load: async () => (await import("./cluster-availability.ts")).clusterAvailability,
+    }),
+    add: command<AddClusterFlags, [string, string]>({
       brief: "Add a cluster by the address of its class runtime manager",
-      examples: ["oaas cluster add edge http://127.0.0.1:8088 --label zone=a"],
+      examples: [
+        "oaas cluster add edge http://127.0.0.1:8088 --label zone=a",
+        "oaas cluster add edge http://127.0.0.1:8088 --availability 0.999 --availability-source 'SLA of the provider' --availability-date 2026-01-31",
+      ],
       flags: {
         label: repeatedFlag("label as key=value; may be repeated", "key=value"),
         tokenFile: textFlag("file with the token for the cluster", "path"),
         caFile: textFlag("CA certificate file, as a path on the machine of the package manager", "path"),
         insecure: booleanFlag("do not verify the certificate of the cluster"),
+        availability: numberFlag("promised availability, as a fraction: 0.999", "fraction", parseFraction),
+        availabilitySource: textFlag("where the promise comes from, such as a contract", "text"),
+        availabilityDate: textFlag("day of the promise: YYYY-MM-DD", "date"),
+        availabilityWeight: numberFlag("hours of observation that the promise counts as (168)", "hours", parseDecimal),
+        cpuHour: numberFlag("price of one requested CPU core for one hour", "price", parseDecimal),
+        gibHour: numberFlag("price of one requested GiB of memory for one hour", "price", parseDecimal),
+        currency: textFlag("currency of the prices, such as EUR", "code"),
       },
       positional: {
         kind: "tuple",

@@ -28,7 +28,7 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
 
 /** The registration of a validated request. */
 export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
-  const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls } = input;
+  const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls, availability, cost } = input;
   return omitUndefined({
     name,
     url,
@@ -45,6 +45,13 @@ export function registrationOf(input: ReturnType<typeof clusterRegistrationInput
         keyFile: tls.client_key,
         insecure: tls.insecure,
       }),
+    availability: availability && {
+      value: availability.value,
+      source: availability.source,
+      date: availability.date,
+      weightHours: availability.weight_hours,
+    },
+    cost: cost && { cpuHour: cost.cpu_hour, gibHour: cost.gib_hour, currency: cost.currency },
   });
 }
 
@@ -57,6 +64,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   "api_key",
   "api_key_file",
   "tls",
+  "availability",
+  "cost",
 ]);
 
 function registrationFromJson(settings: unknown): Checked<ClusterRegistration> {

@@ -63,6 +63,25 @@ describe("clustersFrom", () => {
       ],
     },
     {
+      name: "promised availability and cost in CRM_CLUSTERS_JSON",
+      env: json({
+        a: {
+          url: "http://a",
+          availability: { value: 0.999, source: "contract", date: "2026-01-31", weight_hours: 24 },
+          cost: { cpu_hour: 0.04, gib_hour: 0, currency: "EUR" },
+        },
+        b: { url: "http://b", availability: { value: 0.9, source: "estimate", date: "2026-01-31" } },
+      }),
+      clusters: [
+        {
+          name: "a",
+          availability: { value: 0.999, source: "contract", date: "2026-01-31", weightHours: 24 },
+          cost: { cpuHour: 0.04, gibHour: 0, currency: "EUR" },
+        },
+        { name: "b", availability: { value: 0.9, weightHours: 168 } },
+      ],
+    },
+    {
       name: "CRM_CLUSTERS",
       env: {
         CRM_CLUSTERS: "edge-1, cloud",
@@ -130,6 +149,27 @@ describe("clustersFrom", () => {
         /CRM_CLUSTERS_JSON\['-x'\]/,
         /CRM_CLUSTERS_JSON\.c is not an object/,
         /CRM_CLUSTERS_JSON\.d\.url has a path, query or fragment/,
+      ],
+    },
+    {
+      name: "a promise that is certain, undated or weightless, and a price below 0",
+      env: json({
+        a: { url: "http://a", availability: { value: 1, source: "x", date: "2026-02-30", weight_hours: 0 } },
+        b: { url: "http://b", availability: { value: 0, source: "" } },
+        c: { url: "http://c", cost: { cpu_hour: -1, currency: "euro" } },
+        d: { url: "http://d", availability: 0.99 },
+      }),
+      found: [
+        /a\.availability\.value is out of range/,
+        /a\.availability\.date/,
+        /a\.availability\.weight_hours is out of range/,
+        /b\.availability\.value is out of range/,
+        /b\.availability\.source is empty/,
+        /b\.availability\.date/,
+        /c\.cost\.cpu_hour is out of range/,
+        /c\.cost\.gib_hour/,
+        /c\.cost\.currency/,
+        /d\.availability/,
       ],
     },
     {

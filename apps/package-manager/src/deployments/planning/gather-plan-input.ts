@@ -127,6 +127,8 @@ function candidate(reading: HealthReading, deployment: ClassDeployment, sources:
       labels: entry.labels,
       breaker,
       ...(entry.cordon === undefined ? {} : { cordon: entry.cordon }),
+      ...(entry.availability === undefined ? {} : { prior: entry.availability }),
+      ...(entry.cost === undefined ? {} : { cost: entry.cost }),
       ...(takenAtMs === undefined
         ? {}
         : { reading: health, readingAgeMs: Math.max(0, sources.ambient.clock.now() - takenAtMs) }),

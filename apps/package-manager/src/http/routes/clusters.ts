@@ -1,5 +1,8 @@
 import {
+  availabilityPrior,
   classRuntimeToWire,
+  clusterAvailabilityToWire,
+  clusterCost,
   clusterHealthToWire,
   enforcementReportToWire,
   HEADERS,
@@ -7,10 +10,11 @@ import {
   unitStatusToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
-import { notFound } from "@oaas/foundation";
-import type { ClusterName, UnitId } from "@oaas/models";
+import { notFound, type Clock } from "@oaas/foundation";
+import { estimateAvailability, type ClusterName, type UnitId } from "@oaas/models";
 import type { z } from "zod";
 import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
+import { estimateText } from "../../planner/explanation/estimate-text.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
 import type { ClusterAdmin, Cordons, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
@@ -22,6 +26,7 @@ export function clusterHandlers(
   directory: ClusterDirectory,
   { admin, cordons }: { readonly admin: ClusterAdmin; readonly cordons: Cordons },
   status: StatusReader,
+  clock: Clock,
 ): HandlersOf<"clusters" | "class-runtimes"> {
   const entryOf = (parameters: Parameters): ClusterEntry => {
     const name = parameters["name"] as ClusterName;
@@ -46,6 +51,10 @@ export function clusterHandlers(
     getCluster: async ({ parameters, call }) => {
       const entry = entryOf(parameters);
       return json(registrationToWire(entry, await directory.reading(entry.name, call)));
+    },
+    getClusterAvailability: async ({ parameters, call }) => {
+      const entry = entryOf(parameters);
+      return json(availabilityToWire(entry, await directory.reading(entry.name, call), clock.now()));
     },
     addCluster: async ({ body, call, idempotency }) => {
       const entry = await admin.add(registrationOf(body), call, { idempotency });
@@ -93,8 +102,26 @@ function healthToWire({ health, error }: HealthReading): ReturnType<typeof clust
   return clusterHealthToWire(health, error);
 }
 
+function availabilityToWire(
+  { name, availability: promise }: ClusterEntry,
+  { health, takenAtMs }: HealthReading,
+  nowMs: number,
+): ReturnType<typeof clusterAvailabilityToWire> {
+  const estimate = takenAtMs === undefined ? undefined : estimateAvailability(health, promise);
+  const { measurement } = health;
+  return clusterAvailabilityToWire({
+    cluster: name,
+    promise,
+    measurement,
+    estimate,
+    arithmetic:
+      estimate === undefined ? "unknown: the cluster has not reported anything" : estimateText(estimate, measurement),
+    ageMs: takenAtMs === undefined ? undefined : Math.max(0, nowMs - takenAtMs),
+  });
+}
+
 function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.output<typeof clusterRegistrationView> {
-  const { name, url, labels, timeoutMs, retryAttempts, tls, origin } = entry;
+  const { name, url, labels, timeoutMs, retryAttempts, tls, origin, availability, cost } = entry;
   const timeout = timeoutMs === undefined ? null : Math.round(timeoutMs / 1000);
   return {
     name,
@@ -106,6 +133,8 @@ function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.outp
     origin,
     health: healthToWire(reading),
     ...cordonToWire(entry),
+    ...(availability === undefined ? {} : { availability: availabilityPrior.toJson(availability) }),
+    ...(cost === undefined ? {} : { cost: clusterCost.toJson(cost) }),
   };
 }
 

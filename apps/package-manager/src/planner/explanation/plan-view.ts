@@ -1,4 +1,5 @@
 import {
+  availabilityEstimateToWire,
   clusterLossToWire,
   plannedAvailabilityToWire,
   statedRequirementToWire,
@@ -48,6 +49,7 @@ export function verdictToWire({
   cluster,
   chosen,
   availability,
+  estimate,
   readingAgeMs,
   reasonsFor,
   reasonsAgainst,
@@ -56,6 +58,7 @@ export function verdictToWire({
     cluster,
     chosen,
     availability: availability ?? null,
+    ...(estimate === undefined ? {} : { availability_estimate: availabilityEstimateToWire(estimate) }),
     health_age_ms: readingAgeMs ?? null,
     reasons_for: reasonsFor.map(({ text }) => text),
     reasons_against: reasonsAgainst.map(({ text }) => text),

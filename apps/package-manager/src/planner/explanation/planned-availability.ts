@@ -98,9 +98,12 @@ type AvailabilityOfPlan = Pick<DeploymentPlan, "availability" | "clusters" | "si
 /** The placements of the objects of a plan, with the clusters in `down` down; none for a plan of an earlier release. */
 export function copySetsOfPlan(plan: AvailabilityOfPlan, down: ReadonlySet<string>): readonly CopySet[] {
   const { availability, clusters, sizing, odgm } = plan;
-  const placed = clusters.flatMap(({ cluster, availability: share = 0 }): ClusterReplicas[] => {
+  const placed = clusters.flatMap(({ cluster, availability: share = 0, estimate }): ClusterReplicas[] => {
     const replicas = ownEntry(availability?.replicas, cluster) ?? 0;
-    return replicas === 0 ? [] : [{ cluster, availability: share, replicas }];
+    if (replicas === 0) return [];
+    const nodes = estimate?.nodeAvailability;
+    const onNodes = nodes === undefined ? {} : { nodes: { count: replicas, availability: nodes } };
+    return [{ cluster, availability: share, replicas, ...onNodes }];
   });
   return placed.length === 0 ? [] : copySetsOf(withClustersDown(placed, down), odgm, sizing.algorithm);
 }

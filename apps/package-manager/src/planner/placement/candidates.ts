@@ -1,11 +1,12 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import { AvailabilitySource } from "@oaas/models";
+import type { AvailabilityEstimate } from "@oaas/models";
 import {
   assessHealth,
   type BlockingProblem,
   type HealthAssessment,
   type HealthWarning,
 } from "../../clusters/cluster-health.ts";
+import { estimateText } from "../explanation/estimate-text.ts";
 import { formatAge, formatShare } from "../explanation/format.ts";
 import { ownEntry, type CandidateCluster, type ClusterVerdict, type PlanInput, type Reason } from "../plan-types.ts";
 
@@ -14,6 +15,8 @@ export interface Candidate {
   readonly cluster: CandidateCluster;
   /** Absent when it is unknown. */
   readonly availability?: number;
+  /** How the availability was computed; absent when it is unknown or assumed. */
+  readonly estimate?: AvailabilityEstimate;
   /** The deployment allows the cluster: by name, by label, or because it allows any. */
   readonly eligible: boolean;
   /** Eligible, and healthy enough to place replicas in. */
@@ -65,7 +68,7 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
 function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: CandidateCluster): Candidate {
   const selection = selectionReasons(input, mode, cluster);
   const health = evaluateHealth(input, cluster);
-  const { availability } = health;
+  const { availability, estimate } = health;
   const eligible = selection.against.length === 0;
   const cordon = cordonReasons(input, cluster);
   // A cluster that the user named is used as long as its availability is known.
@@ -74,6 +77,7 @@ function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: Candida
   return {
     cluster,
     ...(availability === undefined ? {} : { availability }),
+    ...(estimate === undefined ? {} : { estimate }),
     eligible,
     usable,
     reasonsFor: [...selection.for, ...health.for],
@@ -132,6 +136,7 @@ function selectionReasons(
 
 interface HealthReasons {
   readonly availability?: number;
+  readonly estimate?: AvailabilityEstimate;
   readonly for: readonly Reason[];
   /** Keep the planner from selecting the cluster. */
   readonly blocking: readonly Reason[];
@@ -153,26 +158,21 @@ function evaluateHealth({ whatIf, settings }: PlanInput, cluster: CandidateClust
   }
   const assessment = assessHealth(cluster, settings.maxReadingAgeMs);
   return {
-    ...(assessment.availability === undefined ? {} : { availability: assessment.availability }),
+    ...(assessment.estimate === undefined
+      ? {}
+      : { availability: assessment.estimate.value, estimate: assessment.estimate }),
     for: readingReasons(cluster, assessment),
     blocking: assessment.blocking.map((code) => ({ code, text: PROBLEM_TEXT[code](cluster) })),
     warnings: assessment.warnings.map((code) => ({ code, text: PROBLEM_TEXT[code](cluster) })),
   };
 }
 
-function readingReasons({ reading, readingAgeMs = 0 }: CandidateCluster, { availability }: HealthAssessment): Reason[] {
-  if (availability === undefined) return [];
-  const source = reading?.availability === undefined ? AvailabilitySource.readyNodes : reading.availabilitySource;
-  const basis = source === undefined ? "reported by the cluster" : SOURCE_TEXT[source];
+function readingReasons({ reading, readingAgeMs = 0 }: CandidateCluster, { estimate }: HealthAssessment): Reason[] {
+  if (estimate === undefined) return [];
+  const basis = estimateText(estimate, reading?.measurement);
   const age = formatAge(readingAgeMs);
-  return [{ code: "reading", text: `up ${formatShare(availability)} of the time (${basis}, read ${age} ago)` }];
+  return [{ code: "reading", text: `up ${formatShare(estimate.value)} of the time (${basis}, read ${age} ago)` }];
 }
-
-const SOURCE_TEXT: Readonly<Record<AvailabilitySource, string>> = {
-  measured: "measured by the cluster",
-  ready_nodes: "share of ready nodes",
-  configured: "configured",
-};
 
 const PROBLEM_TEXT: Readonly<Record<BlockingProblem | HealthWarning, (cluster: CandidateCluster) => string>> = {
   "no-reading": ({ problem, reading }) =>
@@ -188,7 +188,7 @@ const PROBLEM_TEXT: Readonly<Record<BlockingProblem | HealthWarning, (cluster: C
 
 /** The final verdict on a cluster, with the reasons that placement adds. */
 export function verdict(
-  { cluster, availability, reasonsFor, reasonsAgainst }: Candidate,
+  { cluster, availability, estimate, reasonsFor, reasonsAgainst }: Candidate,
   chosen: boolean,
   more: { readonly for?: Reason; readonly against?: Reason } = {},
 ): ClusterVerdict {
@@ -196,6 +196,7 @@ export function verdict(
     cluster: cluster.name,
     chosen,
     ...(availability === undefined ? {} : { availability }),
+    ...(estimate === undefined ? {} : { estimate }),
     ...(cluster.readingAgeMs === undefined ? {} : { readingAgeMs: cluster.readingAgeMs }),
     reasonsFor: more.for === undefined ? reasonsFor : [...reasonsFor, more.for],
     reasonsAgainst: more.against === undefined ? reasonsAgainst : [...reasonsAgainst, more.against],

@@ -211,13 +211,20 @@ function nodesWithAvailability(
 ): readonly ClusterReplicas[] {
   return chosen.map((candidate) => {
     const zone = zoneOf(candidate.cluster);
+    const nodeShare = candidate.estimate?.nodeAvailability;
     return {
       cluster: candidate.cluster.name,
       availability: availabilityIn(candidate),
       replicas: nodes.get(candidate.cluster.name) ?? 0,
       ...(zone === undefined ? {} : { zone: { name: zone, availability: zoneAvailability } }),
+      ...(nodeShare === undefined ? {} : { nodes: { count: nodeCount(candidate), availability: nodeShare } }),
     };
   });
+}
+
+/** The nodes that can run replicas now. */
+function nodeCount({ cluster: { reading } }: Candidate): number {
+  return Math.max(1, reading?.readyNodes ?? reading?.nodeCount ?? 1);
 }
 
 /** The replicas of a function with its own target, spread over the clusters of the class. */

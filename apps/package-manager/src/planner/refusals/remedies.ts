@@ -8,6 +8,7 @@ import {
   type PlacementTask,
 } from "../placement/placement.ts";
 import type { LowerTarget, Remedy } from "../plan-types.ts";
+import { HIGHEST_TARGET } from "../sizing/quorum.ts";
 import { sizeReplicas, subjectName, type Demand, type Size, type SizingRules } from "../sizing/replicas.ts";
 import { formatShare, pluralize, truncateShare } from "../explanation/format.ts";
 
@@ -130,16 +131,17 @@ function restoreClusters(task: PlacementTask): Remedy[] {
 /** The lowest sufficient availability of one more cluster. Availability is monotonic here, so bisection finds it. */
 function addCluster(task: PlacementTask): Remedy | undefined {
   const helps = (availability: number): boolean => isReachable(task, [...availabilitiesOf(task), availability]);
-  if (!helps(1)) return undefined;
+  // No cluster is always up.
+  if (!helps(HIGHEST_TARGET)) return undefined;
   let low = 0;
-  let high = 1;
+  let high = HIGHEST_TARGET;
   for (let step = 0; step < BISECTION_STEPS; step += 1) {
     const middle = (low + high) / 2;
     if (helps(middle)) high = middle;
     else low = middle;
   }
-  const rounded = Math.min(1, truncateShare(high + 0.0001, 4));
-  const availability = helps(rounded) ? rounded : 1;
+  const rounded = Math.min(HIGHEST_TARGET, truncateShare(high + 0.0001, 4));
+  const availability = helps(rounded) ? rounded : HIGHEST_TARGET;
   return {
     kind: "add-cluster",
     availability,

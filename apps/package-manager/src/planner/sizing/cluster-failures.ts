@@ -23,7 +23,9 @@ export function clusterBound(placed: readonly ClusterReplicas[], needed: number)
   // After each cluster, `up[k]` is the probability that exactly k replicas are up.
   const up = new Float64Array(total + 1);
   up[0] = 1;
-  for (const { availability, replicas } of placed) {
+  for (const each of placed) {
+    const { replicas } = each;
+    const availability = wholeClusterAvailability(each);
     for (let k = total; k >= 0; k -= 1) {
       const withCluster = k >= replicas ? (up[k - replicas] ?? 0) : 0;
       up[k] = (up[k] ?? 0) * (1 - availability) + withCluster * availability;
@@ -33,6 +35,13 @@ export function clusterBound(placed: readonly ClusterReplicas[], needed: number)
     1,
     up.slice(needed).reduce((sum, share) => sum + share, 0),
   );
+}
+
+/** The share of time that the cluster as a whole is up: without the part of its nodes. */
+function wholeClusterAvailability({ availability, nodes }: ClusterReplicas): number {
+  return nodes === undefined || nodes.availability === 0
+    ? availability
+    : Math.min(1, availability / nodes.availability);
 }
 
 /** The probability that enough replicas are up if each fails independently, with the availability of its cluster. */

@@ -1,3 +1,4 @@
+import { ClusterStatus, estimateAvailability } from "@oaas/models";
 import { sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -87,7 +88,67 @@ describe("availability by failure domains", () => {
         expect(value).toBeLessThanOrEqual(1);
         const plain = placed.map(({ cluster, availability, replicas }) => ({ cluster, availability, replicas }));
         expect(domainAvailability(plain, needed)).toBeCloseTo(clusterBound(plain, needed), 9);
+        const withoutZones = placed.map(({ zone: _zone, ...each }) => each);
+        expect(domainAvailability(withoutZones, needed)).toBeLessThanOrEqual(clusterBound(withoutZones, needed) + 1e-9);
       }),
+    );
+  });
+
+  /** Clusters whose prior, API and nodes are measured, as the planner passes them on. */
+  const measured = fc.array(
+    fc
+      .record({
+        api: share,
+        nodes: share,
+        evidence: fc.double({ min: 0.1, max: 720, noNaN: true }),
+        count: fc.integer({ min: 1, max: 6 }),
+        replicas: fc.integer({ min: 1, max: 5 }),
+      })
+      .map(({ api, nodes, evidence, count, replicas }) => {
+        const measurement = {
+          value: api * nodes,
+          apiAvailability: api,
+          nodeAvailability: nodes,
+          windowHours: 720,
+          halfLifeHours: 240,
+          samples: 1,
+          observedHours: evidence,
+          evidenceHours: evidence,
+        };
+        const reading = { cluster: clusterName("a"), status: ClusterStatus.healthy, measurement };
+        const estimate = estimateAvailability(reading, undefined);
+        return placedIn("a", estimate?.value ?? 0, replicas, {
+          nodes: { count, availability: estimate?.nodeAvailability ?? 0 },
+        });
+      }),
+    { minLength: 1, maxLength: 4 },
+  );
+
+  test("one replica in a measured cluster is as available as the cluster", () => {
+    fc.assert(
+      fc.property(measured, ([one]) => {
+        if (one === undefined) return;
+        const alone = [{ ...one, replicas: 1 }];
+        expect(domainAvailability(alone, 1)).toBeCloseTo(one.availability, 12);
+        // More nodes help, and never beyond the part of the cluster.
+        expect(domainAvailability([one], 1)).toBeGreaterThanOrEqual(one.availability - 1e-12);
+        expect(domainAvailability([one], 1)).toBeLessThanOrEqual(
+          one.availability / (one.nodes?.availability ?? 1) + 1e-12,
+        );
+      }),
+    );
+  });
+
+  test("agrees with a simulation of measured nodes", () => {
+    const draws = sweepSize(20_000, 10_000_000);
+    fc.assert(
+      fc.property(measured, fc.integer({ min: 1, max: 2 ** 31 - 1 }), (placed, seed) => {
+        const needed = Math.floor(countReplicas(placed) / 2) + 1;
+        const exact = domainAvailability(placed, needed);
+        const error = Math.sqrt(Math.max(exact * (1 - exact), 1 / draws) / draws);
+        expect(Math.abs(simulate(placed, needed, draws, seed) - exact)).toBeLessThan(6 * error);
+      }),
+      { numRuns: sweepSize(20, 8) },
     );
   });
 

@@ -4,6 +4,7 @@ import * as acknowledgement from "../resources/service/acknowledgement.ts";
 import * as deployment from "../resources/deployment/class-deployment.ts";
 import * as runtime from "../resources/cluster/class-runtime.ts";
 import * as cls from "../resources/package/class.ts";
+import * as clusterAvailability from "../resources/cluster/availability.ts";
 import * as cluster from "../resources/cluster/cluster.ts";
 import * as status from "../resources/deployment/deployment-status.ts";
 import * as documentSet from "../resources/service/document-set.ts";
@@ -58,6 +59,8 @@ export const INPUT_COMPONENTS = {
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   CordonRequest: cluster.cordonInput,
   ClusterTlsInput: cluster.clusterTlsInput,
+  AvailabilityPriorInput: clusterAvailability.availabilityPriorInput,
+  ClusterCostInput: clusterAvailability.clusterCostInput,
 } satisfies Readonly<Record<string, z.ZodType>>;
 
 /** Response documents by component name. */
@@ -83,6 +86,12 @@ export const VIEW_COMPONENTS = {
   Cluster: cluster.clusterView,
   ClusterRegistration: cluster.clusterRegistrationView,
   Cordon: cluster.cordonView,
+  ClusterAvailability: clusterAvailability.clusterAvailabilityView,
+  AvailabilityPrior: clusterAvailability.availabilityPrior.view,
+  AvailabilityMeasurement: clusterAvailability.availabilityMeasurement.view,
+  AvailabilityEstimate: clusterAvailability.availabilityEstimate.view,
+  ObservedAvailability: clusterAvailability.observedAvailability.view,
+  ClusterCost: clusterAvailability.clusterCost.view,
   ApiClassRuntime: runtime.classRuntimeView,
   ApiClassRuntimeStatus: runtime.classRuntimeStatus.view,
   ApiFunctionStatus: runtime.functionStatusView,
@@ -188,6 +197,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   CordonRequest: "A cluster to cordon.",
   ClusterRegistrationRequest: "A cluster to register at run time; same fields as in `CRM_CLUSTERS_JSON`.",
   ClusterTlsInput: "TLS settings for calls to a cluster.",
+  AvailabilityPriorInput: "The availability that an operator promises for a cluster.",
+  ClusterCostInput: "The price of resources that are requested in a cluster.",
   OPackage: "A registered package.",
   PackageMetadata: "Author, description, tags and timestamps of a package.",
   OClass: "A class: its methods and the state of its objects.",
@@ -208,6 +219,12 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ClusterHealth: "The observed health of a cluster.",
   Cluster: "A cluster in the list of clusters.",
   Cordon: "Who keeps new units out of a cluster, since when and why.",
+  ClusterAvailability: "The promised availability of a cluster against the measured one.",
+  AvailabilityPrior: "The availability that an operator promises for a cluster.",
+  AvailabilityMeasurement: "The availability of the Kubernetes API and the nodes of a cluster over a window.",
+  AvailabilityEstimate: "The availability that plans use, and its inputs.",
+  ObservedAvailability: "The observation beside a prior.",
+  ClusterCost: "The price of resources that are requested in a cluster.",
   ClusterRegistration: "A registered cluster, without secrets and file paths.",
   ApiClassRuntime: "A class runtime: one class running in one cluster.",
   ApiClassRuntimeStatus: "The status of a class runtime.",

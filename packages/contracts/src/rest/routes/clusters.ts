@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { classRuntimeView } from "../resources/cluster/class-runtime.ts";
 import { enforcementReport } from "../resources/cluster/nfr-status.ts";
+import { clusterAvailabilityView } from "../resources/cluster/availability.ts";
 import {
   clusterHealthView,
   clusterRegistrationInput,
@@ -109,6 +110,16 @@ const getClusterHealth = {
   faults: ["not-found"],
 } as const;
 
+const getClusterAvailability = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Compare the promised availability of a cluster with the measured one",
+  role: "viewer",
+  since: "ours",
+  response: { status: 200, description: "Promise, measurement and arithmetic.", schema: clusterAvailabilityView },
+  faults: ["not-found"],
+} as const;
+
 const addCluster = {
   method: "POST",
   tag: "clusters",
@@ -170,6 +181,12 @@ export const clusterRoutes = {
     path: `${BASE}/envs/{name}/health`,
     since: "upstream",
     aliasOf: "getClusterHealth",
+  },
+  getClusterAvailability: { ...getClusterAvailability, path: `${BASE}/clusters/{name}/availability` },
+  getEnvAvailability: {
+    ...getClusterAvailability,
+    path: `${BASE}/envs/{name}/availability`,
+    aliasOf: "getClusterAvailability",
   },
   addCluster: { ...addCluster, path: `${BASE}/clusters` },
   addEnv: { ...addCluster, path: `${BASE}/envs`, aliasOf: "addCluster" },

@@ -3,6 +3,7 @@ import {
   HealthCheckResponse_ServingStatus as Serving,
   Verdict,
   type AvailabilityBasis,
+  type AvailabilityMeasurement as WireMeasurement,
   type CrmClusterHealth,
   type CrmEnvHealth,
   type Finding,
@@ -14,6 +15,7 @@ import {
   AvailabilitySource,
   ClusterStatus,
   TopologyNodeType,
+  type AvailabilityMeasurement,
   type ClusterHealth,
   type ClusterName,
   type Topology,
@@ -34,7 +36,35 @@ export function healthFromWire(
     readyNodes: wire.readyNodes,
     availability: clampShare(wire.availability),
     availabilitySource: availabilitySource(wire.availabilityBasis),
+    measurement: measurementFromWire(wire.availabilityMeasurement),
   });
+}
+
+/** More evidence than a year is not plausible; it would leave no weight to a prior. */
+const MAX_EVIDENCE_HOURS = 8_784;
+
+function measurementFromWire(wire: WireMeasurement | undefined): AvailabilityMeasurement | undefined {
+  const value = clampShare(wire?.value);
+  const apiAvailability = clampShare(wire?.apiAvailability);
+  if (wire === undefined || value === undefined || apiAvailability === undefined) return undefined;
+  const windowHours = wire.windowSeconds / 3600;
+  const evidenceHours = Math.min(wire.evidenceSeconds / 3600, windowHours, MAX_EVIDENCE_HOURS);
+  if (!(evidenceHours > 0)) return undefined;
+  return omitUndefined({
+    value,
+    apiAvailability,
+    nodeAvailability: clampShare(wire.nodeAvailability),
+    windowHours,
+    halfLifeHours: wire.halfLifeSeconds / 3600,
+    samples: Number(wire.samples),
+    observedHours: Number(wire.observedSeconds) / 3600,
+    evidenceHours,
+    since: wire.since === undefined ? undefined : timestamp(timestampMs(wire.since)),
+  });
+}
+
+function timestampMs({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }): number {
+  return Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
 }
 
 function availabilitySource(basis: AvailabilityBasis | undefined): AvailabilitySource | undefined {
@@ -82,7 +112,7 @@ export function topologyFromWire(wire: TopologySnapshot, nowMs: number): Topolog
     edges: wire.edges
       .filter(({ fromId, toId }) => ids.has(fromId) && ids.has(toId))
       .map(({ fromId, toId, metadata }) => ({ from: fromId, to: toId, metadata })),
-    timestamp: timestamp(at === undefined ? nowMs : Number(at.seconds) * 1000 + Math.floor(at.nanos / 1_000_000)),
+    timestamp: timestamp(at === undefined ? nowMs : timestampMs(at)),
   };
 }
 

@@ -275,6 +275,43 @@ describe("conversions from the wire", () => {
     expect(healthFromWire(edge, wire, now).availability).toBe(expected);
   });
 
+  it("reads a measurement in hours, and bounds its evidence", () => {
+    const measurement = (more: object) =>
+      healthFromWire(
+        edge,
+        create(CrmEnvHealthSchema, {
+          status: "Healthy",
+          availabilityMeasurement: {
+            value: 0.98,
+            apiAvailability: 0.99,
+            windowSeconds: 2_592_000,
+            halfLifeSeconds: 864_000,
+            samples: 7n,
+            observedSeconds: 7200n,
+            evidenceSeconds: 3600,
+            since: { seconds: 1_767_225_600n, nanos: 0 },
+            ...more,
+          },
+        }),
+        now,
+      ).measurement;
+    expect(measurement({})).toEqual({
+      value: 0.98,
+      apiAvailability: 0.99,
+      windowHours: 720,
+      halfLifeHours: 240,
+      samples: 7,
+      observedHours: 2,
+      evidenceHours: 1,
+      since: "2026-01-01T00:00:00.000Z",
+    });
+    expect(measurement({ value: 3, nodeAvailability: -1 })).toMatchObject({ value: 1, nodeAvailability: 0 });
+    expect(measurement({ evidenceSeconds: 1e300 })).toMatchObject({ evidenceHours: 720 });
+    for (const broken of [{ value: Number.NaN }, { evidenceSeconds: 0 }, { evidenceSeconds: Number.NaN }]) {
+      expect(measurement(broken)).toBeUndefined();
+    }
+  });
+
   it("converts a standard gRPC health check", () => {
     const { SERVING, NOT_SERVING, UNKNOWN } = HealthCheckResponse_ServingStatus;
     expect([SERVING, NOT_SERVING, UNKNOWN].map((serving) => healthFromServing(edge, serving, now).status)).toEqual([

@@ -40,6 +40,8 @@ export const OPERATIONS = {
   listEnvHealth: "GET /api/v1/envs/health 200",
   getClusterHealth: "GET /api/v1/clusters/{name}/health 200",
   getEnvHealth: "GET /api/v1/envs/{name}/health 200",
+  getClusterAvailability: "GET /api/v1/clusters/{name}/availability 200",
+  getEnvAvailability: "GET /api/v1/envs/{name}/availability 200",
   addCluster: "POST /api/v1/clusters 201",
   addEnv: "POST /api/v1/envs 201",
   getCluster: "GET /api/v1/clusters/{name} 200",

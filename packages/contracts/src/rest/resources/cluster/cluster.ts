@@ -34,6 +34,7 @@ import {
   type Codec,
 } from "../../reading/resource.ts";
 import { pascalCase } from "../../reading/spelling.ts";
+import { availabilityPrior, availabilityPriorInput, clusterCost, clusterCostInput } from "./availability.ts";
 
 const STATUS_BY_WORD = new Map<string, ClusterStatus>(Object.values(ClusterStatus).map((status) => [status, status]));
 
@@ -44,7 +45,7 @@ const clusterStatus: Codec<ClusterStatus, z.ZodString> = {
   write: pascalCase,
 };
 
-const clusterHealth = resource<ClusterHealth>()({
+const clusterHealth = resource<Omit<ClusterHealth, "measurement">>()({
   cluster: required("cluster_name", "Cluster name.", string<ClusterName>(CLUSTER_NAME)),
   status: required("status", "Health of the cluster.", clusterStatus),
   crmVersion: nullable("crm_version", "Version of the class runtime manager.", string()),
@@ -114,6 +115,8 @@ const CLUSTER = {
   labels: "Labels; `env` is the environment kind.",
   timeout: "Timeout of a call in seconds. 0 or absent: 5 for reads, 15 for writes.",
   retry_attempts: "Maximum attempts per read or health check, including the first.",
+  availability: "Availability that the operator promises, with source and date; plans combine it with the measurement.",
+  cost: "Price of requested resources; plans show the price per month.",
 };
 
 /** A cluster to register at run time; same fields as in CRM_CLUSTERS_JSON. */
@@ -129,6 +132,8 @@ export const clusterRegistrationInput = input({
   ),
   api_key_file: field("File with the token, in `CRM_SECRETS_DIR`.", file()),
   tls: field("TLS files, in `CRM_SECRETS_DIR`.", optional(clusterTlsInput)),
+  availability: field(CLUSTER.availability, optional(availabilityPriorInput)),
+  cost: field(CLUSTER.cost, optional(clusterCostInput)),
 });
 
 /** A registered cluster, without secrets and file paths. */
@@ -145,4 +150,6 @@ export const clusterRegistrationView = view({
   ),
   health: field("Health of the cluster.", clusterHealthView),
   cordon,
+  availability: field(`${CLUSTER.availability} Absent if none is stated.`, availabilityPrior.view.optional()),
+  cost: field(`${CLUSTER.cost} Absent if none is stated.`, clusterCost.view.optional()),
 });

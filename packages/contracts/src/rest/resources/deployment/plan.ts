@@ -12,6 +12,7 @@ import {
   readRuledText,
   view,
 } from "../../reading/fields.ts";
+import { availabilityEstimate } from "../cluster/availability.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
 import { odgmSpec } from "./odgm-spec.ts";
@@ -58,6 +59,10 @@ export const candidateView = view({
   cluster: field("Cluster name.", z.string()),
   chosen: field("Whether the planner selected the cluster.", z.boolean()),
   availability: field("Availability of the cluster; null when unknown.", z.number().nullable()),
+  availability_estimate: field(
+    "How the availability was computed; absent when it is unknown or assumed by `what_if`.",
+    availabilityEstimate.view.optional(),
+  ),
   health_age_ms: field("Age of its health report in milliseconds; null if none.", z.number().nullable()),
   reasons_for: field("Reasons for selecting it.", z.array(z.string())),
   reasons_against: field("Reasons against selecting it.", z.array(z.string())),
