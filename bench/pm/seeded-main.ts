@@ -24,8 +24,7 @@ await runService({
       audit: await openAuditSink(config, ambient, log),
       logger: log,
       meter,
-      metricsText: () => meter.text(),
-      metricsType: meter.contentType,
+      metricsText: (format) => meter.text(format),
       context,
     });
     log.info("package manager listening", { host: app.host, port: app.port });

@@ -1,4 +1,4 @@
-import type { Ambient } from "@oaas/foundation";
+import { isLoopbackHost, type Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import {
   formatTraceparent,
@@ -6,10 +6,11 @@ import {
   type ContextStore,
   type Logger,
   type Meter,
+  type MetricsFormat,
   type Tracer,
 } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
-import { RpcServer, type RequestListener } from "@oaas/rpc";
+import { openMetricsListener, RpcServer, type MetricsListener, type RequestListener } from "@oaas/rpc";
 import { openListeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
@@ -63,8 +64,7 @@ export interface AppPorts {
   readonly identity: string;
   readonly logger: Logger;
   readonly meter: Meter;
-  readonly metricsText: () => Promise<string>;
-  readonly metricsType: string;
+  readonly metricsText: (format: MetricsFormat) => Promise<string>;
   readonly context: ContextStore;
   readonly tracer?: Tracer | undefined;
   /** Loads the configuration again, for secrets in files that change. */
@@ -82,6 +82,7 @@ export interface RunningApp {
   readonly host: string;
   readonly port: number;
   readonly grpcPort: number | undefined;
+  readonly metricsPort: number | undefined;
   /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
   /** Resolves when every cache is synced. */
@@ -136,8 +137,13 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     http: createHttpServer(setup, crm, credentials),
   };
   const { ambient, logger } = ports;
+  const metrics = await openMetrics(setup).catch(async (thrown: unknown) => {
+    await release();
+    throw thrown;
+  });
   const listeners = await openListeners(config, handlers, { timers: ambient.timers, logger }).catch(
     async (thrown: unknown) => {
+      await metrics?.close();
       await release();
       throw thrown;
     },
@@ -150,6 +156,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const close = async (): Promise<void> => {
     services.setServing(false);
     await listeners.close();
+    await metrics?.close();
     // Before the lease is released: only the leader stores.
     await recorder?.close();
     await crm.manager.stop();
@@ -157,7 +164,15 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     await release();
   };
   const { host, port, grpcPort } = listeners;
-  return { host, port, grpcPort, warnings: configWarnings(config), ready, close: () => (closing ??= close()) };
+  return {
+    host,
+    port,
+    grpcPort,
+    metricsPort: metrics?.port,
+    warnings: configWarnings(config),
+    ready,
+    close: () => (closing ??= close()),
+  };
 }
 
 /** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
@@ -415,6 +430,14 @@ function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, c
   });
 }
 
+/** Undefined without a metrics port. */
+async function openMetrics({ config, ports }: Setup): Promise<MetricsListener | undefined> {
+  const { port, host } = config.metrics;
+  if (port === undefined) return undefined;
+  const crossSite = isLoopbackHost(host) ? {} : undefined;
+  return openMetricsListener({ host, port, text: ports.metricsText, crossSite });
+}
+
 function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentials: Credentials): RequestListener {
   return createHttpEndpoints({
     version: VERSION,
@@ -424,7 +447,6 @@ function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentia
     warnings: configWarnings(config),
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,
-    metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,
   });
 }

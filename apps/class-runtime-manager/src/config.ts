@@ -38,6 +38,19 @@ const variables = {
       .default("10s")
       .doc("Grace period of running calls and reconciles when the process stops."),
   },
+  metrics: {
+    port: env("OPRC_CRM_METRICS_PORT")
+      .port()
+      .optional()
+      .doc(
+        "Additional port for /metrics, without authentication or TLS, also where the main port requires a client certificate. On HTTP_PORT metrics require the role viewer.",
+      ),
+    host: env("OPRC_CRM_METRICS_HOST")
+      .string()
+      .default("127.0.0.1")
+      .doc("Address of OPRC_CRM_METRICS_PORT. Every client that reaches it can read the metrics.")
+      .example("0.0.0.0"),
+  },
   k8s: {
     namespaces: env("OPRC_CRM_K8S_NAMESPACE")
       .as(namespaceScope)
@@ -482,7 +495,18 @@ function checkAccess(config: CrmConfig): Violation[] {
 
 /** Reasons why the configuration is not fit for production. */
 export function configWarnings(config: CrmConfig): readonly string[] {
-  return [...accessWarnings(config), ...imageWarnings(config), ...prometheusWarnings(config)];
+  return [
+    ...accessWarnings(config),
+    ...metricsWarnings(config),
+    ...imageWarnings(config),
+    ...prometheusWarnings(config),
+  ];
+}
+
+function metricsWarnings({ metrics: { port, host } }: CrmConfig): readonly string[] {
+  if (port === undefined || isLoopbackHost(host)) return [];
+  const fix = "restrict it with a NetworkPolicy, unset OPRC_CRM_METRICS_HOST, or scrape HTTP_PORT as a viewer";
+  return [`every client that reaches ${host} can read the metrics; ${fix}`];
 }
 
 function prometheusWarnings({ prometheus: { url, token, password } }: CrmConfig): readonly string[] {

@@ -28,8 +28,7 @@ await runService({
       identity: identity ?? podName ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       logger: log,
       meter,
-      metricsText: () => meter.text(),
-      metricsType: meter.contentType,
+      metricsText: (format) => meter.text(format),
       context,
       tracer,
       reread: reloadConfig,
@@ -39,6 +38,7 @@ await runService({
       host: app.host,
       port: app.port,
       grpc_port: app.grpcPort,
+      metrics_port: app.metricsPort,
       cluster: access.server,
       from: access.origin,
     });

@@ -56,7 +56,6 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
       logger: NOOP_LOGGER,
       meter: createRecordingMeter(),
       metricsText: async () => "",
-      metricsType: "text/plain",
       context: NOOP_CONTEXT,
       reread: () => config,
     });

@@ -166,7 +166,6 @@ describeOnTarget("the status of the analyzer", { needs: ["kubectl"] }, () => {
       logger: NOOP_LOGGER,
       meter: NOOP_METER,
       metricsText: async () => "",
-      metricsType: "text/plain",
       context: NOOP_CONTEXT,
       reread: () => config,
     });

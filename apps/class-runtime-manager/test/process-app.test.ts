@@ -126,7 +126,6 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
       logger: NOOP_LOGGER,
       meter,
       metricsText: async () => "",
-      metricsType: "text/plain",
       context: NOOP_CONTEXT,
       reread: () => config,
       odgmResolver: async () => [`127.0.0.1:${gridNode.port}`],

@@ -315,6 +315,34 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
       expect(verbsIn(await manifestsOf(`overlays/${overlay}`), "namespaces")).toEqual([]);
   });
 
+  test("the component metrics opens the metrics port for Prometheus only, and the overlays do not", async () => {
+    const overlays = path.relative(folder.path, path.join(MANAGER, "overlays", "full"));
+    const components = [path.relative(folder.path, path.join(MANAGER, "metrics"))];
+    const text = JSON.stringify({ namespace: "oaas-system", resources: [overlays], components });
+    writeFileSync(path.join(folder.path, "kustomization.yaml"), text);
+    const manifests = await manifestsOf(path.relative(MANAGER, folder.path));
+    const { metrics, security } = loadConfig(crmConfig, { env: settingsOf(manifests), readFile: () => "s" });
+    expect({ metrics, mtls: security.mtls }).toEqual({ metrics: { port: 9088, host: "0.0.0.0" }, mtls: true });
+    const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy");
+    expect(policies.map(({ metadata, spec }) => [metadata.name, spec?.ingress])).toContainEqual([
+      "oprc-crm-metrics",
+      [
+        {
+          from: [
+            {
+              namespaceSelector: { matchLabels: { "oaas.io/prometheus": "true" } },
+              podSelector: { matchLabels: { "app.kubernetes.io/name": "prometheus" } },
+            },
+          ],
+          ports: [{ port: 9088 }],
+        },
+      ],
+    ]);
+    await kubectl(`apply --dry-run=server --validate=strict -k ${folder.path}`);
+    for (const overlay of ["dev", "edge", "full"])
+      expect(settingsOf(await manifestsOf(`overlays/${overlay}`))["OPRC_CRM_METRICS_PORT"]).toBeUndefined();
+  });
+
   test.each(["dev", "edge"])("overlay %s refuses anonymous callers and system namespaces", async (overlay) => {
     writeFileSync(path.join(folder.path, "token"), "pm:deployer:s3cret\n");
     const crm = await start(withFiles(settingsOf(await manifestsOf(`overlays/${overlay}`))));

@@ -2,8 +2,17 @@ import type { TlsOptions } from "node:tls";
 import { FILE_DESCRIPTORS, METADATA_KEYS, PackageService } from "@oaas/contracts/grpc";
 import { faultStatus } from "@oaas/contracts/rest";
 import { Fault, isLoopbackHost } from "@oaas/foundation";
-import { ensureCorrelationId } from "@oaas/observability";
-import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
+import { ensureCorrelationId, type MetricsFormat } from "@oaas/observability";
+import {
+  listenFault,
+  HealthRegistry,
+  listenOnePort,
+  openMetricsListener,
+  reflectionServices,
+  RpcServer,
+  type MetricsListener,
+  type OnePort,
+} from "@oaas/rpc";
 import { actorOf, AuditTrail } from "./access/audit.ts";
 import { AuditQueue, auditToLog, type AuditSink } from "./access/audit-queue.ts";
 import {
@@ -17,7 +26,6 @@ import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/limits/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
 import { respondWithPort } from "./adapters/http-fallback.ts";
-import { openMetricsListener, type MetricsListener } from "./adapters/metrics-listener.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
   acceptsTokens,
@@ -57,8 +65,7 @@ export interface AppPorts extends PlatformPorts {
   readonly fetchJson: (url: string) => Promise<unknown>;
   /** Where audit lines go. Default: the log. */
   readonly audit?: AuditSink;
-  readonly metricsText: () => Promise<string>;
-  readonly metricsType: string;
+  readonly metricsText: (format: MetricsFormat) => Promise<string>;
 }
 
 export interface RunningApp {
@@ -74,7 +81,14 @@ export interface RunningApp {
 
 /** Starts the package manager: the platform, then its listeners. */
 export async function startApp(config: PmConfig, given: AppPorts): Promise<RunningApp> {
-  const ports = { ...given, store: measureStore(given.store, given.meter) };
+  const ports = {
+    ...given,
+    store: measureStore(given.store, {
+      meter: given.meter,
+      clock: given.ambient.clock,
+      backend: config.storage.type,
+    }),
+  };
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
@@ -191,7 +205,6 @@ function httpServer(
         checks: () =>
           Object.fromEntries(Object.entries(platform.faults()).map(([name, fault]) => [name, fault?.message])),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,
-        metricsType: ports.metricsType,
       }),
     },
     clock: ambient.clock,
@@ -250,7 +263,7 @@ async function openMetrics(config: PmConfig, ports: AppPorts): Promise<MetricsLi
   const { port, host } = config.metrics;
   if (port === undefined || !servesMetrics(config)) return undefined;
   const crossSite = isLoopbackHost(host) ? (crossSiteRules(config) ?? {}) : undefined;
-  return openMetricsListener({ host, port, text: ports.metricsText, type: ports.metricsType, crossSite });
+  return openMetricsListener({ host, port, text: ports.metricsText, crossSite });
 }
 
 async function noMetrics(): Promise<never> {

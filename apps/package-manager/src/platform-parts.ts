@@ -214,7 +214,7 @@ export function buildDeployments(
 
 export function buildDriftReconciler(
   { deploy }: PmConfig,
-  { ambient, logger }: PlatformPorts,
+  { ambient, logger, meter }: PlatformPorts,
   {
     clusters,
     runtimes,
@@ -233,6 +233,7 @@ export function buildDriftReconciler(
     managedBy,
     ambient,
     logger,
+    meter,
     lastReport: (cluster, unitId) => runtimes.view.get(cluster, unitId)?.report,
     checkHealth: (cluster) => clusters.directory.check(cluster),
     onDrift,
@@ -248,7 +249,7 @@ export interface ReadInputs {
 }
 
 export function buildEvents(
-  { ambient, store, logger }: PlatformPorts,
+  { ambient, store, logger, meter }: PlatformPorts,
   { clusters, runtimes, core }: ReadInputs,
 ): EventParts {
   const { clock } = ambient;
@@ -272,7 +273,7 @@ export function buildEvents(
     const object = driftEvent(cluster, correction);
     log.append({ topic: "deployment", type: "drift-corrected", key, at: timestamp(clock.now()), object });
   };
-  return { stored, feed: new LogEventFeed(log, clock), appendDrift, stopObserving };
+  return { stored, feed: new LogEventFeed(log, clock, meter), appendDrift, stopObserving };
 }
 
 export function buildClusterAdmin(

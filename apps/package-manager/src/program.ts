@@ -1,5 +1,5 @@
 import { Fault, type Ambient } from "@oaas/foundation";
-import { type ContextStore, type Logger, type Meter, type Tracer } from "@oaas/observability";
+import { type ContextStore, type Logger, type Meter, type MetricsFormat, type Tracer } from "@oaas/observability";
 import { openAuditSink } from "./adapters/audit/open-sink.ts";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
@@ -15,7 +15,7 @@ interface ProcessEnvironment {
   readonly ambient: Ambient;
   readonly observability: {
     readonly log: Logger;
-    readonly meter: Meter & { text(): Promise<string>; readonly contentType: string };
+    readonly meter: Meter & { text(format?: MetricsFormat): Promise<string> };
     readonly context: ContextStore;
     readonly tracer?: Tracer;
   };
@@ -46,8 +46,7 @@ export function packageManager(open: typeof openStore) {
       audit,
       logger: log,
       meter,
-      metricsText: collectMetrics(() => meter.text(), ambient),
-      metricsType: meter.contentType,
+      metricsText: collectMetrics((format) => meter.text(format), ambient),
       context,
       tracer,
     }).catch(async (thrown: unknown) => {

@@ -71,7 +71,6 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
     logger: options.logger ?? NOOP_LOGGER,
     meter: NOOP_METER,
     metricsText: async () => "",
-    metricsType: "text/plain",
     context: NOOP_CONTEXT,
   });
   const url = `http://127.0.0.1:${app.port}`;

@@ -1,7 +1,7 @@
 /**
  * Logs, metrics and work context as ports, without input or output and without a library.
  *
- * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter, correlation with
+ * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter with metrics-format, correlation with
  * trace-context (ids and headers), work-context (fields that follow the work), tracer with sampler and otlp-json (spans).
  * `@oaas/observability/node` has the real implementations, for `main.ts` only; `@oaas/observability/testing` records.
  */
@@ -17,6 +17,7 @@ export {
   type Meter,
   type MetricSpec,
 } from "./meter.ts";
+export { METRICS_TYPES, selectMetricsFormat, type MetricsFormat } from "./metrics-format.ts";
 export {
   formatTraceparent,
   parseTraceparent,

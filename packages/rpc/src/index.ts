@@ -10,6 +10,7 @@ export { bindService, type BoundService, type Handlers } from "./handlers.ts";
 export { readHttpHead } from "./server-call.ts";
 export { RpcServer, type RpcServerOptions } from "./server.ts";
 export { listenFault, listenOnePort, type OnePort, type OnePortOptions } from "./one-port.ts";
+export { openMetricsListener, type MetricsListener } from "./metrics-listener.ts";
 export type { RequestListener } from "./http-front.ts";
 export { type PortLimits } from "./port-limits.ts";
 export type { AllowedOrigins } from "./grpc-web/origins.ts";

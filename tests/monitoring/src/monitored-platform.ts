@@ -21,6 +21,8 @@ export interface MonitoredPlatform extends AsyncDisposable {
   readonly pm: PmProcess;
   /** Changes the class `web`, so that it is reconciled. */
   changeClass(): Promise<void>;
+  /** Changes the deployment `echo`, so that it is planned and rolled out. */
+  changeDeployment(): Promise<void>;
 }
 
 /** Starts it; a measured class `web` runs in the namespace `team-a`, with synthetic series of a violated latency. */
@@ -29,8 +31,8 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
   try {
     const folder = await makeRunFolder("monitored");
     stack.defer(() => folder.remove());
-    const [pmPort = 0, pmGrpcPort = 0, crmPort = 0] = await freePorts(3);
-    const prometheus = stack.use(await startPrometheus({ config: prometheusConfig(pmPort, crmPort) }));
+    const [pmPort = 0, pmGrpcPort = 0, crmPort = 0, crmMetricsPort = 0] = await freePorts(4);
+    const prometheus = stack.use(await startPrometheus({ config: prometheusConfig(pmPort, crmMetricsPort) }));
     await prometheus.write(syntheticSeries(Date.now()));
     const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
     const kube = stack.use(
@@ -46,11 +48,15 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
           STORAGE_TYPE: "memory",
           CRM_CLUSTERS_JSON: JSON.stringify({ east: { url: `http://127.0.0.1:${crmPort}` } }),
           CRM_HEALTH_CHECK_INTERVAL: "500ms",
+          DEPLOY_RECONCILE_INTERVAL: "1s",
+          ...TRACED,
         },
       }),
     );
     const crm = await startManagerProcess(kube.kubeconfig, folder.path, {
       HTTP_PORT: String(crmPort),
+      OPRC_CRM_METRICS_PORT: String(crmMetricsPort),
+      ...TRACED,
       OPRC_CRM_K8S_NAMESPACE: "team-a",
       OPRC_CRM_LEADER_ELECTION_NAMESPACE: "team-a",
       OPRC_CRM_CLUSTER_NAME: "east",
@@ -68,17 +74,22 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
       await crm.process.stop(0);
     });
     await kube.kubectl(["apply", "-f", "-"], { stdin: JSON.stringify(WEB) });
+    await registerEcho(pm);
     await deployEcho(pm);
     const owned = stack.move();
     const changeClass = async (): Promise<void> => {
       await kube.kubectl(["annotate", "classruntime", "web", "-n", "team-a", "--overwrite", `changed=${Date.now()}`]);
     };
-    return { prometheus, pm, changeClass, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    const changeDeployment = (): Promise<void> => deployEcho(pm);
+    return { prometheus, pm, changeClass, changeDeployment, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
+
+/** Spans are recorded, for exemplars; no one receives them. */
+const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
 
 function prometheusConfig(pmPort: number, crmPort: number): Record<string, unknown> {
   const job = (name: string, port: number, labels: Record<string, string>): object => ({
@@ -106,7 +117,7 @@ const WEB = {
   },
 };
 
-async function deployEcho(pm: PmProcess): Promise<void> {
+async function registerEcho(pm: PmProcess): Promise<void> {
   const binding = { name: "echo", function_key: "echo", access_modifier: "PUBLIC" };
   const body = {
     name: "echo",
@@ -118,7 +129,18 @@ async function deployEcho(pm: PmProcess): Promise<void> {
     timeoutMs: 60_000,
     what: "the health of the cluster",
   });
-  const deployment = { key: "echo", package_name: "echo", class_key: "Echo", target_clusters: ["east"] };
+}
+
+let deployments = 0;
+
+async function deployEcho(pm: PmProcess): Promise<void> {
+  const deployment = {
+    key: "echo",
+    package_name: "echo",
+    class_key: "Echo",
+    target_clusters: ["east"],
+    nfr_requirements: { min_throughput_rps: (deployments += 1) },
+  };
   await eventually(
     async () =>
       [200, 201, 202, 409].includes((await pm.call("POST", "/api/v1/deployments", { body: deployment })).status),

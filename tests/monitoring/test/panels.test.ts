@@ -44,19 +44,40 @@ describeWith(["prometheus", "kubectl"], "panels of the dashboards, with both man
     async () => {
       const requests = Array.from({ length: 10 }, () => platform.pm.call("GET", "/api/v1/deployments"));
       await Promise.all(requests);
+      const stream = new AbortController();
+      const events = await fetch(`${platform.pm.url}/api/v1/events`, { signal: stream.signal });
+      const reading = events.text().catch(() => "closed");
       await eventually(
         async () => {
           // Ratios need 30 requests in their window, counted from the first scrape.
           await Promise.all(Array.from({ length: 10 }, () => platform.pm.call("GET", "/api/v1/packages")));
           // Reconciles before the first scrape have no rate.
           await platform.changeClass();
+          await platform.changeDeployment();
           expect(await emptyPanels()).toEqual([]);
         },
         { timeoutMs: 90_000, what: "values in all panels" },
       );
+      stream.abort();
+      expect(await reading).toBe("closed");
     },
     TIMEOUT_MS,
   );
+
+  test("exemplars of both managers lead to the same trace", async () => {
+    await eventually(
+      async () => {
+        const range = { fromMs: startedMs, toMs: Date.now() };
+        const tracesOf = async (selector: string): Promise<ReadonlySet<string>> =>
+          new Set((await platform.prometheus.exemplars(selector, range)).map((labels) => labels["trace_id"] ?? ""));
+        const requests = await tracesOf('pm_http_request_seconds_bucket{operation="createDeployment"}');
+        const reconciles = await tracesOf("crm_reconciliation_duration_seconds_bucket");
+        expect([...requests].filter((id) => reconciles.has(id)).length).toBeGreaterThan(0);
+        expect([...requests].every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
+      },
+      { timeoutMs: 60_000, what: "a trace in the exemplars of both managers" },
+    );
+  });
 
   test("no alert fires about healthy managers", async () => {
     const alerts = await platform.prometheus.query('ALERTS{alertname!="PackageManagerSlow",alertstate="firing"}');

@@ -53,7 +53,7 @@ export interface PlainRoute {
   readonly requires: "public" | "secret";
 }
 
-/** The separate port of the package manager for metrics (METRICS_PORT). It ignores credentials. */
+/** The separate port of both managers for metrics (METRICS_PORT, OPRC_CRM_METRICS_PORT). It ignores credentials. */
 export const METRICS_ROUTES: readonly PlainRoute[] = [{ path: "/metrics", verbs: ["GET"], requires: "public" }];
 
 /** Credentials of the status page of the local stack; `secret` is the one in the stack's state file. */

@@ -21,7 +21,15 @@ import { crdFiles } from "../../../apps/class-runtime-manager/test/support/class
 import { startManagerProcess } from "../../../apps/class-runtime-manager/test/support/manager-process.ts";
 import { encodeFrame, rawGrpc, type RawGrpc } from "../../../apps/class-runtime-manager/test/support/raw-grpc.ts";
 import { runPm } from "../../../apps/package-manager/test/pm-process.ts";
-import { accessOfGrpcStatus, CREDENTIALS, expectedAccess, rpcRequirement, type Access } from "../src/access-table.ts";
+import {
+  accessOfGrpcStatus,
+  CREDENTIALS,
+  expectedAccess,
+  METRICS_ROUTES,
+  rpcRequirement,
+  VERBS,
+  type Access,
+} from "../src/access-table.ts";
 import { makeCredentials, type Credentials } from "../src/credentials.ts";
 import { startIssuer, type Issuer } from "../src/issuer.ts";
 
@@ -131,6 +139,34 @@ describe("access to the gRPC methods of a class runtime manager process", () => 
     expect(await accessWith(undefined)).toEqual({ Deploy: "401", ListClassRuntimes: "401" });
     const stranger = makeAuthority("other tenant").issue({ commonName: "pm" });
     expect(await accessWith(stranger)).toEqual({ Deploy: "closed", ListClassRuntimes: "closed" });
+    await manager.stop();
+  });
+
+  test("metrics port: scrapeable without a certificate where the main port requires one, on loopback, nothing else", async () => {
+    const files = await writeServerCertificate(makeAuthority("clients").certificate);
+    const env = {
+      OPRC_CRM_SECURITY_MTLS: "true",
+      ...files.env,
+      OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:pm=deployer",
+      OPRC_CRM_METRICS_PORT: "0",
+    };
+    const manager = await startManagerProcess(cluster.kubeconfig, folder.path, env);
+    const listening = (await manager.log()).find(({ message }) => message.endsWith("listening"));
+    const port = Number(listening?.["metrics_port"]);
+    const statusOf = async (host: string, method: string, target: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`http://${host}:${port}${target}`, { method, headers });
+      return response.status;
+    };
+    for (const { path: target, verbs } of METRICS_ROUTES)
+      for (const verb of VERBS)
+        expect(await statusOf("127.0.0.1", verb, target), verb).toBe(verbs.includes(verb) ? 200 : 404);
+    for (const target of ["/healthz", "/", "/metrics/", "/oprc.DeploymentService/Deploy"])
+      expect(await statusOf("127.0.0.1", "GET", target), target).toBe(404);
+    expect(await statusOf("127.0.0.1", "GET", "/metrics", { origin: "https://evil.example" })).toBe(403);
+    await expect(statusOf("127.0.0.2", "GET", "/metrics")).rejects.toThrow();
+    const raw = rawGrpc(manager.port, { ca: files.ca });
+    expect(await accessOf(raw, [DeploymentService], {})).toMatchObject({ ListClassRuntimes: "401" });
+    raw.close();
     await manager.stop();
   });
 

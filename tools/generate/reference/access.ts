@@ -64,11 +64,11 @@ with these tables.
 
 ${table(["Operation", "Route", "Role", ...CREDENTIALS], rows)}
 
-## Metrics port of the package manager
+## Metrics port of both managers
 
-The listener of \`METRICS_PORT\` has no authentication and ignores credentials. It listens on loopback, where it
-rejects requests of foreign web pages, unless \`METRICS_HOST\` names another address. Other paths and verbs are answered
-with 404.
+The listeners of \`METRICS_PORT\` (package manager) and \`OPRC_CRM_METRICS_PORT\` (class runtime manager) have no
+authentication and ignore credentials. They listen on loopback, where they reject requests of foreign web pages, unless
+\`METRICS_HOST\` or \`OPRC_CRM_METRICS_HOST\` names another address. Other paths and verbs are answered with 404.
 
 ${table(["Verbs", "Path", "Role", ...CREDENTIALS], metrics)}
 

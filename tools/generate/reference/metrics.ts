@@ -74,11 +74,13 @@ const INTRODUCTION = `# Metrics
 
 <!-- Generated from the declarations in the code by \`npm run generate\`. Do not edit. -->
 
-\`GET /metrics\`, in the Prometheus text format. The package manager requires the role viewer when authentication is enabled, and serves the
-same without authentication on \`METRICS_PORT\`; the class runtime manager serves it on its HTTP port.
+\`GET /metrics\`, in the Prometheus text format, or as OpenMetrics for clients that accept it. Both managers require the role viewer
+when authentication is enabled, and serve the same without authentication on a port of its own: \`METRICS_PORT\` of the package
+manager and \`OPRC_CRM_METRICS_PORT\` of the class runtime manager.
 
 - A metric has at most 2,000 series; further series are counted in one with all labels set to \`overflow\`.
 - With \`SERVER_WORKERS\` above 1 any process returns the metrics of all, and each series has the label \`worker\`.
 - Histograms are in seconds and have \`_bucket\`, \`_sum\` and \`_count\`.
+- In OpenMetrics a bucket names the trace of its last sampled observation as an exemplar: \`trace_id\` and \`span_id\`.
 - A program started on its own also exports \`process_*\` and \`nodejs_*\`: CPU, memory, event loop, garbage collection.
 `;

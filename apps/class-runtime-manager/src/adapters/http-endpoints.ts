@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "@oaas/foundation";
+import { METRICS_TYPES, selectMetricsFormat, type MetricsFormat } from "@oaas/observability";
 import { readHttpHead, type CallHead, type RequestListener } from "@oaas/rpc";
 
 /** Paths that need no client certificate. */
@@ -18,8 +19,7 @@ export interface HttpEndpointsOptions {
   readonly warnings: readonly string[];
   /** Throws a fault for callers that may not read metrics. */
   readonly authorizeMetrics: (head: CallHead) => unknown;
-  readonly metrics: () => Promise<string>;
-  readonly metricsType: string;
+  readonly metrics: (format: MetricsFormat) => Promise<string>;
   readonly leader: () => string | undefined;
 }
 
@@ -46,7 +46,8 @@ export function createHttpEndpoints(options: HttpEndpointsOptions): RequestListe
       const { kind, message } = Fault.from(thrown);
       return [kind === "unauthenticated" ? 401 : 403, "text/plain", `${message}\n`];
     }
-    return [200, options.metricsType, await options.metrics()];
+    const format = selectMetricsFormat(request.headers.accept);
+    return [200, METRICS_TYPES[format], await options.metrics(format)];
   };
   const handlers: Readonly<Record<string, (request: IncomingMessage) => Promise<Reply>>> = {
     "/health": async () => healthResponse(options.unhealthyReasons()),

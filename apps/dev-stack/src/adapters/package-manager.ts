@@ -47,8 +47,7 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
         fetchJson: () => Promise.reject(new Error("the local stack has no token issuer")),
         logger: log,
         meter,
-        metricsText: () => meter.text(),
-        metricsType: meter.contentType,
+        metricsText: (format) => meter.text(format),
         context,
         tracer,
       });

@@ -46,3 +46,32 @@ test("includes a metric that only one worker has", () => {
   ]);
   expect(joined).toBe('# HELP a A.\n# TYPE a gauge\na{worker="1"} 1\n\n# HELP b B.\n# TYPE b gauge\nb{worker="2"} 2\n');
 });
+
+test("keeps exemplars and ends once in the OpenMetrics format", async () => {
+  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
+  const meter = createPrometheusMeter({ currentSpan: () => span });
+  meter.counter({ name: "calls_total", help: "Calls." }).add(2);
+  meter.histogram({ name: "wait_seconds", help: "Waiting time.", buckets: [1] }).observe(0.5);
+  const text = (await meter.text("openmetrics")).replaceAll(/(0\.5) \d\S+$/gm, "$1 1700000000.5");
+  const exemplar = `# {trace_id="${span.traceId}",span_id="${span.spanId}"} 0.5 1700000000.5`;
+  const joined = joinMetrics([
+    { worker: 1, text },
+    { worker: 2, text },
+  ]);
+  expect(joined).toBe(`# HELP calls Calls.
+# TYPE calls counter
+calls_total{worker="1"} 2
+calls_total{worker="2"} 2
+# HELP wait_seconds Waiting time.
+# TYPE wait_seconds histogram
+wait_seconds_bucket{le="1",worker="1"} 1 ${exemplar}
+wait_seconds_bucket{le="+Inf",worker="1"} 1
+wait_seconds_sum{worker="1"} 0.5
+wait_seconds_count{worker="1"} 1
+wait_seconds_bucket{le="1",worker="2"} 1 ${exemplar}
+wait_seconds_bucket{le="+Inf",worker="2"} 1
+wait_seconds_sum{worker="2"} 0.5
+wait_seconds_count{worker="2"} 1
+# EOF
+`);
+});

@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { orAbort, startDeadline, type Ambient } from "@oaas/foundation";
+import type { MetricsFormat } from "@oaas/observability";
 import { joinMetrics, type WorkerMetrics } from "./join-metrics.ts";
 
 /*
@@ -12,7 +13,7 @@ import { joinMetrics, type WorkerMetrics } from "./join-metrics.ts";
  */
 type Message =
   /** From the scraped worker, relayed to each other worker. */
-  | { readonly metrics: "request"; readonly by: number; readonly id: number }
+  | { readonly metrics: "request"; readonly by: number; readonly id: number; readonly format: MetricsFormat }
   /** The number of workers that will respond. */
   | { readonly metrics: "count"; readonly id: number; readonly count: number }
   | ({ readonly metrics: "response"; readonly by: number; readonly id: number } & WorkerMetrics);
@@ -43,16 +44,19 @@ interface Scrape {
 }
 
 /** In a worker: the metrics of all workers. Without workers: those of this process. */
-export function collectMetrics(own: () => Promise<string>, ambient: Ambient): () => Promise<string> {
+export function collectMetrics(
+  own: (format: MetricsFormat) => Promise<string>,
+  ambient: Ambient,
+): (format: MetricsFormat) => Promise<string> {
   const { worker } = cluster;
   if (worker === undefined) return own;
   const scrapes = new Map<number, Scrape>();
   let last = 0;
   const receive = async (message: Message): Promise<void> => {
     if (message.metrics === "request") {
-      const { by, id } = message;
+      const { by, id, format } = message;
       worker.send(
-        { metrics: "response", by, id, worker: worker.id, text: await own() } satisfies Message,
+        { metrics: "response", by, id, worker: worker.id, text: await own(format) } satisfies Message,
         ignoreClosed,
       );
       return;
@@ -65,16 +69,16 @@ export function collectMetrics(own: () => Promise<string>, ambient: Ambient): ()
   };
   // A worker that fails to render its metrics is left out of the scrape.
   worker.on("message", (message: Message) => void receive(message).catch(() => undefined));
-  return async () => {
+  return async (format) => {
     const id = (last += 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     const texts: WorkerMetrics[] = [];
     scrapes.set(id, { texts, count: Number.POSITIVE_INFINITY, complete: resolve });
-    worker.send({ metrics: "request", by: worker.id, id } satisfies Message, ignoreClosed);
+    worker.send({ metrics: "request", by: worker.id, id, format } satisfies Message, ignoreClosed);
     using deadline = startDeadline(ambient, SCRAPE_TIMEOUT_MS);
     await orAbort(promise, deadline.signal).catch(() => undefined);
     scrapes.delete(id);
-    const all = [...texts, { worker: worker.id, text: await own() }];
+    const all = [...texts, { worker: worker.id, text: await own(format) }];
     return joinMetrics(all.toSorted((a, b) => a.worker - b.worker));
   };
 }

@@ -93,7 +93,7 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
     unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
     engine,
     sender: createSender(options),
-    planning: new Planning(options, options.tracer),
+    planning: new Planning({ ...options, clock: ambient.clock }, options),
     launcher,
     policy: { fanOut, rollBackOnPartial },
     history,
@@ -114,6 +114,7 @@ function createEngine(options: DeploymentPartsOptions): SagaEngine {
     logger,
     context: options.workContext ?? NOOP_CONTEXT,
     tracer: options.tracer ?? NOOP_TRACER,
+    meter: options.meter ?? NOOP_METER,
     retries: maxRetries,
     ...options.engine,
     onProgress: (subject, saga) => {

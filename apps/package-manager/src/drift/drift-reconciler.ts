@@ -1,6 +1,6 @@
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
-import { LOG_FIELDS, type Logger } from "@oaas/observability";
+import { LOG_FIELDS, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
 import { acquire, type CollectionView, type KeyValueStore, type Ownership } from "@oaas/storage";
 import { isCallable } from "../clusters/cluster-health.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
@@ -13,6 +13,7 @@ import { isOpen } from "../saga-engine/saga.ts";
 import type { RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
+import { driftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import { withReports, type ClusterReports, type Reports } from "./observed-drift.ts";
 import { clustersExcept, PendingWork } from "./pending-work.ts";
 import { repairAll, type Finding, type RepairDeps } from "./repairs.ts";
@@ -31,6 +32,7 @@ export interface DriftReconcilerOptions {
   readonly managedBy: string;
   readonly ambient: Ambient;
   readonly logger: Logger;
+  readonly meter?: Meter;
   /** The last report of a watched cluster about a unit. */
   readonly lastReport: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
   /** Checks the health of a cluster now, and often until it answers; never rejects. */
@@ -75,6 +77,7 @@ export class DriftReconciler {
   readonly #repairs: RepairDeps;
   readonly #surplus: SurplusUnits;
   readonly #pending: PendingWork;
+  readonly #metrics: DriftMetrics;
   readonly #stop = new AbortController();
   readonly #changes = new Map<DeploymentKey, Map<ClusterName, ClusterReports>>();
   /** Deployments whose saga ended. Reports during the saga were ignored, so they are read again. */
@@ -87,7 +90,16 @@ export class DriftReconciler {
   constructor(options: DriftReconcilerOptions) {
     const { ambient, view, engine, policy, checkHealth } = options;
     this.#options = options;
-    this.#repairs = { ...options, ids: ambient.ids, clock: ambient.clock };
+    this.#metrics = driftMetrics(options.meter ?? NOOP_METER);
+    this.#repairs = {
+      ...options,
+      ids: ambient.ids,
+      clock: ambient.clock,
+      onDrift: (key, cluster, correction) => {
+        this.#metrics.drifted.add(1);
+        options.onDrift?.(key, cluster, correction);
+      },
+    };
     this.#surplus = new SurplusUnits(options);
     const onDue = (key: DeploymentKey): void => this.operationEnded(key);
     this.#pending = new PendingWork({ view, engine, policy, checkHealth, onDue });
@@ -136,6 +148,7 @@ export class DriftReconciler {
   /** Compares every reachable cluster with the desired state. */
   async sweep(signal: AbortSignal = this.#stop.signal): Promise<Sweep> {
     const { clusters, view, unaccounted, deployments, ambient } = this.#options;
+    const startedAtMs = this.#now();
     const before = [...view.all()];
     const names = clusters.list().map(({ name }) => name);
     const listed = await Promise.all(names.map((name) => this.#listUnits(name, signal)));
@@ -149,13 +162,23 @@ export class DriftReconciler {
     }));
     const unreachable = names.filter((name) => !reports.has(name));
     this.#pending.beforeSweep(unreachable);
-    const repaired = await repairAll(this.#repairs, findings);
+    const repaired = await this.#repairAll(findings);
     const surplus = await this.#surplus.remove(reports, signal);
     await unaccounted.record(surplus.unaccounted, unreachable);
     const isComplete = unreachable.length === 0 && surplus.suspected.length === 0;
     const keepMs = isComplete ? KEEP_ENDED_MS : KEEP_ENDED_UNREACHABLE_MS;
     await deployments.ended.forgetUpTo(ambient.clock.now() - keepMs, signal);
+    this.#metrics.removed.add(surplus.removed.length);
+    this.#metrics.unreachable.set(unreachable.length);
+    this.#metrics.sweeps.add(1, { outcome: unreachable.length === 0 ? "complete" : "partial" });
+    this.#metrics.sweepSeconds.observe((this.#now() - startedAtMs) / 1000);
     return { unreachable, repaired, ...surplus };
+  }
+
+  async #repairAll(findings: Iterable<Finding>): Promise<readonly DeploymentKey[]> {
+    const repaired = await repairAll(this.#repairs, findings);
+    this.#metrics.repairs.add(repaired.length);
+    return repaired;
   }
 
   /** The units of a cluster; undefined when it is unreachable. */
@@ -196,7 +219,7 @@ export class DriftReconciler {
       return [{ stored, reports, excluded }];
     });
     const findings = [...changed, ...(await Promise.all(afterSagas)).flat(), ...this.#pending.takeDue()];
-    await repairAll(this.#repairs, findings);
+    await this.#repairAll(findings);
   }
 
   /** Logs a deployment that this version cannot read; other faults concern the store and are thrown. */
@@ -242,6 +265,7 @@ export class DriftReconciler {
           const acquired = await acquire(store, { key: LEASE_KEY, owner: ambient.ids.uuid(), ttlMs: leaseMs });
           ownership = acquired.owned ? acquired.ownership : undefined;
         }
+        this.#metrics.active.set(ownership === undefined ? 0 : 1);
         if (ownership === undefined) {
           this.#pauseFor(leaseMs);
           await unaccounted.refresh();
@@ -281,6 +305,7 @@ export class DriftReconciler {
       (thrown: unknown) => {
         this.#sweeping = undefined;
         if (this.#stop.signal.aborted) return;
+        this.#metrics.sweeps.add(1, { outcome: "failed" });
         logger.warn("sweep clusters failed", { error: Fault.from(thrown) });
         this.#sweepDueAtMs = this.#now() + leaseMs;
         this.#wake?.();

@@ -1,5 +1,6 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName } from "@oaas/models";
+import { createRecordingMeter } from "@oaas/observability/testing";
 import { Collection } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import fc from "fast-check";
@@ -164,6 +165,29 @@ describe("LogEventFeed", () => {
     append(log, "21");
     expect((await last).value).toMatchObject({ key: "21" });
     stop.abort();
+  });
+
+  it("measures streams, delivered events, their lag, and resyncs", async () => {
+    const meter = createRecordingMeter();
+    const log = new EventLog("e1", { events: 4 });
+    const stop = new AbortController();
+    const reader = new LogEventFeed(log, clock, meter).follow({ topic: "deployment", signal: stop.signal });
+    const first = reader.next();
+    expect(meter.value("pm_event_subscribers")).toBe(1);
+    const now = new Date(clock.now()).toISOString();
+    log.append({ topic: "deployment", key: "a", at: now, type: "changed" });
+    await first;
+    await ambient.time.advance(2_000);
+    for (let n = 0; n < 20; n += 1) log.append({ topic: "deployment", key: "a", at: now, type: "changed" });
+    await reader.next();
+    log.append({ topic: "deployment", key: "b", at: now, type: "changed" });
+    await reader.next();
+    expect(meter.value("pm_events_delivered_total", { topic: "deployment" })).toBe(3);
+    expect(meter.value("pm_event_resyncs_total")).toBe(1);
+    expect(meter.observations("pm_event_lag_seconds")).toEqual([0, 0, 2]);
+    stop.abort();
+    await reader.return(undefined);
+    expect(meter.value("pm_event_subscribers")).toBe(0);
   });
 
   it("bounds the log by number and size", () => {

@@ -1,6 +1,8 @@
 import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import { timestamp, type Clock } from "@oaas/foundation";
+import { NOOP_METER, type Meter } from "@oaas/observability";
 import type { EventFeed, EventTopic, FeedEvent } from "../use-cases.ts";
+import { feedMetrics, type FeedMetrics } from "./feed-metrics.ts";
 import { formatEventId, parseEventId } from "./event-id.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -19,12 +21,32 @@ export class LogEventFeed implements EventFeed {
   readonly #log: EventLog;
   readonly #clock: Clock;
 
-  constructor(log: EventLog, clock: Clock) {
+  readonly #metrics: FeedMetrics;
+
+  constructor(log: EventLog, clock: Clock, meter: Meter = NOOP_METER) {
     this.#log = log;
     this.#clock = clock;
+    this.#metrics = feedMetrics(meter);
   }
 
   async *follow(query: Query): AsyncGenerator<FeedEvent> {
+    const { subscribers, delivered, lagSeconds } = this.#metrics;
+    const openedAtMs = this.#clock.now();
+    subscribers.add(1);
+    try {
+      for await (const event of this.#follow(query)) {
+        delivered.add(1, { topic: event.topic });
+        const atMs = Date.parse(event.at);
+        // Events that a client catches up on are older than its stream.
+        if (atMs >= openedAtMs) lagSeconds.observe((this.#clock.now() - atMs) / 1000);
+        yield event;
+      }
+    } finally {
+      subscribers.add(-1);
+    }
+  }
+
+  async *#follow(query: Query): AsyncGenerator<FeedEvent> {
     const { signal } = query;
     let position = query.lastEventId === undefined ? this.#log.head : this.#resume(query.lastEventId, query.topic);
     while (!signal.aborted) {
@@ -52,6 +74,7 @@ export class LogEventFeed implements EventFeed {
   }
 
   *#resync({ topic, key }: Query, sequence: number): Generator<FeedEvent> {
+    this.#metrics.resyncs.add(1);
     const at = timestamp(this.#clock.now());
     // A client that reads again after this event has all changes up to this position.
     const id = formatEventId({ revision: this.#log.completeRevision, epoch: this.#log.epoch, sequence });

@@ -28,6 +28,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   /** From If-Match and If-None-Match. */
   readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
+  /** The media types that the client accepts. */
+  readonly accept: string | undefined;
   /** Of a request with an idempotency key. */
   readonly idempotency: IdempotencyRecord | undefined;
 }

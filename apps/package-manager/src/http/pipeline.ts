@@ -320,6 +320,7 @@ function readRequest(
     call: omitUndefined({ caller: callerLabel(caller), correlationId, signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(head) : undefined,
     lastEventId: isRead ? head.header(HEADERS.lastEventId) : undefined,
+    accept: head.list("accept"),
     idempotency: undefined,
   };
   return request as unknown as HttpRequest<OwnOperation>;

@@ -1,7 +1,9 @@
 import { cancelled, failedPrecondition, Fault, KeyedQueue, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import {
   type Logger,
+  type Meter,
   NOOP_CONTEXT,
+  NOOP_METER,
   NOOP_TRACER,
   parseTraceparent,
   type ContextStore,
@@ -14,6 +16,7 @@ import { Journal, SagaOwnershipLost } from "./journal.ts";
 import type { SagaKind } from "./kind.ts";
 import { RetryBudget, type RetryBudgetLimits } from "./retry-budget.ts";
 import { SagaRun } from "./run.ts";
+import { SagaMetrics } from "./saga-metrics.ts";
 import { isOpen, type SagaRecord } from "./saga.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -29,6 +32,7 @@ export interface ActiveRunsOptions {
   readonly policy?: BackoffPolicy;
   readonly budget?: RetryBudgetLimits;
   readonly maxStepsPerTarget?: number;
+  readonly meter?: Meter;
 }
 
 interface Active {
@@ -59,6 +63,7 @@ export class ActiveRuns {
   readonly #finished = new Map<string, number>();
   readonly #queue: KeyedQueue;
   readonly #budget: RetryBudget;
+  readonly #metrics: SagaMetrics;
   readonly #handOvers = new Map<string, { readonly id: string; readonly committed: unknown }>();
   #isClosing = false;
 
@@ -66,10 +71,12 @@ export class ActiveRuns {
     this.#options = options;
     this.#queue = new KeyedQueue(options.maxStepsPerTarget ?? 32);
     this.#budget = new RetryBudget(options.budget);
+    this.#metrics = new SagaMetrics(options.meter ?? NOOP_METER);
   }
 
   register(kind: SagaKind): void {
     this.#kinds.set(kind.name, kind);
+    this.#metrics.register(kind.name);
   }
 
   /** The id of the running saga of a subject. */
@@ -172,6 +179,7 @@ export class ActiveRuns {
     return context.run({ span: parent }, () =>
       tracer.run({ name: `saga ${kind}`, parent: parent ?? "root", attributes }, async (span) => {
         const ended = await run.run();
+        if (ended !== undefined) this.#metrics.ended(ended, this.#options.ambient.clock.now());
         span.set({ "oaas.saga.outcome": ended?.state ?? "paused" });
         if (ended !== undefined && ended.state !== "succeeded") span.fail(`the saga ended as ${ended.state}`);
         return ended;
@@ -198,6 +206,7 @@ export class ActiveRuns {
         policy,
         tracer: this.#options.tracer ?? NOOP_TRACER,
         assertAlive: () => instance.assertAlive(),
+        onRetry: (action) => this.#metrics.retried(action),
         abandon,
       });
       if (active.cancelledBy !== undefined) active.run.cancel(active.cancelledBy);

@@ -25,6 +25,8 @@ export interface RunDeps {
   readonly tracer: Tracer;
   /** Throws when the lease has expired by the local clock. */
   readonly assertAlive: () => void;
+  /** Called before an action is tried again. */
+  readonly onRetry: (action: string) => void;
   /** Aborted to stop at once: another engine owns the saga, or this engine lost its lease. */
   readonly abandon: AbortController;
 }
@@ -160,6 +162,7 @@ export class SagaRun {
     const onRetry = (fault: Fault, _: number, delayMs: number): void => {
       // A target that asks for a longer delay is left to the drift reconciler.
       if (delayMs > policy.capMs || !budget.spend(step.target)) throw fault;
+      this.#deps.onRetry(step.action);
     };
     const isUndo = this.#journal.record.state === "undoing";
     return tracer.run(

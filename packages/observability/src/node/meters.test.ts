@@ -128,7 +128,6 @@ describe("the prometheus meter", () => {
       ["wait_seconds_sum", 101.05],
       ["wait_seconds_count", 4],
     ]);
-    expect(meter.contentType).toContain("text/plain");
   });
 
   test("escapes label values", async () => {
@@ -181,6 +180,44 @@ describe("the prometheus meter", () => {
     const text = await full.text();
     expect(text).toContain("process_cpu_seconds_total");
     expect(text).not.toMatch(/^c /m);
+  });
+});
+
+describe("the OpenMetrics format", () => {
+  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
+  const histogram = { name: "wait_seconds", help: "h", labels: ["op"], buckets: [0.1, 1] } as const;
+
+  test("has the trace of the last sampled observation of each bucket", async () => {
+    let current: typeof span | undefined = span;
+    const meter = createPrometheusMeter({ currentSpan: () => current });
+    const wait = meter.histogram(histogram);
+    wait.observe(0.5, { op: "get" });
+    wait.observe(5, { op: "get" });
+    current = { ...span, traceId: "f".repeat(32), sampled: false };
+    wait.observe(0.5, { op: "get" });
+    current = undefined;
+    wait.observe(0.05, { op: "get" });
+    const lines = (await meter.text("openmetrics")).split("\n");
+    const bucket = (le: string) => lines.find((line) => line.startsWith(`wait_seconds_bucket{le="${le}"`)) ?? "";
+    const exemplar = `# {trace_id="${span.traceId}",span_id="${span.spanId}"}`;
+    expect(bucket("1")).toMatch(new RegExp(`^\\S+ 3 ${exemplar} 0\\.5 [0-9.]+$`));
+    expect(bucket("+Inf")).toMatch(new RegExp(`^\\S+ 4 ${exemplar} 5 [0-9.]+$`));
+    expect(bucket("0.1")).toBe('wait_seconds_bucket{le="0.1",op="get"} 1');
+    expect(lines.slice(-2)).toEqual(["# EOF", ""]);
+    expect(await meter.text()).not.toContain("trace_id");
+  });
+
+  test("does not rename the counters of the text format", async () => {
+    const meter = createPrometheusMeter();
+    meter.counter({ name: "calls_total", help: "h", labels: ["op"] }).add(2, { op: "get" });
+    meter.gauge({ name: "depth", help: "h" }).set(3);
+    const before = await meter.text();
+    const open = await meter.text("openmetrics");
+    expect(open).toBe(
+      '# HELP calls h\n# TYPE calls counter\ncalls_total{op="get"} 2\n# HELP depth h\n# TYPE depth gauge\ndepth 3\n# EOF\n',
+    );
+    expect(await meter.text()).toBe(before);
+    expect(await meter.text("openmetrics")).toBe(open);
   });
 });
 

@@ -64,7 +64,7 @@ export function createObservability(options: ObservabilityOptions): Observabilit
     destination: selectDestination(options.log),
     fields: { [LOG_FIELDS.service]: options.service, [LOG_FIELDS.version]: options.version },
   });
-  const meter = createPrometheusMeter(options.metrics);
+  const meter = createPrometheusMeter({ ...options.metrics, currentSpan: () => context.current().span });
   const tracing = options.tracing && openTracing(options, options.tracing, { log, meter, context });
   return { log, meter, context, tracer: tracing?.tracer ?? NOOP_TRACER, close: async () => tracing?.exporter.close() };
 }

@@ -1,6 +1,8 @@
 import * as prom from "prom-client";
 import { checkDeclaration, labelProblem, type DeclaredMetric, type MetricType } from "../metric-check.ts";
 import type { Counter, Gauge, Histogram, HistogramSpec, Labels, Meter, MetricSpec } from "../meter.ts";
+import type { MetricsFormat } from "../metrics-format.ts";
+import type { SpanContext } from "../trace-context.ts";
 
 export interface PrometheusMeterOptions {
   /** Throw on undeclared labels and invalid values, for development. By default both are dropped. */
@@ -9,13 +11,14 @@ export interface PrometheusMeterOptions {
   readonly processMetrics?: boolean;
   /** Limit of series per metric. Further series are recorded with the value `overflow` for every label. */
   readonly maxSeries?: number;
+  /** The span of the running work. If it is sampled, observations of histograms keep its ids as exemplars. */
+  readonly currentSpan?: () => SpanContext | undefined;
 }
 
 /** A meter whose metrics can be served at `/metrics`. */
 export interface PrometheusMeter extends Meter {
-  readonly contentType: string;
-  /** Returns all metrics in the Prometheus text format. */
-  text(): Promise<string>;
+  /** Returns all metrics, by default in the Prometheus text format. */
+  text(format?: MetricsFormat): Promise<string>;
 }
 
 type AnyLabels = Readonly<Record<string, string>>;
@@ -29,7 +32,7 @@ const DEFAULT_MAX_SERIES = 2000;
 
 /** A meter with its own prom-client registry, so that services in one process do not share metrics. */
 export function createPrometheusMeter(options: PrometheusMeterOptions = {}): PrometheusMeter {
-  const { strict = false, maxSeries = DEFAULT_MAX_SERIES } = options;
+  const { strict = false, maxSeries = DEFAULT_MAX_SERIES, currentSpan } = options;
   const registry = new prom.Registry();
   if (options.processMetrics === true) prom.collectDefaultMetrics({ register: registry });
   const registered = new Map<string, RegisteredMetric>();
@@ -43,7 +46,9 @@ export function createPrometheusMeter(options: PrometheusMeterOptions = {}): Pro
     checkDeclaration({ type, spec }, existing);
     if (existing !== undefined) return { metric: existing.metric as M, series: existing.series };
     const { name, help, labels = [] } = spec;
-    const metric = create({ name, help, labelNames: [...labels], registers: [registry] });
+    // Registered here: the constructor refuses exemplars in a registry of the text format, which omits them.
+    const metric = create({ name, help, labelNames: [...labels], registers: [] });
+    registry.registerMetric(metric);
     const series = new SeriesLimit(spec, { strict, maxSeries });
     registered.set(name, { type, spec, metric, series });
     return { metric, series };
@@ -56,8 +61,7 @@ export function createPrometheusMeter(options: PrometheusMeterOptions = {}): Pro
     isValid(spec, Number.isFinite(value) && value >= 0, value);
 
   return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: (format = "prometheus") => (format === "openmetrics" ? openMetricsText(registry) : registry.metrics()),
     counter: <const L extends string = never>(spec: MetricSpec<L>): Counter<L> => {
       const { metric, series } = register("counter", spec, (config) => new prom.Counter(config));
       for (const labels of spec.startAtZero ?? []) metric.inc(series.admit(labels), 0);
@@ -85,17 +89,48 @@ export function createPrometheusMeter(options: PrometheusMeterOptions = {}): Pro
       const { metric, series } = register(
         "histogram",
         spec,
-        (config) => new prom.Histogram({ ...config, buckets: [...spec.buckets] }),
+        (config) => new prom.Histogram({ ...config, buckets: [...spec.buckets], enableExemplars: true }),
       );
       for (const labels of spec.startAtZero ?? []) if (!series.has(labels)) metric.zero(series.admit(labels));
       return {
         observe: (value, labels?: Labels<L>) => {
-          if (isCountable(spec, value)) metric.observe(series.admit(labels), value);
+          if (!isCountable(spec, value)) return;
+          const exemplarLabels = exemplarOf(currentSpan?.());
+          metric.observe({ labels: series.admit(labels), value, ...(exemplarLabels && { exemplarLabels }) });
         },
         remove: (labels?: Labels<L>) => metric.remove(series.release(labels)),
       };
     },
   };
+}
+
+/** The labels of an exemplar; undefined for work without a trace. */
+function exemplarOf(span: SpanContext | undefined): Record<string, string> | undefined {
+  return span?.sampled === true ? { trace_id: span.traceId, span_id: span.spanId } : undefined;
+}
+
+/**
+ * Renders a registry as OpenMetrics. In this format prom-client renames the counters that it renders, for good, so it gets
+ * copies of them.
+ */
+function openMetricsText(registry: prom.Registry): Promise<string> {
+  const open = new prom.Registry<prom.OpenMetricsContentType>();
+  open.setContentType(prom.Registry.OPENMETRICS_CONTENT_TYPE);
+  for (const metric of registry.getMetricsAsArray()) open.registerMetric(asOpenMetric(metric as unknown as Rendered));
+  return open.metrics();
+}
+
+/** What prom-client reads of a metric to render it. */
+interface Rendered {
+  readonly name: string;
+  readonly type: string;
+  get(): Promise<object>;
+}
+
+function asOpenMetric(metric: Rendered): prom.Metric {
+  const name = metric.name.replace(/_total$/, "");
+  const copy = { name, type: metric.type, get: async () => ({ ...(await metric.get()), name }) };
+  return (metric.type === "counter" ? copy : metric) as unknown as prom.Metric;
 }
 
 /** Bounds the number of series of one metric, because prom-client keeps every combination of label values forever. */

@@ -41,6 +41,11 @@ export interface KeyValueStore {
   grantLease(request: LeaseRequest, options?: CallOptions): Promise<Lease>;
   /** Discards history before a revision. Reads at that revision still work. */
   compact(revision: number, options?: CallOptions): Promise<void>;
+  /**
+   * Returns the occupied bytes: of keys and values in memory, of the SQLite file, or of the database of one etcd member
+   * with all its clients. Undefined without permission: with authentication, etcd reports its status to administrators.
+   */
+  sizeInBytes(options?: CallOptions): Promise<number | undefined>;
   /** Stops watches and lease renewals and rejects further calls. Leases expire. Idempotent. */
   close(): Promise<void>;
 }

@@ -22,6 +22,8 @@ export interface SuiteOptions {
   readonly open: () => Promise<StoreUnderTest>;
   /** Number of sequences of the model-based property. */
   readonly modelRuns: number;
+  /** Whether the client may not read the size. */
+  readonly hidesSize?: boolean;
   /** The shortest lease the backend grants. */
   readonly leaseMs: number;
 }

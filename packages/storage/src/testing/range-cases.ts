@@ -7,6 +7,14 @@ import { testWith } from "./using.ts";
 export function rangeCases(options: SuiteOptions): void {
   const testStore = testWith(options);
 
+  testStore("reports its size in bytes", async ({ store }) => {
+    const value = "x".repeat(100_000);
+    for (let n = 0; n < 5; n += 1) await store.commit({ writes: [{ op: "put", key: `k${n}`, value }] });
+    const size = await store.sizeInBytes();
+    if (options.hidesSize === true) expect(size).toBeUndefined();
+    else expect(size).toBeGreaterThanOrEqual(500_000);
+  });
+
   describe("range", () => {
     testStore("orders by UTF-8 bytes and returns exactly the keys of a prefix", async ({ store }) => {
       const keys = [

@@ -32,6 +32,8 @@ export interface PrometheusUnderTest extends AsyncDisposable {
   write(series: readonly Series[]): Promise<void>;
   query(expression: string, atMs?: number): Promise<QueriedSeries[]>;
   queryRange(expression: string, range: { fromMs: number; toMs: number; stepMs: number }): Promise<QueriedSeries[]>;
+  /** The labels of the exemplars of the selected series in a time range. */
+  exemplars(selector: string, range: { fromMs: number; toMs: number }): Promise<Readonly<Record<string, string>>[]>;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ function launch(folder: string, port: number): Promise<RunningProcess> {
       "--web.enable-lifecycle",
       "--web.enable-remote-write-receiver",
       "--web.enable-admin-api",
+      "--enable-feature=exemplar-storage",
       "--log.level=warn",
     ],
     cwd: folder,
@@ -90,6 +93,8 @@ function underTest(url: string, server: RunningProcess, folder: RunFolder): Prom
         end: seconds(toMs),
         step: seconds(stepMs),
       }),
+    exemplars: (selector, { fromMs, toMs }) =>
+      exemplars(url, { query: selector, start: seconds(fromMs), end: seconds(toMs) }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -133,6 +138,14 @@ async function query(url: string, kind: string, parameters: Record<string, strin
       value: Number(value.replace("Inf", "Infinity")),
     })),
   }));
+}
+
+async function exemplars(url: string, parameters: Record<string, string>): Promise<Record<string, string>[]> {
+  const { body } = await probe(`${url}/api/v1/query_exemplars?${new URLSearchParams(parameters).toString()}`);
+  const { data = [] } = JSON.parse(body) as {
+    readonly data?: readonly { readonly exemplars: readonly { readonly labels: Record<string, string> }[] }[];
+  };
+  return data.flatMap((series) => series.exemplars.map(({ labels }) => labels));
 }
 
 function invalidRequest(what: string, why: string): Error {

@@ -99,6 +99,111 @@ export const PACKAGE_MANAGER: Dashboard = {
             },
           ],
         },
+        {
+          title: "Ended sagas by outcome",
+          unit: "ops",
+          description: "Roll-outs, removals and repairs by kind. Failed ones are repeated by the drift reconciler.",
+          queries: [{ expr: rate("kind, outcome", "pm_sagas_total", PM), legend: "{{kind}} {{outcome}}" }],
+        },
+        {
+          title: "Duration of sagas, 99th percentile",
+          unit: "s",
+          description: "From the request to the end, with waiting for gates and over restarts.",
+          queries: [{ expr: quantile(0.99, "kind", "pm_saga_seconds", PM), legend: "{{kind}}" }],
+        },
+        {
+          title: "Retries of saga steps",
+          unit: "ops",
+          description: "Repeated calls to clusters. A steady rate means a cluster that fails or answers late.",
+          queries: [
+            {
+              expr: `${rate("action", "pm_saga_step_retries_total", PM)} or 0 * ${rate("job", "pm_sagas_total", PM)}`,
+              legend: "{{action}}",
+            },
+          ],
+        },
+      ],
+    },
+    {
+      title: "Planner",
+      panels: [
+        {
+          title: "Time to compute a plan",
+          unit: "s",
+          description: "Median and 99th percentile, without reading the health of clusters.",
+          queries: [0.5, 0.99].map((q) => ({ expr: quantile(q, "job", "pm_plan_seconds", PM), legend: `p${q * 100}` })),
+        },
+        {
+          title: "Refused plans by reason",
+          unit: "ops",
+          description: "The response of each refused request names the change that would help.",
+          queries: [{ expr: rate("reason", "pm_plan_refusals_total", PM), legend: "{{reason}}" }],
+        },
+      ],
+    },
+    {
+      title: "Drift",
+      panels: [
+        {
+          title: "Sweeps by outcome",
+          unit: "ops",
+          description: "Comparisons of all clusters with the desired state; partial when a cluster did not answer.",
+          queries: [{ expr: rate("outcome", "pm_drift_sweeps_total", PM), legend: "{{outcome}}" }],
+        },
+        {
+          title: "Duration of a sweep, 99th percentile",
+          unit: "s",
+          description: "Grows with the number of units and the slowest cluster.",
+          queries: [{ expr: quantile(0.99, "job", "pm_drift_sweep_seconds", PM), legend: "p99" }],
+        },
+        {
+          title: "Corrections",
+          unit: "ops",
+          description: "Units found changed or missing, repaired deployments, and removed surplus units.",
+          queries: [
+            { expr: rate("job", "pm_drift_units_total", PM), legend: "drifted units" },
+            { expr: rate("job", "pm_drift_repairs_total", PM), legend: "repairs" },
+            { expr: rate("job", "pm_drift_surplus_removed_total", PM), legend: "surplus removed" },
+          ],
+        },
+        {
+          title: "Reconciling processes and unreachable clusters",
+          unit: "none",
+          description: "One process reconciles; none means that its lease is not held, or the store is away.",
+          queries: [
+            { expr: `sum(pm_drift_active{${PM}})`, legend: "active" },
+            { expr: `max(pm_drift_unreachable_clusters{${PM}})`, legend: "unreachable clusters" },
+          ],
+        },
+      ],
+    },
+    {
+      title: "Events",
+      panels: [
+        {
+          title: "Open streams",
+          unit: "none",
+          description: "Clients that follow events. Their number is limited by SERVER_MAX_STREAMS.",
+          queries: [{ expr: `sum(pm_event_subscribers{${PM}})`, legend: "streams" }],
+        },
+        {
+          title: "Delivered events",
+          unit: "ops",
+          description: "Events sent to streams, by topic.",
+          queries: [{ expr: rate("topic", "pm_events_delivered_total", PM), legend: "{{topic}}" }],
+        },
+        {
+          title: "Lag of events, 99th percentile",
+          unit: "s",
+          description: "From an event to its delivery. Clients that read slowly raise it.",
+          queries: [{ expr: quantile(0.99, "job", "pm_event_lag_seconds", PM), legend: "p99" }],
+        },
+        {
+          title: "Streams that missed events",
+          unit: "ops",
+          description: "These clients were told to read their objects again.",
+          queries: [{ expr: rate("job", "pm_event_resyncs_total", PM), legend: "resyncs" }],
+        },
       ],
     },
     {
@@ -109,6 +214,35 @@ export const PACKAGE_MANAGER: Dashboard = {
           unit: "ops",
           description: "Failed operations of etcd or the SQLite file. Runbook: PackageManagerStoreFails.",
           queries: [{ expr: rate("operation, kind", "pm_store_errors_total", PM), legend: "{{operation}} {{kind}}" }],
+        },
+        {
+          title: "Latency of the store, 99th percentile",
+          unit: "s",
+          description: "Commits to etcd wait for its disk; commits to SQLite for ours.",
+          queries: [
+            {
+              expr: quantile(0.99, "operation, backend", "pm_store_operation_seconds", PM),
+              legend: "{{backend}} {{operation}}",
+            },
+          ],
+        },
+        {
+          title: "Size of the store",
+          unit: "bytes",
+          description: "The SQLite file, or the database of an etcd member, whose quota is 2 GiB by default.",
+          queries: [{ expr: `max by (backend) (pm_store_size_bytes{${PM}})`, legend: "{{backend}}" }],
+        },
+        {
+          title: "Conflicts of transactions",
+          unit: "ops",
+          description: "Another writer was first. Retried; many mean that several clients change the same objects.",
+          queries: [{ expr: rate("job", "pm_store_conflicts_total", PM), legend: "conflicts" }],
+        },
+        {
+          title: "Lag of watches, 99th percentile",
+          unit: "s",
+          description: "From a write to its delivery by a watch of the same process: how old lists are.",
+          queries: [{ expr: quantile(0.99, "job", "pm_store_watch_lag_seconds", PM), legend: "p99" }],
         },
       ],
     },

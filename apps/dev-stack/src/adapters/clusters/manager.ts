@@ -4,12 +4,12 @@ import { crmConfig, type CrmConfig } from "@oaas/class-runtime-manager/config";
 import { loadConfig } from "@oaas/config";
 import { unavailable, type Ambient } from "@oaas/foundation";
 import type { Transport } from "@oaas/kube-runtime";
-import type { ContextStore, Logger, Meter, Tracer } from "@oaas/observability";
+import type { ContextStore, Logger, Meter, MetricsFormat, Tracer } from "@oaas/observability";
 import type { ClusterPlan, RunningManager, StartManager, SimulatedLoad } from "../../clusters/ports.ts";
 
 export interface ManagerObservability {
   readonly log: Logger;
-  readonly meter: Meter & { readonly contentType: string; text(): Promise<string> };
+  readonly meter: Meter & { text(format?: MetricsFormat): Promise<string> };
   readonly context: ContextStore;
   readonly tracer?: Tracer;
 }
@@ -39,8 +39,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
       identity: `local-stack-${plan.name}-${ambient.ids.uuid()}`,
       logger: log,
       meter,
-      metricsText: () => meter.text(),
-      metricsType: meter.contentType,
+      metricsText: (format) => meter.text(format),
       context,
       tracer,
       reread: () => config,

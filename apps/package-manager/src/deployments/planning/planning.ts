@@ -1,10 +1,10 @@
-import { failedPrecondition, Fault } from "@oaas/foundation";
+import { failedPrecondition, Fault, type Clock } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
-import { NOOP_TRACER, type Tracer } from "@oaas/observability";
+import { NOOP_METER, NOOP_TRACER, type Meter, type Tracer } from "@oaas/observability";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../../planner/explanation/compare-plans.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
-import type { DeploymentPlan } from "../../planner/plan-types.ts";
+import type { DeploymentPlan, PlanInput } from "../../planner/plan-types.ts";
 import { refusalFault } from "../../planner/refusals/refusal-view.ts";
 import { planWhatIf, type WhatIfPlan } from "../../planner/what-if/plan-what-if.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
@@ -18,6 +18,7 @@ import {
   type NamedDeployment,
   type PackageSource,
 } from "./gather-plan-input.ts";
+import { planMetrics, type PlanMetrics } from "./plan-metrics.ts";
 
 export type Planned = Omit<GatheredInput, "input"> & WhatIfPlan;
 
@@ -26,14 +27,19 @@ const MAX_RETURNED_PLANS = 512;
 
 /** Plans deployments, and rejects digests of outdated plans. */
 export class Planning {
-  readonly #sources: PlanInputSources;
+  readonly #sources: PlanInputSources & { readonly clock: Clock };
   readonly #returned = new Map<string, DeploymentPlan>();
 
   readonly #tracer: Tracer;
+  readonly #metrics: PlanMetrics;
 
-  constructor(sources: PlanInputSources, tracer: Tracer = NOOP_TRACER) {
+  constructor(
+    sources: PlanInputSources & { readonly clock: Clock },
+    { tracer = NOOP_TRACER, meter = NOOP_METER }: { readonly tracer?: Tracer | undefined; readonly meter?: Meter } = {},
+  ) {
     this.#sources = sources;
     this.#tracer = tracer;
+    this.#metrics = planMetrics(meter);
   }
 
   /**
@@ -47,11 +53,19 @@ export class Planning {
   ): Promise<Planned> {
     return this.#tracer.run({ name: "plan deployment", childOnly: true }, async (span) => {
       const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
-      const planned = planWhatIf(input);
-      if (!planned.ok) throw refusalFault(planned.error);
-      span.set({ "oaas.plan.units": planned.value.plan.units.length, "oaas.plan.digest": planned.value.plan.digest });
-      return { ...rest, ...planned.value };
+      const planned = this.#compute(input);
+      span.set({ "oaas.plan.units": planned.plan.units.length, "oaas.plan.digest": planned.plan.digest });
+      return { ...rest, ...planned };
     });
+  }
+
+  #compute(input: PlanInput): WhatIfPlan {
+    const startedAtMs = this.#sources.clock.monotonic();
+    const planned = planWhatIf(input);
+    this.#metrics.seconds.observe((this.#sources.clock.monotonic() - startedAtMs) / 1000);
+    if (planned.ok) return planned.value;
+    this.#metrics.refusals.add(1, { reason: planned.error.kind });
+    throw refusalFault(planned.error);
   }
 
   /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */

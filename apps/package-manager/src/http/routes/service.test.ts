@@ -26,7 +26,6 @@ const STATE = {
   warnings: () => [],
   checks: () => ({}),
   metrics: async () => "",
-  metricsType: "text/plain",
 };
 
 test("redirects / to the reference page", async () => {
@@ -51,7 +50,6 @@ test.each(cases)("health and readiness: $why", async ({ storage, status, message
     warnings: () => [],
     checks: () => ({}),
     metrics: async () => "",
-    metricsType: "text/plain",
   });
   const replies = Promise.all([getHealth({} as never), getReadiness({} as never)]);
   await time.advance(3_000);

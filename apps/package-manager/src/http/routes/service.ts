@@ -1,5 +1,6 @@
 import { openApiDocument, referencePage } from "@oaas/contracts/rest";
 import { orAbort, startDeadline, timestamp, type Ambient } from "@oaas/foundation";
+import { METRICS_TYPES, selectMetricsFormat, type MetricsFormat } from "@oaas/observability";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
 
 export interface ServiceState {
@@ -11,8 +12,7 @@ export interface ServiceState {
   readonly warnings: () => readonly string[];
   /** Named checks with the reason of a failure. */
   readonly checks: () => Readonly<Record<string, string | undefined>>;
-  readonly metrics: () => Promise<string>;
-  readonly metricsType: string;
+  readonly metrics: (format: MetricsFormat) => Promise<string>;
 }
 
 /** Shorter than the timeout of the store: probes need an answer soon. */
@@ -47,7 +47,10 @@ export function serviceHandlers(state: ServiceState): HandlersOf<"service"> {
       const ready = problems.every(([, message]) => message === undefined);
       return json({ ready, checks: Object.fromEntries(checks) as object }, {}, ready ? 200 : 503);
     },
-    getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
+    getMetrics: async ({ accept }) => {
+      const format = selectMetricsFormat(accept);
+      return { status: 200, content: { type: METRICS_TYPES[format], text: await state.metrics(format) } };
+    },
     getOpenApi: async () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
     getRoot: async () => ({ status: 302, headers: { location: "/docs" } }),
     getReferencePage: async () => {

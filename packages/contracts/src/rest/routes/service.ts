@@ -113,7 +113,7 @@ export const serviceRoutes = {
     method: "GET",
     path: "/metrics",
     tag: "service",
-    summary: "Read metrics in the Prometheus text format",
+    summary: "Read metrics in the Prometheus text format, or as OpenMetrics with exemplars by the Accept header",
     role: "viewer",
     since: "seed",
     response: { status: 200, description: "Metrics.", mediaType: "text/plain" },

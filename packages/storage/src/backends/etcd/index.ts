@@ -1,5 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { CompactionRequestSchema, KV, RangeRequestSchema, type RangeResponse } from "../../gen/etcd_pb.ts";
+import { isFault } from "@oaas/foundation";
+import {
+  CompactionRequestSchema,
+  KV,
+  Maintenance,
+  RangeRequestSchema,
+  StatusRequestSchema,
+  type RangeResponse,
+} from "../../gen/etcd_pb.ts";
 import { checkKeys, checkRange, checkWatch } from "../../port/check-requests.ts";
 import { rangeAfter, rangeOf, type KeyRange } from "../../port/key-order.ts";
 import { READ_TOGETHER, withinBytes } from "../../port/page-bytes.ts";
@@ -33,6 +41,7 @@ const RANGE = methodOf(KV.method.range);
 const PUT = methodOf(KV.method.put);
 const TXN = methodOf(KV.method.txn);
 const COMPACT = methodOf(KV.method.compact);
+const STATUS = methodOf(Maintenance.method.status);
 
 const lengthOf = ({ value }: Entry): number => value.length;
 
@@ -162,6 +171,17 @@ class EtcdStore implements KeyValueStore {
     } catch (thrown) {
       // Another client, or an own earlier attempt, was first.
       if ((thrown as { code?: unknown }).code !== "OAAS_STORE_COMPACTED") throw thrown;
+    }
+  }
+
+  async sizeInBytes(options?: CallOptions): Promise<number | undefined> {
+    const rules = this.#rules(options?.signal);
+    try {
+      const { dbSize } = await this.#connection.call(STATUS, create(StatusRequestSchema), rules);
+      return Number(dbSize);
+    } catch (thrown) {
+      if (isFault(thrown, "permission-denied")) return undefined;
+      throw thrown;
     }
   }
 

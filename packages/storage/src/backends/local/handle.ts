@@ -90,6 +90,10 @@ export class LocalHandle implements KeyValueStore {
     this.#engine(options).compact(revision);
   }
 
+  async sizeInBytes(options?: CallOptions): Promise<number> {
+    return this.#engine(options).table.bytes;
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -18,6 +18,8 @@ export interface Table {
    */
   scan(range: KeyRange, limit: number, characters?: number): Entry[];
   count(range: KeyRange): number;
+  /** Occupied bytes. */
+  readonly bytes: number;
   put(entry: Entry, isNew: boolean): void;
   delete(key: string): void;
   /** Saves the revision of a deletion. Puts save their revision in the entry. */

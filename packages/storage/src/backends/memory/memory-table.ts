@@ -17,6 +17,12 @@ export class MemoryTable implements Table {
   readonly #order = new SortedKeys();
   /** Last slot that was read: a write usually follows a read of the same key. */
   #last: Slot | undefined;
+  #bytes = 0;
+
+  /** Of keys and values, counted in characters, which are bytes for most texts. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   get(key: string): Entry | undefined {
     return this.#slotOf(key)?.entry;
@@ -31,14 +37,21 @@ export class MemoryTable implements Table {
   }
 
   put(entry: Entry, isNew: boolean): void {
-    const { key } = entry;
+    const { key, value } = entry;
     if (isNew) {
+      this.#bytes += key.length + value.length;
       this.#order.insert(key);
       this.#slots.set(key, { key, entry });
-    } else (this.#slotOf(key) as Slot).entry = entry;
+    } else {
+      const slot = this.#slotOf(key) as Slot;
+      this.#bytes += value.length - slot.entry.value.length;
+      slot.entry = entry;
+    }
   }
 
   delete(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) this.#bytes -= key.length + slot.entry.value.length;
     this.#order.remove(key);
     this.#slots.delete(key);
     this.#last = undefined;
@@ -53,6 +66,7 @@ export class MemoryTable implements Table {
   }
 
   close(): void {
+    this.#bytes = 0;
     this.#slots.clear();
     this.#order.clear();
     this.#last = undefined;

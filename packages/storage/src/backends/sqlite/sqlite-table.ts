@@ -96,6 +96,10 @@ export class SqliteTable implements Table {
     });
   }
 
+  get bytes(): number {
+    return this.#guard(() => (this.#statements.bytes.get() as unknown as [number])[0]);
+  }
+
   put(entry: Entry, isNew: boolean): void {
     const { key, value, createRevision, modRevision, version, lease = null } = entry;
     this.#guard(() =>
@@ -187,6 +191,7 @@ function prepare(database: DatabaseSync) {
     scanFrom: statement(`SELECT ${COLUMNS} FROM entry WHERE key >= ? ORDER BY key LIMIT ?`),
     count: statement("SELECT count(*) FROM entry WHERE key >= ? AND key < ?"),
     countFrom: statement("SELECT count(*) FROM entry WHERE key >= ?"),
+    bytes: statement("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
     insert: statement(`INSERT INTO entry (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`),
     update: statement("UPDATE entry SET value = ?, mod_revision = ?, version = ?, lease = ? WHERE key = ?"),
     delete: statement("DELETE FROM entry WHERE key = ?"),

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { findCrossSiteProblem, sentRequest, type CrossSiteRules } from "@oaas/foundation";
-import { listenFault } from "@oaas/rpc";
+import { METRICS_TYPES, selectMetricsFormat, type MetricsFormat } from "@oaas/observability";
+import { listenFault } from "./one-port.ts";
 
 /** A separate listener for metrics. */
 export interface MetricsListener {
@@ -12,21 +13,23 @@ export interface MetricsListener {
 export interface MetricsListenerOptions {
   readonly host: string;
   readonly port: number;
-  readonly text: () => Promise<string>;
-  readonly type: string;
+  readonly text: (format: MetricsFormat) => Promise<string>;
   /** Set on loopback: exceptions from the rejection of requests of web pages. */
   readonly crossSite?: CrossSiteRules | undefined;
 }
 
-/** Serves GET /metrics and nothing else. */
+/** A scrape takes milliseconds, and Prometheus keeps one connection. */
+const MAX_CONNECTIONS = 64;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Serves GET /metrics and nothing else, without authentication. */
 export async function openMetricsListener({
   host,
   port,
   text,
-  type,
   crossSite,
 }: MetricsListenerOptions): Promise<MetricsListener> {
-  const server = createServer((request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     const problem = crossSite && findCrossSiteProblem(sentRequest(request), crossSite);
     if (problem) {
       response.writeHead(problem.status, { "content-type": "text/plain" }).end(`${problem.message}; ${problem.fix}\n`);
@@ -36,11 +39,13 @@ export async function openMetricsListener({
       response.writeHead(404, { "content-type": "text/plain" }).end("This port serves GET /metrics only.\n");
       return;
     }
-    text().then(
-      (metrics) => response.writeHead(200, { "content-type": type }).end(metrics),
+    const format = selectMetricsFormat(request.headers.accept);
+    text(format).then(
+      (metrics) => response.writeHead(200, { "content-type": METRICS_TYPES[format] }).end(metrics),
       () => response.writeHead(500).end(),
     );
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.listen(port, host);
   await once(server, "listening").catch((thrown: unknown) => {
     throw listenFault(host, port, thrown as Error);
