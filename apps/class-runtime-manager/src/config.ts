@@ -56,7 +56,7 @@ const variables = {
       .as(namespaceScope)
       .optional()
       .doc(
-        "Served namespaces: a list, or * for all except system namespaces (kube-* and the namespace of the manager's pod), which must be listed: *,kube-system. The first in the list is the default of requests without a namespace, else the namespace of the kubeconfig context, else default. Default: the namespace of the kubeconfig context, else default.",
+        "Served namespaces: a list, or * for all except system namespaces (kube-* and the namespace of the manager's pod), which must be listed: *,kube-system. The first in the list that is not a system namespace is the default of requests without a namespace; with * or without a list, else the namespace of the kubeconfig context, else default. A list of system namespaces only has no default: every request must name its namespace. Default: the namespace of the kubeconfig context, else default.",
       )
       .example("oaas,oaas-edge"),
     kubeconfig: env("OPRC_CRM_KUBECONFIG")

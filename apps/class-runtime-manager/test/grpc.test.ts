@@ -161,7 +161,27 @@ describe("Deploy", () => {
     await deployments.deploy({ deploymentUnit: unit("x"), namespace: "edge" });
     expect(classes.writes).toEqual(["create shop/x", "create edge/x"]);
     const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x"), namespace: "kube-system" }));
-    expect([fault.kind, fault.message]).toEqual(["failed-precondition", expect.stringContaining("shop, edge")]);
+    expect([fault.kind, fault.violations]).toMatchObject([
+      "invalid-argument",
+      [{ path: "$.namespace", fix: expect.stringContaining("shop, edge") as string }],
+    ]);
+  });
+
+  test("updates a unit where it is when the request names no namespace", async () => {
+    const { deployments, classes } = await start();
+    await deployments.deploy({ deploymentUnit: unit("x", { managedBy: "pm-1" }), namespace: "edge" });
+    await deployments.deploy({ deploymentUnit: unit("x", { managedBy: "pm-1", revision: 2n }) });
+    await deployments.deploy({ deploymentUnit: unit("x", { managedBy: "pm-2" }) });
+    expect(classes.writes).toEqual(["create edge/x", "update edge/x", "create shop/x"]);
+  });
+
+  test("rejects a request without a namespace when the manager has no default one", async () => {
+    const { deployments, classes, info } = await start({ namespaces: { served: ["oaas"], fallback: "default" } });
+    const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x") }));
+    expect(fault).toMatchObject({ kind: "invalid-argument", violations: [{ path: "$.namespace" }] });
+    expect((await faultOf(deployments.getClassRuntime({ deploymentId: "x" }))).kind).toBe("not-found");
+    expect(classes.writes).toEqual([]);
+    expect((await info.getEnvHealth({ env: "" })).defaultNamespace).toBeUndefined();
   });
 });
 

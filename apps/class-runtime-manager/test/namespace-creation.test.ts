@@ -166,10 +166,13 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
     expect(await fixture.kubectl("get namespaces -o name")).toBe(before);
   });
 
-  test("never uses the manager's own namespace for a request without one", async () => {
-    const { deploy } = await start({ OPRC_CRM_K8S_NAMESPACE: "*", OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" });
-    await deploy({ deploymentUnit: unit("unplaced") });
-    expect(await fixture.get("default", "crt", "unplaced")).toBeDefined();
+  test.each([
+    { served: "*", id: "unplaced" },
+    { served: "oaas-system,default", id: "unplaced-in-list" },
+  ])("never uses the manager's own namespace for a request without one, serving $served", async ({ served, id }) => {
+    const { deploy } = await start({ OPRC_CRM_K8S_NAMESPACE: served, OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" });
+    await deploy({ deploymentUnit: unit(id) });
+    expect(await fixture.get("default", "crt", id)).toBeDefined();
     expect(await fixture.get("", "namespace", "oaas-system")).toBeUndefined();
   });
 });

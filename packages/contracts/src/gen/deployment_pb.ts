@@ -34,7 +34,8 @@ export type DeployRequest = Message<"oaas.deployment.DeployRequest"> & {
   deploymentUnit?: DeploymentUnit | undefined;
 
   /**
-   * Default: the cluster's default namespace. A namespace that the manager does not serve is rejected.
+   * Default: the namespace of the existing unit, else the default namespace of the manager. A namespace that the manager
+   * does not serve is rejected.
    *
    * @generated from field: optional string namespace = 100;
    */

@@ -1,6 +1,13 @@
 import { Fault } from "@oaas/foundation";
 import { expect, test } from "vitest";
-import { assertWritable, namespaceRules, requestedNamespace } from "./namespaces.ts";
+import {
+  assertWritable,
+  defaultNamespace,
+  namespaceRules,
+  rejectedNamespaces,
+  requestedNamespace,
+  requireDefaultNamespace,
+} from "./namespaces.ts";
 
 const all = { all: true, listed: [] };
 
@@ -19,14 +26,52 @@ test.each([
   { case: "all, in a pod", scope: all, context: "oaas", pod: "oaas", want: ["all", "default"] },
   {
     case: "all and a list",
-    scope: { all: true, listed: ["kube-extra"] },
+    scope: { all: true, listed: ["classes"] },
     context: "oaas",
     pod: "oaas",
-    want: ["all", "kube-extra"],
+    want: ["all", "classes"],
+  },
+  {
+    case: "all and a system namespace, which is never the default",
+    scope: { all: true, listed: ["kube-extra", "oaas"] },
+    context: "oaas",
+    pod: "oaas",
+    want: ["all", "default"],
+  },
+  {
+    case: "a list that starts with the namespace of the pod",
+    scope: { all: false, listed: ["oaas", "classes"] },
+    context: "oaas",
+    pod: "oaas",
+    want: ["oaas,classes", "classes"],
+  },
+  {
+    case: "a list of the namespace of the pod only: no default",
+    scope: { all: false, listed: ["oaas"] },
+    context: "oaas",
+    pod: "oaas",
+    want: ["oaas", undefined],
   },
 ])("$case", ({ scope, context, pod, want }) => {
-  const { served, fallback } = namespaceRules(scope, { context, pod });
-  expect([String(served), fallback]).toEqual(want);
+  const rules = namespaceRules(scope, { context, pod });
+  expect([String(rules.served), defaultNamespace(rules)]).toEqual(want);
+});
+
+test("a request must name its namespace if no served one may be the default", () => {
+  const rules = namespaceRules({ all: false, listed: ["oaas"] }, { context: "oaas", pod: "oaas" });
+  expect(() => requireDefaultNamespace(rules)).toThrow(
+    expect.objectContaining({
+      violations: [expect.objectContaining({ path: "$.namespace", fix: "set it to one of oaas" })],
+    }),
+  );
+});
+
+test.each([
+  { scope: all, want: ["oaas"] },
+  { scope: { all: true, listed: ["oaas"] }, want: [] },
+  { scope: { all: false, listed: ["oaas"] }, want: [] },
+])("reports the rejected namespaces of $scope", ({ scope, want }) => {
+  expect(rejectedNamespaces(namespaceRules(scope, { context: "oaas", pod: "oaas" }))).toEqual(want);
 });
 
 test.each([
@@ -53,7 +98,7 @@ test.each([
   { case: "no namespace", requested: undefined, want: undefined },
   { case: "an empty namespace", requested: "", want: undefined },
   { case: "a served namespace", requested: "a", want: "a" },
-  { case: "a namespace that is not served", requested: "kube-system", want: "failed-precondition" },
+  { case: "a namespace that is not served", requested: "kube-system", want: "invalid-argument" },
   { case: "an invalid name", requested: "../a", want: "invalid-argument" },
 ])("request with $case", ({ requested, want }) => {
   const result = (): string | undefined => {

@@ -6,7 +6,7 @@ import { HALF_LIFE_DAYS, WINDOW_DAYS, type AvailabilityMeasurement } from "../..
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
 import { omitUndefined } from "../../mapping/omit-empty.ts";
-import type { NamespaceRules } from "../access/namespaces.ts";
+import { defaultNamespace, rejectedNamespaces, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory } from "../../classes/ports.ts";
 import type { Leadership } from "../access/leadership.ts";
 import type { ClusterReader } from "./kube-cluster-reader.ts";
@@ -95,6 +95,8 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     apiFeatures: [...API_FEATURES],
     templates: [...cluster.templates()],
     namespaces: namespaces.served === "all" ? [] : [...namespaces.served],
+    defaultNamespace: defaultNamespace(namespaces),
+    rejectedNamespaces: [...rejectedNamespaces(namespaces)],
     environments: [...cluster.environments()],
     labels: deps.labels,
     classRuntimeCount: deps.directory.size,

@@ -1,6 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { DeployOutcome, StatusCode, type DeployRequest, type DeployResponseSchema } from "@oaas/contracts/grpc";
+import {
+  DeployOutcome,
+  StatusCode,
+  type DeploymentUnit,
+  type DeployRequest,
+  type DeployResponseSchema,
+} from "@oaas/contracts/grpc";
 import {
   alreadyExists,
   failedPrecondition,
@@ -16,7 +22,12 @@ import { isObjectOf } from "../../mapping/object-identity.ts";
 import { isUnchanged, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import { notLeaderFault, writeAsLeader, type Leadership } from "../access/leadership.ts";
 import { candidateNames } from "./find-class.ts";
-import { assertWritable, requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
+import {
+  assertWritable,
+  requestedNamespace,
+  requireDefaultNamespace,
+  type NamespaceRules,
+} from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { ServeCheck } from "./serve-check.ts";
 
@@ -53,7 +64,10 @@ const MAX_ATTEMPTS = 5;
  */
 export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<DeployResult> {
   const { deploymentUnit: unit } = request;
-  const namespace = requestedNamespace(deps.namespaces, request.namespace) ?? deps.namespaces.fallback;
+  const namespace =
+    requestedNamespace(deps.namespaces, request.namespace) ??
+    existingNamespace(unit, deps) ??
+    requireDefaultNamespace(deps.namespaces);
   assertWritable(deps.namespaces, namespace);
   if (unit === undefined) {
     throw invalidArgument("the request", [
@@ -70,6 +84,21 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
   if (!converted.ok) throw invalidArgument("the unit", converted.error);
   if (!deps.leadership.isLeading) throw notLeaderFault(deps.leadership);
   return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(converted.value, unit.id, call, deps));
+}
+
+/** Without a namespace in the request, a unit of the same owner that exists once is updated where it is. */
+function existingNamespace(
+  unit: DeploymentUnit | undefined,
+  { directory, namespaces }: DeployDeps,
+): string | undefined {
+  if (unit === undefined) return undefined;
+  const existing = directory
+    .find(unit.id)
+    .filter(
+      ({ storedAs, spec }) => storedAs === undefined && (spec.origin?.managed_by ?? unit.managedBy) === unit.managedBy,
+    )
+    .map(({ metadata }) => metadata.namespace);
+  return existing.length === 1 && !existing.includes(namespaces.fallback) ? existing[0] : undefined;
 }
 
 async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDeps): Promise<DeployResult> {

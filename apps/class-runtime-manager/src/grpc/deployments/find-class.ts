@@ -1,7 +1,7 @@
 import { failedPrecondition, invalidArgument, notFound } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 import { deploymentIdOf, isObjectOf, objectName, upstreamObjectName } from "../../mapping/object-identity.ts";
-import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
+import { defaultNamespace, requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 
 /** Dependencies of the lookup by deployment id. */
@@ -39,7 +39,8 @@ export async function findClass(
   const [only] = known.length === 1 ? known : known.filter((one) => one.metadata.namespace === fallback);
   if (only !== undefined) return only;
   if (known.length > 1) throw ambiguousFault(deploymentId, known);
-  const found = await readByName(deploymentId, named ?? fallback, deps.store, signal);
+  const target = named ?? defaultNamespace(deps.namespaces);
+  const found = target === undefined ? undefined : await readByName(deploymentId, target, deps.store, signal);
   if (found === undefined) throw notFound("deployment", deploymentId);
   return found;
 }
