@@ -18,6 +18,7 @@ const QUICK_CONTROLLERS = [
   "nfr-status",
   "ownership",
   "quota",
+  "resize",
   "template-roll-out",
   "user-roles",
 ];

@@ -1,10 +1,11 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Urgency } from "@oaas/nfr";
 import { readDecisionRecord, recompute } from "@oaas/nfr/policy";
-import { describeOnTarget, eventually, kubeTarget } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { classManifest, ControllerFixture, FACTS } from "./support/controller-fixture.ts";
+import { withoutResize } from "./support/without-resize.ts";
 import { startQuickEnforcer, TICK_MS, type QuickEnforcer } from "./support/quick-enforcer.ts";
 
 const NAMESPACE = "enforced";
@@ -225,23 +226,30 @@ describeOnTarget("enforcement", { needs: ["kubectl"] }, () => {
     expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "stiff"))?.spec.replicas).toBe(2);
   });
 
-  // The embedded API server does not serve pods/resize; resize.test.ts has the real one.
-  test.skipIf(kubeTarget() === "real")("changes CPU by a roll-out only where the class permits restarts", async () => {
+  test("changes CPU by a roll-out only where pods cannot be resized and the class permits restarts", async () => {
+    const namespace = "restarted";
+    await fixture.kubectl(`create namespace ${namespace}`);
+    const facts = { ...FACTS, enforcement: "full" } as const;
+    const manager = await fixture.startController({
+      client: fixture.createClient(undefined, withoutResize),
+      namespaces: [namespace],
+      facts,
+    });
     const enforcement = { mode: "enforce", dimensions: ["cpu"] };
-    await fixture.apply(NAMESPACE, classManifest("still", { enforcement }));
-    await fixture.waitForPhase(NAMESPACE, "still", "available");
-    const enforcer = startEnforcer("still");
+    await fixture.apply(namespace, classManifest("still", { enforcement }));
+    await fixture.waitForPhase(namespace, "still", "available");
+    const enforcer = startQuickEnforcer(manager, { namespace, name: "still" });
     enforcer.wanted.cpu = 60;
-    const status = await fixture.waitForStatus(NAMESPACE, "still", "NotPossible", ({ conditions }) =>
+    const status = await fixture.waitForStatus(namespace, "still", "NotPossible", ({ conditions }) =>
       Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "NotPossible")),
     );
     expect(status.conditions?.find(({ type }) => type === "NfrEnforced")?.message).toContain(
       "f cpu: pods would restart: this cluster cannot resize them in place",
     );
-    await fixture.kubectl(`annotate crt still -n ${NAMESPACE} oaas.io/enforcement-restarts=allowed`);
+    await fixture.kubectl(`annotate crt still -n ${namespace} oaas.io/enforcement-restarts=allowed`);
     const cpu = "{.spec.template.spec.containers[0].resources.requests.cpu}";
     await eventually(
-      async () => expect(await fixture.kubectl(`get deploy still -n ${NAMESPACE} -o jsonpath=${cpu}`)).toBe("60m"),
+      async () => expect(await fixture.kubectl(`get deploy still -n ${namespace} -o jsonpath=${cpu}`)).toBe("60m"),
       { timeoutMs: 60_000, what: "a template with 60m" },
     );
     await enforcer.stop();

@@ -1,5 +1,6 @@
-import type { Subject } from "../src/case.ts";
-import { configMap, create, get, pod, waitFor } from "../src/case-steps.ts";
+import type { JsonObject } from "@oaas/kube-core";
+import type { Step, Subject } from "../src/case.ts";
+import { configMap, create, get, pod, strategicMergePatch, waitFor } from "../src/case-steps.ts";
 
 export const quota: Subject = {
   subject: "quota",
@@ -29,5 +30,40 @@ export const quota: Subject = {
         get("secrets", { show: ["items[*].metadata.name"] }),
       ],
     },
+    {
+      name: "a resize may not exceed a quota or a limit range",
+      given: [
+        create("pods", waitingPod({ requests: { cpu: "100m" }, limits: { cpu: "200m" } })),
+        create("resourcequotas", {
+          apiVersion: "v1",
+          kind: "ResourceQuota",
+          metadata: { name: "q" },
+          spec: { hard: { "requests.cpu": "300m" } },
+        }),
+        waitFor("resourcequotas/q", { status: { used: { "requests.cpu": "100m" } } }),
+        create("limitranges", {
+          apiVersion: "v1",
+          kind: "LimitRange",
+          metadata: { name: "l" },
+          spec: { limits: [{ type: "Container", max: { cpu: "1" } }] },
+        }),
+      ],
+      steps: [
+        resize({ limits: { cpu: "2" } }, { want: 403 }),
+        resize({ requests: { cpu: "400m" }, limits: { cpu: "1" } }, { want: 403 }),
+        resize({ requests: { cpu: "300m" }, limits: { cpu: "1" } }, { show: ["spec.containers[*].resources"] }),
+        resize({ requests: { cpu: "200m" } }, { show: ["spec.containers[*].resources"] }),
+      ],
+    },
   ],
 };
+
+/** A pod that no node can run. */
+function waitingPod(resources: JsonObject): JsonObject {
+  const containers = [{ name: "main", image: "example.test/web:1", resources }];
+  return pod("p", { containers, nodeSelector: { none: "none" } });
+}
+
+function resize(resources: JsonObject, rest: Parameters<typeof strategicMergePatch>[2]): Step {
+  return strategicMergePatch("pods/p/resize", { spec: { containers: [{ name: "main", resources }] } }, rest);
+}

@@ -51,6 +51,33 @@ function evict(name: string, rest: Parameters<typeof create>[2] = {}, query = ""
 
 const COUNTED = { currentHealthy: 2, desiredHealthy: 1, expectedPods: 2, observedGeneration: 1 };
 
+/** A pod to resize, in the QoS class Burstable. */
+function resizablePod(name: string, resources: JsonObject = SMALL, spec: JsonObject = {}): JsonObject {
+  return pod(name, { containers: [{ name: "main", image: "example.test/web:1", resources }], ...spec });
+}
+
+const SMALL = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "1" } };
+
+/** A write to the resources of the container `main`. */
+function resized(resources: JsonObject, more: JsonObject = {}): JsonObject {
+  return { spec: { containers: [{ name: "main", resources, ...more }] } };
+}
+
+function appliedResize(name: string, cpu: string): JsonObject {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name }, ...resized({ requests: { cpu } }) };
+}
+
+const RUNNING_CONTAINER = {
+  name: "main",
+  image: "example.test/web:1",
+  imageID: "",
+  ready: true,
+  restartCount: 0,
+  state: { running: {} },
+};
+
+const RESIZED = ["spec.containers", "metadata.generation", "metadata.labels", "metadata.managedFields"];
+
 const WEB = create("deployments", deployment("web", { replicas: 2 }));
 
 export const subresources: Subject = {
@@ -349,6 +376,142 @@ export const subresources: Subject = {
           { metadata: { labels: { l: "1" } } },
           { show: ["metadata.labels", "metadata.generation"] },
         ),
+      ],
+    },
+    {
+      name: "resizes a pod",
+      given: [create("pods?fieldManager=m1", resizablePod("p"))],
+      steps: [
+        strategicMergePatch("pods/p/resize?fieldManager=m2", resized({ requests: { cpu: "200m" } }), { show: RESIZED }),
+        strategicMergePatch("pods/p/resize?fieldManager=m2", resized({ requests: { cpu: "200m" } }), { show: RESIZED }),
+        jsonPatch("pods/p/resize", [{ op: "add", path: "/spec/containers/0/resources/limits/memory", value: "1Gi" }], {
+          show: RESIZED,
+        }),
+        get("pods/p/resize", { show: ["kind", ...RESIZED] }),
+        create("pods/p/resize", resizablePod("p"), { want: 405 }),
+        remove("pods/p/resize", undefined, { want: 405 }),
+        strategicMergePatch("pods/none/resize", resized({ requests: { cpu: "1" } }), { want: 404 }),
+      ],
+    },
+    {
+      name: "a resize writes nothing except resources and resize policies",
+      given: [create("pods?fieldManager=m1", resizablePod("p"))],
+      steps: [
+        strategicMergePatch(
+          "pods/p/resize?fieldManager=m2",
+          {
+            metadata: { labels: { l: "1" }, annotations: { a: "1" } },
+            ...resized({ requests: { cpu: "200m" } }, { image: "example.test/web:2" }),
+            status: { phase: "Running" },
+          },
+          { show: [...RESIZED, "metadata.annotations", "status.phase"] },
+        ),
+        strategicMergePatch(
+          "pods/p/resize?fieldManager=m2",
+          resized({}, { resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] }),
+          { want: 422 },
+        ),
+        strategicMergePatch("pods/p?fieldManager=m2", resized({ requests: { cpu: "300m" } }), {
+          want: 422,
+          show: ["reason", "details.causes[*].field"],
+        }),
+        replace(
+          "pods/p/resize?fieldManager=m3",
+          resizablePod("p", { requests: { cpu: "150m", memory: "64Mi" }, limits: { cpu: "2" } }),
+          {
+            show: RESIZED,
+          },
+        ),
+      ],
+    },
+    {
+      name: "rejects an invalid resize",
+      given: [create("pods", resizablePod("p")), create("pods", resizablePod("none", {}))],
+      steps: [
+        jsonPatch("pods/p/resize", [{ op: "remove", path: "/spec/containers/0/resources/requests/memory" }], {
+          want: 422,
+        }),
+        jsonPatch("pods/p/resize", [{ op: "remove", path: "/spec/containers/0/resources/limits" }], { want: 422 }),
+        strategicMergePatch("pods/p/resize", resized({ requests: { cpu: "2" } }), { want: 422 }),
+        strategicMergePatch("pods/p/resize", resized({ requests: { "ephemeral-storage": "1Gi" } }), { want: 422 }),
+        strategicMergePatch(
+          "pods/p/resize",
+          resized({ requests: { cpu: "1", memory: "64Mi" }, limits: { cpu: "1", memory: "64Mi" } }),
+          { want: 422 },
+        ),
+        strategicMergePatch("pods/none/resize", resized({ requests: { cpu: "1" } }), { want: 422 }),
+        mergePatch(
+          "pods/p/resize",
+          { spec: { containers: [{ name: "other", image: "i" }] } },
+          { want: 422, show: ["reason", "details.causes[*].field"] },
+        ),
+        strategicMergePatch(
+          "pods/p/resize",
+          { spec: { containers: [{ name: "more", image: "example.test/web:1" }] } },
+          { want: 422, show: ["reason", "details.causes[*].field"] },
+        ),
+        strategicMergePatch("pods/p/resize", resized({ requests: { cpu: "x" } }), { want: 422, show: ["reason"] }),
+      ],
+    },
+    {
+      name: "resizes by server-side apply, and conflicts with another resize",
+      given: [create("pods?fieldManager=m1", resizablePod("p"))],
+      steps: [
+        apply("m2", "pods/p/resize", appliedResize("p", "200m"), { want: 409 }),
+        apply("m2", "pods/p/resize", appliedResize("p", "200m"), { force: true, show: RESIZED }),
+        apply("m2", "pods/p/resize", appliedResize("p", "200m"), { show: RESIZED }),
+        apply("m3", "pods/p/resize", appliedResize("p", "300m"), { want: 409 }),
+        apply("m2", "pods/p/resize?dryRun=All", appliedResize("p", "400m"), { show: ["spec.containers"] }),
+        apply("m2", "pods/none/resize", appliedResize("none", "200m"), { want: 404 }),
+        get("pods/p", { show: RESIZED }),
+      ],
+    },
+    {
+      name: "rejects a resize on a node that does not report resources",
+      given: [
+        create("pods", resizablePod("p")),
+        mergePatch("pods/p/status", {
+          status: { phase: "Running", containerStatuses: [{ ...RUNNING_CONTAINER }] },
+        }),
+      ],
+      steps: [
+        strategicMergePatch("pods/p/resize", resized({ requests: { cpu: "200m" } }), { want: 422 }),
+        mergePatch(
+          "pods/p/status",
+          { status: { containerStatuses: [{ ...RUNNING_CONTAINER, resources: {} }] } },
+          { show: ["status"] },
+        ),
+        strategicMergePatch("pods/p/resize", resized({ requests: { cpu: "200m" } }), { show: RESIZED }),
+      ],
+    },
+    {
+      name: "resizes init containers",
+      given: [
+        create(
+          "pods",
+          resizablePod("p", SMALL, {
+            initContainers: [
+              { name: "setup", image: "example.test/setup:1", resources: SMALL },
+              { name: "proxy", image: "example.test/proxy:1", restartPolicy: "Always", resources: SMALL },
+            ],
+          }),
+        ),
+      ],
+      steps: [
+        strategicMergePatch(
+          "pods/p/resize",
+          { spec: { initContainers: [{ name: "proxy", resources: { requests: { cpu: "200m" } } }] } },
+          { show: ["spec.initContainers"] },
+        ),
+        strategicMergePatch(
+          "pods/p/resize",
+          { spec: { initContainers: [{ name: "setup", resources: { requests: { cpu: "200m" } } }] } },
+          { show: ["spec.initContainers"] },
+        ),
+        jsonPatch("pods/p/resize", [{ op: "remove", path: "/spec/initContainers/0" }], {
+          want: 422,
+          show: ["reason", "details.causes[*].field"],
+        }),
       ],
     },
     {

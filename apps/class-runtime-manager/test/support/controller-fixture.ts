@@ -1,7 +1,7 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
-import { KubeClient } from "@oaas/kube-runtime";
+import { KubeClient, type Transport } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { eventually, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "../../src/controller/class-manager.ts";
@@ -63,11 +63,14 @@ export class ControllerFixture {
     return crm;
   }
 
-  /** A client with administrator credentials or with a token. */
-  createClient(token?: string): KubeClient {
+  /** A client with administrator credentials or with a token; `wrap` changes what the server seems to be. */
+  createClient(token?: string, wrap: (transport: Transport) => Transport = (transport) => transport): KubeClient {
     const access = loadAccess({ env: {}, kubeconfig: this.cluster.kubeconfig });
     const effective = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
-    const client = new KubeClient({ transport: createUndiciTransport(effective, realAmbient), ambient: realAmbient });
+    const client = new KubeClient({
+      transport: wrap(createUndiciTransport(effective, realAmbient)),
+      ambient: realAmbient,
+    });
     this.#clients.push(client);
     return client;
   }

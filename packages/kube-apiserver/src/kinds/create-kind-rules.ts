@@ -25,6 +25,7 @@ const NEUTRAL: KindRules = {
   warnings: () => [],
   statusErrors: () => [],
   updateErrors: () => [],
+  partialWrites: {},
   allowsUnconditionalUpdate: false,
   createsOnUpdate: false,
   returnsDeletedObject: false,

@@ -118,6 +118,8 @@ export interface KindRules {
   statusErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
   /** Violations of immutable fields. */
   updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
+  /** Subresources that write a part of the spec under their own rules, such as `resize` of pods. */
+  readonly partialWrites: Readonly<Record<string, PartialWrite>>;
   /** Whether an update may omit the resource version; custom kinds require it. */
   readonly allowsUnconditionalUpdate: boolean;
   /** Whether an update may create the object (leases, roles, services). */
@@ -140,6 +142,22 @@ export interface KindRules {
   isHeld(object: JsonObject): boolean;
   /** Additional changes when an object is marked for deletion: namespaces become Terminating. */
   markForDeletion(object: JsonObject): JsonObject;
+}
+
+/** The rules of a subresource that writes a part of the spec. */
+export interface PartialWrite {
+  /** The live spec with the part of the requested object that this subresource writes. */
+  selectSpec(requested: JsonObject, live: JsonObject, context: AdmissionContext): JsonObject;
+  /** Violations besides those of the object, in place of those of an update. */
+  updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
+  /** Why admission rejects the valid change: 403. */
+  rejection(next: JsonObject, live: JsonObject, context: AdmissionContext): AdmissionRejection | undefined;
+}
+
+export interface AdmissionRejection {
+  readonly reason: string;
+  /** The machine-readable cause, such as `NodeCapacity`. */
+  readonly cause?: string;
 }
 
 export interface AdmissionContext {

@@ -48,6 +48,7 @@ export const SUBRESOURCES: ReadonlySet<string> = new Set([
   "finalize",
   "pods/log",
   "pods/proxy",
+  "resize",
   "scale",
   "services/proxy",
   "status",

@@ -1,4 +1,12 @@
-import { addQuantities, formatQuantity, type KubeObject, type Quantity, type Status } from "@oaas/kube-core";
+import {
+  addQuantities,
+  formatQuantity,
+  type KubeObject,
+  type Quantity,
+  type Status,
+  subtractQuantities,
+  ZERO_QUANTITY,
+} from "@oaas/kube-core";
 import { isFinished, addSums, podLimits, podRequests, quantity, type Sums } from "../objects/pods.ts";
 import { resourceKey, type Resource } from "../objects/resources.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
@@ -52,13 +60,15 @@ function getStorageRequest({ spec }: Claim): Quantity {
 
 /**
  * The rejection of an object that would exceed a quota of its namespace, with the messages of the real admission plug-in.
+ * For a change of a live object only the increase counts.
  */
 export function checkQuotas(
   kind: Pick<Resource, "group" | "resource">,
   object: KubeObject,
   quotas: readonly Quota[],
+  live?: KubeObject,
 ): Status | undefined {
-  const requested = computeQuotaUsage(kind, object);
+  const requested = computeIncrease(computeQuotaUsage(kind, object), live && computeQuotaUsage(kind, live));
   for (const quota of quotas) {
     const hard = quota.status?.hard ?? quota.spec?.hard ?? {};
     const missing = resourceKey(kind) === "/pods" ? findUnspecified(object, Object.keys(hard)) : [];
@@ -80,6 +90,14 @@ export function checkQuotas(
     return forbidden(kind, object, text);
   }
   return undefined;
+}
+
+/** What a change adds: a new object all of its usage. */
+function computeIncrease(next: Sums, before: Sums = {}): Sums {
+  const increases = Object.entries(next).map(
+    ([name, amount]) => [name, subtractQuantities(amount, before[name] ?? ZERO_QUANTITY)] as const,
+  );
+  return Object.fromEntries(increases.filter(([, { nano }]) => nano > 0n));
 }
 
 /** Every container must request what a quota limits. */

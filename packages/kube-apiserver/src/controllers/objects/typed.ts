@@ -55,13 +55,19 @@ export interface ContainerPort {
   readonly hostPort?: number;
 }
 
+export interface ContainerResources {
+  readonly requests?: Amounts;
+  readonly limits?: Amounts;
+}
+
 export interface Container {
   readonly name: string;
   readonly image?: string;
   readonly imagePullPolicy?: string;
   readonly restartPolicy?: string;
   readonly ports?: readonly ContainerPort[];
-  readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts };
+  readonly resources?: ContainerResources;
+  readonly resizePolicy?: readonly { readonly resourceName: string; readonly restartPolicy: string }[];
   readonly readinessProbe?: object;
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
 }
@@ -160,6 +166,10 @@ export interface ContainerStatus {
   readonly state: ContainerState;
   readonly lastState: ContainerState;
   readonly containerID?: string;
+  /** The requests that the node granted. */
+  readonly allocatedResources?: Amounts;
+  /** The resources in effect. */
+  readonly resources?: ContainerResources;
 }
 
 export interface PodStatus {

@@ -205,6 +205,17 @@ function startContainer(
   };
 }
 
+/** A running container that its kubelet stops and starts again to change its resources. */
+export function restartInPlace(status: ContainerStatus, container: Container, now: number): ContainerStatus {
+  const { state } = endContainer(status, 0, now);
+  return startContainer(
+    { ...status, restartCount: status.restartCount + 1, lastState: state },
+    container,
+    now,
+    status.ready,
+  );
+}
+
 function endContainer(status: ContainerStatus, exitCode: number, now: number): ContainerStatus {
   return {
     ...status,

@@ -6,11 +6,13 @@ import { SETTLED } from "../loop/decision.ts";
 import { watchScheduledPods } from "../loop/controller.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { keyOf, nameOfKey, NODES, PODS } from "../objects/resources.ts";
+import { addSums, isFinished, podRequests, sumsOf } from "../objects/pods.ts";
 import { podsOn } from "../nodes/node-controller.ts";
 import { isNodeReachable } from "../nodes/node-state.ts";
 import type { Container, Node, Pod } from "../objects/typed.ts";
 import { allocateAddress, hostAddress } from "./addresses.ts";
 import type { ContainerBehaviour } from "./container-lifecycle.ts";
+import type { NodeRoom } from "./pod-resize.ts";
 import { completes, decidePod, type ContainerContext } from "./kubelet.ts";
 
 export interface KubeletOptions {
@@ -65,11 +67,20 @@ export function kubeletController(options: KubeletOptions): Controller {
             createContainerContext(pod, one, tracker, now, options),
           ]),
         ),
+        nodeRoom: () => measureRoom(node, pod, view),
         now,
         recordsContainerEvents: options.recordsContainerEvents,
       });
     },
   };
+}
+
+/** What the other pods leave of a node. */
+function measureRoom(node: Stored<Node>, pod: Stored<Pod>, view: ClusterView): NodeRoom {
+  const others = podsOn(node.metadata.name, view).filter(
+    (other) => other.metadata.uid !== pod.metadata.uid && !isFinished(other),
+  );
+  return { allocatable: sumsOf(node.status?.allocatable), used: others.map(podRequests).reduce(addSums, {}) };
 }
 
 /** A node that is reachable again catches up on its pods. */

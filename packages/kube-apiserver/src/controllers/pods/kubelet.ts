@@ -20,6 +20,7 @@ import {
   type ContainerBehaviour,
   type ContainerStep,
 } from "./container-lifecycle.ts";
+import { resizeContainers, type NodeRoom } from "./pod-resize.ts";
 import { summarizeStatus, type PodAddresses } from "./pod-status.ts";
 
 /** A pod on a node with a working kubelet, and the kubelet's other inputs. */
@@ -31,6 +32,8 @@ export interface KubeletSnapshot {
   /** How long the pod has been observed in its state: new, starting, or terminating. */
   readonly inStateMs: number;
   readonly containers: ReadonlyMap<string, ContainerContext>;
+  /** Called only when the pod is to be resized. */
+  readonly nodeRoom: () => NodeRoom;
   readonly now: number;
   /**
    * Whether to emit Events for pulled images, started and stopped containers, as a real kubelet does and KWOK does not.
@@ -86,12 +89,17 @@ function stepContainers(snapshot: KubeletSnapshot): Decision {
   const steps = containers.map((container) => ({ container, step: createStep(snapshot, container) }));
   const isAnyStarted = steps.some(({ step }) => step.status.state.running ?? step.status.state.terminated);
   const inits = initContainers.map((container) => computeInitStatus(pod, container, isAnyStarted, now));
-  const next = summarizeStatus(pod, { inits, containers: steps.map(({ step }) => step.status) }, addresses, now);
-  const waitMs = steps.map(({ step }) => step.waitMs).reduce(minDelayMs, undefined);
+  const resize = resizeContainers(snapshot, { inits, containers: steps.map(({ step }) => step.status) });
+  const resized = { ...pod, status: { ...pod.status, conditions: resize.conditions } };
+  const next = summarizeStatus(resized, resize.statuses, addresses, now);
+  const waitMs = [...steps.map(({ step }) => step.waitMs), resize.waitMs].reduce(minDelayMs, undefined);
   if (equalJson(next, pod.status)) return createDecision([], waitMs);
-  const events = steps.flatMap(({ container, step }) =>
-    step.events.map((event) => createContainerEvent(snapshot, container, event)),
-  );
+  const events = [
+    ...steps.flatMap(({ container, step }) =>
+      step.events.map((event) => createContainerEvent(snapshot, container, event)),
+    ),
+    ...resize.events.map((event) => ({ about: pod, ...event, ...getHost(pod) })),
+  ];
   return createDecision(
     [
       updateStatus(PODS, { ...pod, status: next }),

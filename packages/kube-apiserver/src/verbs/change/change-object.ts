@@ -3,11 +3,12 @@ import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue, 
 import { matchesSchema } from "../../apply/merge/config-errors.ts";
 import { readManagers } from "../../apply/managers/managed-fields.ts";
 import { type FieldWriter, trackUpdate } from "../../apply/server-side-apply.ts";
+import type { AdmissionRejection, PartialWrite } from "../../kinds/kind.ts";
 import type { FieldError } from "../../schema/field-error.ts";
 import { validateObject } from "../../admission/admit-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../../admission/metadata.ts";
 import type { WriteOptions } from "../../request/query/options.ts";
-import { invalid, notFound } from "../../request/response/status-errors.ts";
+import { forbidden, invalid, notFound } from "../../request/response/status-errors.ts";
 import type { Decision, Written } from "../../store/object-store.ts";
 import { objectKey, type StoredObject } from "../../store/stored-object.ts";
 import { validateMetadataChange, checkName, checkNamespace, checkVersion } from "./change-errors.ts";
@@ -26,8 +27,8 @@ import {
 export interface ObjectChange {
   readonly name: string;
   /**
-   * `status` writes only the status, other paths everything except it. Other subresources (scale) own their writes
-   * under their name.
+   * `status` writes only the status, other paths everything except it. Other subresources (scale, resize) own their
+   * writes under their name.
    */
   readonly subresource?: string;
   /**
@@ -92,6 +93,7 @@ function changeExisting(
   stored: StoredObject,
 ): Result<Decision, Status> {
   const { kind } = target;
+  const partial = getPartialWrite(target, change);
   const live = convertToVersion(target, stored);
   const requested = change.next(live);
   if (!requested.ok) return requested;
@@ -106,10 +108,12 @@ function changeExisting(
     ...validateMetadataChange(requested.value, live),
     ...validateMetadataChange(requested.value, live),
     ...objectViolations(target, next, live),
-    ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
+    ...(change.writesWhole === true ? [] : (partial ?? kind.rules).updateErrors(next, live)),
     ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
+  const rejection = partial?.rejection(next, live, admissionContextOf(context));
+  if (rejection !== undefined) return err(createRejection(target, change.name, rejection));
   const converted = kind.rules.convert(next, storageApiVersionOf(kind));
   if (isUnchanged(converted, stored.object, equalJson(omitTimes(next), omitTimes(live)))) return ok({ keep: true });
   if (options.isDryRun) return ok({ keep: true, response: converted });
@@ -156,11 +160,18 @@ function updateManagers(target: Target, next: JsonObject, live: JsonObject, writ
 
 function prepareChange(
   context: VerbContext,
-  { kind: { rules } }: Target,
-  { subresource }: ObjectChange,
+  target: Target,
+  change: ObjectChange,
   next: JsonObject,
   live: JsonObject,
 ): JsonObject {
+  const { rules } = target.kind;
+  const { subresource } = change;
+  const partial = getPartialWrite(target, change);
+  if (partial !== undefined) {
+    const spec = partial.selectSpec(next, live, admissionContextOf(context));
+    return { ...live, metadata: copyManagers(live, next), spec };
+  }
   if (subresource === undefined) return rules.prepareUpdate(next, live, admissionContextOf(context));
   return subresource === "status" ? rules.prepareStatus(next, live) : next;
 }
@@ -194,13 +205,19 @@ function clearsManagers({ kind, version }: Target, next: JsonObject, live: JsonO
   return others.some(({ schema }) => !matchesSchema(next, schema));
 }
 
-function selectWrittenPart(
-  { kind, version }: Target,
-  change: ObjectChange,
-  requested: JsonObject,
-  live: JsonObject,
-): JsonObject {
-  if (change.writesWhole === true) return requested;
+function getPartialWrite({ kind }: Target, { subresource = "" }: ObjectChange): PartialWrite | undefined {
+  return kind.rules.partialWrites[subresource];
+}
+
+function createRejection({ kind }: Target, name: string, { reason, cause }: AdmissionRejection): Status {
+  const status = forbidden(kind, name, reason);
+  return cause === undefined ? status : { ...status, details: { ...status.details, causes: [{ reason: cause }] } };
+}
+
+function selectWrittenPart(target: Target, change: ObjectChange, requested: JsonObject, live: JsonObject): JsonObject {
+  const { kind, version } = target;
+  // As in the real server, the writer of a part owns all fields it sent, also those that are not written.
+  if (change.writesWhole === true || getPartialWrite(target, change) !== undefined) return requested;
   if (change.subresource === "status") {
     return withMember({ ...live, metadata: mergeStatusMetadata(kind, requested, live) }, "status", requested["status"]);
   }

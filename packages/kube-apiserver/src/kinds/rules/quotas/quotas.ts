@@ -7,13 +7,14 @@ import { objectAt, textAt } from "../../json-access.ts";
 const QUOTAS = { group: "", resource: "resourcequotas" };
 
 /**
- * Why a new object would exceed a quota of its namespace. Counted against current objects, because a quota's status may
+ * Why an object would exceed a quota of its namespace. Counted against current objects, because a quota's status may
  * be stale. Only objects of a kind use its quota.
  */
 export function quotaError(
   kind: { readonly group: string; readonly resource: string },
   object: JsonObject,
   context: Pick<AdmissionContext, "objects">,
+  live?: JsonObject,
 ): string | undefined {
   const namespace = textAt(objectAt(object, "metadata"), "namespace");
   if (namespace === "") return undefined;
@@ -30,7 +31,7 @@ export function quotaError(
   const withUsage = quotas.map(
     (quota) => ({ ...quota, status: { hard: objectAt(quota, "spec", "hard"), used: texts } }) as unknown as Quota,
   );
-  const status = checkQuotas(kind, asKubeObject(object), withUsage);
+  const status = checkQuotas(kind, asKubeObject(object), withUsage, live && asKubeObject(live));
   return status?.message?.split(" is forbidden: ")[1];
 }
 

@@ -15,12 +15,12 @@ import {
 import { forbidden, invalid, NONE, type Errors } from "../../validation/field-errors.ts";
 import { validatePodSpec } from "../../validation/pods/pod-spec.ts";
 import { listPodWarnings } from "../../validation/pods/pod-warnings.ts";
-import { parseAmount } from "../../validation/resources.ts";
 import type { BuiltInRule } from "../built-in-rule.ts";
+import { podResize } from "./pod-resize.ts";
+import { computeQosClass } from "./qos-class.ts";
 import { listLimits, checkPodLimits, applyDefaultLimits } from "../quotas/limit-ranges.ts";
 
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", resource: "priorityclasses" };
-const QOS_RESOURCES = ["cpu", "memory"] as const;
 
 export const pods: BuiltInRule = {
   prepareStatus: keepQosClass,
@@ -44,6 +44,7 @@ export const pods: BuiltInRule = {
   },
   errors: (pod) => validatePodSpec(objectAt(pod, "spec"), "spec"),
   updateErrors: validateUpdate,
+  partialWrites: { resize: podResize },
   selectableText: (pod, field) => {
     const [part = "", name = ""] = field.split(".");
     const holder = objectAt(pod, part);
@@ -73,33 +74,6 @@ function createStatus(spec: JsonObject, { time }: AdmissionContext): JsonObject 
   };
   const isGated = objectsAt(spec, "schedulingGates").length > 0;
   return { phase: "Pending", ...(isGated ? { conditions: [gated] } : {}), qosClass: computeQosClass(spec) };
-}
-
-/**
- * Guaranteed when requests equal limits for cpu and memory in every container; BestEffort when nothing is requested.
- */
-function computeQosClass(spec: JsonObject): string {
-  const resources = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((container) =>
-    objectAt(container, "resources"),
-  );
-  const hasNoResources = resources.every((each) =>
-    QOS_RESOURCES.every((name) => !isSpecified(each, "requests", name) && !isSpecified(each, "limits", name)),
-  );
-  if (hasNoResources) return "BestEffort";
-  const isGuaranteed = resources.every((each) =>
-    QOS_RESOURCES.every((name) => {
-      const [limit, request] = [
-        parseAmount(objectAt(each, "limits")[name]),
-        parseAmount(objectAt(each, "requests")[name]),
-      ];
-      return limit !== undefined && limit.nano > 0n && request?.nano === limit.nano;
-    }),
-  );
-  return isGuaranteed ? "Guaranteed" : "Burstable";
-}
-
-function isSpecified(resources: JsonObject, part: string, name: string): boolean {
-  return (parseAmount(objectAt(resources, part)[name])?.nano ?? 0n) > 0n;
 }
 
 function findPriorityClass(name: string, context: AdmissionContext): JsonObject | undefined {
