@@ -311,6 +311,7 @@ export function buildFunctionAccess(
 export function buildStatusReader(
   { ambient }: PlatformPorts,
   { clusters: { directory, gateway, defaultCluster }, runtimes, core: { service, registry } }: ReadInputs,
+  reports: InboundReports,
 ): StatusReader {
   return new ClusterStatusReader({
     deployments: {
@@ -324,6 +325,7 @@ export function buildStatusReader(
     view: runtimes.view,
     clock: ambient.clock,
     classes: () => registry.allClasses(),
+    metricsOf: (cluster, unitId) => reports.metricsOf(cluster, unitId),
     ...(defaultCluster === undefined ? {} : { defaultCluster }),
   });
 }

@@ -73,7 +73,8 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
   await startParts({ clusters, runtimes, core, drift, events });
 
-  const status = buildStatusReader(ports, { clusters, runtimes, core });
+  const reports = buildReports({ clusters, runtimes, core });
+  const status = buildStatusReader(ports, { clusters, runtimes, core }, reports);
   let closing: Promise<void> | undefined;
   return {
     registry: core.registry,
@@ -84,7 +85,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     cordons: clusters.cordons,
     status,
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
-    reports: buildReports({ clusters, runtimes, core }),
+    reports,
     feed: events.feed,
     leaseKey: () => core.parts.engine.leaseKey,
     warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],

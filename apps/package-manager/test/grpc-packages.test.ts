@@ -6,7 +6,7 @@ import { createRecordingLogger } from "@oaas/observability/testing";
 import { RpcChannel, type RpcClient } from "@oaas/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
-import { startPm, type PmUnderTest } from "./running-pm.ts";
+import { sendRequest, startPm, type PmUnderTest } from "./running-pm.ts";
 
 const hash = (token: string): string => createHash("sha256").update(token).digest("hex");
 const recorded = createRecordingLogger();
@@ -203,6 +203,21 @@ describe("PackageService", () => {
       expect(await report("east-crm", "east", 1n)).toMatchObject({ message: "accepted" });
       expect(await report("east-crm", "east", 1n)).toMatchObject({ message: "unchanged" });
       expect(await measure("east-crm", "east")).toMatchObject({ acceptedSamples: 1 });
+    });
+
+    test("show the newest measurements in the status of the deployment", async () => {
+      await measure("east-crm", "east");
+      const { json } = await sendRequest(pm.url, "GET", "/api/v1/deployments/shop-cart/status", {
+        headers: { authorization: "Bearer vic" },
+      });
+      expect(json.clusters).toMatchObject([
+        {
+          cluster: "east",
+          reported_metrics: [
+            { component: "add", metric: "rps", value: 12, observed_at: "1970-01-01T00:00:10.000Z", window_seconds: 60 },
+          ],
+        },
+      ]);
     });
 
     test.each(["ann", "vic", "root", "west-crm"])("of another cluster are refused to %s", async (token) => {

@@ -126,7 +126,12 @@ export {
   type PartHealth,
 } from "./health/index.ts";
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
-export type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "./observed/deployment-status.ts";
+export type {
+  ClusterDeploymentStatus,
+  DeploymentStatus,
+  OperationStatus,
+  ReportedMetric,
+} from "./observed/deployment-status.ts";
 export { PlacementAfterLoss, QuorumAfterLoss, type ClusterLoss, type RemainingUnit } from "./observed/cluster-loss.ts";
 export {
   MeasurementState,

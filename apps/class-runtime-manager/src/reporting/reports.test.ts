@@ -104,6 +104,51 @@ describe("metrics report", () => {
     ]);
   });
 
+  test("contains the measurements behind recommendations and compliance, each metric once", () => {
+    const recommendation = (dimension: string, values: Record<string, number>, observed_at?: string) => ({
+      component: "f",
+      dimension,
+      target: 1,
+      evidence: { window: "10m", query: "q", values },
+      ...(observed_at === undefined ? {} : { observed_at }),
+    });
+    const at = "2026-11-14T12:00:00.000Z";
+    const report = reportOf({
+      nfr_recommendations: [
+        recommendation("replicas", { requests_per_second: 240, latency_p99_ms: 80, cpu_millicores: 300 }, at),
+        recommendation("cpu", { p90_millicores: 410 }, at),
+        recommendation("memory", { p90_bytes: 1000, unknown_value: 7 }, at),
+        recommendation("max_replicas", { p90_bytes: 5 }),
+      ] as never,
+      nfr_compliance: {
+        overall_status: "Compliant",
+        last_checked: at,
+        measurements: [
+          { requirement: "availability", component: "f", required: 0.9, observed: 0.99, window: "1h" },
+          { requirement: "max_latency_ms", component: "f", required: 9, observed: 8 },
+        ],
+      },
+    });
+    const seconds = BigInt(Date.parse(at) / 1000);
+    expect(report?.samples).toEqual(
+      (
+        [
+          ["rps", 240, 600],
+          ["p99_latency_ms", 80, 600],
+          ["cpu_mcores", 300, 600],
+          ["memory_working_set_bytes", 1000, 600],
+          ["availability", 0.99, 3600],
+        ] as const
+      ).map(([metric, value, windowSeconds]) => ({
+        component: "f",
+        metric,
+        value,
+        observedAt: { seconds, nanos: 0 },
+        windowSeconds,
+      })),
+    );
+  });
+
   test.each([[undefined], [{ phase: "pending" } as const]])("is undefined without samples", (status) => {
     expect(reportOf(status)).toBeUndefined();
   });

@@ -10,6 +10,7 @@ import { equalJson } from "@oaas/foundation";
 import type { ClassChange } from "../classes/ports.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 import { classRuntimeToSummary, summaryText } from "../mapping/status/class-runtime-to-wire.ts";
+import { windowSeconds } from "../mapping/status/nfr-compliance.ts";
 import type { Report } from "./report-queue.ts";
 
 export type StatusReport = MessageInitShape<typeof ReportStatusRequestSchema>;
@@ -76,7 +77,7 @@ export function metricsReport(
 ): MetricsReport | undefined {
   const { status } = object;
   if (status === undefined) return undefined;
-  const samples = replicaSamples(status, nowMs);
+  const samples = [...replicaSamples(status, nowMs), ...loadSamples(status), ...availabilitySamples(status)];
   return samples.length === 0 ? undefined : { deploymentId: deploymentIdOf(object), samples, origin };
 }
 
@@ -89,4 +90,63 @@ function replicaSamples({ functions = [], odgm_cluster_status: odgm }: ClassRunt
     ...functions.flatMap(({ function_key: key, ready_replicas: ready }) => of(key, ready)),
     ...of("odgm", odgm?.ready_replicas),
   ];
+}
+
+/** The reported metric of each value that recommendations are computed from. */
+const METRIC_OF_VALUE = {
+  requests_per_second: "rps",
+  latency_p99_ms: "p99_latency_ms",
+  cpu_millicores: "cpu_mcores",
+  p90_millicores: "cpu_mcores",
+  p90_bytes: "memory_working_set_bytes",
+} as const;
+
+/** The measurements behind the recommendations; of several values of one metric, the first. */
+function loadSamples({ nfr_recommendations: recommendations = [] }: ClassRuntimeStatus): Sample[] {
+  const samples = recommendations.flatMap(({ component, evidence, observed_at: observedAt }) =>
+    Object.entries(METRIC_OF_VALUE).flatMap(([name, metric]): Sample[] => {
+      const value = evidence?.values[name];
+      if (evidence === undefined || value === undefined) return [];
+      return measuredSample({ component, metric, value, observedAt, window: evidence.window });
+    }),
+  );
+  const first = new Map<string, Sample>();
+  for (const sample of samples) {
+    const name = `${sample.component} ${sample.metric}`;
+    if (!first.has(name)) first.set(name, sample);
+  }
+  return [...first.values()];
+}
+
+function availabilitySamples({ nfr_compliance: compliance }: ClassRuntimeStatus): Sample[] {
+  return (compliance?.measurements ?? []).flatMap(({ requirement, component = "", observed, window }) =>
+    requirement === "availability" && observed !== undefined
+      ? measuredSample({
+          component,
+          metric: "availability",
+          value: observed,
+          observedAt: compliance?.last_checked,
+          window,
+        })
+      : [],
+  );
+}
+
+/** Without a time, a value cannot be ordered among others. */
+function measuredSample({
+  component,
+  metric,
+  value,
+  observedAt = "",
+  window = "",
+}: {
+  readonly component: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly observedAt: string | undefined;
+  readonly window: string | undefined;
+}): Sample[] {
+  const atMs = Date.parse(observedAt);
+  if (Number.isNaN(atMs)) return [];
+  return [{ component, metric, value, observedAt: wireTime(atMs), windowSeconds: windowSeconds(window) ?? 0 }];
 }

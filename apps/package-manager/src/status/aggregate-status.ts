@@ -9,6 +9,7 @@ import {
   type DriftCorrection,
   type DeploymentStatus,
   type OperationStatus,
+  type ReportedMetric,
 } from "@oaas/models";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import { withOutcome } from "../records/revision-outcome.ts";
@@ -21,6 +22,8 @@ export interface UnitObservation {
   readonly reachable: boolean;
   /** Why the cluster is unreachable. */
   readonly error?: string;
+  /** What the cluster reported by itself. */
+  readonly metrics?: readonly ReportedMetric[];
 }
 
 /** The status of a deployment: per cluster, and the worst condition of the desired clusters. */
@@ -66,6 +69,7 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
     nfrCompliance: runtime?.nfrCompliance,
     recommendations: runtime?.status?.recommendations,
     lastApplied: runtime?.status?.lastApplied,
+    reportedMetrics: observed.metrics?.length ? observed.metrics : undefined,
     driftCorrections: driftOf(placement, runtime?.status?.driftCorrections),
     error: observed.error ?? placement.fault?.message,
     observedAt: unit && timestamp(unit.observedAtMs),

@@ -142,6 +142,23 @@ describe("InboundReports", () => {
     expect(send(99), "the newest unit is remembered").toBe(0);
   });
 
+  it("returns the newest sample of each metric, and nothing of other units", () => {
+    const { reports, metrics } = createReports();
+    metrics("a", 10, 5);
+    metrics("a", 9, 4);
+    metrics("a", 20, 6);
+    const sample = { component: "Cart.add", metric: "rps", value: 20, windowSeconds: 0 };
+    expect(reports.metricsOf(edge, "a" as UnitId)).toEqual([{ ...sample, observedAt: "1970-01-01T00:00:06.000Z" }]);
+    expect(reports.metricsOf(edge, "b" as UnitId)).toEqual([]);
+    expect(reports.metricsOf("other" as ClusterName, "a" as UnitId)).toEqual([]);
+  });
+
+  it("accepts no sample with a time that no date has", () => {
+    const { reports, metrics } = createReports();
+    expect(metrics("a", 1, 9e15)).toBe(0);
+    expect(reports.metricsOf(edge, "a" as UnitId)).toEqual([]);
+  });
+
   it("counts newer samples only, for a bounded number of units", () => {
     const { metrics } = createReports();
     expect([metrics("a", 10, 5), metrics("a", 9, 5), metrics("a", 8, 4), metrics("a", 20, 6)]).toEqual([1, 0, 0, 1]);

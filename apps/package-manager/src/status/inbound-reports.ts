@@ -6,8 +6,8 @@ import {
   type ReportStatusRequest,
   type RuntimeMetricSample,
 } from "@oaas/contracts/grpc";
-import { invalidArgument, notFound } from "@oaas/foundation";
-import { FUNCTION_KEY, type ClusterName, type UnitId } from "@oaas/models";
+import { invalidArgument, notFound, timestamp } from "@oaas/foundation";
+import { FUNCTION_KEY, type ClusterName, type ReportedMetric, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -30,8 +30,16 @@ export interface InboundReportsOptions {
 /** The last report of a unit. */
 interface ReportedUnit {
   last: { readonly epoch: string; readonly sequence: bigint } | undefined;
-  /** Time of the latest sample, by component and metric. */
-  readonly sampledAtMs: Map<string, number>;
+  /** The latest sample, by component and metric. */
+  readonly samples: Map<string, Sample>;
+}
+
+interface Sample {
+  readonly component: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly atMs: number;
+  readonly windowSeconds: number;
 }
 
 /** Metrics to remember per unit. */
@@ -91,18 +99,32 @@ export class InboundReports {
     return isNewer(unit, origin) && view.applyReport(cluster, report);
   }
 
-  /** Acknowledges metrics. Returns the number of samples that are newer than the known ones. */
+  /** Keeps the newest sample of each metric. Returns the number of samples that are newer than the known ones. */
   metrics({ deploymentId, samples, origin }: ReportRuntimeMetricsRequest): number {
     const cluster = this.#clusterOf(origin, deploymentId);
     if (samples.length > MAX_SAMPLES) {
       throw invalidReport("$.samples", `has ${samples.length} items, above ${MAX_SAMPLES}`, "send several reports");
     }
-    const { sampledAtMs } = this.#unit(cluster, deploymentId as UnitId, undefined);
-    const before = sampledAtMs.size;
-    const accepted = samples.filter((sample) => recordSample(sampledAtMs, sample)).length;
-    if (sampledAtMs.size > before) this.#bytes += bytesOf([...sampledAtMs.keys()].slice(before));
+    const unit = this.#unit(cluster, deploymentId as UnitId, undefined);
+    const before = unit.samples.size;
+    const accepted = samples.filter((sample) => recordSample(unit.samples, sample)).length;
+    if (unit.samples.size > before) this.#bytes += bytesOf([...unit.samples.keys()].slice(before));
     this.#forgetOldest();
     return accepted;
+  }
+
+  /** The newest sample of each metric of a unit, by component and metric. */
+  metricsOf(cluster: ClusterName, unitId: UnitId): readonly ReportedMetric[] {
+    const { samples } = this.#units.get(unitName(cluster, unitId)) ?? {};
+    return [...(samples?.entries() ?? [])]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { component, metric, value, atMs, windowSeconds }]) => ({
+        component,
+        metric,
+        value,
+        observedAt: timestamp(atMs),
+        windowSeconds,
+      }));
   }
 
   #clusterOf(origin: ReportOrigin | undefined, deploymentId: string): ClusterName {
@@ -120,8 +142,8 @@ export class InboundReports {
 
   #unit(cluster: ClusterName, unitId: UnitId, deploymentKey: string | undefined): ReportedUnit {
     if (!this.#options.isUnit(cluster, unitId, deploymentKey)) throw notFound("unit", unitId);
-    const name = `${cluster}/${unitId}`;
-    const unit = this.#units.get(name) ?? { last: undefined, sampledAtMs: new Map<string, number>() };
+    const name = unitName(cluster, unitId);
+    const unit = this.#units.get(name) ?? { last: undefined, samples: new Map<string, Sample>() };
     this.#units.delete(name);
     this.#units.set(name, unit);
     this.#forgetOldest();
@@ -130,10 +152,10 @@ export class InboundReports {
 
   #forgetOldest(): void {
     const { maxUnits = MAX_UNITS, maxBytes = MAX_BYTES } = this.#options;
-    for (const [name, { sampledAtMs }] of this.#units) {
+    for (const [name, { samples }] of this.#units) {
       if (this.#units.size <= maxUnits && this.#bytes <= maxBytes) return;
       this.#units.delete(name);
-      this.#bytes -= bytesOf([...sampledAtMs.keys()]);
+      this.#bytes -= bytesOf([...samples.keys()]);
     }
   }
 }
@@ -150,16 +172,23 @@ function isNewer(unit: ReportedUnit, origin: ReportOrigin | undefined): boolean 
   return true;
 }
 
-function recordSample(sampledAtMs: Map<string, number>, sample: RuntimeMetricSample): boolean {
-  const { component, metric, value, observedAt } = sample;
-  if (!METRICS.has(metric) || component.length > FUNCTION_KEY.maxLength) return false;
+/** The largest time that a date can have. */
+const MAX_TIME_MS = 8.64e15;
+
+function recordSample(samples: Map<string, Sample>, sample: RuntimeMetricSample): boolean {
+  const { component, metric, value, observedAt, windowSeconds } = sample;
+  if (!METRICS.has(metric) || component.length > FUNCTION_KEY.maxLength || !Number.isFinite(value)) return false;
   const name = `${component}\u0000${metric}`;
   const atMs = Number(observedAt?.seconds ?? 0n) * 1000 + (observedAt?.nanos ?? 0) / 1_000_000;
-  const knownMs = sampledAtMs.get(name);
-  const isFull = knownMs === undefined && sampledAtMs.size >= MAX_METRICS;
-  if (isFull || !Number.isFinite(value) || (knownMs !== undefined && knownMs >= atMs)) return false;
-  sampledAtMs.set(name, atMs);
+  const known = samples.get(name);
+  const isFull = known === undefined && samples.size >= MAX_METRICS;
+  if (isFull || Math.abs(atMs) > MAX_TIME_MS || (known !== undefined && known.atMs >= atMs)) return false;
+  samples.set(name, { component, metric, value, atMs, windowSeconds });
   return true;
+}
+
+function unitName(cluster: ClusterName, unitId: UnitId): string {
+  return `${cluster}/${unitId}`;
 }
 
 function invalidReport(path: string, message: string, fix: string): Error {

@@ -6,6 +6,7 @@ import type {
   ClusterName,
   DeploymentKey,
   EnforcementReport,
+  ReportedMetric,
   Topology,
   UnitId,
   DeploymentStatus,
@@ -51,6 +52,8 @@ export interface StatusReaderDeps {
   readonly clock: Clock;
   /** The classes of all packages, by `package.Class`. */
   readonly classes: () => readonly ClassDefinition[];
+  /** The metrics that a cluster reported of a unit. */
+  readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
   /** Preferred when several clusters have the unit. */
   readonly defaultCluster?: ClusterName;
 }
@@ -73,7 +76,14 @@ export class ClusterStatusReader implements StatusReader {
     const plan = deployments.plan(key, record);
     const observed = await Promise.all(
       placementEntries(record).map(
-        async ([cluster, placement]) => [cluster, await this.#observe(cluster, placement)] as const,
+        async ([cluster, placement]) =>
+          [
+            cluster,
+            {
+              ...(await this.#observe(cluster, placement)),
+              metrics: this.#deps.metricsOf?.(cluster, placement.unitId) ?? [],
+            },
+          ] as const,
       ),
     );
     const observations = new Map(observed);

@@ -6,6 +6,17 @@ import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
 
+/** A value that the class runtime manager of a cluster reported. */
+export interface ReportedMetric {
+  /** Function key, or `odgm`; empty for the class as a whole. */
+  readonly component: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly observedAt: string;
+  /** Window before `observedAt`, in seconds; 0 for an instantaneous value. */
+  readonly windowSeconds: number;
+}
+
 /** The status of a deployment in one cluster. */
 export interface ClusterDeploymentStatus {
   readonly cluster: ClusterName;
@@ -24,6 +35,8 @@ export interface ClusterDeploymentStatus {
   readonly recommendations?: readonly NfrRecommendation[];
   /** The last applied recommendation of each dimension of each component. */
   readonly lastApplied?: readonly NfrRecommendation[];
+  /** The newest sample of each metric that the cluster reported. */
+  readonly reportedMetrics?: readonly ReportedMetric[];
   /** Corrections of the unit and its objects, newest first. */
   readonly driftCorrections?: readonly DriftCorrection[];
   readonly error?: string;

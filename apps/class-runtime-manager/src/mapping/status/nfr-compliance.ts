@@ -96,7 +96,7 @@ function measurementOf(one: Compliance): Measurement {
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** The seconds of a Prometheus duration such as `10m` or `1h30m`; undefined for any other text. */
-function windowSeconds(window: string): number | undefined {
+export function windowSeconds(window: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/.test(window)) return undefined;
   const parts = [...window.matchAll(/(\d{1,9})([smhdw])/g)];
   const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_SECONDS[unit ?? ""] ?? 0), 0);

@@ -10,6 +10,7 @@ import {
   type DeploymentKey,
   type DeploymentStatus,
   type OperationStatus,
+  type ReportedMetric,
   type UnitId,
 } from "@oaas/models";
 import { z } from "zod";
@@ -22,6 +23,7 @@ import {
   integer,
   nested,
   nullable,
+  number,
   oneOf,
   optional,
   required,
@@ -63,6 +65,19 @@ export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.out
   };
 }
 
+const reportedMetric = resource<ReportedMetric>()({
+  component: required("component", "Function key, or `odgm`; empty for the class as a whole.", string()),
+  metric: required(
+    "metric",
+    "`rps`, `p99_latency_ms`, `cpu_mcores`, `memory_working_set_bytes`, `availability` or `replicas`.",
+    string(),
+  ),
+  value: required("value", "Measured value.", number()),
+  observedAt: required("observed_at", "Time of the measurement.", timestamp()),
+  windowSeconds: required("window_seconds", "Window before `observed_at`; 0 for an instantaneous value.", number()),
+});
+export const reportedMetricView = reportedMetric.view;
+
 const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
   cluster: required("cluster", "Cluster name.", string<ClusterName>()),
   unitId: required("unit_id", "Deployment unit id.", string<UnitId>()),
@@ -93,6 +108,11 @@ const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
     nested(nfrCompliance),
   ),
   ...recommendationFields,
+  reportedMetrics: optional(
+    "reported_metrics",
+    "Newest measurements that the class runtime manager reported to this process; absent when it reports none.",
+    array(nested(reportedMetric)),
+  ),
   driftCorrections: driftField,
   error: nullable("error", "Error that prevents reading or applying the unit; null if none.", string()),
   observedAt: nullable("observed_at", "Time of the cluster's last report; null if it has never reported.", timestamp()),
