@@ -1,5 +1,6 @@
 import { configReport, configReportText, parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, test } from "vitest";
+import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { configWarnings, crmConfig, listenHost, type CrmConfig } from "./config.ts";
 
 /** Settings that profile full requires. */
@@ -132,6 +133,14 @@ describe("the address to listen on", () => {
 
 test.each([
   { case: "no image", env: {}, want: [/^OPRC_CRM_TEMPLATES_ODGM_IMAGE is not set: classes with state are rejected/] },
+  {
+    case: "a wait image switched off",
+    env: {
+      OPRC_CRM_TEMPLATES_ODGM_IMAGE: `r.test/odgm@sha256:${"0".repeat(64)}`,
+      OPRC_CRM_TEMPLATES_WAIT_IMAGE: "none",
+    },
+    want: [],
+  },
   { case: "no image, and no data grid", env: { OPRC_CRM_FEATURES_ODGM: "false" }, want: [] },
   {
     case: "tags",
@@ -145,6 +154,14 @@ test.each([
 ])("warnings about images with $case", ({ env, want }) => {
   const warnings = configWarnings(configOf({ OPRC_CRM_SECURITY_TOKEN: "t", OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env }));
   expect(warnings).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+});
+
+test.each([
+  { env: {}, want: "busybox:1.37" },
+  { env: { OPRC_CRM_TEMPLATES_WAIT_IMAGE: "r.test/wait:1" }, want: "r.test/wait:1" },
+  { env: { OPRC_CRM_TEMPLATES_WAIT_IMAGE: "none" }, want: undefined },
+])("functions wait in $want with $env", ({ env, want }) => {
+  expect(configuredFacts(configOf(env)).waitImage).toBe(want);
 });
 
 describe("rejected settings", () => {

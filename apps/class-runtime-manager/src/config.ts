@@ -7,6 +7,9 @@ import { bearerTokens, namespaceScope, queryOverridesFromJson, ROLES, webOrigin 
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
+/** An image with `sh` and `nc` that every cluster can pull or mirror. */
+const DEFAULT_WAIT_IMAGE = "busybox:1.37";
+
 const variables = {
   profile: env("OPRC_CRM_PROFILE")
     .oneOf(["dev", "edge", "full"], { prod: "full", production: "full" })
@@ -298,9 +301,9 @@ const variables = {
       .doc("Environment variables of every data grid container."),
     waitImage: env("OPRC_CRM_TEMPLATES_WAIT_IMAGE")
       .string()
-      .optional()
+      .default(DEFAULT_WAIT_IMAGE)
       .doc(
-        "Image with sh and nc for the init container in which functions wait for the data grid. Default: functions do not wait.",
+        "Image with sh and nc for the init container in which functions wait for the data grid; none: functions do not wait. Registry mirrors of an EnvironmentConfig apply.",
       ),
   },
   odgmHealth: {
@@ -515,10 +518,15 @@ function prometheusWarnings({ prometheus: { url, token, password } }: CrmConfig)
   return ["credentials are sent to Prometheus without encryption; set OPRC_CRM_PROM_URL to an https:// URL"];
 }
 
+/** The image in which functions wait for the state store; undefined when they do not wait. */
+export function waitImageOf({ waitImage }: Pick<CrmConfig["templates"], "waitImage">): string | undefined {
+  return waitImage === "none" ? undefined : waitImage;
+}
+
 function imageWarnings({ features, templates }: CrmConfig): readonly string[] {
   const images = [
     ["OPRC_CRM_TEMPLATES_ODGM_IMAGE", templates.odgmImage],
-    ["OPRC_CRM_TEMPLATES_WAIT_IMAGE", templates.waitImage],
+    ["OPRC_CRM_TEMPLATES_WAIT_IMAGE", templates.waitImage === DEFAULT_WAIT_IMAGE ? undefined : waitImageOf(templates)],
   ] as const;
   const isMissing = features.odgm && templates.odgmImage === undefined;
   return [

@@ -9,7 +9,7 @@ import { workloadRef } from "../rendering/workloads/function-children.ts";
 import { renderOdgmConfigMap } from "./manifests/service-and-config.ts";
 import { functionOdgmEnv, waitAddress } from "./manifests/env.ts";
 import { renderOdgmPodsService, renderOdgmService } from "./manifests/service-and-config.ts";
-import { odgmImageOf, odgmWorkloads } from "./manifests/workload.ts";
+import { CONFIG_PATH, CONFIG_VOLUME, odgmImageOf, odgmWorkloads } from "./manifests/workload.ts";
 import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 
 /** The state store (ODGM) of a class, in its own pods. */
@@ -49,6 +49,7 @@ export const odgmAddon: Addon = {
       ],
       functionEnv: (fn) => functionOdgmEnv(plan, fn),
       waitFor: waitAddress(plan),
+      functionFiles: { volume: CONFIG_VOLUME, configMap: plan.names.config, mountPath: CONFIG_PATH },
       odgm: renderedOdgm(plan, workloads.value),
       hosts: ["odgm"],
       warnings: plan.warnings,

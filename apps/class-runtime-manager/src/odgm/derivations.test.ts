@@ -181,8 +181,42 @@ describe("collections", () => {
       got: row({ state_spec: {} }, 1, { defaults: { consistency_level: "strong" } }),
       want: [["Order_data", 4, 1, "raft", false]],
     },
+    {
+      case: "patterns of batches need four partitions",
+      got: row({
+        odgm_config: { collections: [{ name: "a", access_patterns: ["read_write", "batch_read"] }, "b"] },
+        nfr_requirements: { throughput: 10 },
+      }),
+      want: [
+        ["a", 4, 3, "raft", false],
+        ["b", 1, 3, "raft", false],
+      ],
+    },
+    {
+      case: "a stated partition count before patterns",
+      got: row({ odgm_config: { collections: [{ name: "a", access_patterns: ["batch_write"], partition_count: 2 }] } }),
+      want: [["a", 2, 3, "raft", false]],
+    },
+    {
+      case: "patterns of the environment",
+      got: row({ state_spec: {}, nfr_requirements: { throughput: 10 } }, 1, {
+        collection_templates: { normal_state: { access_patterns: ["BatchRead"] } },
+      }),
+      want: [["Order_data", 4, 1, "basic", false]],
+    },
   ])("$case", ({ got, want }) => {
     expect(got).toEqual(want);
+  });
+
+  test.each([
+    { patterns: ["read_only", "batch_read"], want: "read_only" },
+    { patterns: ["write_only"], want: "write_only" },
+    { patterns: ["read_only", "write_only"], want: undefined },
+    { patterns: ["read_write", "batch_read"], want: undefined },
+    { patterns: [], want: undefined },
+  ] as const)("patterns $patterns limit access to $want", ({ patterns, want }) => {
+    const settings = [{ name: "a", access_patterns: patterns }];
+    expect(collections({ odgm_config: { collections: settings } }).collections[0]?.accessMode).toBe(want);
   });
 
   test("warns about settings that the nodes cannot provide", () => {
@@ -218,6 +252,20 @@ describe("nodes", () => {
     expect(three.members).toEqual(three.ids);
     expect(gridNodes(inputOf({ name: "other", spec: { functions } }), 1).prefix).not.toBe(three.prefix);
     expect(Number.isSafeInteger(nodes({}, 100).ids[99])).toBe(true);
+  });
+
+  test("derives other ids from another prefix, of the class before its environment", () => {
+    const prefixOf = (odgm_config: object, ofEnvironment?: string) => {
+      const odgm = ofEnvironment === undefined ? {} : { defaults: { node_id_prefix: ofEnvironment } };
+      const environment = { name: "e", spec: { kind: "cloud" as const, odgm } };
+      return gridNodes(inputOf({ spec: { functions, odgm_config }, environment }), 1).prefix;
+    };
+    const [none, edge] = [prefixOf({}), prefixOf({ node_id_prefix: "crm-edge" })];
+    expect(none).toBe(nodes({}).prefix);
+    expect(edge).not.toBe(none);
+    expect(prefixOf({}, "crm-edge")).toBe(edge);
+    expect(prefixOf({ node_id_prefix: "crm-edge" }, "crm-prod")).toBe(edge);
+    expect(nodes({ node_id: 7, node_id_prefix: "crm-edge" }).ids).toEqual([7]);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import type { Result, Violation } from "@oaas/foundation";
 import type { ClassPlan, FunctionPlan } from "./plan/class-plan.ts";
 import type { Env } from "./manifests/env.ts";
+import type { FunctionFiles } from "./manifests/pod.ts";
 import type { Manifest, RenderedOdgm } from "./model/rendered.ts";
 import type { RenderInput } from "./model/render-input.ts";
 
@@ -28,6 +29,8 @@ export interface RenderedAddon {
   functionEnv(fn: FunctionPlan): Env;
   /** Address that functions wait for before they start. */
   readonly waitFor?: { readonly host: string; readonly port: number };
+  /** ConfigMap whose files functions can read. */
+  readonly functionFiles?: FunctionFiles;
   readonly odgm?: RenderedOdgm;
   /** Function runtimes that it hosts. */
   readonly hosts: readonly FunctionPlan["runtime"][];

@@ -278,15 +278,89 @@ describe("objects around a function", () => {
     });
   });
 
-  test("renders the wait container when the template and the wait image are set", () => {
+  test("renders the wait container when a wait image is set, except on Knative", () => {
     const waits = (given: Omit<PartialInput, "spec"> & { template: string }) => {
       const spec = { functions, state_spec: {}, selected_template: given.template };
       return podSpecOf(find(render({ ...given, spec }), "Deployment", "order") ?? {})?.["initContainers"] !== undefined;
     };
     const cluster = { waitImage: "wait:1" };
     expect(waits({ template: "full", cluster })).toBe(true);
-    expect(waits({ template: "dev", cluster })).toBe(false);
+    expect(waits({ template: "dev", cluster })).toBe(true);
     expect(waits({ template: "full" })).toBe(false);
+    const onKnative = render({ cluster, spec: { functions, state_spec: {}, selected_template: "knative" } });
+    expect(podSpecOf(find(onKnative, "Service", "order") ?? {})?.["initContainers"]).toBeUndefined();
+  });
+
+  describe("the files of the state store in functions", () => {
+    const mountsOf = (provision: object, template = "full") => {
+      const [fn] = functions;
+      const own = { ...fn, provision_config: { ...fn?.provision_config, ...provision } };
+      const spec = { functions: [own as (typeof functions)[number]], state_spec: {}, selected_template: template };
+      const rendered = render({ spec });
+      const workload = find(rendered, template === "knative" ? "Service" : "Deployment", "order");
+      return {
+        mounts: container(workload)?.["volumeMounts"],
+        volumes: podSpecOf(workload ?? {})?.["volumes"],
+        rendered,
+      };
+    };
+
+    test.each(["full", "knative"])("are mounted at /config with template %s", (template) => {
+      const { mounts, volumes, rendered } = mountsOf({}, template);
+      expect(mounts).toEqual([{ name: "odgm-config", mountPath: "/config", readOnly: true }]);
+      expect(volumes).toEqual([{ name: "odgm-config", configMap: { name: "order-odgm-config" } }]);
+      expect(find(rendered, "ConfigMap", "order-odgm-config")?.["data"]).toHaveProperty("collections.json");
+    });
+
+    test.each([
+      { case: "its path", name: "own", mountPath: "/config" },
+      { case: "a path in it", name: "own", mountPath: "/config/app/" },
+      { case: "the root", name: "own", mountPath: "/" },
+      { case: "its volume name", name: "odgm-config", mountPath: "/app" },
+    ])("are left out when the function uses $case", ({ name, mountPath }) => {
+      const { mounts } = mountsOf({ volumes: [{ name, emptyDir: {} }], volumeMounts: [{ name, mountPath }] });
+      expect(mounts).toEqual([expect.objectContaining({ name, mountPath })]);
+    });
+
+    test("stay when another volume is mounted beside them", () => {
+      const provision = {
+        volumes: [{ name: "own", emptyDir: {} }],
+        volumeMounts: [{ name: "own", mountPath: "/configs" }],
+      };
+      expect(mountsOf(provision).mounts).toHaveLength(2);
+    });
+
+    test("are absent without a state store", () => {
+      expect(container(find(render({ spec: { functions } }), "Deployment"))?.["volumeMounts"]).toBeUndefined();
+    });
+  });
+
+  test("derives the maximum of an autoscaler from the required throughput", () => {
+    const nfr_requirements = { throughput: 2500 };
+    const spec = { functions: [containerFunction("a")], nfr_requirements, selected_template: "k8s_deployment" };
+    const rendered = render({ spec });
+    expect(find(rendered, "HorizontalPodAutoscaler")).toMatchObject({
+      spec: { minReplicas: 3, maxReplicas: 6, metrics: [{ resource: { target: { averageUtilization: 70 } } }] },
+    });
+    expect(rendered.functions[0]).toMatchObject({ replicasOwner: "autoscaler", maxReplicas: 6 });
+    expect(find(render({ spec, isEnforced: true }), "HorizontalPodAutoscaler")).toBeUndefined();
+  });
+
+  test("limits functions to the access that the patterns of their collections have in common", () => {
+    const modeOf = (second: string, integration: object = {}) => {
+      const collections = [
+        { name: "a", access_patterns: ["read_only" as const] },
+        { name: "b", access_patterns: [second as "read_only"] },
+      ];
+      const fn = { ...containerFunction("a"), odgm_integration: integration };
+      const rendered = render({ spec: { functions: [fn], odgm_config: { collections } } });
+      const env = container(find(rendered, "Deployment", "order"))?.["env"] as { name: string; value: string }[];
+      return env.find(({ name }) => name === "ODGM_ACCESS_MODE")?.value;
+    };
+    expect(modeOf("batch_read")).toBe("read_only");
+    expect(modeOf("read_write")).toBeUndefined();
+    expect(modeOf("read_write", { collections: ["a"] })).toBe("read_only");
+    expect(modeOf("read_only", { access_mode: "read_write" })).toBe("read_write");
   });
 });
 

@@ -9,7 +9,7 @@ import type { Policy } from "../rendering/plan/policy.ts";
 import type { Manifest, Rendered, RenderedFunction } from "../rendering/model/rendered.ts";
 import type { RenderInput } from "../rendering/model/render-input.ts";
 import type { FunctionChildren, WorkloadRenderer } from "../rendering/workloads/workload.ts";
-import type { WorkloadContext } from "../rendering/manifests/pod.ts";
+import { readableFiles, type WorkloadContext } from "../rendering/manifests/pod.ts";
 
 /** A planned class with rendered addons. */
 export interface PreparedClass {
@@ -72,6 +72,10 @@ function contextOf(plan: ClassPlan, parts: readonly RenderedAddon[], fn: Functio
     fn,
     env: functionEnv(plan.input, fn, ofAddons),
     waitFor: parts.flatMap(({ waitFor }) => (waitFor === undefined ? [] : [waitFor])),
+    files: readableFiles(
+      fn,
+      parts.flatMap(({ functionFiles: files }) => (files === undefined ? [] : [files])),
+    ),
   };
 }
 

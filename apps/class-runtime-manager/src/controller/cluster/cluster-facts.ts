@@ -1,7 +1,7 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { resourceType, type InformerPool, type InformerView } from "@oaas/kube-runtime";
 import type { ClusterFacts, Router } from "../../templates/index.ts";
-import type { CrmConfig } from "../../config.ts";
+import { waitImageOf, type CrmConfig } from "../../config.ts";
 import type { ChildCache } from "../children/child-cache.ts";
 
 /** The facts that come from the configuration; the others are read from the cluster. */
@@ -10,6 +10,7 @@ export type ConfiguredFacts = Omit<ClusterFacts, "capabilities" | "routers">;
 /** Takes the facts of the configuration. */
 export function configuredFacts(config: CrmConfig): ConfiguredFacts {
   const { features, place, templates, otel, prometheus, limits, k8s, enforcement } = config;
+  const waitImage = waitImageOf(templates);
   return {
     profile: config.profile,
     features: { odgm: features.odgm, hpa: features.hpa, knative: features.knative, prometheus: features.prometheus },
@@ -33,7 +34,7 @@ export function configuredFacts(config: CrmConfig): ConfiguredFacts {
     },
     maxReplicas: limits.maxReplicas,
     enforcement: features.nfrEnforcement ? enforcement.level : "off",
-    ...(templates.waitImage === undefined ? {} : { waitImage: templates.waitImage }),
+    ...(waitImage === undefined ? {} : { waitImage }),
     ...(k8s.clusterDomain === undefined ? {} : { clusterDomain: k8s.clusterDomain }),
   };
 }

@@ -224,6 +224,21 @@ test("adds the legacy function status to a record", () => {
     classStatusToRecordStatus({
       phase: "degraded",
       odgm_cluster_status: { ready: true },
+      nfr_recommendations: [
+        {
+          component: "a",
+          dimension: "cpu",
+          target: 1,
+          evidence: { window: "1h", query: "q", values: { p90_millicores: 120.4 } },
+        },
+        {
+          component: "a",
+          dimension: "memory",
+          target: 1,
+          evidence: { window: "1h", query: "q", values: { p90_bytes: 1e9 } },
+        },
+        { component: "b", dimension: "replicas", target: 1 },
+      ],
       functions: [
         { ...one, function_key: "a", ready: true, ready_replicas: 1 },
         { ...one, function_key: "b", ready: false, ready_replicas: 0 },
@@ -232,7 +247,13 @@ test("adds the legacy function status to a record", () => {
   ).toMatchObject({
     phase: "degraded",
     function_container_status: [
-      { function_key: "a", container_status: "Running", health_status: "healthy", odgm_connection_status: "Available" },
+      {
+        function_key: "a",
+        container_status: "Running",
+        health_status: "healthy",
+        odgm_connection_status: "Available",
+        resource_usage: { cpu: "121m", memory: "1000000000" },
+      },
       { function_key: "b", container_status: "Waiting", health_status: "degraded" },
     ],
   });

@@ -173,8 +173,29 @@ export function classStatusToRecordStatus(status: ClassRuntimeStatus): Deploymen
         function_key,
         container_status: ready === true || running > 0 ? "Running" : "Waiting",
         health_status: ready === undefined ? "unknown" : ready ? "healthy" : "degraded",
+        ...resourceUsage(status, function_key),
         ...(store === undefined ? {} : { odgm_connection_status: store.ready === true ? "Available" : "Unavailable" }),
       }),
     ),
+  };
+}
+
+/** The usage of one replica behind the recommendations, so that it changes with them and needs no writes of its own. */
+function resourceUsage(
+  { nfr_recommendations: recommendations = [] }: ClassRuntimeStatus,
+  functionKey: string,
+): Pick<ContainerStatus, "resource_usage"> {
+  const measured = (dimension: string, value: string): number | undefined =>
+    recommendations.find((one) => one.component === functionKey && one.dimension === dimension)?.evidence?.values[
+      value
+    ];
+  const millicores = measured("cpu", "p90_millicores");
+  const bytes = measured("memory", "p90_bytes");
+  if (millicores === undefined && bytes === undefined) return {};
+  return {
+    resource_usage: {
+      ...(millicores === undefined ? {} : { cpu: `${Math.ceil(millicores)}m` }),
+      ...(bytes === undefined ? {} : { memory: String(Math.ceil(bytes)) }),
+    },
   };
 }

@@ -18,7 +18,8 @@ const POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']";
 
 /** State store settings of a function. */
 export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
-  const { access_mode: access, caching_strategy: caching, collections } = fn.spec.odgm_integration ?? {};
+  const { access_mode: stated, caching_strategy: caching, collections } = fn.spec.odgm_integration ?? {};
+  const access = stated ?? commonAccess(plan, collections);
   return {
     ODGM_ENABLED: "true",
     ODGM_SERVICE: plan.service,
@@ -29,6 +30,13 @@ export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
     ...(access === undefined ? {} : { ODGM_ACCESS_MODE: access }),
     ...(caching === undefined ? {} : { ODGM_CACHING_STRATEGY: caching }),
   };
+}
+
+/** The access that the patterns of all collections of a function have in common; undefined when they differ. */
+function commonAccess({ collections }: OdgmPlan, names: readonly string[] | undefined): string | undefined {
+  const used = collections.filter(({ name }) => names === undefined || names.includes(name));
+  const [first] = used;
+  return used.every(({ accessMode }) => accessMode === first?.accessMode) ? first?.accessMode : undefined;
 }
 
 /** The environment variables of a state store container. Pod fields come first, since other variables refer to them. */

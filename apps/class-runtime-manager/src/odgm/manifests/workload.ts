@@ -15,7 +15,9 @@ import { odgmEnv, type NodeGroup } from "./env.ts";
 import { ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
 const DATA_VOLUME = "odgm-data";
-const CONFIG_VOLUME = "odgm-config";
+/** The volume of the ConfigMap, in the pods of the state store and of functions. */
+export const CONFIG_VOLUME = "odgm-config";
+export const CONFIG_PATH = "/config";
 
 /** Metadata shared by all state store workloads. */
 interface Dress {
@@ -122,7 +124,7 @@ function podSpec(
         ),
         volumeMounts: [
           { name: DATA_VOLUME, mountPath: "/data" },
-          { name: CONFIG_VOLUME, mountPath: "/config", readOnly: true },
+          { name: CONFIG_VOLUME, mountPath: CONFIG_PATH, readOnly: true },
         ],
         securityContext: CONTAINER_SECURITY,
         ...renderPortProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),

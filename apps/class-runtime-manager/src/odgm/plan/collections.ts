@@ -21,7 +21,11 @@ export interface Collection {
   readonly replicaCount: number;
   readonly shardType: ShardType;
   readonly persistent: boolean;
+  /** The access that functions have unless they state another; absent when it is not limited. */
+  readonly accessMode?: AccessMode;
 }
+
+type AccessMode = "read_only" | "write_only";
 
 /** Shard types that store one copy of each object. */
 const UNREPLICATED: ReadonlySet<ShardType> = new Set<ShardType>(["none", "basic", "single"]);
@@ -81,6 +85,7 @@ export function collectionsOf(
       replicaCount,
       shardType,
       persistent: isPersistent(input, desired),
+      ...limitedAccess(desired.settings),
     };
   });
   return { collections, warnings };
@@ -151,20 +156,41 @@ function partitionCount(
     stated ??
     storedLayout?.partitions.get(name) ??
     (shape === undefined ? undefined : settings.partition_count) ??
-    defaultPartitions(shape, partitionsFor(requirements.throughputRps, environment?.spec.odgm.partition_strategies))
+    defaultPartitions(
+      shape,
+      partitionsFor(requirements.throughputRps, environment?.spec.odgm.partition_strategies),
+      settings,
+    )
   );
 }
 
-function defaultPartitions(shape: StateShape | undefined, byThroughput: number): number {
+/** Partitions that batches are spread over. */
+const BATCH_PARTITIONS = 4;
+
+function defaultPartitions(shape: StateShape | undefined, byThroughput: number, settings: Settings): number {
   switch (shape) {
     case "singleton":
       return 1;
     case "collection":
-      return Math.max(4, byThroughput);
+      return Math.max(BATCH_PARTITIONS, byThroughput);
     case "data":
     case undefined:
-      return byThroughput;
+      return isReadInBatches(settings) ? Math.max(BATCH_PARTITIONS, byThroughput) : byThroughput;
   }
+}
+
+function isReadInBatches({ access_patterns: patterns = [] }: Settings): boolean {
+  return patterns.some((pattern) => pattern === "batch_read" || pattern === "batch_write");
+}
+
+const READS: ReadonlySet<string> = new Set(["read_only", "batch_read"]);
+const WRITES: ReadonlySet<string> = new Set(["write_only", "batch_write"]);
+
+/** The access that all patterns together allow. */
+function limitedAccess({ access_patterns: patterns = [] }: Settings): Pick<Collection, "accessMode"> {
+  if (patterns.length === 0) return {};
+  if (patterns.every((pattern) => READS.has(pattern))) return { accessMode: "read_only" };
+  return patterns.every((pattern) => WRITES.has(pattern)) ? { accessMode: "write_only" } : {};
 }
 
 function isPersistent({ spec }: RenderInput, { settings }: DesiredCollection): boolean {

@@ -55,9 +55,14 @@ function commonPrefix(ids: readonly number[]): string | undefined {
   return others.every((id, index) => id === `${prefix}${index + 1}`) ? prefix : undefined;
 }
 
-/** Eight to nine digits from a hash of the name: with a pod index appended, still a safe integer. */
-function ownPrefix({ owner }: RenderInput): number {
-  const digits = hashJson([owner.namespace, owner.name]).slice(0, 7);
+/**
+ * Eight to nine digits from a hash of the name and the stated prefix: with a pod index appended, still a safe integer.
+ * Equal classes in two clusters get different ids when the prefixes differ.
+ */
+function ownPrefix({ owner, spec, environment }: RenderInput): number {
+  const stated = spec.odgm_config?.node_id_prefix ?? environment?.spec.odgm.defaults?.node_id_prefix;
+  const names = [owner.namespace, owner.name, ...(stated === undefined ? [] : [stated])];
+  const digits = hashJson(names).slice(0, 7);
   return 10_000_000 + Number.parseInt(digits, 16);
 }
 

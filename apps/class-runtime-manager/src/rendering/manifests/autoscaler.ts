@@ -3,7 +3,7 @@ import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import type { Manifest, WorkloadRef } from "../model/rendered.ts";
 import { componentLabels } from "./labels.ts";
 import { createManifest } from "./manifest.ts";
-import { alwaysOnReplicas } from "../plan/scale.ts";
+import { alwaysOnReplicas, autoscalerMaximum } from "../plan/scale.ts";
 
 /** Target CPU utilization of a class that states none and is not enforced, as a share of the CPU request. */
 const DEFAULT_CPU_TARGET = 0.7;
@@ -13,20 +13,23 @@ const DEFAULT_CPU_TARGET = 0.7;
  */
 export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boolean {
   const { cluster } = input;
+  const max = autoscalerMaximum(scale);
   return (
     cluster.features.hpa &&
     cluster.capabilities.horizontalPodAutoscaler &&
-    scale.max !== undefined &&
-    scale.max > alwaysOnReplicas({ ...scale, min: scale.plannedMin ?? scale.min })
+    max !== undefined &&
+    max > alwaysOnReplicas({ ...scale, min: scale.plannedMin ?? scale.min })
   );
 }
 
 /**
  * Renders the autoscaler of a function. It scales up at once and down after the window of the template. Its maximum is
- * `max_scale`, or a larger one that enforcement chose within `enforcement.max_replicas`.
+ * `max_scale`, or a larger one that enforcement chose within `enforcement.max_replicas`; without a stated one it is
+ * twice the replicas that the required throughput needs.
  */
 export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
   const { input, policy } = plan;
+  const max = autoscalerMaximum(fn.scale);
   return createManifest(
     input,
     {
@@ -38,8 +41,8 @@ export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: Work
     {
       spec: {
         scaleTargetRef: { apiVersion: target.apiVersion, kind: target.kind, name: target.name },
-        minReplicas: Math.min(alwaysOnReplicas(fn.scale), fn.scale.max ?? Number.POSITIVE_INFINITY),
-        maxReplicas: fn.scale.max,
+        minReplicas: Math.min(alwaysOnReplicas(fn.scale), max ?? Number.POSITIVE_INFINITY),
+        maxReplicas: max,
         metrics: [
           {
             type: "Resource",

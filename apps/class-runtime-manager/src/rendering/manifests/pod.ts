@@ -6,6 +6,14 @@ import { omitEmpty } from "./manifest.ts";
 import { renderFunctionProbes, renderStatedProbes } from "./probes.ts";
 import { containerSecurity, CONTAINER_SECURITY, podSecurity } from "./security.ts";
 
+/** A ConfigMap that is mounted in every function. */
+export interface FunctionFiles {
+  /** Name of the volume. */
+  readonly volume: string;
+  readonly configMap: string;
+  readonly mountPath: string;
+}
+
 /** Input for rendering the workload of one function. */
 export interface WorkloadContext {
   readonly plan: ClassPlan;
@@ -14,12 +22,34 @@ export interface WorkloadContext {
   readonly env: Env;
   /** Addresses to wait for before the function starts. */
   readonly waitFor: readonly { readonly host: string; readonly port: number }[];
+  /** Files of addons, without those whose volume name or path the function uses itself. */
+  readonly files: readonly FunctionFiles[];
+}
+
+function partsOf(path: string): readonly string[] {
+  return path.split("/").filter((part) => part !== "");
+}
+
+/** The files that a function can read: its own volumes take precedence. */
+export function readableFiles({ spec }: FunctionPlan, offered: readonly FunctionFiles[]): readonly FunctionFiles[] {
+  const { provision_config: settings } = spec;
+  const volumes = new Set([...(spec.volumes ?? []), ...(settings?.volumes ?? [])].map(({ name }) => name));
+  const paths = [...(spec.volume_mounts ?? []), ...(settings?.volumeMounts ?? [])].map(({ mountPath }) => mountPath);
+  return offered.filter(
+    ({ volume, mountPath }) => !volumes.has(volume) && !paths.some((path) => overlaps(path, mountPath)),
+  );
+}
+
+/** Whether one path contains the other. */
+function overlaps(one: string, other: string): boolean {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  return a.slice(0, b.length).every((part, index) => part === b[index]);
 }
 
 /** Name of the function container in every workload. */
 export const FUNCTION_CONTAINER = "function";
 
-export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Readonly<Record<string, unknown>> {
+export function renderFunctionContainer({ plan, fn, env, files }: WorkloadContext): Readonly<Record<string, unknown>> {
   const environment = plan.input.environment?.spec;
   const settings = fn.spec.provision_config;
   return {
@@ -32,7 +62,11 @@ export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Rea
     env: envList(env, settings?.env),
     ...(settings?.envFrom === undefined ? {} : { envFrom: settings.envFrom }),
     resources: fn.resources,
-    volumeMounts: omitEmpty([...(fn.spec.volume_mounts ?? []), ...(settings?.volumeMounts ?? [])]),
+    volumeMounts: omitEmpty([
+      ...(fn.spec.volume_mounts ?? []),
+      ...(settings?.volumeMounts ?? []),
+      ...files.map(({ volume, mountPath }) => ({ name: volume, mountPath, readOnly: true })),
+    ]),
     securityContext: containerSecurity(settings?.securityContext),
     ...renderFunctionProbes(
       fn.spec.health_check,
@@ -51,16 +85,20 @@ export function renderFunctionPod(context: WorkloadContext): Readonly<Record<str
   return {
     initContainers: omitEmpty(renderWaitContainers(context)),
     containers: [renderFunctionContainer(context)],
-    volumes: renderVolumes(fn),
+    volumes: renderVolumes(context),
     securityContext: podSecurity([fn.port]),
     terminationGracePeriodSeconds: plan.policy.terminationGraceSeconds,
     ...renderPodIdentity(environment, fn.spec.provision_config),
   };
 }
 
-/** The volumes of a function, from both places where a class may state them. */
-export function renderVolumes({ spec }: FunctionPlan): readonly unknown[] | undefined {
-  return omitEmpty([...(spec.volumes ?? []), ...(spec.provision_config?.volumes ?? [])]);
+/** The volumes of a function, from both places where a class may state them, and the files of addons. */
+export function renderVolumes({ fn: { spec }, files }: WorkloadContext): readonly unknown[] | undefined {
+  return omitEmpty([
+    ...(spec.volumes ?? []),
+    ...(spec.provision_config?.volumes ?? []),
+    ...files.map(({ volume, configMap }) => ({ name: volume, configMap: { name: configMap } })),
+  ]);
 }
 
 type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment"]>["spec"];
@@ -82,7 +120,7 @@ export function renderPodIdentity(
 /** Init containers that wait until addons accept connections. Host and port are arguments, never part of the script. */
 function renderWaitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] {
   const { cluster, environment } = plan.input;
-  if (cluster.waitImage === undefined || !plan.policy.waitsForOdgm) return [];
+  if (cluster.waitImage === undefined) return [];
   // The operator configures this image, so `allowed_registries` does not apply; registry mirrors do.
   const pulled = resolveImage(cluster.waitImage, environment?.spec.images);
   const image = pulled.ok ? pulled.value : cluster.waitImage;

@@ -152,6 +152,7 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     cluster: input.cluster,
     enforced: input.enforced?.get(fn.function_key),
     enforceable: statedEnforcement(input.spec, input.environment)?.max_replicas,
+    isEnforced: input.isEnforced,
   });
   const config = checkConfig(fn, options.reservedEnv ?? new Set());
   const pod = podSettingViolations(fn, options);

@@ -29,8 +29,6 @@ export interface Policy {
   readonly rollingUpdate?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
   readonly minReadySeconds?: number;
   readonly terminationGraceSeconds: number;
-  /** Whether functions wait for the state store before they start. */
-  readonly waitsForOdgm: boolean;
   readonly scaleDownWindowSeconds: number;
   /** How long pods stay bound to a lost node; absent for the default of Kubernetes (300). */
   readonly nodeLossTolerationSeconds?: number;
@@ -55,7 +53,6 @@ export const STANDARD_POLICY: Omit<Policy, "id"> = {
   odgmSpread: "preferred",
   disruptionBudget: false,
   terminationGraceSeconds: 30,
-  waitsForOdgm: true,
   scaleDownWindowSeconds: 300,
   defaultPort: 80,
 };

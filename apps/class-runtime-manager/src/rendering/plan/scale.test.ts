@@ -37,12 +37,30 @@ test.each<{ case: string; scale: unknown; want: unknown }>([
   {
     case: "throughput raises the template's",
     scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 3500 } } }),
+    want: { min: 4, derivedMax: 8, stated: false },
+  },
+  {
+    case: "a stated maximum instead of the derived one",
+    scale: scaleOf({ max_scale: 9 }, { spec: { nfr_requirements: { throughput: 3500 } } }),
+    want: { min: 4, max: 9, stated: false },
+  },
+  {
+    case: "no derived maximum where enforcement moves the replicas",
+    scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 3500 } }, isEnforced: true }),
     want: { min: 4, stated: false },
+  },
+  {
+    case: "the quota limits the derived maximum",
+    scale: scaleOf(
+      {},
+      { spec: { nfr_requirements: { throughput: 3500 } }, ...environment({ quotas: { max_replicas: 5 } }) },
+    ),
+    want: { min: 4, derivedMax: 5, quota: 5, stated: false },
   },
   {
     case: "limits chosen replicas to the maximum",
     scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 90_000 } } }),
-    want: { min: 20, stated: false },
+    want: { min: 20, derivedMax: 20, stated: false },
   },
   {
     case: "the maximum limits the template's replicas",

@@ -15,6 +15,8 @@ export interface Scale {
   readonly limits?: ReplicaLimits;
   /** The maximum that enforcement chose, else the stated one. */
   readonly max?: number;
+  /** The maximum of an autoscaler without `max`, derived from the required throughput. */
+  readonly derivedMax?: number;
   /** The stated maximum, when enforcement may raise it. */
   readonly statedMax?: Limit;
   /** Maximum replicas of the environment. */
@@ -40,10 +42,14 @@ interface ScaleInput {
   readonly enforced?: { readonly replicas?: number; readonly max_replicas?: number } | undefined;
   /** Most replicas that enforcement may choose, as the class states it. */
   readonly enforceable?: number | undefined;
+  /** Whether enforcement moves the replicas. */
+  readonly isEnforced?: boolean | undefined;
 }
 
 /** Assumed requests per second of one replica. */
 const RPS_PER_REPLICA = 1000;
+/** Replicas that an autoscaler may add when no maximum is stated, as a multiple of those for the required throughput. */
+const AUTOSCALER_FACTOR = 2;
 
 /**
  * The limits of one function: its own, else those of the package manager, the environment or the template (raised for
@@ -79,11 +85,13 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
       ? planned
       : Math.min(Math.max(input.enforced.replicas, limits.min.value), most);
   const canRaise = max !== undefined && max > 0 && most > ceiling;
+  const derivedMax = max === undefined ? derivedMaximum(input, needed, ceiling) : undefined;
   return ok({
     min: enforced,
     ...(enforced === planned ? {} : { plannedMin: planned }),
     limits,
     ...(max === undefined ? {} : { max: canRaise ? raisedMaximum(input, ceiling, most) : ceiling }),
+    ...(derivedMax === undefined ? {} : { derivedMax }),
     ...(canRaise ? { statedMax: { value: ceiling, source: "max_scale" } } : {}),
     ...(quota === undefined ? {} : { quota }),
     stated: statedMin !== undefined,
@@ -111,6 +119,15 @@ function mostReplicas(
   return smallest === undefined ? {} : { max: smallest };
 }
 
+/**
+ * The maximum of an autoscaler without a stated one, for functions with a required throughput. A function has one
+ * scaler: where enforcement moves the replicas, there is no autoscaler that was not asked for.
+ */
+function derivedMaximum({ isEnforced, cluster }: ScaleInput, needed: number, quota: number): number | undefined {
+  if (needed === 0 || isEnforced === true) return undefined;
+  return Math.min(AUTOSCALER_FACTOR * needed, cluster.maxReplicas, quota);
+}
+
 /** The maximum of an autoscaler that enforcement may raise. */
 function raisedMaximum({ enforced }: ScaleInput, stated: number, most: number): number {
   return Math.min(Math.max(enforced?.max_replicas ?? stated, stated), most);
@@ -135,6 +152,11 @@ function quotaViolations(
 /** Replicas of a workload that cannot scale from zero: at least one, unless the maximum is zero. */
 export function alwaysOnReplicas({ min, max }: Scale): number {
   return max === 0 ? 0 : Math.max(1, min);
+}
+
+/** The maximum of an autoscaler. */
+export function autoscalerMaximum({ max, derivedMax }: Scale): number | undefined {
+  return max ?? derivedMax;
 }
 
 /** The enforcement settings of a class: its own, else those of its environment. */

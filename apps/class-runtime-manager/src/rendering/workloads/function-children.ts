@@ -9,6 +9,7 @@ import { FUNCTION_CONTAINER, renderFunctionPod } from "../manifests/pod.ts";
 import { renderScheduling } from "../manifests/scheduling.ts";
 import type { Manifest, RenderedFunction, WorkloadRef } from "../model/rendered.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
+import { autoscalerMaximum } from "../plan/scale.ts";
 import { renderFunctionService } from "./function-service.ts";
 import type { FunctionChildren } from "./workload.ts";
 
@@ -135,6 +136,7 @@ export function renderScalableFunction(
   replicas: number,
 ): FunctionChildren {
   const scaled = isAutoscaled(plan, fn);
+  const max = autoscalerMaximum(fn.scale);
   return {
     children: [
       renderFunctionService(plan, fn),
@@ -144,7 +146,7 @@ export function renderScalableFunction(
     ],
     rendered: callableFunction(fn, workload, {
       replicas,
-      ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
+      ...(scaled && max !== undefined ? { maxReplicas: max } : {}),
       replicasOwner: scaled ? "autoscaler" : "template",
       ...replicaLimits(fn),
       ...(scaled ? maximumLimits(fn) : {}),

@@ -109,7 +109,7 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
           livenessProbe: probed || provision?.livenessProbe !== undefined ? livenessProbe : undefined,
         },
       ],
-      volumes: renderVolumes(fn),
+      volumes: renderVolumes(context),
       nodeSelector: environment?.nodeSelector,
       tolerations: omitEmpty(environment?.tolerations),
       priorityClassName: environment?.priorityClassName,

@@ -15,7 +15,6 @@ export const devTemplate = builtinTemplate({
     // A single node may have no room for more pods during a rollout. A single pod is replaced without a gap.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
-    waitsForOdgm: false,
   },
   workload: deploymentRenderer,
   score(input) {

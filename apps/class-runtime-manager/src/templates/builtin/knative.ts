@@ -5,7 +5,7 @@ import { nfrPoints, notEligible, scoreOf, siteOf } from "../selection/score.ts";
 
 /** Knative Services: replicas follow the requests and scale to zero unless a minimum is stated. */
 export const knativeTemplate = builtinTemplate({
-  policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, waitsForOdgm: false, defaultPort: 8080 },
+  policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, defaultPort: 8080 },
   workload: knativeRenderer,
   score(input) {
     const { features, capabilities } = input.cluster;

@@ -77,11 +77,13 @@ const status = z.object({
       container_status: z.string().max(64).optional().describe("Running, Waiting or Terminated."),
       resource_usage: z
         .object({
-          cpu: quantity.optional().describe("CPU in use."),
-          memory: quantity.optional().describe("Memory in use."),
+          cpu: quantity.optional().describe("CPU of one replica."),
+          memory: quantity.optional().describe("Memory of one replica."),
         })
         .optional()
-        .describe("Never set: each sample of usage would be a write. The metrics API has it, see kubectl top pods."),
+        .describe(
+          "Measured usage behind the recommendations (90th percentile of the window), updated with them. Absent while the function is not measured. Present usage: oaas top.",
+        ),
       health_status: z.string().max(64).optional().describe("healthy, degraded or unknown."),
       odgm_connection_status: z.string().max(64).optional().describe("Connection to the state store."),
     }),

@@ -68,7 +68,11 @@ const odgm = z.object({
   defaults: z
     .object({
       cluster_id_prefix: shortName.optional().describe("Prefix of cluster ids."),
-      node_id_prefix: shortName.optional().describe("Prefix of node names. Accepted, not used yet."),
+      node_id_prefix: shortName
+        .optional()
+        .describe(
+          "Default of odgm_config.node_id_prefix. Set it before the first class: a change gives nodes new ids.",
+        ),
       replication_factor: positive.max(MAX_COPIES).optional().describe("Default number of replicas."),
       consistency_level: consistency.optional().describe("Default consistency."),
       shard_type: shardType.optional().describe("Default shard type."),

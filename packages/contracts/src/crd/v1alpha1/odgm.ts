@@ -36,7 +36,9 @@ export const collectionSettings = {
     .array(word("read_write", "read_only", "write_only", "batch_read", "batch_write"))
     .max(5)
     .optional()
-    .describe("How functions use it. Accepted, not used yet."),
+    .describe(
+      "How functions use it. batch_read and batch_write: at least four partitions, unless partition_count or the shape of the state says otherwise. Only reading or only writing patterns: the access_mode of functions that state none.",
+    ),
 };
 
 /** A collection by name, or with settings. */
@@ -117,7 +119,11 @@ export const odgmConfig = withRules(
     cluster_id: shortName
       .optional()
       .describe("Cluster id of the state store. Default: derived from the object's name."),
-    node_id_prefix: shortName.optional().describe("Prefix of the data grid's node names. Accepted, not used yet."),
+    node_id_prefix: shortName
+      .optional()
+      .describe(
+        "Part of the text that generated node ids are derived from, so that equal classes in several clusters get different ids. A change gives every node a new id. Ids that the package manager planned do not depend on it.",
+      ),
     node_id: odgmId.optional().describe("Node id in this cluster."),
     env_node_ids: mapOf(z.array(odgmId).max(MAX_COPIES), 64).optional().describe("Node ids by environment."),
     collection_assignments: mapOf(z.array(shardAssignment).max(1024), 64)
@@ -197,5 +203,7 @@ export const odgmClusterStatus = z.object({
       committed_index: odgmId.optional().describe("Last committed entry."),
     })
     .optional()
-    .describe("Never set: the API of the state store does not report consensus."),
+    .describe(
+      "Refused: never set. The gRPC API of the state store has no call that returns leader, term or index, and a guess from the shards would be wrong during an election.",
+    ),
 });
