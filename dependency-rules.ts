@@ -136,6 +136,8 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["deployments"] },
     { folders: ["apply"] },
     { folders: ["drift"] },
+    { folders: ["replanning/decide-replan.ts"], pure: true },
+    { folders: ["replanning"] },
     { folders: ["events"] },
     { folders: ["access"] },
     { folders: ["config.ts"] },

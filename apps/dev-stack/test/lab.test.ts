@@ -49,7 +49,16 @@ describe("oaas lab", () => {
     const { exitCode, stdout } = await oaas(["lab", "-o", "name"]);
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
-      stdout: ["cluster-down", "crm-killed", "partition", "pm-killed", "image-broken", "node-lost", "load-spike"]
+      stdout: [
+        "cluster-down",
+        "cluster-lost",
+        "crm-killed",
+        "partition",
+        "pm-killed",
+        "image-broken",
+        "node-lost",
+        "load-spike",
+      ]
         .map((name) => `scenario/${name}\n`)
         .join(""),
     });
@@ -61,9 +70,16 @@ describe("oaas lab", () => {
     expect({ exitCode, stderr }, stdout).toEqual({ exitCode: 0, stderr: "" });
     const results = JSON.parse(stdout) as { scenario: string; ok: boolean; checks: { what: string; ok: boolean }[] }[];
     expect(results.map(({ scenario, ok }) => [scenario, ok])).toEqual(
-      ["cluster-down", "crm-killed", "partition", "pm-killed", "image-broken", "node-lost", "load-spike"].map(
-        (name) => [name, true],
-      ),
+      [
+        "cluster-down",
+        "cluster-lost",
+        "crm-killed",
+        "partition",
+        "pm-killed",
+        "image-broken",
+        "node-lost",
+        "load-spike",
+      ].map((name) => [name, true]),
     );
     for (const { scenario, checks } of results) expect(checks.length, scenario).toBeGreaterThanOrEqual(4);
     // Enforcement scaled the class, not an autoscaler.

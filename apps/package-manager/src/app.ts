@@ -51,6 +51,7 @@ import { serviceHandlers } from "./http/routes/service.ts";
 import { HttpServer } from "./http/server/http-server.ts";
 import type { PlatformPorts } from "./platform-parts.ts";
 import { startPlatform, type Platform } from "./platform.ts";
+import { backgroundAudit } from "./access/background-audit.ts";
 import { AuditStore } from "./stores/audit-records.ts";
 import { measureStore } from "./stores/measured-store.ts";
 import type { AuditReader } from "./use-cases.ts";
@@ -90,9 +91,9 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     }),
   };
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
-  const platform = await startPlatform(config, ports);
-  const authenticate = authenticatorOf(config, ports);
   const audit = openAudit(config, ports);
+  const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
+  const authenticate = authenticatorOf(config, ports);
   const warnings = warningsOf(config);
   const rates = new RateLimiter(
     { perSecond: config.server.callerRate, burst: config.server.callerBurst },
@@ -126,15 +127,15 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();
-          await audit.close(graceMs);
           await platform.close(graceMs);
+          await audit.close(graceMs);
         })()),
     };
   } catch (thrown) {
     await metrics?.close();
     await http.close();
-    await audit.close(0);
     await platform.close(0);
+    await audit.close(0);
     throw thrown;
   }
 }
@@ -186,7 +187,7 @@ function httpServer(
     handlers: {
       ...packageHandlers(platform.registry),
       ...catalogueHandlers(platform.registry, platform.status),
-      ...deploymentHandlers(platform.deployments, platform.status),
+      ...deploymentHandlers(platform.deployments, platform.replans, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),

@@ -233,6 +233,31 @@ const variables = {
       .default("60s")
       .doc("Interval of comparing reported with desired state, in addition to every change."),
   },
+  replan: {
+    clusterLostMs: env("REPLAN_CLUSTER_LOST")
+      .duration({ bare: "s", min: "1s", max: "7d" })
+      .alias("REPLAN_CLUSTER_LOST_SECS")
+      .default("5m")
+      .doc(
+        "How long a cluster must be lost (no answer, or unhealthy) before a new plan is made for its deployments; replan_cluster_lost_secs of a deployment overrides it.",
+      ),
+    intervalMs: env("REPLAN_INTERVAL")
+      .duration({ bare: "s", min: "1s" })
+      .default("60s")
+      .doc("Interval of looking for better plans, in addition to every change of a cluster."),
+    minIntervalMs: env("REPLAN_MIN_INTERVAL")
+      .duration({ bare: "s", max: "1d" })
+      .default("5m")
+      .doc("Shortest time between two automatic changes of a deployment."),
+    deploymentBudget: env("REPLAN_DEPLOYMENT_BUDGET")
+      .int({ min: 0, max: 1000 })
+      .default(4)
+      .doc("Automatic changes of one deployment per hour; further plans wait, with the reason in the status."),
+    platformBudget: env("REPLAN_BUDGET")
+      .int({ min: 0, max: 10_000 })
+      .default(300)
+      .doc("Automatic changes of all deployments per hour; 0 applies no plan by itself."),
+  },
   package: {
     deleteCascade: env("PACKAGE_DELETE_CASCADE")
       .bool()
@@ -297,7 +322,19 @@ const variables = {
 /** The settings of the package manager. */
 export const pmConfig = defineConfig({
   title: "OaaS package manager",
-  prefixes: ["OPRC_PM_", "PLANNER_", "DEPLOY_", "PACKAGE_", "AUTH_", "OIDC_", "AUDIT_", "STORAGE_", "ETCD_", "CRM_"],
+  prefixes: [
+    "OPRC_PM_",
+    "PLANNER_",
+    "DEPLOY_",
+    "REPLAN_",
+    "PACKAGE_",
+    "AUTH_",
+    "OIDC_",
+    "AUDIT_",
+    "STORAGE_",
+    "ETCD_",
+    "CRM_",
+  ],
   variables,
   removedSettings: {
     "Static files are not served.": ["STATIC_DIR"],

@@ -8,6 +8,7 @@ import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
 import { secretFolder } from "./adapters/secret-folder.ts";
 import { storageCipher } from "./adapters/storage-cipher.ts";
 import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
+import { ReplanStore } from "./stores/replan-store.ts";
 import { ClusterCordons } from "./clusters/cluster-cordons.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { checkPriorDate } from "./clusters/registration-rules.ts";
@@ -28,14 +29,20 @@ import { StoredEvents } from "./events/stored-events.ts";
 import { storedTopics } from "./events/stored-topics.ts";
 import { DEFAULT_PLANNER_SETTINGS, type PlannerSettings } from "./planner/plan-types.ts";
 import { PackageRegistry } from "./registry/package-registry.ts";
+import type { BackgroundAudit } from "./ports.ts";
+import type { ReplanSettings } from "./records/automatic-changes.ts";
+import { applyProposal } from "./replanning/apply-proposal.ts";
+import { replanMetrics } from "./replanning/replan-metrics.ts";
+import { Replanner } from "./replanning/replanner.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
 import { withReadTimeout } from "./status/read-timeout.ts";
+import { ReplanStatusReader } from "./status/replan-status.ts";
 import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
-import type { ClusterAdmin, FunctionAccess, StatusReader } from "./use-cases.ts";
+import type { ClusterAdmin, FunctionAccess, Replans, StatusReader } from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -44,6 +51,8 @@ export interface PlatformPorts {
   readonly meter: Meter;
   readonly context: ContextStore;
   readonly tracer?: Tracer | undefined;
+  /** Records automatic changes. Default: nothing is recorded. */
+  readonly backgroundAudit?: BackgroundAudit;
 }
 
 /** The known clusters, their health, and the connections to them. */
@@ -139,6 +148,8 @@ export function buildRuntimes(
     ambient,
     logger,
     pollMs: crm.pollIntervalMs,
+    // The health shows an outage at once, instead of after the interval of its checks.
+    onLost: (cluster) => void directory.check(cluster),
   });
   return { view, watcher };
 }
@@ -242,6 +253,44 @@ export function buildDriftReconciler(
   });
 }
 
+export function buildReplanner(
+  config: PmConfig,
+  { ambient, store, logger, meter, backgroundAudit = NO_AUDIT }: PlatformPorts,
+  { clusters, runtimes, core }: ReadInputs,
+): Replanner {
+  return new Replanner({
+    ...core.parts,
+    store,
+    replans: new ReplanStore(store),
+    clusters: clusters.directory,
+    checkHealth: (cluster) => clusters.directory.check(cluster),
+    recommended: ({ key }, cluster) => recommendedReplicas(runtimes.view, { key, cluster, nowMs: ambient.clock.now() }),
+    settings: replanSettings(config),
+    audit: backgroundAudit,
+    metrics: replanMetrics(meter),
+    ambient,
+    logger,
+    intervalMs: config.replan.intervalMs,
+    leaseMs: config.deploy.leaseMs,
+  });
+}
+
+function replanSettings({ replan }: PmConfig): ReplanSettings {
+  return {
+    clusterLostMs: replan.clusterLostMs,
+    minIntervalMs: replan.minIntervalMs,
+    deploymentBudget: replan.deploymentBudget,
+    platformBudget: replan.platformBudget,
+  };
+}
+
+export function buildReplans({ store }: PlatformPorts, core: CoreParts): Replans {
+  const deps = { ...core.parts, replans: new ReplanStore(store) };
+  return { apply: (key, digest, call, options) => applyProposal(deps, key, digest, call, options) };
+}
+
+const NO_AUDIT: BackgroundAudit = { begin: async () => () => undefined };
+
 export interface ReadInputs {
   readonly clusters: ClusterParts;
   readonly runtimes: RuntimeParts;
@@ -309,7 +358,8 @@ export function buildFunctionAccess(
 }
 
 export function buildStatusReader(
-  { ambient }: PlatformPorts,
+  config: PmConfig,
+  { ambient, store }: PlatformPorts,
   { clusters: { directory, gateway, defaultCluster }, runtimes, core: { service, registry } }: ReadInputs,
   reports: InboundReports,
 ): StatusReader {
@@ -326,6 +376,7 @@ export function buildStatusReader(
     clock: ambient.clock,
     classes: () => registry.allClasses(),
     metricsOf: (cluster, unitId) => reports.metricsOf(cluster, unitId),
+    replans: new ReplanStatusReader(new ReplanStore(store), replanSettings(config), () => ambient.clock.now()),
     ...(defaultCluster === undefined ? {} : { defaultCluster }),
   });
 }

@@ -5,6 +5,7 @@ import { clearTokenWarnings, encryptStoredTokens } from "./clusters/stored-token
 import type { PmConfig } from "./config.ts";
 import { installationId } from "./stores/installation-id.ts";
 import type { DriftReconciler } from "./drift/drift-reconciler.ts";
+import type { Replanner } from "./replanning/replanner.ts";
 import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import type { ClusterDirectory } from "./ports.ts";
 import type { InboundReports } from "./status/inbound-reports.ts";
@@ -16,6 +17,7 @@ import type {
   EventFeed,
   FunctionAccess,
   Registry,
+  Replans,
   StatusReader,
 } from "./use-cases.ts";
 import {
@@ -24,6 +26,8 @@ import {
   buildDeployments,
   buildDriftReconciler,
   buildEvents,
+  buildReplanner,
+  buildReplans,
   buildReports,
   buildRuntimes,
   buildFunctionAccess,
@@ -38,6 +42,7 @@ export interface Platform {
   readonly registry: Registry;
   readonly deployments: Deployments;
   readonly documents: Documents;
+  readonly replans: Replans;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly cordons: Cordons;
@@ -65,21 +70,26 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     clusters,
     runtimes,
     managedBy,
-    onOperationEnded: (key) => drift.operationEnded(key),
+    onOperationEnded: (key) => {
+      drift.operationEnded(key);
+      replanner.notify();
+    },
   });
   const events = buildEvents(ports, { clusters, runtimes, core });
   const onDrift = events.appendDrift;
   const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy, onDrift });
+  const replanner: Replanner = buildReplanner(config, ports, { clusters, runtimes, core });
   await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
-  await startParts({ clusters, runtimes, core, drift, events });
+  await startParts({ clusters, runtimes, core, drift, replanner, events });
 
   const reports = buildReports({ clusters, runtimes, core });
-  const status = buildStatusReader(ports, { clusters, runtimes, core }, reports);
+  const status = buildStatusReader(config, ports, { clusters, runtimes, core }, reports);
   let closing: Promise<void> | undefined;
   return {
     registry: core.registry,
     deployments: core.service,
     documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
+    replans: buildReplans(ports, core),
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     cordons: clusters.cordons,
@@ -90,7 +100,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     leaseKey: () => core.parts.engine.leaseKey,
     warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],
     faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),
-    close: (graceMs) => (closing ??= closeParts({ clusters, runtimes, core, drift, events }, graceMs)),
+    close: (graceMs) => (closing ??= closeParts({ clusters, runtimes, core, drift, replanner, events }, graceMs)),
   };
 }
 
@@ -99,12 +109,14 @@ function connectParts({
   clusters: { directory },
   runtimes: { view, watcher },
   drift,
-}: Omit<ReadInputs, "core"> & { readonly drift: DriftReconciler }): void {
+  replanner,
+}: Omit<ReadInputs, "core"> & Pick<StartableParts, "drift" | "replanner">): void {
   view.onChange((cluster, change) => {
     drift.observe(cluster, change);
     if (change.type === "synced") directory.recheckFailing(cluster);
   });
   directory.onReading((reading, before) => {
+    replanner.notify();
     if (!hasRecovered(reading, before)) return;
     drift.clusterReturned(reading.cluster);
     watcher.reconnectNow(reading.cluster);
@@ -113,26 +125,29 @@ function connectParts({
 
 interface StartableParts extends ReadInputs {
   readonly drift: DriftReconciler;
+  readonly replanner: Replanner;
   readonly events: EventParts;
 }
 
-async function startParts({ clusters, runtimes, core, drift, events }: StartableParts): Promise<void> {
+async function startParts({ clusters, runtimes, core, drift, replanner, events }: StartableParts): Promise<void> {
   await events.stored.start();
   await clusters.cordons.start();
   await clusters.roster.start();
   clusters.directory.start();
   await core.registry.start();
   await core.service.start();
-  connectParts({ clusters, runtimes, drift });
+  connectParts({ clusters, runtimes, drift, replanner });
   runtimes.watcher.start();
   drift.start();
+  replanner.start();
 }
 
 /** The writers first, then the readers, then the connections they use. */
 async function closeParts(
-  { clusters, runtimes, core, drift, events }: StartableParts,
+  { clusters, runtimes, core, drift, replanner, events }: StartableParts,
   graceMs: number | undefined,
 ): Promise<void> {
+  await replanner.close();
   await drift.close();
   await core.service.close(graceMs);
   await runtimes.watcher.close();

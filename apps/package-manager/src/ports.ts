@@ -196,3 +196,13 @@ export interface ClusterDirectory {
 export interface SecretFolder {
   find(name: string): Result<string, TextProblem>;
 }
+
+/** Records changes that no caller requested. */
+export interface BackgroundAudit {
+  /** Records that a change starts; it must not be made when this rejects. Returns the function that records its end. */
+  begin(attempt: {
+    readonly action: string;
+    readonly target: string;
+    readonly correlationId: string;
+  }): Promise<(result: { readonly status: number; readonly reason?: string }) => void>;
+}

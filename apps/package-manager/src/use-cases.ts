@@ -250,6 +250,12 @@ export interface Deployments {
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
 }
 
+/** New plans for running deployments. */
+export interface Replans {
+  /** Applies the proposed plan with this digest; fails with a conflict when the plan would be another one now. */
+  apply(key: DeploymentKey, digest: string, call: Call, options: Idempotent): Promise<Acknowledgement>;
+}
+
 /** A package or deployment of a set that is applied as a whole. */
 export type DocumentRequest = Versioned &
   ({ readonly kind: "package"; readonly package: Package } | ({ readonly kind: "deployment" } & DeploymentRequest));
@@ -383,7 +389,7 @@ export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime
 export interface FeedEvent {
   readonly id: string;
   readonly topic: EventTopic;
-  readonly type: "added" | "changed" | "removed" | "progress" | "drift-corrected" | "resync";
+  readonly type: "added" | "changed" | "removed" | "progress" | "drift-corrected" | "replan" | "resync";
   readonly key: string;
   readonly at: string;
   /** The resource after the event, in the form of its route. */

@@ -1,5 +1,6 @@
-import { isFault } from "@oaas/foundation";
+import { isFault, sleep } from "@oaas/foundation";
 import {
+  ReplanMode,
   RolloutFailure,
   RolloutGate,
   RolloutStrategy,
@@ -55,6 +56,16 @@ const ROLLING = {
     gate: RolloutGate.available,
     onFailure: RolloutFailure.rollBack,
   },
+};
+
+const REPLANNED = { replan: ReplanMode.auto, replanClusterLostSeconds: 1, replanAllowStateLoss: true };
+
+/** The cluster is lost for longer than the deployment allows, and the re-planner reviews it. */
+const loseCluster: SagaScenario["act"] = async (fixture, { replanner }) => {
+  fixture.clusters.down.add("a");
+  for (let round = 0; round < 2; round += 1) await replanner.round();
+  await sleep(fixture.at.ambient.timers, 1_100);
+  await replanner.round();
 };
 
 /** Every kind of saga with each of its outcomes. */
@@ -167,6 +178,20 @@ export const SCENARIOS: readonly SagaScenario[] = [
       await gone(fixture, manager);
       await isGone(manager, "more" as DeploymentKey);
       expect(fixture.forgotten).toBeGreaterThan(0);
+    },
+  },
+  {
+    name: "automatic re-plan when a cluster is lost",
+    clusters: ABC,
+    before: created([], REPLANNED),
+    act: loseCluster,
+    after: async (fixture, manager) => {
+      await fixture.assertConverged(manager);
+      runs(fixture, ["b"]);
+      const page = await manager.service.revisions(KEY, {});
+      expect(page.items.map(({ author }) => author)).toEqual(["package-manager/replan", "ann"]);
+      expect((await manager.replans.automaticChanges())?.record.changes).toHaveLength(1);
+      expect((await manager.replans.replan(KEY))?.record).toMatchObject({ state: "applied", revision: 2 });
     },
   },
 ];

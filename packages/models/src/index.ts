@@ -109,6 +109,7 @@ export {
   type ObservedDeployment,
   type Rollout,
 } from "./deployment/deployment.ts";
+export { ReplanMode } from "./deployment/replan.ts";
 export {
   CLUSTER_WORDS,
   combineConditions,
@@ -132,6 +133,13 @@ export type {
   OperationStatus,
   ReportedMetric,
 } from "./observed/deployment-status.ts";
+export {
+  ReplanReason,
+  ReplanState,
+  type ReplanBudget,
+  type ReplanChange,
+  type ReplanStatus,
+} from "./observed/replan-status.ts";
 export { PlacementAfterLoss, QuorumAfterLoss, type ClusterLoss, type RemainingUnit } from "./observed/cluster-loss.ts";
 export {
   MeasurementState,

@@ -67,8 +67,8 @@ export function rollBackDeployment(
 }
 
 /** Commits what `stage` returns, again on a conflict, and waits for the roll-out. */
-async function commitOnce(
-  deps: StageDeps,
+export async function commitOnce(
+  deps: Pick<StageDeps, "launcher" | "deployments">,
   key: DeploymentKey,
   stage: () => Promise<StagedDeployment>,
   idempotency: IdempotencyRecord | undefined,
@@ -79,7 +79,7 @@ async function commitOnce(
 }
 
 async function commit(
-  { launcher }: StageDeps,
+  { launcher }: Pick<StageDeps, "launcher">,
   { key, status, operation, references, parts, running }: StagedDeployment,
   idempotency: IdempotencyRecord | undefined,
 ): Promise<StartedOperation> {
@@ -115,7 +115,7 @@ interface OperationNote {
 
 /** The operation that an earlier attempt of the same request started; undefined for the first attempt. */
 function resumed(
-  { launcher }: StageDeps,
+  { launcher }: Pick<StageDeps, "launcher">,
   key: DeploymentKey,
   idempotency: IdempotencyRecord | undefined,
 ): StartedOperation | undefined {

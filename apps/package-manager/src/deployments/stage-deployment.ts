@@ -1,5 +1,5 @@
 import { Fault, invalidArgument, type Clock } from "@oaas/foundation";
-import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
+import type { ClassDeployment, ClusterName, DeploymentKey, RolloutGate } from "@oaas/models";
 import { combineTransactions, type Transaction } from "@oaas/storage";
 import { maskedInDeployment } from "../masking/mask-settings.ts";
 import type { CompletePlan, DeploymentPlan } from "../planner/plan-types.ts";
@@ -94,9 +94,9 @@ function assertSameClass({ key, current }: DeploymentSnapshot, { packageName, cl
 
 /** Stages the next revision of a deployment with its plan and the saga that rolls it out. */
 export async function stageRollOut(
-  { sender, clock, policy, launcher }: StageDeps,
+  { sender, clock, policy, launcher }: Pick<StageDeps, "sender" | "clock" | "policy" | "launcher">,
   snapshot: DeploymentSnapshot,
-  desired: Omit<DesiredDeployment, "digests" | "nowMs">,
+  { gate, ...desired }: Omit<DesiredDeployment, "digests" | "nowMs"> & { readonly gate?: RolloutGate | undefined },
 ): Promise<Omit<StagedDeployment, "plan" | "references">> {
   const { plan, kind, call } = desired;
   const digests = Object.fromEntries(plan.units.map((unit) => [unit.cluster, sender.digest(plan, unit)])) as Record<
@@ -104,7 +104,7 @@ export async function stageRollOut(
     string
   >;
   const { record, entry } = applyDesired(snapshot.current?.record, { ...desired, digests, nowMs: clock.now() });
-  const requester = { by: call.caller, correlationId: call.correlationId };
+  const requester = { by: call.caller, correlationId: call.correlationId, gate };
   const saga = deploySaga(record, kind === "roll_back" ? "roll_back" : "deploy", policy, requester);
   const isNew = snapshot.current === undefined || snapshot.current.record.deletion !== undefined;
   const operation = await launcher.stageRevision(snapshot, { record, entry, plan, saga });

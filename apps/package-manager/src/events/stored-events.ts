@@ -17,7 +17,7 @@ export interface StoredTopic {
 }
 
 export interface StoredEvent {
-  readonly type: "added" | "changed" | "removed" | "progress";
+  readonly type: "added" | "changed" | "removed" | "progress" | "replan";
   readonly key: string;
   readonly revision: number;
   /** Creates the object in the form of its REST route from `source`. */
@@ -36,7 +36,9 @@ export function storedTopic<T>(options: {
   readonly toObject: (stored: Stored<T>) => unknown;
   readonly keyOf?: (id: string) => string | undefined;
   /** Replaces added and changed. */
-  readonly type?: "progress";
+  readonly type?: "progress" | "replan";
+  /** Deletions of records are not events. */
+  readonly ignoresDeletions?: true;
 }): StoredTopic {
   const { topic, collection, keyOf = (id) => id } = options;
   const createObject = (source: unknown): unknown => options.toObject(collection.decodeEntry(source as Entry));
@@ -45,6 +47,7 @@ export function storedTopic<T>(options: {
     const key = keyOf(change.id);
     if (key === undefined) return [];
     const { revision } = change;
+    if (change.type === "delete" && options.ignoresDeletions) return [];
     if (change.type === "delete") return [{ type: "removed", key, revision, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
     // Few events are ever sent, so the log keeps the stored text instead of the decoded record.

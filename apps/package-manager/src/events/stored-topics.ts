@@ -6,6 +6,8 @@ import { observedDeployment, type DeploymentRecord } from "../records/deployment
 import { operationStatus } from "../records/deployment-saga.ts";
 import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
+import type { ReplanRecord } from "../records/replan-record.ts";
+import { REPLANS } from "../stores/replan-store.ts";
 import { storedTopic, type FollowedCollection, type StoredTopic } from "./stored-events.ts";
 
 /** The prefix of the subjects of deployment sagas; other sagas are internal. */
@@ -37,6 +39,13 @@ export function storedTopics(
       },
     }),
     storedTopic({
+      topic: "deployment",
+      type: "replan",
+      ignoresDeletions: true,
+      collection: new Collection<ReplanRecord>(store, REPLANS),
+      toObject: ({ record }) => replanEvent(record),
+    }),
+    storedTopic({
       topic: "operation",
       type: "progress",
       collection: new Collection<SagaRecord>(store, SAGAS),
@@ -47,4 +56,17 @@ export function storedTopics(
       },
     }),
   ];
+}
+
+/** The object of an event about a new plan; the status of the deployment has its changes. */
+function replanEvent({ state, reason, message, since, lostClusters, plan, revision }: ReplanRecord): object {
+  return {
+    state,
+    reason,
+    message,
+    since,
+    lost_clusters: lostClusters,
+    ...(plan === undefined ? {} : { plan_digest: plan.digest }),
+    ...(revision === undefined ? {} : { revision }),
+  };
 }

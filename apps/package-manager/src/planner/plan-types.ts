@@ -152,7 +152,10 @@ type PlacementField =
   | "functions"
   | "odgm"
   | "allowBestEffort"
-  | "rollout";
+  | "rollout"
+  | "replan"
+  | "replanClusterLostSeconds"
+  | "replanAllowStateLoss";
 
 /** The content that all units of a deployment share, stored once: every field of a deployment except its placement. */
 export interface SharedSpec extends Omit<ClassDeployment, PlacementField | "key" | "packageName"> {

@@ -17,8 +17,8 @@ export interface DeploymentSagaData {
   readonly correlationId: string;
 }
 
-/** Requesters of sagas that no user waits for. The name of the drift reconciler is stored. */
-export const BACKGROUND = { drift: "keeper", replanner: "replanner" } as const;
+/** Requesters of sagas that no user waits for. The names are stored. */
+export const BACKGROUND = { drift: "keeper", replanner: "package-manager/replan" } as const;
 
 /** Whether a user requested the saga; its calls then probe an open circuit breaker. */
 export function isExplicit({ by }: Pick<DeploymentSagaData, "by">): boolean {

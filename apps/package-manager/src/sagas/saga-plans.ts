@@ -22,12 +22,12 @@ export interface Requester {
   readonly correlationId: string;
 }
 
-/** The saga that rolls out a new revision. */
+/** The saga that rolls out a new revision; `gate` overrides the one of the roll-out. */
 export function deploySaga(
   record: DeploymentRecord,
   operation: "deploy" | "roll_back",
   policy: RolloutPolicy,
-  requester: Requester,
+  { gate, ...requester }: Requester & { readonly gate?: RolloutGate | undefined },
 ): NewSaga {
   const { rollout, key } = record.deployment;
   return {
@@ -35,7 +35,7 @@ export function deploySaga(
     subject: subjectOf(key),
     steps: stepsFor(record),
     ...paceOf(rollout, policy),
-    data: dataOf(record, operation, requester, rollout?.gate ?? RolloutGate.accepted),
+    data: dataOf(record, operation, requester, gate ?? rollout?.gate ?? RolloutGate.accepted),
   };
 }
 

@@ -18,6 +18,8 @@ export interface CrmWatcherOptions {
   readonly pollMs: number;
   /** A stream without events for this long is reopened; managers send a heartbeat every 15 s. Default 45 s. */
   readonly silenceMs?: number;
+  /** The watch of a cluster failed. */
+  readonly onLost?: (cluster: ClusterName) => void;
 }
 
 /** A polled cluster is tried with watch again after this many polls, because it may have been upgraded. */
@@ -92,6 +94,7 @@ export class CrmWatcher {
         const fault = Fault.from(thrown);
         if (failures === 0) this.#logger.warn("watch class runtimes failed", { cluster, fault });
         view.markLost(cluster, fault.message);
+        if (failures === 0) this.#options.onLost?.(cluster);
         await this.#wait(cluster, backoffDelay(BACKOFF.watchReconnect, failures, ambient.random), signal);
         failures += 1;
       }

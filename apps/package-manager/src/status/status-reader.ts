@@ -31,6 +31,7 @@ import {
 } from "./explain-deployment.ts";
 import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
+import type { ReplanStatusReader } from "./replan-status.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -54,6 +55,7 @@ export interface StatusReaderDeps {
   readonly classes: () => readonly ClassDefinition[];
   /** The metrics that a cluster reported of a unit. */
   readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
+  readonly replans?: Pick<ReplanStatusReader, "read">;
   /** Preferred when several clusters have the unit. */
   readonly defaultCluster?: ClusterName;
 }
@@ -88,7 +90,9 @@ export class ClusterStatusReader implements StatusReader {
     );
     const observations = new Map(observed);
     const status = aggregateStatus(key, record, observations, deployments.operation(key));
-    return withPlan(status, await plan, observations);
+    const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
+    const replan = await this.#deps.replans?.read(key, record, notServing);
+    return { ...withPlan(status, await plan, observations), ...(replan === undefined ? {} : { replan }) };
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

@@ -8,7 +8,9 @@ import {
 } from "@oaas/storage";
 import { revisionId, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
+import type { ReplanRecord } from "../records/replan-record.ts";
 import { EndedDeployments } from "./ended-deployments.ts";
+import { REPLANS } from "./replan-store.ts";
 
 /** The view keeps every deployment decoded; sharing those objects makes single reads cheap. */
 const REMEMBERED = 65_536;
@@ -39,12 +41,14 @@ export class DeploymentStore {
   readonly deployments: Collection<DeploymentRecord, (typeof DEPLOYMENTS)["indexes"]>;
   readonly #revisions: Collection<RevisionRecord>;
   readonly #plans: Collection<DeploymentPlan>;
+  readonly #replans: Collection<ReplanRecord>;
 
   constructor(store: KeyValueStore) {
     this.ended = new EndedDeployments(store);
     this.deployments = new Collection(store, DEPLOYMENTS);
     this.#revisions = new Collection(store, REVISIONS);
     this.#plans = new Collection(store, PLANS);
+    this.#replans = new Collection(store, REPLANS);
   }
 
   get(key: DeploymentKey): Promise<StoredDeployment | undefined> {
@@ -99,6 +103,7 @@ export class DeploymentStore {
       this.deployments.stageDelete(current),
       this.#revisions.stageDeletePrefix(under),
       this.#plans.stageDeletePrefix(under),
+      this.#replans.stageDeleteUnread(current.id),
       this.ended.stage(current.id, current.record.unitRevision),
     ];
   }

@@ -9,7 +9,7 @@ import {
   type Package,
   type PackageName,
 } from "@oaas/models";
-import { NOOP_LOGGER } from "@oaas/observability";
+import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { expect } from "vitest";
@@ -25,7 +25,11 @@ import { installationId } from "../../src/stores/installation-id.ts";
 import { DriftReconciler, type DriftReconcilerOptions } from "../../src/drift/drift-reconciler.ts";
 import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
 import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
+import type { ReplanSettings } from "../../src/records/automatic-changes.ts";
+import { replanMetrics } from "../../src/replanning/replan-metrics.ts";
+import { Replanner, type ReplannerOptions } from "../../src/replanning/replanner.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
+import { ReplanStore } from "../../src/stores/replan-store.ts";
 import type { UnitReport } from "../../src/ports.ts";
 import type { Call } from "../../src/use-cases.ts";
 import { FakeClusters, withCallWrapper, type CallWrapper } from "./fake-clusters.ts";
@@ -79,6 +83,8 @@ export class ManagerUnderTest {
   readonly parts: DeploymentParts;
   readonly service: DeploymentService;
   readonly drift: DriftReconciler;
+  readonly replanner: Replanner;
+  readonly replans: ReplanStore;
   readonly #store: KeyValueStore;
   onCommit: CommitHook | undefined;
   onCall: CallWrapper = async (_, effect) => effect();
@@ -112,7 +118,10 @@ export class ManagerUnderTest {
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,
-      onOperationEnded: (key) => this.drift.operationEnded(key),
+      onOperationEnded: (key) => {
+        this.drift.operationEnded(key);
+        this.replanner.notify();
+      },
       engine: { leaseMs: fixture.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
       ...options,
     });
@@ -127,6 +136,22 @@ export class ManagerUnderTest {
       lastReport: (cluster, unitId) => this.lastReports.get(`${cluster}/${unitId}`),
       checkHealth: (cluster) => fixture.clusters.reading(cluster),
       ...fixture.driftOptions,
+    });
+    this.replans = new ReplanStore(this.hooked);
+    this.replanner = new Replanner({
+      ...this.parts,
+      store: this.hooked,
+      replans: this.replans,
+      clusters: fixture.clusters,
+      checkHealth: (cluster) => fixture.clusters.reading(cluster),
+      recommended: () => undefined,
+      settings: fixture.replanSettings,
+      audit: { begin: async () => () => undefined },
+      metrics: replanMetrics(NOOP_METER),
+      ambient,
+      logger: NOOP_LOGGER,
+      intervalMs: 60_000,
+      ...fixture.replanOptions,
     });
   }
 
@@ -163,6 +188,13 @@ export class DeploymentFixture {
   forgotten = 0;
   /** Options of the drift reconcilers that are created next. */
   driftOptions: Partial<DriftReconcilerOptions> = {};
+  replanOptions: Partial<ReplannerOptions> = {};
+  replanSettings: ReplanSettings = {
+    clusterLostMs: 300_000,
+    minIntervalMs: 0,
+    deploymentBudget: 100,
+    platformBudget: 100,
+  };
   package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
     .package;
   packageRevision = 1;

@@ -5,6 +5,7 @@ import {
   EnforcementDimension,
   EnforcementMode,
   FunctionType,
+  ReplanMode,
   RolloutFailure,
   RolloutGate,
   RolloutStrategy,
@@ -195,6 +196,9 @@ const deployment = model<ClassDeployment>(
       { strategy: oneOf(RolloutStrategy), gate: oneOf(RolloutGate), onFailure: oneOf(RolloutFailure) },
       { maxParallel: count },
     ),
+    replan: oneOf(ReplanMode),
+    replanClusterLostSeconds: fc.integer({ min: 1, max: 604_800 }),
+    replanAllowStateLoss: fc.boolean(),
   },
 );
 const observed = model<ObservedDeployment>(

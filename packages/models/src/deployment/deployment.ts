@@ -3,6 +3,7 @@ import type { DeploymentCondition } from "../health/condition.ts";
 import type { Enforcement, NfrRequirements, QosRequirement } from "./nfr.ts";
 import type { OdgmSpec } from "./odgm.ts";
 import type { ProvisionConfig } from "../package/provision.ts";
+import type { ReplanMode } from "./replan.ts";
 import type { TelemetryConfig } from "./telemetry.ts";
 
 /** Overrides of a function of the package for one deployment. */
@@ -63,6 +64,12 @@ export interface ClassDeployment {
   /** Accept the best plan if the target availability cannot be reached. */
   readonly allowBestEffort: boolean;
   readonly rollout?: Rollout;
+  /** Default: propose. */
+  readonly replan?: ReplanMode;
+  /** How long a cluster must be lost before its units are moved; overrides the setting of the package manager. */
+  readonly replanClusterLostSeconds?: number;
+  /** An automatic re-plan may lose stored objects or leave them behind. */
+  readonly replanAllowStateLoss?: boolean;
 }
 
 /** Summary of a plan. */

@@ -2,6 +2,7 @@ import type { DeploymentCondition, LifecyclePhase, RevisionOutcome } from "../he
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus } from "./class-runtime.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
+import type { ReplanStatus } from "./replan-status.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
@@ -79,5 +80,7 @@ export interface DeploymentStatus {
   readonly presentAvailability?: PresentAvailability;
   /** The stated requirements: their use, and whether they are measured. */
   readonly requirements?: readonly RequirementStatus[];
+  /** Present while there is a new plan, or a cluster is lost. */
+  readonly replan?: ReplanStatus;
   readonly updatedAt: string;
 }

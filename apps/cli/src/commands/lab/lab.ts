@@ -83,6 +83,11 @@ export class Lab {
     for (const fault of this.#broken) await this.#options.stack.restore(fault);
   }
 
+  /** A time in milliseconds, to measure durations. */
+  now(): number {
+    return this.#options.environment.clock.monotonic();
+  }
+
   pause(ms: number): Promise<void> {
     return sleep(this.#options.environment.timers, ms, this.#options.environment.signal);
   }
@@ -110,4 +115,14 @@ export async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | unde
     if (isFault(thrown, "not-found")) return undefined;
     throw thrown;
   });
+}
+
+/** Injects a fault, runs the checks, and removes it. */
+export async function withFault(lab: Lab, fault: StackFault, check: () => Promise<void>): Promise<void> {
+  const where = fault.cluster === undefined ? "" : ` in ${fault.cluster}`;
+  lab.doing(`inject fault ${fault.fault}${where}`);
+  await lab.injectFault(fault);
+  await check();
+  lab.doing("remove the fault");
+  await lab.restore(fault);
 }

@@ -1,8 +1,9 @@
 import { Fault, isFault } from "@oaas/foundation";
-import type { StackFault, StackHealth } from "../local-stack/running-stack.ts";
+import type { StackHealth } from "../local-stack/running-stack.ts";
 import type { DecisionRecord } from "@oaas/nfr/policy";
+import { runClusterLost } from "./cluster-lost.ts";
 import { watchEnforcement } from "./enforcement-watch.ts";
-import { undefinedIfNotFound, type Lab } from "./lab.ts";
+import { undefinedIfNotFound, withFault, type Lab } from "./lab.ts";
 import {
   deployProbe,
   ENFORCED_PROBE,
@@ -44,6 +45,16 @@ export const SCENARIOS: readonly Scenario[] = [
       await lab.waitUntil(`${lab.target} is healthy again`, hasTargetHealth(lab, true));
       await lab.waitUntil("class runs in every cluster again", isRunningIn(lab, lab.allClusters));
     },
+  },
+  {
+    name: "cluster-lost",
+    brief: "The cluster that the planner chose is lost for longer than the deployment allows",
+    expectations: [
+      "the status of the deployment shows the new plan with its reason",
+      "the class runs in another cluster soon after the stated delay, as a revision of package-manager/replan",
+      "after the cluster is back, its old unit is removed and the class stays where it is",
+    ],
+    run: runClusterLost,
   },
   {
     name: "crm-killed",
@@ -263,15 +274,6 @@ function describeLoad(load: Load): string {
     ...(load.autoscaler === undefined ? [] : [`autoscaler: ${load.autoscaler}`]),
   ];
   return parts.join(", ");
-}
-
-async function withFault(lab: Lab, fault: StackFault, check: () => Promise<void>): Promise<void> {
-  const where = fault.cluster === undefined ? "" : ` in ${fault.cluster}`;
-  lab.doing(`inject fault ${fault.fault}${where}`);
-  await lab.injectFault(fault);
-  await check();
-  lab.doing("remove the fault");
-  await lab.restore(fault);
 }
 
 /** Deletes the class while its target is unreachable. */

@@ -159,6 +159,18 @@ export const deployments = buildRouteMap({
       positional: keyOfDeployment,
       load: async () => (await import("./rollback.ts")).rollBackDeployment,
     }),
+    replan: command({
+      brief: "Apply the new plan that the status of a deployment proposes",
+      examples: ["oaas deployment replan shop-order", "oaas deployment replan shop-order --digest 0123abcd --yes"],
+      flags: {
+        digest: textFlag("digest of the plan; the proposed one by default", "digest"),
+        reason: reasonFlag,
+        yes: yesFlag,
+      },
+      aliases: { y: "yes" },
+      positional: keyOfDeployment,
+      load: async () => (await import("./replan.ts")).replanDeployment,
+    }),
     cancel: command({
       brief: "Cancel the running operation of a deployment",
       examples: ["oaas deployment cancel shop-order"],

@@ -1,10 +1,10 @@
-import { failedPrecondition, Fault, type Clock } from "@oaas/foundation";
+import { failedPrecondition, Fault, ok, type Clock, type Result } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { NOOP_METER, NOOP_TRACER, type Meter, type Tracer } from "@oaas/observability";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../../planner/explanation/compare-plans.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
-import type { DeploymentPlan, PlanInput } from "../../planner/plan-types.ts";
+import type { DeploymentPlan, PlanInput, PlanRefusal } from "../../planner/plan-types.ts";
 import { refusalFault } from "../../planner/refusals/refusal-view.ts";
 import { planWhatIf, type WhatIfPlan } from "../../planner/what-if/plan-what-if.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
@@ -53,19 +53,36 @@ export class Planning {
   ): Promise<Planned> {
     return this.#tracer.run({ name: "plan deployment", childOnly: true }, async (span) => {
       const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
-      const planned = this.#compute(input);
+      const computed = this.#compute(input);
+      if (!computed.ok) throw refusalFault(computed.error);
+      const planned = computed.value;
       span.set({ "oaas.plan.units": planned.plan.units.length, "oaas.plan.digest": planned.plan.digest });
       return { ...rest, ...planned };
     });
   }
 
-  #compute(input: PlanInput): WhatIfPlan {
+  /**
+   * Plans a running deployment again, with the package revision that it runs and without `without`. Returns the refusal
+   * of the planner.
+   */
+  async planAgain(
+    deployment: NamedDeployment,
+    previous: DeploymentPlan,
+    without: readonly ClusterName[] = [],
+  ): Promise<Result<Pick<Planned, "plan" | "packageReference">, PlanRefusal>> {
+    const request = { deployment, whatIf: { packageRevision: previous.shared.packageRevision } };
+    const { input, packageReference } = await gatherPlanInput(request, previous, this.#sources);
+    const clusters = input.clusters.filter(({ name }) => !without.includes(name));
+    const computed = this.#compute({ ...input, clusters });
+    return computed.ok ? ok({ plan: computed.value.plan, packageReference }) : computed;
+  }
+
+  #compute(input: PlanInput): Result<WhatIfPlan, PlanRefusal> {
     const startedAtMs = this.#sources.clock.monotonic();
     const planned = planWhatIf(input);
     this.#metrics.seconds.observe((this.#sources.clock.monotonic() - startedAtMs) / 1000);
-    if (planned.ok) return planned.value;
-    this.#metrics.refusals.add(1, { reason: planned.error.kind });
-    throw refusalFault(planned.error);
+    if (!planned.ok) this.#metrics.refusals.add(1, { reason: planned.error.kind });
+    return planned;
   }
 
   /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */

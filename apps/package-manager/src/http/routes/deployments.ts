@@ -9,7 +9,7 @@ import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey, DeploymentRevision } from "@oaas/models";
 import { maskDeployment } from "../../masking/mask-settings.ts";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
-import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
+import type { Acknowledgement, Deployments, Replans, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
 import { deploymentJson, maskedDeploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
@@ -19,6 +19,7 @@ import { accepted, acknowledged, pageHeaders } from "./replies.ts";
 /** Handlers of plans, and of deployments with their status and history. */
 export function deploymentHandlers(
   deployments: Deployments,
+  replans: Replans,
   status: StatusReader,
 ): HandlersOf<"deployments" | "plans"> {
   const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
@@ -50,6 +51,8 @@ export function deploymentHandlers(
         await deployments.rollBack(keyIn(parameters), body.revision, reasoned, { ifVersion, idempotency }),
       );
     },
+    replanDeployment: async ({ parameters, body, call, idempotency }) =>
+      applied(await replans.apply(keyIn(parameters), body.plan_digest, withReason(call, body.reason), { idempotency })),
     cancelDeployment: async ({ parameters, call }) => {
       const key = keyIn(parameters);
       await deployments.cancel(key, call);

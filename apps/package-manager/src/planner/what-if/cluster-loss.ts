@@ -1,7 +1,7 @@
-import { PlacementAfterLoss, QuorumAfterLoss, type ClusterLoss, type ClusterName } from "@oaas/models";
+import { PlacementAfterLoss, QuorumAfterLoss, ReplanMode, type ClusterLoss, type ClusterName } from "@oaas/models";
 import { pluralize } from "../explanation/format.ts";
 import { copySetsOfPlan, presentAvailability } from "../explanation/planned-availability.ts";
-import type { CompletePlan } from "../plan-types.ts";
+import type { CompletePlan, DeploymentPlan } from "../plan-types.ts";
 import { countReplicas } from "../sizing/cluster-failures.ts";
 import type { CopySet } from "../sizing/object-copies.ts";
 
@@ -12,7 +12,12 @@ export type PlacementWithout =
   | { readonly kind: "refused"; readonly message: string };
 
 /** What the loss of clusters does to a deployment that runs as planned. */
-export function clusterLoss(plan: CompletePlan, down: readonly ClusterName[], without: PlacementWithout): ClusterLoss {
+export function clusterLoss(
+  plan: CompletePlan,
+  down: readonly ClusterName[],
+  without: PlacementWithout,
+  mode: ReplanMode = ReplanMode.propose,
+): ClusterLoss {
   const gone = new Set<string>(down);
   const lost = plan.units.map(({ cluster }) => cluster).filter((cluster) => gone.has(cluster));
   const running = plan.units
@@ -37,13 +42,14 @@ export function clusterLoss(plan: CompletePlan, down: readonly ClusterName[], wi
       running.map(({ cluster }) => cluster),
       state,
     ),
-    recovery: recoveryText(lost, restoredBy, placement, without),
+    recovery: recoveryText(lost, restoredBy, placement, without, mode),
   };
 }
 
 type StateAfterLoss = Pick<ClusterLoss, "quorum" | "partitions" | "availablePartitions">;
 
-function stateAfterLoss(plan: CompletePlan, down: ReadonlySet<string>): StateAfterLoss {
+/** The partitions that stay available without the clusters that are down. */
+export function stateAfterLoss(plan: DeploymentPlan, down: ReadonlySet<string>): StateAfterLoss {
   if (plan.odgm === undefined) return { quorum: QuorumAfterLoss.stateless, partitions: 0, availablePartitions: 0 };
   const sets = copySetsOfPlan(plan, down);
   const partitions = countPartitions(sets);
@@ -110,12 +116,21 @@ function lossText(
   }
 }
 
+/** What happens to the units in lost clusters after `REPLAN_CLUSTER_LOST`. */
+const MOVES: Readonly<Record<ReplanMode, string>> = {
+  auto: "The package manager applies a plan like this one when a cluster is lost for longer than REPLAN_CLUSTER_LOST.",
+  propose:
+    "The status proposes a plan like this one when a cluster is lost for longer than REPLAN_CLUSTER_LOST; no unit is moved before it is applied.",
+  off: "Units are not moved by themselves: apply the deployment again to use this plan meanwhile.",
+};
+
 /** What the units in a lost cluster need to come back. */
 function recoveryText(
   lost: readonly ClusterName[],
   restoredBy: ClusterLoss["restoredBy"],
   placement: PlacementAfterLoss,
   without: PlacementWithout,
+  mode: ReplanMode,
 ): string {
   if (lost.length === 0) return "nothing to recover";
   const names = lost.join(" and ");
@@ -128,7 +143,7 @@ function recoveryText(
     case PlacementAfterLoss.unchanged:
       return `${back} No unit is moved${without.kind === "named" ? ", because target_clusters names the clusters" : ""}.`;
     case PlacementAfterLoss.replanned:
-      return `${back} Units are not moved by themselves: apply the deployment again to use this plan meanwhile.`;
+      return `${back} ${MOVES[mode]}`;
     case PlacementAfterLoss.impossible:
       return `${back} No other placement is possible${without.kind === "refused" ? `: ${without.message}` : ""}`;
   }

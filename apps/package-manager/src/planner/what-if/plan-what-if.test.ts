@@ -98,7 +98,7 @@ describe("a deployment whose clusters the planner chooses", () => {
     expect(clustersIn(plan)).toEqual(["cloud", "far-edge"]);
     expect(loss).toMatchObject({
       placement: "replanned",
-      recovery: expect.stringContaining("apply the deployment again"),
+      recovery: expect.stringContaining("when a cluster is lost for longer than REPLAN_CLUSTER_LOST"),
     });
   });
 

@@ -29,7 +29,7 @@ export function planWhatIf(input: PlanInput): Result<WhatIfPlan, PlanRefusal> {
         ? { kind: "planned", plan: without.value }
         : { kind: "refused", message: without.error.message };
   const plan = placement.kind === "planned" ? placement.plan : before.value;
-  return ok({ plan, loss: clusterLoss(before.value, [...new Set(clustersDown)], placement) });
+  return ok({ plan, loss: clusterLoss(before.value, [...new Set(clustersDown)], placement, input.deployment.replan) });
 }
 
 function planOnly(planned: Result<CompletePlan, PlanRefusal>): Result<WhatIfPlan, PlanRefusal> {

@@ -19,6 +19,7 @@ import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
+import * as replan from "../resources/deployment/replan-status.ts";
 import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
@@ -56,6 +57,7 @@ export const INPUT_COMPONENTS = {
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
   RollbackRequest: revision.rollbackInput,
+  ReplanRequest: replan.replanInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   CordonRequest: cluster.cordonInput,
   ClusterTlsInput: cluster.clusterTlsInput,
@@ -112,6 +114,8 @@ export const VIEW_COMPONENTS = {
   ClusterDeploymentStatus: status.clusterDeploymentStatusView,
   ReportedMetric: status.reportedMetricView,
   Operation: status.operationView,
+  ReplanStatus: replan.replanStatus.view,
+  ReplanBudget: replan.replanBudget.view,
   StatedRequirement: requirement.statedRequirement.view,
   RequirementStatus: requirement.requirementStatus.view,
   ClusterMeasurement: requirement.clusterMeasurement.view,
@@ -195,6 +199,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
   RollbackRequest: "The revision to restore and the reason.",
+  ReplanRequest: "The digest of the proposed plan to apply.",
   CordonRequest: "A cluster to cordon.",
   ClusterRegistrationRequest: "A cluster to register at run time; same fields as in `CRM_CLUSTERS_JSON`.",
   ClusterTlsInput: "TLS settings for calls to a cluster.",
@@ -247,6 +252,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ClusterDeploymentStatus: "The status of a deployment in one cluster.",
   ReportedMetric: "A measurement that the class runtime manager of a cluster reported.",
   Operation: "The current or last operation (saga) of a deployment and its progress.",
+  ReplanStatus: "A new plan for a running deployment: why, what changes, and whether it is applied.",
+  ReplanBudget: "Automatic changes of the last hour, and their limits.",
   StatedRequirement: "A requirement that a deployment states, and what the plan does with it.",
   RequirementStatus: "A requirement that a deployment states, its use, and whether it is measured.",
   ClusterMeasurement: "The measurement of a requirement in one cluster, or why there is none.",

@@ -3,6 +3,7 @@ import { classDeploymentView, deploymentRequestInput } from "../resources/deploy
 import { deploymentStatusView } from "../resources/deployment/deployment-status.ts";
 import { explanationView } from "../resources/deployment/explanation.ts";
 import { invocationInput, invocationView, logLineView } from "../resources/deployment/function-access.ts";
+import { replanInput } from "../resources/deployment/replan-status.ts";
 import { planRequestInput, planView } from "../resources/deployment/plan.ts";
 import {
   acceptedView,
@@ -206,6 +207,19 @@ export const deploymentRoutes = {
     otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     versioned: true,
+    idempotent: true,
+  },
+  replanDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/replan`,
+    tag: "deployments",
+    summary: "Apply the new plan that the status of a deployment proposes",
+    role: "deployer",
+    since: "ours",
+    body: replanInput,
+    response: acceptedEverywhere,
+    otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
+    faults: deploymentFaults,
     idempotent: true,
   },
   cancelDeployment: {

@@ -22,6 +22,7 @@ export const OPERATIONS = {
   getDeploymentRevision: "GET /api/v1/deployments/{key}/revisions/{revision} 200",
   diffDeployment: "GET /api/v1/deployments/{key}/diff 200",
   rollBackDeployment: "POST /api/v1/deployments/{key}/rollback 200 202",
+  replanDeployment: "POST /api/v1/deployments/{key}/replan 200 202",
   cancelDeployment: "POST /api/v1/deployments/{key}/cancel 200",
   streamDeploymentEvents: "GET /api/v1/deployments/{key}/events 200 text/event-stream",
   streamDeploymentLogs: "GET /api/v1/deployments/{key}/logs 200 text/event-stream",

@@ -7,6 +7,7 @@ import {
   DeploymentCondition,
   LIST_LIMITS,
   PACKAGE_NAME,
+  ReplanMode,
   RolloutFailure,
   RolloutGate,
   RolloutStrategy,
@@ -85,6 +86,9 @@ export const rollout = resource<Rollout>()({
     RolloutFailure.stop,
   ),
 });
+
+/** One week. */
+const MAX_CLUSTER_LOST_SECONDS = 604_800;
 
 const clusterNames = array(string<ClusterName>(CLUSTER_NAME), LIST_LIMITS.clusters);
 const uniqueClusterNames = { ...clusterNames, read: clusterNames.read.transform(unique) };
@@ -168,6 +172,21 @@ const desired = resource<ClassDeployment>()({
     false,
   ),
   rollout: optional("rollout", "Order in which clusters are updated.", nested(rollout)),
+  replan: optional(
+    "replan",
+    "Reaction to a better plan, such as when a cluster is lost: `auto` applies it, `propose` shows it in the status, `off` does not look for one. Default: `propose`.",
+    enumeration(ReplanMode),
+  ),
+  replanClusterLostSeconds: optional(
+    "replan_cluster_lost_secs",
+    "Seconds that a cluster must be lost before its units are moved. Default: `REPLAN_CLUSTER_LOST`.",
+    integer({ min: 1, max: MAX_CLUSTER_LOST_SECONDS }),
+  ),
+  replanAllowStateLoss: optional(
+    "replan_allow_state_loss",
+    "Allow `replan: auto` to move a class with state, although stored objects may be lost or left behind.",
+    boolean(),
+  ),
 });
 
 /** Both aliases may be set, as in our own responses, but must be equal. */

@@ -36,6 +36,7 @@ import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus } from "../cluster/class-runtime.ts";
 import { healthCondition, revisionOutcome } from "./health.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
+import { replanStatus } from "./replan-status.ts";
 import { requirementStatus } from "./requirement-status.ts";
 import { driftField } from "../cluster/drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
@@ -172,6 +173,11 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "requirements",
     "Each stated requirement: its use, and whether it is measured. Absent without a plan.",
     array(nested(requirementStatus)),
+  ),
+  replan: optional(
+    "replan",
+    "New plan for the running deployment, or the wait for one while a cluster is lost; absent without either.",
+    nested(replanStatus),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });
